@@ -1,0 +1,78 @@
+"""``dpcausal``: puts the commands together and turns every error into one line and an exit code.
+
+Exit codes: 0 done; 2 bad input or usage; 3 the budget does not allow it; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+import typer
+
+from dpcausal._version import __version__
+from dpcausal.core.errors import DpcausalError
+
+COMMANDS = ("schema",)  # modules of dpcausal.cli with a register(app) function, in the order of --help
+
+app = typer.Typer(
+    name="dpcausal",
+    help="Causal graphs and conditional independence tests on sensitive data, under differential privacy.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"dpcausal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+for _name in COMMANDS:
+    import_module(f"dpcausal.cli.{_name}").register(app)
+
+
+def fail(message: str, code: int) -> int:
+    """Print one line on standard error; return ``code``."""
+    line = " ".join(str(message).split())
+    typer.echo(f"dpcausal: {line}", err=True)
+    return code
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    try:
+        result = app(args=arguments, standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except DpcausalError as error:
+        return fail(str(error), error.exit_code)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.exceptions.Abort:
+        return fail("interrupted", 130)
+    except click.exceptions.NoArgsIsHelpError as error:
+        typer.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        return fail(error.format_message(), 2)
+    except KeyboardInterrupt:
+        return fail("interrupted", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def main() -> None:
+    """Entry point of the ``dpcausal`` command."""
+    sys.exit(run())

@@ -1,0 +1,50 @@
+"""Where random bytes come from: the operating system, unless a test says otherwise.
+
+The one switch between private and repeatable. ``random_bytes`` reads the kernel's generator, so it is
+safe after ``fork`` and can't be seeded. ``dpcausal.testing.seeded`` pushes another source here; from
+then on ``secure_since`` is false for every epoch taken before, and whatever was released meanwhile is
+stamped not private.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+RandomBytes = Callable[[int], bytes]
+
+_sources: list[RandomBytes] = []  # pushed by testing only; the last one wins
+_pushes = 0  # how often an insecure source was ever pushed: never goes down
+
+
+def random_bytes(count: int) -> bytes:
+    """``count`` bytes from the current source: ``os.urandom`` unless a test replaced it."""
+    return _sources[-1](count) if _sources else os.urandom(count)
+
+
+def is_secure() -> bool:
+    """Whether the current source is the operating system's."""
+    return not _sources
+
+
+def epoch() -> int:
+    """A mark to give to ``secure_since`` later."""
+    return _pushes
+
+
+def secure_since(mark: int) -> bool:
+    """Whether every byte since ``mark = epoch()`` came from the operating system."""
+    return not _sources and _pushes == mark
+
+
+@contextmanager
+def replaced(source: RandomBytes) -> Iterator[None]:
+    """Use ``source`` for all randomness inside the block. For ``dpcausal.testing`` only."""
+    global _pushes
+    _pushes += 1
+    _sources.append(source)
+    try:
+        yield
+    finally:
+        _sources.pop()

@@ -1,0 +1,31 @@
+"""The two neighbouring relations (``theory.md``, section 0)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from dpcausal.core.errors import InputError
+
+
+class Neighbours(StrEnum):
+    """Which pairs of data sets a guarantee makes hard to tell apart.
+
+    ``REPLACE_ONE``: one row changed to any other; the number of rows n is public.
+    ``ADD_REMOVE``: one row added or taken away; n itself is protected.
+    """
+
+    REPLACE_ONE = "replace-one"
+    ADD_REMOVE = "add-remove"
+
+    @classmethod
+    def parse(cls, name: str | Neighbours) -> Neighbours:
+        """The relation of that name.
+
+        >>> Neighbours.parse("add-remove")
+        <Neighbours.ADD_REMOVE: 'add-remove'>
+        """
+        try:
+            return cls(name)
+        except ValueError:
+            known = ", ".join(relation.value for relation in cls)
+            raise InputError(f"neighbours must be one of {known}, not {name!r}") from None

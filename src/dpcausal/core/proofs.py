@@ -1,0 +1,27 @@
+"""Mark a function whose correctness rests on a written proof.
+
+``@proved("laplace.proof.md")`` names a file beside the module. That file carries a line
+
+    <!-- proves: LaplaceMechanism.charge sha256:... -->
+
+with a hash of the function's syntax tree without docstrings. ``python tools/proofs.py check`` fails when
+the function changed after its proof was read; ``python tools/proofs.py sign NAME`` renews the hash once a
+person has read the proof against the code again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T", bound=Callable[..., object] | type)
+
+
+def proved(proof: str) -> Callable[[T], T]:
+    """Say that the decorated function or class is proved in the file ``proof`` beside its module."""
+
+    def mark(thing: T) -> T:
+        thing.__proof__ = proof  # type: ignore[union-attr]
+        return thing
+
+    return mark

@@ -1,0 +1,114 @@
+"""Check that every @proved function still is what its proof file was written for.
+
+    python tools/proofs.py check           fail on a missing, stale or orphaned proof
+    python tools/proofs.py sign [NAME...]  write current hashes (after reading proof and code again)
+
+See ``dpcausal/core/proofs.py`` for the convention.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "dpcausal"
+LINE = re.compile(r"<!-- proves: (?P<name>[\w.]+) sha256:(?P<hash>[0-9a-f]*) -->")
+
+
+@dataclass(frozen=True)
+class Proved:
+    """One decorated function or class: where it is, which proof it names, the hash of its syntax tree."""
+
+    module: Path
+    name: str
+    proof: Path
+    hash: str
+
+
+def without_docstrings(node: ast.AST) -> ast.AST:
+    """The same tree with every docstring taken out, so that prose can change without touching the hash."""
+    for inner in ast.walk(node):
+        body = getattr(inner, "body", None)
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) and isinstance(body, list):
+            first = body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+                inner.body = body[1:] or [ast.Pass()]
+    return node
+
+
+def proved_in(module: Path) -> list[Proved]:
+    """Every function and class of ``module`` decorated with @proved("...")."""
+    found: list[Proved] = []
+
+    def visit(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.FunctionDef | ast.ClassDef):
+                continue
+            name = prefix + child.name
+            for mark in child.decorator_list:
+                if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "proved":
+                    (argument,) = mark.args
+                    if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
+                        raise SystemExit(f"{module}: @proved on {name} must name its file as a literal string")
+                    proof = module.parent / argument.value
+                    digest = hashlib.sha256(ast.dump(child).encode()).hexdigest()[:16]
+                    found.append(Proved(module, name, proof, digest))
+            visit(child, name + ".")
+
+    visit(without_docstrings(ast.parse(module.read_text())), "")
+    return found
+
+
+def check(source: Path = SOURCE) -> list[str]:
+    """One line per missing, stale or orphaned proof below ``source``; empty when all is well."""
+    faults: list[str] = []
+    wanted: dict[Path, set[str]] = {}
+    for module in sorted(source.rglob("*.py")):
+        for item in proved_in(module):
+            wanted.setdefault(item.proof, set()).add(item.name)
+            if not item.proof.exists():
+                faults.append(f"{item.module}: {item.name} names {item.proof.name}, which does not exist")
+                continue
+            signed = {m["name"]: m["hash"] for m in LINE.finditer(item.proof.read_text())}
+            if item.name not in signed:
+                faults.append(f"{item.proof}: no line 'proves: {item.name}'")
+            elif signed[item.name] != item.hash:
+                faults.append(f"{item.proof}: {item.name} changed after its proof was read; read both, then sign")
+    for proof in sorted(source.rglob("*.proof.md")):
+        names = {m["name"] for m in LINE.finditer(proof.read_text())}
+        if not names:
+            faults.append(f"{proof}: proves nothing (no 'proves:' line)")
+        faults += [f"{proof}: proves {name}, which no @proved names" for name in names - wanted.get(proof, set())]
+    return faults
+
+
+def sign(names: list[str], source: Path = SOURCE) -> int:
+    """Write the current hash of each named function (all of them if none is named); how many changed."""
+    changed = 0
+    for module in sorted(source.rglob("*.py")):
+        for item in proved_in(module):
+            if (names and item.name not in names) or not item.proof.exists():
+                continue
+            old = item.proof.read_text()
+            pattern = re.compile(rf"<!-- proves: {re.escape(item.name)} sha256:[0-9a-f]* -->")
+            new = pattern.sub(f"<!-- proves: {item.name} sha256:{item.hash} -->", old)
+            if new != old:
+                item.proof.write_text(new)
+                changed += 1
+    return changed
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["check"]:
+            problems = check()
+            print("\n".join(problems) or "proofs: all current")
+            sys.exit(bool(problems))
+        case ["sign", *chosen]:
+            print(f"signed {sign(chosen)}")
+        case _:
+            sys.exit(__doc__)
