@@ -1,0 +1,29 @@
+"""Graphs as Graphviz text. Written only: Graphviz text is for drawing, JSON and GraphML are for keeping."""
+
+from __future__ import annotations
+
+from dpcausal.graphs.graph import Graph
+
+
+def to_dot(graph: Graph) -> str:
+    r"""A ``digraph`` with every name quoted; a plain edge is an arc without a head.
+
+    Inside the quotes a quote and a backslash get a backslash before them, so any name is safe. Two names stay
+    two nodes.
+
+    >>> print(to_dot(Graph(["a", 'say "b"'], undirected=[("a", 'say "b"')])), end="")
+    digraph {
+      "a";
+      "say \"b\"";
+      "a" -> "say \"b\"" [dir=none];
+    }
+    """
+    lines = [f"  {_quoted(name)};" for name in graph.nodes]
+    for a, b, arrow in graph.edges():
+        lines.append(f"  {_quoted(a)} -> {_quoted(b)}{'' if arrow else ' [dir=none]'};")
+    return "\n".join(["digraph {", *lines, "}"]) + "\n"
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

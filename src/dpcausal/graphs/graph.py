@@ -1,0 +1,229 @@
+"""The graph value every other room hands around: named nodes, arrows and plain edges.
+
+A DAG has arrows only; a CPDAG has both kinds, and stands for all DAGs with the same independences. Nothing in
+a graph depends on the order in which edges were given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.graphs.checked import Arrow, Pair, checked_arrow, checked_names, checked_pair
+
+if TYPE_CHECKING:
+    import networkx
+
+
+class Graph:
+    """An immutable graph with at most one edge between two nodes: ``a -> b`` or ``a - b``.
+
+    ``nodes`` keeps the order given; ``directed`` is a frozenset of ``(tail, head)``; ``undirected`` and
+    ``skeleton`` are frozensets of ``frozenset({a, b})``. Two graphs are equal when they have the same nodes
+    in any order and the same edges. Arrows may form a cycle (``is_dag`` tells).
+
+    Raises ``InputError`` for an edge to an unknown node, a loop, two edges between the same nodes, a node
+    given twice, and a name that is empty or holds control characters or halves of a surrogate pair (tab and
+    line ends are allowed).
+
+    >>> g = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
+    >>> g
+    Graph(a -> b, b - c)
+    >>> g.parents("b"), g.neighbours("b"), g.adjacent("a")
+    (frozenset({'a'}), frozenset({'c'}), frozenset({'b'}))
+    """
+
+    __slots__ = ("_children", "_directed", "_neighbours", "_nodes", "_parents", "_skeleton", "_undirected")
+
+    def __init__(
+        self,
+        nodes: Iterable[str],
+        directed: Iterable[Arrow] = (),
+        undirected: Iterable[Collection[str]] = (),
+    ) -> None:
+        names = checked_names(nodes)
+        parents: dict[str, set[str]] = {name: set() for name in names}
+        children: dict[str, set[str]] = {name: set() for name in names}
+        neighbours: dict[str, set[str]] = {name: set() for name in names}
+        arrows = {checked_arrow(edge, parents) for edge in directed}
+        plain = {checked_pair(edge, parents) for edge in undirected}
+        for tail, head in arrows:
+            if tail in children[head] or frozenset((tail, head)) in plain:
+                raise InputError(f'two different edges between "{tail}" and "{head}"')
+            parents[head].add(tail)
+            children[tail].add(head)
+        for a, b in plain:
+            neighbours[a].add(b)
+            neighbours[b].add(a)
+        self._nodes = names
+        self._directed = frozenset(arrows)
+        self._undirected: frozenset[Pair] = frozenset(plain)
+        self._skeleton: frozenset[Pair] = self._undirected.union(frozenset(edge) for edge in arrows)
+        self._parents = {name: frozenset(found) for name, found in parents.items()}
+        self._children = {name: frozenset(found) for name, found in children.items()}
+        self._neighbours = {name: frozenset(found) for name, found in neighbours.items()}
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names in the order given."""
+        return self._nodes
+
+    @property
+    def directed(self) -> frozenset[Arrow]:
+        """Arrows, as ``(tail, head)``."""
+        return self._directed
+
+    @property
+    def undirected(self) -> frozenset[Pair]:
+        """Plain edges, as ``frozenset({a, b})``."""
+        return self._undirected
+
+    @property
+    def skeleton(self) -> frozenset[Pair]:
+        """All edges without their directions."""
+        return self._skeleton
+
+    def parents(self, node: str) -> frozenset[str]:
+        """Tails of the arrows into ``node``."""
+        return self._parents[self.check(node)]
+
+    def children(self, node: str) -> frozenset[str]:
+        """Heads of the arrows out of ``node``."""
+        return self._children[self.check(node)]
+
+    def neighbours(self, node: str) -> frozenset[str]:
+        """Nodes joined to ``node`` by a plain edge."""
+        return self._neighbours[self.check(node)]
+
+    def adjacent(self, node: str) -> frozenset[str]:
+        """Nodes joined to ``node`` by any edge."""
+        return self.parents(node) | self._children[node] | self._neighbours[node]
+
+    def ancestors(self, nodes: Iterable[str]) -> frozenset[str]:
+        """``nodes`` and everything with a directed path to one of them. O(nodes + edges)."""
+        found = {self.check(node) for node in nodes}
+        waiting = list(found)
+        while waiting:
+            new = self._parents[waiting.pop()] - found
+            found |= new
+            waiting.extend(new)
+        return frozenset(found)
+
+    def check(self, node: str) -> str:
+        """``node`` itself, or an ``InputError`` when the graph has no such node."""
+        if node not in self._parents:
+            raise InputError(f'no node "{node}" in the graph{did_you_mean(str(node), self._nodes)}')
+        return node
+
+    def topological_order(self) -> tuple[str, ...]:
+        """Nodes so that every arrow points forward, ties in the order of ``nodes`` where it can be kept.
+
+        Plain edges are ignored. Raises ``InputError`` when arrows form a cycle. O(nodes + edges).
+        """
+        missing = {name: len(found) for name, found in self._parents.items()}
+        ready = [name for name in self._nodes if not missing[name]]
+        rank = {name: i for i, name in enumerate(self._nodes)}
+        for name in ready:  # grows while it is read
+            for child in sorted(self._children[name], key=rank.__getitem__):
+                missing[child] -= 1
+                if not missing[child]:
+                    ready.append(child)
+        if len(ready) < len(self._nodes):
+            stuck = next(name for name in self._nodes if missing[name])
+            raise InputError(f'the arrows form a directed cycle (at or before "{stuck}")')
+        return tuple(ready)
+
+    def is_dag(self) -> bool:
+        """Whether every edge is an arrow and no arrows form a cycle."""
+        if self._undirected:
+            return False
+        try:
+            self.topological_order()
+        except InputError:
+            return False
+        return True
+
+    def edges(self) -> Iterator[tuple[str, str, bool]]:
+        """Every edge once as ``(a, b, is_arrow)``, in an order fixed by the order of ``nodes``."""
+        rank = {name: i for i, name in enumerate(self._nodes)}
+        for a in self._nodes:
+            for b in sorted(self._children[a] | self._neighbours[a], key=rank.__getitem__):
+                if b in self._children[a] or rank[a] < rank[b]:
+                    yield a, b, b in self._children[a]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            self._parents.keys() == other._parents.keys()
+            and self._directed == other._directed
+            and self._undirected == other._undirected
+        )
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self._nodes), self._directed, self._undirected))
+
+    def __repr__(self) -> str:
+        edges = [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.edges()]
+        alone = [name for name in self._nodes if not self.adjacent(name)]
+        return f"Graph({', '.join(edges + alone)})"
+
+    def to_json(self) -> str:
+        """One JSON object; see ``json_format``."""
+        from dpcausal.graphs.json_format import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Graph:
+        """The graph in a JSON text, a parsed object or a file; see ``json_format``."""
+        from dpcausal.graphs.json_format import from_json
+
+        return from_json(source)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """A ``networkx.DiGraph`` with both arcs for a plain edge; see ``networkx_format``."""
+        from dpcausal.graphs.networkx_format import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph) -> Graph:
+        """The graph in a ``networkx`` graph; see ``networkx_format``."""
+        from dpcausal.graphs.networkx_format import from_networkx
+
+        return from_networkx(graph)
+
+    def to_dot(self) -> str:
+        """Graphviz text; see ``dot_format``."""
+        from dpcausal.graphs.dot_format import to_dot
+
+        return to_dot(self)
+
+    def to_graphml(self) -> str:
+        """GraphML text that networkx, igraph and Cytoscape read; see ``graphml_format``."""
+        from dpcausal.graphs.graphml_format import to_graphml
+
+        return to_graphml(self)
+
+    @classmethod
+    def from_graphml(cls, text: str | bytes) -> Graph:
+        """The graph in a GraphML text; see ``graphml_format``."""
+        from dpcausal.graphs.graphml_format import from_graphml
+
+        return from_graphml(text)
+
+    def to_tetrad(self) -> str:
+        """Tetrad's text format; see ``tetrad_format``."""
+        from dpcausal.graphs.tetrad_format import to_tetrad
+
+        return to_tetrad(self)
+
+    @classmethod
+    def from_tetrad(cls, text: str) -> Graph:
+        """The graph in a text of Tetrad's; see ``tetrad_format``."""
+        from dpcausal.graphs.tetrad_format import from_tetrad
+
+        return from_tetrad(text)
