@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from dpcausal.core.errors import InputError
+from dpcausal.graphs import Graph, cpdag, extend, meek, orient, v_structure_arrows
+
+
+def pair(a: str, b: str) -> frozenset[str]:
+    return frozenset((a, b))
+
+
+def test_collider_then_rule_1() -> None:
+    skeleton = Graph(["a", "b", "c", "d"], undirected=[("a", "c"), ("b", "c"), ("c", "d")])
+    separating = {pair("a", "b"): [], pair("a", "d"): ["c"], pair("b", "d"): ["c"]}
+    assert orient(skeleton, separating).directed == {("a", "c"), ("b", "c"), ("c", "d")}
+
+
+def test_a_pair_never_separated_gives_no_v_structure() -> None:
+    skeleton = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
+    assert v_structure_arrows(skeleton, {}) == set()
+    assert orient(skeleton, {}).directed == set()
+
+
+def test_directions_of_the_skeleton_are_ignored() -> None:
+    skeleton = Graph(["a", "b"], directed=[("a", "b")])
+    assert orient(skeleton, {}) == Graph(["a", "b"], undirected=[("a", "b")])
+
+
+@pytest.mark.parametrize(
+    ("directed", "undirected", "expected"),
+    [
+        ([("a", "b")], [("b", "c")], {("b", "c")}),  # rule 1
+        ([("b", "a"), ("a", "c")], [("b", "c")], {("b", "c")}),  # rule 2
+        ([("a", "c"), ("d", "c")], [("b", "a"), ("b", "d"), ("b", "c")], {("b", "c")}),  # rule 3
+        ([("a", "d"), ("d", "c")], [("b", "a"), ("b", "d"), ("b", "c")], {("b", "c")}),  # rule 4
+        ([("a", "b")], [("b", "c"), ("a", "c")], set()),  # a triangle decides nothing
+    ],
+)
+def test_each_rule_alone(
+    directed: list[tuple[str, str]], undirected: list[tuple[str, str]], expected: set[tuple[str, str]]
+) -> None:
+    nodes = sorted({name for edge in directed + undirected for name in edge})
+    graph = Graph(nodes, directed, undirected)
+    assert meek(graph).directed - graph.directed == expected
+
+
+def test_contradicting_v_structures_leave_the_edge_plain_in_every_order_of_nodes() -> None:
+    # a - b - c - d on a path: both b and c are claimed to be colliders, so b - c is claimed both ways.
+    separating: dict[frozenset[str], list[str]] = {pair("a", "c"): [], pair("b", "d"): []}
+    expected = Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("d", "c")], undirected=[("b", "c")])
+    for nodes in permutations("abcd"):
+        skeleton = Graph(nodes, undirected=[("a", "b"), ("b", "c"), ("c", "d")])
+        assert orient(skeleton, separating) == expected
+
+
+def test_v_structures_that_close_a_cycle_leave_its_edges_plain() -> None:
+    # A square a b c d in which every node but one is claimed a collider of pairs that chase each other.
+    square = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+    corners = [("w", "a"), ("x", "b"), ("y", "c"), ("z", "d")]
+    nodes = sorted({name for edge in square + corners for name in edge})
+    separating: dict[frozenset[str], list[str]] = {
+        pair("w", "d"): [],
+        pair("x", "a"): [],
+        pair("y", "b"): [],
+        pair("z", "c"): [],
+    }
+    for order in (nodes, nodes[::-1]):
+        found = orient(Graph(order, undirected=square + corners), separating)
+        assert found.undirected == {frozenset(edge) for edge in square}
+        assert found.directed == set(corners)
+
+
+def test_required_arrows_win_over_a_v_structure() -> None:
+    skeleton = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
+    found = orient(skeleton, {pair("a", "b"): []}, required=[("c", "a")])
+    assert ("c", "a") in found.directed
+    assert ("a", "c") not in found.directed
+
+
+@pytest.mark.parametrize(
+    "required", [[("a", "b")], [("a", "z")], [("a", "c"), ("c", "a")], [("a", "c"), ("c", "d"), ("d", "a")]]
+)
+def test_required_arrows_that_cannot_be(required: list[tuple[str, str]]) -> None:
+    skeleton = Graph(["a", "b", "c", "d"], undirected=[("a", "c"), ("b", "c"), ("c", "d"), ("d", "a")])
+    with pytest.raises(InputError):
+        orient(skeleton, {}, required=required)
+
+
+def test_meek_refuses_a_cycle() -> None:
+    with pytest.raises(InputError, match="cycle"):
+        meek(Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c"), ("c", "a")]))
+
+
+def test_cpdag_refuses_what_is_no_dag() -> None:
+    with pytest.raises(InputError, match="without a direction"):
+        cpdag(Graph(["a", "b"], undirected=[("a", "b")]))
+    with pytest.raises(InputError, match="cycle"):
+        cpdag(Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c"), ("c", "a")]))
+
+
+def test_extension_keeps_arrows_and_makes_no_v_structure() -> None:
+    pdag = Graph(["a", "b", "c", "d"], directed=[("a", "b")], undirected=[("b", "c"), ("c", "d")])
+    assert extend(pdag).directed == {("a", "b"), ("b", "c"), ("c", "d")}
+
+
+@pytest.mark.parametrize(
+    "pdag",
+    [
+        Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c"), ("c", "a")]),
+        Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("d", "c")], undirected=[("b", "c")]),
+    ],
+)
+def test_no_extension_is_a_clear_error(pdag: Graph) -> None:
+    with pytest.raises(InputError, match="no DAG has this skeleton"):
+        extend(pdag)
