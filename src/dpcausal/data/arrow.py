@@ -1,0 +1,114 @@
+"""Arrow arrays as the coders want them: a kind, plain numpy values, a mask, bytes instead of text.
+
+Types are public metadata, so a type that can't be coded is an error; a value never is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import types
+
+Kind = Literal["text", "boolean", "integer", "float", "decimal", "time", "null", "dictionary", "unsupported"]
+
+_KINDS: tuple[tuple[Kind, tuple[Any, ...]], ...] = (
+    ("integer", (types.is_integer,)),
+    ("float", (types.is_floating,)),
+    ("boolean", (types.is_boolean,)),
+    ("dictionary", (types.is_dictionary,)),
+    ("text", (types.is_string, types.is_large_string, types.is_string_view)),
+    ("text", (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)),
+    ("decimal", (types.is_decimal,)),
+    ("time", (types.is_date, types.is_timestamp, types.is_time, types.is_duration)),
+    ("null", (types.is_null,)),
+)
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """What an array of this type holds."""
+    for kind, checks in _KINDS:
+        if any(check(type_) for check in checks):
+            return kind
+    return "unsupported"
+
+
+def value_kind(type_: pa.DataType) -> Kind:
+    """The kind of the values themselves, inside dictionaries, run ends and extensions."""
+    while True:
+        if isinstance(type_, pa.BaseExtensionType):
+            type_ = type_.storage_type
+        elif types.is_dictionary(type_) or types.is_run_end_encoded(type_):
+            type_ = type_.value_type
+        else:
+            return kind_of(type_)
+
+
+def plain(array: pa.Array) -> pa.Array:
+    """The same cells without extension type or run ends."""
+    while True:
+        if isinstance(array.type, pa.BaseExtensionType):
+            array = array.storage
+        elif types.is_run_end_encoded(array.type):
+            array = pc.run_end_decode(array)
+        else:
+            return array
+
+
+def valid(array: pa.Array) -> NDArray[np.bool_] | None:
+    """Which cells hold something; None where all do."""
+    if array.null_count == 0:
+        return None
+    bitmap = array.buffers()[0]
+    if bitmap is None:
+        return np.zeros(len(array), dtype=np.bool_)
+    return _bits(bitmap, array.offset, len(array))
+
+
+def numbers(array: pa.Array) -> NDArray[Any]:
+    """The values of an integer, float or boolean array without copying; anything at all where a cell is missing."""
+    buffer = array.buffers()[1]
+    if types.is_boolean(array.type):
+        size = len(array)
+        return np.zeros(size, dtype=np.bool_) if buffer is None else _bits(buffer, array.offset, size)
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    if buffer is None or len(array) == 0:
+        return np.zeros(len(array), dtype=dtype)
+    return np.frombuffer(buffer, dtype=dtype, count=len(array), offset=array.offset * dtype.itemsize)
+
+
+def _bits(buffer: pa.Buffer, offset: int, size: int) -> NDArray[np.bool_]:
+    first, last = offset // 8, (offset + size + 7) // 8
+    packed = np.frombuffer(buffer, dtype=np.uint8)[first:last]
+    bits = np.unpackbits(packed, bitorder="little")
+    return bits[offset % 8 : offset % 8 + size].view(np.bool_)
+
+
+def as_bytes(array: pa.Array) -> pa.Array:
+    """Text cells as bytes (binary or large binary), unchecked: bytes that are no UTF-8 stay what they are."""
+    type_ = array.type
+    if types.is_binary(type_) or types.is_large_binary(type_):
+        return array
+    short = types.is_string(type_) or types.is_fixed_size_binary(type_)
+    return array.cast(pa.binary() if short else pa.large_binary())
+
+
+def trimmed(array: pa.Array) -> pa.Array:
+    """Bytes without ASCII white space at either end."""
+    text = pa.large_string() if types.is_large_binary(array.type) else pa.string()
+    return pc.ascii_trim_whitespace(array.view(text)).view(array.type)
+
+
+def printed(array: pa.Array) -> pa.Array:
+    """Decimals, dates and times as bytes: decimals in full, times to the second unless there is a fraction, a
+    time zone in UTC with a final Z."""
+    type_ = array.type
+    zone = types.is_timestamp(type_) and type_.tz is not None
+    text = (array.view(pa.timestamp(type_.unit)) if zone else array).cast(pa.string())
+    if kind_of(type_) == "time":
+        text = pc.replace_substring_regex(text, r"\.0+$", "")
+        text = pc.binary_join_element_wise(text, pa.scalar("Z"), "") if zone else text
+    return text.cast(pa.binary())

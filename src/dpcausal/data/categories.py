@@ -1,0 +1,189 @@
+"""Codes of a categorical column: Arrow array in, one small integer a row out.
+
+Formula: code(cell) = position of the level the cell means (``spelling.py``), or of ``other`` where it means none
+or is missing. Text that means no level as it stands is tried once more without white space at its ends.
+Guarantee: the code of a row depends on that row alone; no value raises. Cost: one table look-up a row.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpcausal.data import arrow, spelling
+from dpcausal.data.columns import Categorical
+from dpcausal.data.dataset import Codes
+
+BLOCK = 1 << 15  # rows at a time, so that scratch arrays stay in cache
+WIDEST = 1 << 20  # largest look-up table for integers
+
+
+def code_type(size: int) -> type[np.uint8 | np.uint16]:
+    """One byte for up to 256 levels or bins, else two."""
+    return np.uint8 if size <= 256 else np.uint16
+
+
+class CategoricalCoder:
+    """Codes arrays by one ``Categorical``; build it once, use it on every chunk."""
+
+    def __init__(self, column: Categorical) -> None:
+        self.other = column.other_code
+        self.dtype = code_type(column.size)
+        texts = spelling.texts(column)
+        self._keys = pa.array([text.encode() for text in texts], pa.binary())
+        self._codes = np.array([*texts.values(), self.other], dtype=self.dtype)
+        self._numbers = spelling.numbers(column)
+        self._truth = np.array([texts.get(t, self.other) for t in ("False", "True")], dtype=self.dtype)
+        self._dictionary: tuple[object, pa.Array, Codes] | None = None
+        self._integers: dict[Any, tuple[int, Codes] | None] = {}
+
+    def codes(self, array: pa.Array) -> Codes:
+        """The code of every cell of ``array``."""
+        array = arrow.plain(array)
+        match arrow.kind_of(array.type):
+            case "integer":
+                return self._masked(self._from_integers(arrow.numbers(array)), array)
+            case "dictionary":
+                return self._masked(self._from_dictionary(array), array.indices)
+            case "text":
+                return self._from_bytes(arrow.as_bytes(array))
+            case "boolean":
+                return self._masked(take(self._truth, arrow.numbers(array).view(np.uint8)), array)
+            case "float":
+                return self._masked(self._from_floats(arrow.numbers(array)), array)
+            case "decimal":
+                return self._from_decimals(array)
+            case "time":
+                return self._from_times(array)
+            case _:  # the null type; nested types were refused when the file was opened
+                return np.full(len(array), self.other, dtype=self.dtype)
+
+    def _masked(self, codes: Codes, array: pa.Array) -> Codes:
+        present = arrow.valid(array)
+        if present is not None:
+            np.copyto(codes, self.dtype(self.other), where=~present)
+        return codes
+
+    def _from_bytes(self, cells: pa.Array) -> Codes:
+        keys = self._keys.cast(cells.type)
+        found = pc.index_in(cells, value_set=keys)
+        if found.null_count > cells.null_count:
+            unknown = pc.and_(pc.is_null(found), pc.is_valid(cells))
+            again = pc.index_in(arrow.trimmed(cells.filter(unknown)), value_set=keys)
+            found = pc.replace_with_mask(found, unknown, again)
+        return take(self._codes, arrow.numbers(pc.fill_null(found, len(keys))))
+
+    def _from_dictionary(self, array: pa.DictionaryArray) -> Codes:
+        dictionary = array.dictionary
+        place = (tuple(b.address if b else 0 for b in dictionary.buffers()), dictionary.offset, len(dictionary))
+        if self._dictionary is None or self._dictionary[0] != place:  # the next chunk often has the same one
+            table = np.append(self.codes(dictionary), self.dtype(self.other))
+            self._dictionary = (place, dictionary, table)
+        return take(self._dictionary[2], arrow.numbers(array.indices))
+
+    def _from_integers(self, values: NDArray[Any]) -> Codes:
+        dtype = values.dtype
+        if dtype not in self._integers:
+            self._integers[dtype] = self._integer_table(dtype)
+        table = self._integers[dtype]
+        if table is None:
+            return self._search(values, *self._integer_keys(dtype))
+        low, codes = table
+        unsigned = values.view(f"u{dtype.itemsize}")
+        if low == 0:
+            return take(codes, unsigned)
+        return take(codes, unsigned, np.array([low]).astype(object)[0] % (1 << (8 * dtype.itemsize)))
+
+    def _integer_keys(self, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Codes]:
+        bounds = np.iinfo(dtype)
+        held = {int(k): c for k, c in self._numbers.items() if k == k.to_integral_value() and abs(k) < 2**65}
+        pairs = sorted((k, c) for k, c in held.items() if bounds.min <= k <= bounds.max)
+        return (
+            np.array([k for k, _ in pairs], dtype=dtype),
+            np.array([c for _, c in pairs], dtype=self.dtype),
+        )
+
+    def _integer_table(self, dtype: np.dtype[Any]) -> tuple[int, Codes] | None:
+        """Smallest key and a table from there on, its last entry ``other``; None where the keys lie too far apart."""
+        keys, codes = self._integer_keys(dtype)
+        if len(keys) == 0:
+            return 0, np.array([self.other], dtype=self.dtype)
+        low, high = int(keys[0]), int(keys[-1])
+        low = 0 if 0 <= low < 256 else low
+        if high - low >= WIDEST:
+            return None
+        table = np.full(high - low + 2, self.other, dtype=self.dtype)
+        table[[int(key) - low for key in keys]] = codes
+        return low, table
+
+    def _from_floats(self, values: NDArray[Any]) -> Codes:
+        pairs = sorted(spelling.floats(self._numbers, values.dtype.type))
+        keys = np.array([value for value, _ in pairs], dtype=values.dtype)
+        return self._search(values, keys, np.array([code for _, code in pairs], dtype=self.dtype))
+
+    def _search(self, values: NDArray[Any], keys: NDArray[Any], codes: Codes) -> Codes:
+        """Codes of ``values`` among sorted ``keys``; ``other`` where none is equal."""
+        result = np.full(len(values), self.other, dtype=self.dtype)
+        if len(keys) == 0:
+            return result
+        for start in range(0, len(values), BLOCK):
+            block, out = values[start : start + BLOCK], result[start : start + BLOCK]
+            if len(keys) <= 8:
+                for key, code in zip(keys, codes, strict=True):
+                    np.copyto(out, code, where=block == key)
+            else:
+                place = np.searchsorted(keys, block)
+                np.minimum(place, len(keys) - 1, out=place)
+                np.copyto(out, codes[place], where=keys[place] == block)
+        return result
+
+    def _from_decimals(self, array: pa.Array) -> Codes:
+        type_ = array.type
+        if type_.bit_width < 128:
+            type_ = pa.decimal128(type_.precision, type_.scale)
+            array = array.cast(type_)
+        pairs = [(k, c) for k, c in self._numbers.items() if _holds(type_, k)]
+        keys = pa.array([k for k, _ in pairs], type_)
+        codes = np.array([*(c for _, c in pairs), self.other], dtype=self.dtype)
+        return take(codes, arrow.numbers(pc.fill_null(pc.index_in(array, value_set=keys), len(pairs))))
+
+    def _from_times(self, array: pa.Array) -> Codes:
+        array = array.dictionary_encode()
+        text = arrow.printed(array.dictionary)
+        codes = self._from_bytes(text)
+        dates = self._from_bytes(pc.replace_substring_regex(text, r" 00:00:00(Z?)$", r"\1"))
+        known = arrow.valid(pc.index_in(text, value_set=self._keys))
+        codes = codes if known is None else np.where(known, codes, dates)
+        return self._masked(take(np.append(codes, self.dtype(self.other)), arrow.numbers(array.indices)), array.indices)
+
+
+def _holds(type_: pa.DataType, number: Decimal) -> bool:
+    if abs(number.adjusted()) > 200:
+        return False
+    scaled = number.scaleb(type_.scale)
+    return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** type_.precision
+
+
+def take(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any]:
+    """``table[places - low]``, the last entry of ``table`` for every place outside it; never raises."""
+    result = np.empty(len(places), dtype=table.dtype)
+    if places.itemsize == 1 and table.dtype == np.uint8 and low == 0:
+        full = np.full(256, table[-1], dtype=np.uint8)
+        full[: min(len(table), 256)] = table[:256]
+        return np.frombuffer(bytearray(places).translate(full.tobytes()), dtype=np.uint8)
+    places = places.view(f"u{places.itemsize}")
+    kind = places.dtype.type
+    last = len(table) - 1
+    for start in range(0, len(places), BLOCK):
+        block = places[start : start + BLOCK]
+        if low:
+            block = block - kind(low)  # wraps around: what lies below becomes very large
+        if last < np.iinfo(kind).max:
+            block = np.minimum(block, kind(last))
+        table.take(block.astype(np.intp, copy=False), out=result[start : start + BLOCK], mode="clip")
+    return result

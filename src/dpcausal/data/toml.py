@@ -1,0 +1,151 @@
+"""Schema files: columns from TOML text and back.
+
+    [columns.smoke]
+    type = "categorical"
+    levels = ["no", "yes"]
+
+Every fault is one ``SchemaError`` that names the file, the line where it can be known, and the column.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import tomli_w
+
+from dpcausal.core.errors import SchemaError, did_you_mean
+from dpcausal.data.columns import Categorical, Column, Numeric
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "categorical": ("type", "levels", "ordered", "other"),
+    "numeric": ("type", "lower", "upper", "bins", "other"),
+}
+NEEDED = {"categorical": ("levels",), "numeric": ("lower", "upper")}
+_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
+_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+class _Lines:
+    """Where each ``[columns.NAME]`` stands in the text."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.lines = text.splitlines()
+        self.headers: dict[str, list[int]] = {}
+        self.starts: list[int] = []
+        for number, line in enumerate(self.lines, 1):
+            if _HEADER.match(line):
+                self.starts.append(number)
+                try:
+                    names = tomllib.loads(line).get("columns", {})
+                except ValueError:
+                    continue
+                for name in names:
+                    self.headers.setdefault(name, []).append(number)
+
+    def at(self, number: int | None) -> str:
+        return f"{self.source}:{number}" if number else self.source
+
+    def column(self, name: str, key: str = "") -> str:
+        """``file:line`` of a column, or of one of its keys; only the file where the line is not certain."""
+        if len(self.headers.get(name, ())) != 1:
+            return self.source
+        start = self.headers[name][0]
+        end = min((other for other in self.starts if other > start), default=len(self.lines) + 1)
+        if key:
+            pattern = re.compile(rf"""^\s*["']?{re.escape(key)}["']?\s*=""")
+            found = [number for number in range(start + 1, end) if pattern.match(self.lines[number - 1])]
+            return self.at(found[0] if len(found) == 1 else start)
+        return self.at(start)
+
+
+def loads(text: str, source: str = "schema") -> dict[str, Column]:
+    """The columns that ``text`` declares, in order; ``source`` is what errors call it."""
+    lines = _Lines(text, source)
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(_syntax_fault(str(error), lines)) from None
+    for key in document:
+        if key != "columns":
+            raise SchemaError(f'{source}: unknown entry "{key}"{did_you_mean(key, ["columns"])}')
+    tables = document.get("columns", {})
+    if not isinstance(tables, dict) or not tables:
+        raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
+    return {name: _column(name, table, lines) for name, table in tables.items()}
+
+
+def _syntax_fault(message: str, lines: _Lines) -> str:
+    for name, numbers in lines.headers.items():
+        if len(numbers) > 1 and "twice" in message:
+            return f'{lines.at(numbers[1])}: column "{name}" is declared twice (first on line {numbers[0]})'
+    position = _POSITION.search(message)
+    number = int(position[1]) if position and position[1] else None
+    what = _POSITION.sub("", message) if position else "cannot be read as TOML"
+    if what == "Cannot overwrite a value":
+        what = "a key is given twice"
+    return f"{lines.at(number)}: not valid TOML: {what[:1].lower()}{what[1:]}"
+
+
+def _column(name: str, table: Any, lines: _Lines) -> Column:
+    column = f'column "{name}"'
+    if not isinstance(table, dict):
+        raise SchemaError(f"{lines.source}: {column} must be a table [columns.{name}]")
+    kind = table.get("type")
+    if kind is None:
+        raise SchemaError(f'{lines.column(name)}: {column} has no type: "categorical" or "numeric"')
+    if not isinstance(kind, str) or kind not in KEYS:
+        hint = did_you_mean(kind, KEYS) if isinstance(kind, str) else ""
+        raise SchemaError(
+            f'{lines.column(name, "type")}: {column} has an unknown type {kind!r}{hint}: "categorical" or "numeric"'
+        )
+    for key in table:
+        if key not in KEYS[kind]:
+            raise SchemaError(
+                f'{lines.column(name, key)}: {column} has an unknown key "{key}"{did_you_mean(key, KEYS[kind])}'
+            )
+    for key in NEEDED[kind]:
+        if key not in table:
+            raise SchemaError(f"{lines.column(name)}: {column} has no {key}")
+    arguments = {key: value for key, value in table.items() if key != "type"}
+    try:
+        return Categorical(**arguments) if kind == "categorical" else Numeric(**arguments)
+    except SchemaError as error:
+        first = re.split(r"[^a-z]", str(error), maxsplit=1)[0]
+        raise SchemaError(f"{lines.column(name, first if first in table else '')}: {column}: {error}") from None
+
+
+def dumps(columns: Mapping[str, Column]) -> str:
+    """TOML text that ``loads`` reads back as the same columns."""
+    return "\n".join(table(name, column) for name, column in columns.items())
+
+
+def table(name: str, column: Column) -> str:
+    """The lines of one column."""
+    entries: dict[str, Any]
+    if isinstance(column, Categorical):
+        entries = {"type": "categorical", "levels": column.levels}
+        if column.ordered:
+            entries["ordered"] = True
+        entries["other"] = column.other
+    else:
+        entries = {"type": "numeric", "lower": column.lower, "upper": column.upper}
+        entries |= {"bins": column.bins, "other": column.other}
+    rows = [f"{key} = {_value(value)}" for key, value in entries.items()]
+    return "\n".join([header(name), *rows]) + "\n"
+
+
+def header(name: str) -> str:
+    """``[columns.NAME]``, quoted where TOML needs it."""
+    return tomli_w.dumps({"columns": {name: {}}}).strip()
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
