@@ -1,1 +1,1 @@
-"""Under construction."""
+"""Contingency tables, fast: one protocol, thin backends (memory, DuckDB), kernels chosen by measurement."""

@@ -1,0 +1,102 @@
+"""Coded rows as the kernels see them: columns at addresses, and how often each row stands."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.counts.costs import PARALLEL_NS
+from dpcausal.counts.kernels.staged import count_jobs
+from dpcausal.counts.protocol import Table
+from dpcausal.counts.requests import Ints, Jobs
+from dpcausal.data.dataset import Codes
+
+
+
+def processors() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
+    """Run all tasks, each in a thread of its own but the first; the kernels release the interpreter lock."""
+    failures: list[BaseException] = []
+
+    def guarded(task: Callable[[], None]) -> None:
+        try:
+            task()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=(task,)) for task in tasks[1:]]
+    for thread in threads:
+        thread.start()
+    guarded(tasks[0])
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def split(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
+    """Cut 0..total into at most ``parts`` ranges whose inner borders are multiples of ``multiple``.
+
+    >>> split(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    borders = [total * i // parts // multiple * multiple for i in range(parts)] + [total]
+    return [(low, high) for low, high in zip(borders[:-1], borders[1:], strict=True) if low < high]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """``columns[c][i]`` is the code of row i in column c; row i stands ``weight[i]`` times (empty: once each)."""
+
+    columns: tuple[Codes, ...]
+    sizes: Ints
+    weight: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(np.ascontiguousarray(column) for column in self.columns))
+        object.__setattr__(self, "address", np.array([c.ctypes.data for c in self.columns], np.uint64))
+        object.__setattr__(self, "width", np.array([c.itemsize for c in self.columns], np.int64))
+
+    address: NDArray[np.uint64] = field(init=False, repr=False)
+    width: Ints = field(init=False, repr=False)
+
+    @property
+    def length(self) -> int:
+        """Physical rows (unique ones if weighted): internal, never released."""
+        return len(self.columns[0]) if self.columns else 0
+
+    @property
+    def n(self) -> int:
+        """Rows stood for."""
+        return int(self.weight.sum()) if len(self.weight) else self.length
+
+    def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:
+        """All tables of ``jobs``, flat. ``nanoseconds``: expected work, decides on threads."""
+        total = int(jobs.cells[-1])
+        parts = threads if nanoseconds > PARALLEL_NS else 1
+        out = np.zeros(total, np.int64)
+        fixed = (self.address, self.width, self.sizes, self.weight)
+
+        def task(low: int, high: int, first: int, last: int, target: Table) -> Callable[[], None]:
+            return lambda: count_jobs(
+                *fixed, low, high, jobs.columns, jobs.start, jobs.cells, first, last, target
+            )
+
+        if len(jobs) >= 4 * parts or parts == 1:  # threads over tests
+            run_parallel([task(0, self.length, a, b, out) for a, b in split(len(jobs), parts)] or [lambda: None])
+            return out
+        ranges = split(self.length, parts, 64)  # few tests, many rows: threads over rows
+        copies = [out] + [np.zeros(total, np.int64) for _ in ranges[1:]]
+        run_parallel([task(a, b, 0, len(jobs), copy) for (a, b), copy in zip(ranges, copies, strict=True)])
+        for copy in copies[1:]:
+            out += copy
+        return out
