@@ -29,9 +29,34 @@ class LedgerError(DpcausalError):
 
 
 class BudgetError(DpcausalError):
-    """A charge that the budget does not allow; nothing was charged and nothing released."""
+    """A charge that the budget does not allow; nothing was charged and nothing released.
+
+    ``asked``, ``spent`` and ``left`` are amounts of ``unit`` ("epsilon", "rho" or "delta").
+    """
 
     exit_code = 3
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        unit: str = "epsilon",
+        asked: float = 0.0,
+        spent: float = 0.0,
+        left: float = 0.0,
+    ) -> None:
+        super().__init__(message)
+        self.unit, self.asked, self.spent, self.left = unit, asked, spent, left
+
+    @classmethod
+    def of(cls, where: str, unit: str, asked: float, spent: float, left: float) -> BudgetError:
+        """The error with its usual line.
+
+        >>> str(BudgetError.of("budget", "epsilon", 0.5, 0.8, 0.2))
+        'the budget does not allow it: asked epsilon 0.5, spent 0.8, left 0.2'
+        """
+        line = f"the {where} does not allow it: asked {unit} {asked:.6g}, spent {spent:.6g}, left {left:.6g}"
+        return cls(line, unit=unit, asked=asked, spent=spent, left=left)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

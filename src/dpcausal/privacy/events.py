@@ -20,7 +20,7 @@ from dpcausal.core.neighbours import Neighbours
 
 
 def _positive(name: str, value: float) -> None:
-    if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+    if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a finite number above zero, not {value!r}")
 
 
@@ -74,7 +74,7 @@ class PureEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedRangeEvent(PureEvent):
-    """An epsilon-bounded-range mechanism (exponential mechanism, Gumbel top-k): rho = epsilon^2/8 ([2] Lemma 3.4)."""
+    """An epsilon-bounded-range mechanism (exponential, Gumbel top-k): rho = epsilon^2/8 ([2] Lemma 3.4)."""
 
     kind: ClassVar[str] = "bounded-range"
 
@@ -120,7 +120,7 @@ class GaussianEvent(Event):
 
     @property
     def rho(self) -> float:
-        return self.sensitivity**2 / (2 * self.sigma**2)  # [3] Thm 4
+        return (self.sensitivity / self.sigma) ** 2 / 2  # [3] Thm 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +170,14 @@ class ApproximateEvent(Event):
 
 KINDS: dict[str, type[Event]] = {
     cls.kind: cls
-    for cls in (PureEvent, BoundedRangeEvent, LaplaceEvent, GaussianEvent, ConcentratedEvent, ApproximateEvent)
+    for cls in (
+        PureEvent,
+        BoundedRangeEvent,
+        LaplaceEvent,
+        GaussianEvent,
+        ConcentratedEvent,
+        ApproximateEvent,
+    )
 }
 
 
@@ -185,4 +192,7 @@ def event_from_dict(data: Mapping[str, Any]) -> Event:
     kind = fields.pop("kind", None)
     if kind not in KINDS:
         raise InputError(f"unknown kind of event {kind!r}: written by a newer version?")
-    return KINDS[kind](**fields)
+    try:
+        return KINDS[kind](**fields)
+    except TypeError as error:
+        raise InputError(f"an event of kind {kind!r} that can't be read: {error}") from None

@@ -1,0 +1,174 @@
+"""Numerical composition of a plan fixed in advance, by privacy loss distributions.
+
+**Formula.** delta(epsilon) = E[max(0, 1 - e^(epsilon - L))] where L is the sum of the events' privacy losses;
+the law of L is convolved numerically (dp-accounting), every rounding on the pessimistic side.
+
+**Guarantee** only for a ``Plan``: all events, with all their parameters, chosen before the first answer is
+seen. Choosing the next noise or the number of answers from earlier answers makes this number wrong; use the
+filter there.
+
+Which distribution stands for which event (``pld.proof.md``):
+
+    laplace, integer l1 sensitivity      discrete Laplace: one dimension dominates every vector shift
+    gaussian, l2 sensitivity 1           discrete Gaussian: only one coordinate can move, so it is exact
+    pure, approximate, other laplace     randomised response that fails with probability delta ([1] Thm 3.1)
+    zcdp, bounded-range, other gaussian  no single distribution: sum of rho, with its own share of delta
+
+``bounded-range`` events are tried both ways. The answer is the least of all valid bounds.
+
+**Cost** about 0.1 s for 1,000 equal events, 0.8 s for 300 different ones; the first call imports
+dp-accounting (3 s).
+**Edge cases**: below delta = 1e-12 the convolution's own error counts, so only the closed formulas are used.
+
+References: [1] Kairouz, Oh & Viswanath 2015; [2] Doroshenko et al. 2022 (connect the dots).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
+from dpcausal.privacy.accounting.composition import basic, concentrated
+from dpcausal.privacy.events import (
+    ApproximateEvent,
+    BoundedRangeEvent,
+    ConcentratedEvent,
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+)
+
+SMALLEST_DELTA = 1e-12
+_SHARES = (0.5, 0.1, 0.9)  # of delta for the sum of rho, where a plan needs both bounds
+_LARGEST_SIGMA = 20_000.0  # beyond, the table of outcomes is too long and zCDP as tight
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Events fixed in advance, to be charged together or not at all.
+
+    >>> laplace = LaplaceEvent(label="count", neighbours="add-remove", sensitivity=1, scale=100)
+    >>> plan = Plan((laplace,) * 1000)
+    >>> {name: round(epsilon, 2) for name, epsilon in plan.compare(1e-6).items()}
+    {'basic': 10.0, 'zcdp': 1.47, 'pld': 1.37}
+    """
+
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(self.events))
+        if not self.events:
+            raise InputError("a plan needs at least one event")
+        if len({event.neighbours for event in self.events}) > 1:
+            raise InputError("all events of a plan must have the same neighbouring relation")
+
+    def compare(self, delta: float) -> dict[str, float]:
+        """epsilon at ``delta`` by each method; ``inf`` where a method can't say."""
+        if not 0 <= delta < 1:
+            raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
+        sum_epsilon, sum_delta = basic(self.events)
+        return {
+            "basic": sum_epsilon if sum_delta <= delta else math.inf,
+            "zcdp": concentrated(self.events, delta),
+            "pld": _numerical(self.events, delta) if delta >= SMALLEST_DELTA else math.inf,
+        }
+
+    def epsilon(self, delta: float) -> float:
+        """Least epsilon that any of the methods proves at ``delta``."""
+        return min(self.compare(delta).values())
+
+    def event(self, delta: float, label: str) -> ApproximateEvent:
+        """The whole plan as one (epsilon, delta) event, for a budget that has ``delta`` in reserve."""
+        return ApproximateEvent(
+            label=label,
+            neighbours=self.events[0].neighbours,
+            mechanism=f"plan of {len(self.events)} events, numerical composition",
+            cost=self.epsilon(delta),
+            slack=delta,
+        )
+
+
+@proved("pld.proof.md")
+def _distribution_of(event: Event) -> Callable[[float], Any] | None:
+    """The constructor, given a grid, of a distribution that dominates ``event``; None if there is none."""
+    from dp_accounting.pld import privacy_loss_distribution as library
+
+    if isinstance(event, LaplaceEvent) and event.sensitivity == int(event.sensitivity):
+        shift, scale = int(event.sensitivity), event.scale
+        return lambda grid: library.from_discrete_laplace_mechanism(
+            1 / scale, shift, value_discretization_interval=grid, use_connect_dots=True
+        )
+    if isinstance(event, GaussianEvent) and event.sensitivity == 1 and event.sigma <= _LARGEST_SIGMA:
+        sigma = event.sigma
+        return lambda grid: library.from_discrete_gaussian_mechanism(
+            sigma, 1, value_discretization_interval=grid, use_connect_dots=True
+        )
+    if isinstance(event, GaussianEvent | ConcentratedEvent):
+        return None
+    epsilon, delta = event.epsilon, event.delta
+    return lambda grid: library.PrivacyLossDistribution.create_from_rounded_probability(
+        _response(epsilon, delta, grid), delta, grid
+    )
+
+
+@proved("pld.proof.md")
+def _response(epsilon: float, delta: float, grid: float) -> dict[int, float]:
+    """Masses of randomised response on multiples of ``grid``, each split between its two neighbours.
+
+    A loss x with mass p becomes losses a <= x <= b with p_a + p_b = p and p_a e^-a + p_b e^-b = p e^-x:
+    a spread that keeps both masses, hence dominates ([2], connect the dots).
+    """
+    masses: dict[int, float] = {}
+    for loss in (epsilon, -epsilon):
+        mass = (1 - delta) / (1 + math.exp(-loss))
+        below = math.floor(loss / grid)
+        share = math.expm1(-(loss - below * grid)) / math.expm1(-grid)  # of the upper neighbour
+        share = min(1.0, max(0.0, share))
+        masses[below] = masses.get(below, 0.0) + mass * (1 - share)
+        masses[below + 1] = masses.get(below + 1, 0.0) + mass * share
+    return masses
+
+
+def _composed(events: Sequence[Event], delta: float) -> float:
+    """epsilon at ``delta`` for events that all have a distribution."""
+    losses = [event.epsilon if math.isfinite(event.epsilon) else math.sqrt(2 * event.rho) for event in events]
+    width = min(math.fsum(losses), 40 * math.sqrt(math.fsum(loss**2 for loss in losses)) + max(losses))
+    grid = max(min(1e-4, min(losses) / 20), width / 1e6)
+    total: Any = None
+    for (kind, parameters), count in Counter((event.kind, _parameters(event)) for event in events).items():
+        example = next(event for event in events if (event.kind, _parameters(event)) == (kind, parameters))
+        constructor = _distribution_of(example)
+        if constructor is None:
+            return math.inf
+        part = constructor(grid).self_compose(count)
+        total = part if total is None else total.compose(part)
+    return float(total.get_epsilon_for_delta(delta))
+
+
+def _parameters(event: Event) -> tuple[tuple[str, Any], ...]:
+    """What decides an event's distribution: everything but its label."""
+    return tuple(sorted((name, value) for name, value in event.to_dict().items() if name != "label"))
+
+
+def _numerical(events: Sequence[Event], delta: float) -> float:
+    """Best epsilon at ``delta`` with distributions where there are any and the sum of rho for the rest."""
+    without = [event for event in events if _distribution_of(event) is None]
+    ranged: list[Event] = [event for event in events if isinstance(event, BoundedRangeEvent)]
+    best = math.inf
+    for summed in [without, without + ranged] if ranged else [without]:
+        kept = set(map(id, summed))
+        numerical = [event for event in events if id(event) not in kept]
+        if not numerical:
+            best = min(best, concentrated(summed, delta))
+        elif not summed:
+            best = min(best, _composed(numerical, delta))
+        else:
+            for share in _SHARES:
+                by_rho = concentrated(summed, share * delta)
+                best = min(best, by_rho + _composed(numerical, (1 - share) * delta))
+    return best
