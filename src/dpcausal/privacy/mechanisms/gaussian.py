@@ -1,0 +1,92 @@
+"""The Gaussian mechanism on a grid: rho-zCDP.
+
+    release = step (r(value) + N),  P(N = k) ~ exp(-k^2/(2 sigma^2)),  sigma = Delta_g/sqrt(2 rho)
+
+with Delta_g the l2 sensitivity in grid steps (``grid.py``) and sigma rounded up so that Delta_g^2/(2
+sigma^2) <= rho as rational numbers. **Guarantee** rho-zCDP, ``gaussian.proof.md``. Nothing but the noise
+depends on data.
+
+References: [1] Canonne, Kamath & Steinke 2020, Theorems 4 and 14; [2] Bun & Steinke 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
+from dpcausal.privacy import noise
+from dpcausal.privacy.events import GaussianEvent
+from dpcausal.privacy.mechanisms.grid import Grid
+from dpcausal.privacy.mechanisms.release import checked_positive, checked_size
+
+
+@proved("gaussian.proof.md")
+def gaussian_sigma(sensitivity: float, rho: float) -> float:
+    """A float sigma with sensitivity^2/(2 sigma^2) <= rho, a few units in the last place above the least."""
+    sigma = sensitivity / math.sqrt(2 * rho)
+    while (
+        Fraction(sensitivity) ** 2 > 2 * Fraction(rho) * Fraction(sigma) ** 2
+        or sensitivity**2 / (2 * sigma**2) > rho  # as the event computes it
+    ):
+        sigma = math.nextafter(sigma, math.inf)
+    return sigma
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gaussian:
+    """Adds Gaussian noise to ``size`` values of joint (l2) ``sensitivity``, at a cost of ``rho``.
+
+    >>> table = Gaussian(sensitivity=2.0, rho=0.5, size=4, grid=Grid(1.0, exact=True))
+    >>> table.event("table").rho, table.sigma
+    (0.5, 2.0)
+    """
+
+    sensitivity: float
+    rho: float
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    size: int = 1
+    grid: Grid | None = None
+
+    def __post_init__(self) -> None:
+        checked_positive(sensitivity=self.sensitivity, rho=self.rho)
+        checked_size(self.size)
+
+    @cached_property
+    def on(self) -> Grid:
+        """The grid in use."""
+        return self.grid or Grid.fitting(self.sensitivity, self.size, norm=2)
+
+    @cached_property
+    def steps(self) -> tuple[float, float]:
+        """(sensitivity, sigma) in grid steps."""
+        sensitivity = self.on.sensitivity(self.sensitivity, self.size, norm=2)
+        return sensitivity, gaussian_sigma(sensitivity, self.rho)
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise in the units of the value."""
+        return self.steps[1] * self.on.step
+
+    def event(self, label: str) -> GaussianEvent:
+        """What a release costs, as data."""
+        sensitivity, sigma = self.steps
+        return GaussianEvent(label=label, neighbours=self.neighbours, sensitivity=sensitivity, sigma=sigma)
+
+    def sample(self, value: ArrayLike) -> NDArray[np.float64]:
+        """``value`` with noise: an array of the same shape (0-d for a number). Charge the event first."""
+        rounded = self.on.to_integers(value)
+        if rounded.size != self.size:
+            raise InputError(f"this mechanism takes {self.size} values, not {rounded.size}")
+        drawn = noise.discrete_gaussian(self.steps[1], self.size) if self.size > 1 else self._one()
+        return self.on.to_values(rounded + np.reshape(drawn, rounded.shape))
+
+    def _one(self) -> NDArray[np.int64]:
+        return np.array(noise.discrete_gaussian(self.steps[1]), dtype=np.int64)
