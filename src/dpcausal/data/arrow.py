@@ -69,7 +69,7 @@ def valid(array: pa.Array) -> NDArray[np.bool_] | None:
 
 
 def numbers(array: pa.Array) -> NDArray[Any]:
-    """The values of an integer, float or boolean array without copying; anything at all where a cell is missing."""
+    """The values of an integer, float or boolean array; anything at all where a cell is missing."""
     buffer = array.buffers()[1]
     if types.is_boolean(array.type):
         size = len(array)

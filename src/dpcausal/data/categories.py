@@ -33,7 +33,7 @@ class CategoricalCoder:
 
     def __init__(self, column: Categorical) -> None:
         self.other = column.other_code
-        self.dtype = code_type(column.size)
+        self.dtype: Any = code_type(column.size)
         texts = spelling.texts(column)
         self._keys = pa.array([text.encode() for text in texts], pa.binary())
         self._codes = np.array([*texts.values(), self.other], dtype=self.dtype)
@@ -41,6 +41,7 @@ class CategoricalCoder:
         self._truth = np.array([texts.get(t, self.other) for t in ("False", "True")], dtype=self.dtype)
         self._dictionary: tuple[object, pa.Array, Codes] | None = None
         self._integers: dict[Any, tuple[int, Codes] | None] = {}
+        self._keys_of: dict[Any, tuple[Any, Codes]] = {}  # by dtype or decimal type
 
     def codes(self, array: pa.Array) -> Codes:
         """The code of every cell of ``array``."""
@@ -80,11 +81,14 @@ class CategoricalCoder:
 
     def _from_dictionary(self, array: pa.DictionaryArray) -> Codes:
         dictionary = array.dictionary
-        place = (tuple(b.address if b else 0 for b in dictionary.buffers()), dictionary.offset, len(dictionary))
+        buffers = tuple(buffer.address if buffer else 0 for buffer in dictionary.buffers())
+        place = (buffers, dictionary.offset, len(dictionary))
         if self._dictionary is None or self._dictionary[0] != place:  # the next chunk often has the same one
-            table = np.append(self.codes(dictionary), self.dtype(self.other))
+            table: Any = np.append(self.codes(dictionary), self.dtype(self.other))
             self._dictionary = (place, dictionary, table)
-        return take(self._dictionary[2], arrow.numbers(array.indices))
+        else:
+            table = self._dictionary[2]
+        return take(table, arrow.numbers(array.indices))
 
     def _from_integers(self, values: NDArray[Any]) -> Codes:
         dtype = values.dtype
@@ -92,12 +96,12 @@ class CategoricalCoder:
             self._integers[dtype] = self._integer_table(dtype)
         table = self._integers[dtype]
         if table is None:
-            return self._search(values, *self._integer_keys(dtype))
+            if dtype not in self._keys_of:
+                self._keys_of[dtype] = self._integer_keys(dtype)
+            return self._search(values, *self._keys_of[dtype])
         low, codes = table
         unsigned = values.view(f"u{dtype.itemsize}")
-        if low == 0:
-            return take(codes, unsigned)
-        return take(codes, unsigned, np.array([low]).astype(object)[0] % (1 << (8 * dtype.itemsize)))
+        return take(codes, unsigned, low % (1 << (8 * dtype.itemsize)))
 
     def _integer_keys(self, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Codes]:
         bounds = np.iinfo(dtype)
@@ -109,7 +113,7 @@ class CategoricalCoder:
         )
 
     def _integer_table(self, dtype: np.dtype[Any]) -> tuple[int, Codes] | None:
-        """Smallest key and a table from there on, its last entry ``other``; None where the keys lie too far apart."""
+        """Smallest key and a table from there on that ends in ``other``; None where keys lie too far apart."""
         keys, codes = self._integer_keys(dtype)
         if len(keys) == 0:
             return 0, np.array([self.other], dtype=self.dtype)
@@ -122,9 +126,11 @@ class CategoricalCoder:
         return low, table
 
     def _from_floats(self, values: NDArray[Any]) -> Codes:
-        pairs = sorted(spelling.floats(self._numbers, values.dtype.type))
-        keys = np.array([value for value, _ in pairs], dtype=values.dtype)
-        return self._search(values, keys, np.array([code for _, code in pairs], dtype=self.dtype))
+        if values.dtype not in self._keys_of:
+            pairs = sorted(spelling.floats(self._numbers, values.dtype.type))
+            keys = np.array([value for value, _ in pairs], dtype=values.dtype)
+            self._keys_of[values.dtype] = keys, np.array([code for _, code in pairs], dtype=self.dtype)
+        return self._search(values, *self._keys_of[values.dtype])
 
     def _search(self, values: NDArray[Any], keys: NDArray[Any], codes: Codes) -> Codes:
         """Codes of ``values`` among sorted ``keys``; ``other`` where none is equal."""
@@ -147,10 +153,12 @@ class CategoricalCoder:
         if type_.bit_width < 128:
             type_ = pa.decimal128(type_.precision, type_.scale)
             array = array.cast(type_)
-        pairs = [(k, c) for k, c in self._numbers.items() if _holds(type_, k)]
-        keys = pa.array([k for k, _ in pairs], type_)
-        codes = np.array([*(c for _, c in pairs), self.other], dtype=self.dtype)
-        return take(codes, arrow.numbers(pc.fill_null(pc.index_in(array, value_set=keys), len(pairs))))
+        if type_ not in self._keys_of:
+            pairs = [(k, c) for k, c in self._numbers.items() if _holds(type_, k)]
+            codes: Any = np.array([*(c for _, c in pairs), self.other], dtype=self.dtype)
+            self._keys_of[type_] = pa.array([k for k, _ in pairs], type_), codes
+        keys, codes = self._keys_of[type_]
+        return take(codes, arrow.numbers(pc.fill_null(pc.index_in(array, value_set=keys), len(keys))))
 
     def _from_times(self, array: pa.Array) -> Codes:
         array = array.dictionary_encode()
@@ -159,7 +167,8 @@ class CategoricalCoder:
         dates = self._from_bytes(pc.replace_substring_regex(text, r" 00:00:00(Z?)$", r"\1"))
         known = arrow.valid(pc.index_in(text, value_set=self._keys))
         codes = codes if known is None else np.where(known, codes, dates)
-        return self._masked(take(np.append(codes, self.dtype(self.other)), arrow.numbers(array.indices)), array.indices)
+        table = np.append(codes, self.dtype(self.other))
+        return self._masked(take(table, arrow.numbers(array.indices)), array.indices)
 
 
 def _holds(type_: pa.DataType, number: Decimal) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def _as_level(value: Any) -> Level:
         return int(value)
     if isinstance(value, str):
         if not _is_text(value):
-            raise SchemaError(f"levels holds {ascii(value)}, which is not valid text (a lone surrogate)")
+            raise SchemaError(f"levels holds {value!a}, which is not valid text (a lone surrogate)")
         return str(value)
     raise SchemaError(f"levels must be text, integers or booleans, not {value!r}")
 
@@ -88,7 +89,9 @@ class Categorical:
         if not levels:
             raise SchemaError("levels is empty: a categorical column needs at least one level")
         if len(levels) > MOST_LEVELS:
-            raise SchemaError(f"levels holds {len(levels):,} entries: at most {MOST_LEVELS:,} can be declared")
+            raise SchemaError(
+                f"levels holds {len(levels):,} entries: at most {MOST_LEVELS:,} can be declared"
+            )
         first: dict[str, Level] = {}
         for level in levels:
             if str(level) in first:
@@ -154,10 +157,10 @@ class Numeric:
         if len(bins) >= MOST_LEVELS:
             raise SchemaError(f"bins makes {len(bins) + 1:,} bins: at most {MOST_LEVELS:,} can be declared")
         edges = (lower, *bins, upper)
-        for left, right in zip(edges, edges[1:], strict=False):
+        for left, right in pairwise(edges):
             if left >= right:
                 raise SchemaError(
-                    f"bins must be increasing cut points strictly between lower ({lower:g}) and upper ({upper:g}):"
+                    f"bins must increase strictly between lower ({lower:g}) and upper ({upper:g}):"
                     f" {right:g} comes after {left:g}"
                 )
         other = lower if self.other is None else _as_number("other", self.other)

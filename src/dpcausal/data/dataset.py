@@ -38,7 +38,9 @@ class Dataset:
             columns = dict(getattr(self, kind))
             for name, array in columns.items():
                 if array.shape != (self.n,):
-                    raise InputError(f'column "{name}" has {array.shape} entries where {self.n} rows are declared')
+                    raise InputError(
+                        f'column "{name}" has {array.shape} entries where {self.n} rows are declared'
+                    )
                 array.flags.writeable = False
             object.__setattr__(self, kind, MappingProxyType(columns))
 

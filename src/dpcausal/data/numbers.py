@@ -30,9 +30,9 @@ class NumericCoder:
 
     def __init__(self, column: Numeric) -> None:
         assert column.bins is not None
-        self._column = column
+        self._lower, self._upper, self._other = column.lower, column.upper, float(column.other or 0.0)
         self._cuts = np.array(column.bins, dtype=np.float64)
-        self.dtype = code_type(column.size)
+        self.dtype: Any = code_type(column.size)
 
     def values(self, array: pa.Array) -> NDArray[np.float64]:
         """Every cell of ``array`` as a number between ``lower`` and ``upper``."""
@@ -40,8 +40,8 @@ class NumericCoder:
         for start in range(0, len(values), BLOCK):
             block = values[start : start + BLOCK]
             missing = np.isnan(block)
-            np.clip(block, self._column.lower, self._column.upper, out=block)
-            np.copyto(block, self._column.other, where=missing)
+            np.clip(block, self._lower, self._upper, out=block)
+            np.copyto(block, self._other, where=missing)
             block += 0.0  # -0.0 becomes 0.0
         return values
 
@@ -99,7 +99,9 @@ def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
     try:
         values = _cast(cells)
     except pa.ArrowInvalid:  # a number some version of Arrow can't read
-        values = np.array([np.nan if cell is None else float(cell) for cell in cells.to_pylist()], dtype=np.float64)
+        values = np.array(
+            [np.nan if cell is None else float(cell) for cell in cells.to_pylist()], dtype=np.float64
+        )
     np.copyto(values, (truth >= 3).astype(np.float64), where=truth < 6)
     return values
 

@@ -35,7 +35,7 @@ class Schema(Mapping[str, Column]):
         declared: dict[str, Column] = {}
         for name, column in pairs:
             if not isinstance(name, str) or not name or not _is_text(name):
-                raise SchemaError(f"a column's name must be text, not {ascii(name)}")
+                raise SchemaError(f"a column's name must be text, not {name!a}")
             if name in declared:
                 raise SchemaError(f'column "{name}" is declared twice')
             if not isinstance(column, Categorical | Numeric):

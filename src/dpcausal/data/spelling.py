@@ -77,7 +77,7 @@ def numbers(column: Categorical) -> dict[Decimal, int]:
 
 
 def floats(claimed: dict[Decimal, int], kind: type[np.floating]) -> Iterator[tuple[float, int]]:
-    """The numbers of ``claimed`` in floating point ``kind``, no number twice: exact ones first, then nearest ones.
+    """The numbers of ``claimed`` as ``kind`` of float, no number twice: exact ones first, then nearest ones.
 
     A whole number that ``kind`` can't hold is left out, as is one that would round to zero or infinity.
     """
@@ -87,7 +87,11 @@ def floats(claimed: dict[Decimal, int], kind: type[np.floating]) -> Iterator[tup
     for exact in (True, False):
         for number, value, code in rounded:
             fits = np.isfinite(value) and (Decimal(value) == number) is exact
-            if not fits or value in seen or (not exact and (value == 0 or number == number.to_integral_value())):
+            if (
+                not fits
+                or value in seen
+                or (not exact and (value == 0 or number == number.to_integral_value()))
+            ):
                 continue
             seen.add(value)
             yield value, code

@@ -100,12 +100,12 @@ def _column(name: str, table: Any, lines: _Lines) -> Column:
     if not isinstance(kind, str) or kind not in KEYS:
         hint = did_you_mean(kind, KEYS) if isinstance(kind, str) else ""
         raise SchemaError(
-            f'{lines.column(name, "type")}: {column} has an unknown type {kind!r}{hint}: "categorical" or "numeric"'
+            f'{lines.column(name, "type")}: {column} has unknown type {kind!r}{hint}: "categorical" or "numeric"'
         )
     for key in table:
         if key not in KEYS[kind]:
             raise SchemaError(
-                f'{lines.column(name, key)}: {column} has an unknown key "{key}"{did_you_mean(key, KEYS[kind])}'
+                f'{lines.column(name, key)}: {column} has unknown key "{key}"{did_you_mean(key, KEYS[kind])}'
             )
     for key in NEEDED[kind]:
         if key not in table:
@@ -115,7 +115,9 @@ def _column(name: str, table: Any, lines: _Lines) -> Column:
         return Categorical(**arguments) if kind == "categorical" else Numeric(**arguments)
     except SchemaError as error:
         first = re.split(r"[^a-z]", str(error), maxsplit=1)[0]
-        raise SchemaError(f"{lines.column(name, first if first in table else '')}: {column}: {error}") from None
+        raise SchemaError(
+            f"{lines.column(name, first if first in table else '')}: {column}: {error}"
+        ) from None
 
 
 def dumps(columns: Mapping[str, Column]) -> str:
