@@ -1,1 +1,11 @@
-"""Under construction."""
+"""Small benchmark networks, sampling from them, and a reader for others. Synthetic data only: no privacy
+here."""
+
+from __future__ import annotations
+
+from dpcausal.networks.bif import read_bif
+from dpcausal.networks.bif_writer import write_bif
+from dpcausal.networks.library import load, names
+from dpcausal.networks.network import Network, Variable
+
+__all__ = ["Network", "Variable", "load", "names", "read_bif", "write_bif"]

@@ -1,0 +1,221 @@
+r"""Read Bayesian networks from .bif files (the Interchange Format, as JavaBayes and bnlearn write it).
+
+    network NAME { property ...; }
+    variable smoke { type discrete [ 2 ] { yes, no }; property ...; }
+    probability ( lung | smoke ) { (yes) 0.1, 0.9; default 0.01, 0.99; }
+    probability ( smoke ) { table 0.5, 0.5; }
+
+A name is any run of characters without blanks, quotes and ``, ; { } ( ) [ ] |``, or any text in double
+quotes (``\"`` and ``\\`` inside). Commas count as blanks and ``|`` may be missing, as in JavaBayes.
+Comments are ``//`` and ``/* */``. In ``table`` the variable's own level changes slowest and the last
+parent's fastest. Rows that are not listed take ``default``; without one they are an error.
+
+Rows that sum to within 0.01 of 1 are divided by their sum (published tables are rounded); further off is an
+error.
+
+Reference: Cozman (1998), "The Interchange Format for Bayesian Networks", version 0.15.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.networks.bif_tokens import Tokens
+from dpcausal.networks.network import SUM_TOLERANCE, Network, Variable
+
+MOST_CELLS = 1 << 27
+
+
+def read_bif(path: str | os.PathLike[str]) -> Network:
+    """The network in a .bif or .bif.gz file, named as in the file, or after it where that says "unknown".
+
+    Anything malformed is one ``InputError`` with the file and the line: an unknown parent or level, a
+    missing or doubled row or block, a row with the wrong number of entries or the wrong sum; for a cycle,
+    with the file. Cost: linear in the size of the file and the tables.
+    """
+    file = Path(path)
+    try:
+        raw = file.read_bytes()
+        text = (gzip.decompress(raw) if file.suffix == ".gz" else raw).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: not UTF-8 text") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"can't read {file}: {error}") from None
+    network = parse_bif(text, str(file))
+    return network if network.name != "unknown" else Network(file.name.split(".")[0], network)
+
+
+def parse_bif(text: str, source: str = "text") -> Network:
+    """The network in a .bif text; ``source`` is what errors call it.
+
+    >>> parse_bif("network n {} variable a { type discrete [2] { x, y }; } probability (a) { table .2 .8; }")
+    Network(n, 1 variables, 0 arrows)
+    """
+    return _Reader(Tokens(text, source)).network()
+
+
+class _Reader:
+    """Reads blocks; tables come last, as they may stand before the variables they name."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.levels: dict[str, dict[str, int]] = {}
+        self.variables: dict[str, Variable] = {}
+
+    def network(self) -> Network:
+        name = "unknown"
+        tables: list[int] = []
+        while not self.tokens.finished():
+            word = self.tokens.take()
+            if word == "network":
+                head = self.tokens.until("{")
+                name = self.tokens.unquoted(head[0], self.tokens.at - 1) if head else name
+                self.tokens.until("}")
+            elif word == "variable":
+                self.variable()
+            elif word == "probability":
+                tables.append(self.tokens.at)
+                self.tokens.until("}")
+            else:
+                self.tokens.fail(f"expected network, variable or probability, not {word!r}")
+        for self.tokens.at in tables:
+            self.probability()
+        source = self.tokens.source
+        for variable in self.levels:
+            if variable not in self.variables:
+                raise InputError(f'{source}: variable "{variable}" has no probability block')
+        if not self.levels:
+            raise InputError(f"{source}: no variables in it")
+        try:
+            return Network(name, [self.variables[variable] for variable in self.levels])
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from None
+
+    def variable(self) -> None:
+        tokens = self.tokens
+        name, at = tokens.name(), tokens.at - 1
+        if name in self.levels:
+            tokens.fail(f'variable "{name}" given twice')
+        tokens.expect("{")
+        while (word := tokens.take()) != "}":
+            if word == "property":
+                tokens.until(";")
+            elif word == "type":
+                self.levels[name] = self.type_of(name)
+            else:
+                tokens.fail(f"expected type or property, not {word!r}")
+        if name not in self.levels:
+            tokens.fail(f'variable "{name}" has no type', at)
+
+    def type_of(self, name: str) -> dict[str, int]:
+        tokens = self.tokens
+        tokens.expect("discrete")
+        tokens.expect("[")
+        count, at = tokens.take(), tokens.at
+        tokens.expect("]")
+        tokens.expect("{")
+        start = tokens.at
+        found = [tokens.unquoted(word, start + i) for i, word in enumerate(tokens.until("}"))]
+        if count != str(len(found)):
+            tokens.fail(f'variable "{name}" says [{count}] and lists {len(found)} levels', at)
+        levels = {level: i for i, level in enumerate(found)}
+        if len(levels) < len(found) or not found:
+            tokens.fail(f'variable "{name}" has {"a level twice" if found else "no levels"}', at)
+        tokens.expect(";")
+        return levels
+
+    def probability(self) -> None:
+        tokens = self.tokens
+        tokens.expect("(")
+        at = tokens.at
+        words = [(word, at + i) for i, word in enumerate(tokens.until(")")) if word != "|"]
+        names = [tokens.unquoted(word, i) for word, i in words]
+        for name in names:
+            if name not in self.levels:
+                tokens.fail(f'no variable "{name}"{did_you_mean(name, self.levels)}', at)
+        if not names or len(set(names)) < len(names) or names[0] in self.variables:
+            tokens.fail("a probability block needs a variable and its parents, each once", at)
+        tokens.expect("{")
+        table = self.table(names[0], names[1:], at)
+        try:
+            self.variables[names[0]] = Variable(names[0], list(self.levels[names[0]]), names[1:], table)
+        except InputError as error:
+            tokens.fail(str(error), at)
+
+    def table(self, name: str, parents: list[str], at: int) -> NDArray[np.float64]:
+        """Rows up to the closing brace, as an array with the variable's own axis last."""
+        tokens = self.tokens
+        size = len(self.levels[name])
+        shape = tuple(len(self.levels[parent]) for parent in parents)
+        if prod(shape) * size > MOST_CELLS:
+            tokens.fail(f'the table of "{name}" has more than {MOST_CELLS:,} cells', at)
+        rows: dict[int, list[float]] = {}
+        places: dict[int, int] = {}
+        default: list[float] | None = None
+        default_at = at
+        while (word := tokens.take()) != "}":
+            start = tokens.at
+            if word == "property":
+                tokens.until(";")
+            elif word == "table":
+                if rows:
+                    tokens.fail(f'the table of "{name}" is given twice')
+                columns = np.reshape(self.entries(prod(shape) * size), (size, -1)).T.tolist()
+                rows = dict(enumerate(columns))
+                places = dict.fromkeys(rows, start)
+            elif word == "default":
+                default, default_at = self.entries(size), start
+            elif word == "(":
+                row = self.row_number(parents)
+                if row in rows:
+                    tokens.fail(f'the table of "{name}" has two rows for the same levels', start)
+                rows[row], places[row] = self.entries(size), start
+            else:
+                tokens.fail(f'expected table, default, "(" or "}}", not {word!r}')
+        if default is None and len(rows) < prod(shape):
+            missing = next(row for row in range(prod(shape)) if row not in rows)
+            levels = zip(parents, np.unravel_index(missing, shape), strict=True)
+            shown = ", ".join(list(self.levels[parent])[i] for parent, i in levels)
+            tokens.fail(f'the table of "{name}" has no row for ({shown}) and no default', at)
+        table = np.array([rows.get(row, default) for row in range(prod(shape))])
+        total = table.sum(axis=1)
+        wrong = ~((np.abs(total - 1) <= SUM_TOLERANCE) & (table >= 0).all(axis=1))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            place = places.get(row, default_at)
+            tokens.fail(f"a row must be probabilities with sum 1, not {total[row]:g}", place)
+        return table.reshape(*shape, size)
+
+    def entries(self, count: int) -> list[float]:
+        start = self.tokens.at
+        found = self.tokens.numbers()
+        if len(found) != count:
+            self.tokens.fail(f"expected {count} numbers, not {len(found)}", start)
+        return found
+
+    def row_number(self, parents: list[str]) -> int:
+        """The row that the levels up to the closing parenthesis select: mixed radix, last parent fastest."""
+        tokens = self.tokens
+        start = tokens.at
+        words = tokens.until(")")
+        if len(words) != len(parents):
+            tokens.fail(f"expected {len(parents)} levels, not {len(words)}", start)
+        row = 0
+        for i, (word, parent) in enumerate(zip(words, parents, strict=True)):
+            known = self.levels[parent]
+            number = known.get(word)
+            if number is None:
+                level = tokens.unquoted(word, start + i)
+                number = known.get(level)
+                if number is None:
+                    tokens.fail(f'"{parent}" has no level "{level}"{did_you_mean(level, known)}', start + i)
+            row = row * len(known) + number
+        return row
