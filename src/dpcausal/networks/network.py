@@ -109,6 +109,9 @@ class Network:
                 if parent not in self._variables:
                     hint = did_you_mean(parent, self._variables)
                     raise InputError(f'parent "{parent}" of "{variable.name}" is no variable{hint}')
+                if variable.name in self[parent].parents:
+                    pair = f'"{parent}" and "{variable.name}"'
+                    raise InputError(f"{pair} form a directed cycle: each is a parent of the other")
             expected = (*self.sizes(variable.parents), variable.size)
             if variable.table.shape != expected:
                 raise InputError(
