@@ -112,3 +112,35 @@ def printed(array: pa.Array) -> pa.Array:
         text = pc.replace_substring_regex(text, r"\.0+$", "")
         text = pc.binary_join_element_wise(text, pa.scalar("Z"), "") if zone else text
     return text.cast(pa.binary())
+
+
+def odd(array: pa.Array, usual: bytes) -> NDArray[np.bool_]:
+    """Which cells of an array of bytes are empty or hold a byte that is not ``usual``."""
+    offsets, data = _layout(array)
+    marks = np.frombuffer(bytes(data[offsets[0] : offsets[-1]]).translate(_unusual(usual)), dtype=np.bool_)
+    result: NDArray[np.bool_] = np.diff(offsets) == 0
+    result[np.searchsorted(offsets - offsets[0], np.flatnonzero(marks), side="right") - 1] = True
+    return result
+
+
+def _unusual(usual: bytes) -> bytes:
+    return bytes(byte not in usual for byte in range(256))
+
+
+def _layout(array: pa.Array) -> tuple[NDArray[Any], memoryview]:
+    _, offsets, data = array.buffers()
+    dtype = np.dtype(np.int64 if types.is_large_binary(array.type) else np.int32)
+    if offsets is None or len(array) == 0:
+        return np.zeros(len(array) + 1, dtype=dtype), memoryview(b"")
+    places = np.frombuffer(offsets, dtype=dtype, count=len(array) + 1, offset=array.offset * dtype.itemsize)
+    return places, memoryview(b"" if data is None else data)
+
+
+def without(array: pa.Array, gone: NDArray[np.bool_]) -> pa.Array:
+    """An array of bytes with the cells in ``gone`` missing; the bytes are shared."""
+    present = valid(array)
+    bitmap = np.packbits(~gone if present is None else present & ~gone, bitorder="little")
+    places, _ = _layout(array)
+    data = array.buffers()[2]
+    buffers = [pa.py_buffer(bitmap), pa.py_buffer(np.ascontiguousarray(places)), data]
+    return pa.Array.from_buffers(array.type, len(array), buffers)

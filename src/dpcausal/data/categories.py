@@ -137,11 +137,12 @@ class CategoricalCoder:
         result = np.full(len(values), self.other, dtype=self.dtype)
         if len(keys) == 0:
             return result
+        shifts = codes.astype(np.int64) - self.other
         for start in range(0, len(values), BLOCK):
             block, out = values[start : start + BLOCK], result[start : start + BLOCK]
             if len(keys) <= 8:
-                for key, code in zip(keys, codes, strict=True):
-                    np.copyto(out, code, where=block == key)
+                for key, shift in zip(keys, shifts, strict=True):  # other + (code - other), modulo: no branch
+                    out += (block == key) * shift.astype(self.dtype)
             else:
                 place = np.searchsorted(keys, block)
                 np.minimum(place, len(keys) - 1, out=place)

@@ -22,6 +22,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Codes
 
 NUMBER = r"(?i)^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$"
+DIGITS = b"0123456789+-.eE"
 MOST_COMPARED = 24
 
 
@@ -86,22 +87,26 @@ def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
     try:
         return _cast(cells)  # every cell a number: the usual case
     except pa.ArrowInvalid:
-        pass
-    cells = pc.if_else(pc.equal(pc.binary_length(cells), 0), None, cells)
+        odd = arrow.odd(cells, DIGITS)
     try:
-        return _cast(cells)  # or empty
+        values = _cast(arrow.without(cells, odd))  # some cells empty or in words
     except pa.ArrowInvalid:
-        pass
+        values, odd = np.empty(len(cells)), np.ones(len(cells), dtype=np.bool_)
+    values[odd] = _from_odd_bytes(cells.filter(pa.array(odd)))
+    return values
+
+
+def _from_odd_bytes(cells: pa.Array) -> NDArray[np.float64]:
+    """The same cell by cell rule, for cells that need trimming or are no number."""
     cells = arrow.trimmed(cells)
     keys = pa.array([text.encode() for text in (*spelling.FALSE, *spelling.TRUE)], cells.type)
     truth = arrow.numbers(pc.fill_null(pc.index_in(cells, value_set=keys), 6))
     cells = pc.if_else(pc.match_substring_regex(cells, NUMBER), cells, None)
     try:
         values = _cast(cells)
-    except pa.ArrowInvalid:  # a number some version of Arrow can't read
-        values = np.array(
-            [np.nan if cell is None else float(cell) for cell in cells.to_pylist()], dtype=np.float64
-        )
+    except pa.ArrowInvalid:  # a number that some version of Arrow can't read
+        numbers = (np.nan if cell is None else float(cell) for cell in cells.to_pylist())
+        values = np.fromiter(numbers, dtype=np.float64, count=len(cells))
     np.copyto(values, (truth >= 3).astype(np.float64), where=truth < 6)
     return values
 
