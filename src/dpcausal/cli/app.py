@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
+from typing import Any, TextIO
 
-import click
 import typer
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import DpcausalError
 
 COMMANDS = ("schema",)  # modules of dpcausal.cli with a register(app) function, in the order of --help
+
+# typer brings its own copy of click or uses the installed one, by version: ask it which
+ClickException: type[Any] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
 
 app = typer.Typer(
     name="dpcausal",
@@ -34,7 +40,9 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
 ) -> None:
     pass
 
@@ -50,21 +58,34 @@ def fail(message: str, code: int) -> int:
     return code
 
 
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    fail(str(message), 0)
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     try:
-        result = app(args=arguments, standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            result = app(args=arguments, standalone_mode=False)
         return result if isinstance(result, int) else 0
     except DpcausalError as error:
         return fail(str(error), error.exit_code)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         return stop.exit_code
-    except click.exceptions.Abort:
+    except typer.Abort:
         return fail("interrupted", 130)
-    except click.exceptions.NoArgsIsHelpError as error:
-        typer.echo(error.format_message(), err=True)
-        return 2
-    except click.ClickException as error:
+    except ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(error.format_message(), err=True)
+            return 2
         return fail(error.format_message(), 2)
     except KeyboardInterrupt:
         return fail("interrupted", 130)
