@@ -26,7 +26,10 @@ def exact(cost: float | str) -> Decimal:
     >>> exact(0.1), exact("0.25")
     (Decimal('0.1'), Decimal('0.25'))
     """
-    value = Decimal(cost) if isinstance(cost, str) else Decimal(repr(float(cost)))
+    try:
+        value = Decimal(cost if isinstance(cost, str) else repr(float(cost)))
+    except InvalidOperation:
+        raise InputError(f"a cost must be a number, not {cost!r}") from None
     if value.is_nan() or value < 0:
         raise InputError(f"a cost must be zero or more, not {cost!r}")
     return value

@@ -1,0 +1,236 @@
+"""A budget for one release: what may be spent, and the refusal when it would be passed.
+
+``charge`` comes before noise is drawn. It asks the filter (``accounting/filter.py``) and either records the
+events or raises ``BudgetError`` with what was asked, spent and left, recording nothing.
+
+**Guarantee.** Whatever is charged, in whatever adaptive order, the release is (epsilon, delta)-DP for
+``neighbours``. delta = 0 gives the pure filter (sum of epsilon). delta > 0 allows what fits the sum of
+epsilon *or* the sum of rho. ``reserve`` is the part of delta for events that carry their own; it is taken
+from the conversion of rho.
+
+**With a ledger** the whole (epsilon, delta) is charged to the data set in one transaction just before the
+first event, under a fresh random release id; the filter then spends within it. If that fails nothing is
+charged here either.
+
+A budget can't be copied, pickled or used after ``fork``: two copies could spend the same epsilon twice.
+
+>>> from dpcausal.privacy.events import PureEvent
+>>> budget = Budget(1.0)
+>>> budget.charge(PureEvent(label="median", neighbours="replace-one", mechanism="exponential", cost=0.8))
+>>> budget.charge(PureEvent(label="median", neighbours="replace-one", mechanism="exponential", cost=0.5))
+Traceback (most recent call last):
+dpcausal.core.errors.BudgetError: the budget does not allow it: asked epsilon 0.5, spent 0.8, left 0.2
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dpcausal.core import entropy
+from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import KNOWN_LIMITS, PrivacyStatement
+from dpcausal.privacy.accounting.exact import exact, left_of
+from dpcausal.privacy.accounting.filter import Filter, Reading, Spent
+from dpcausal.privacy.events import Event
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Entry, Ledger
+
+SEEDED = "made under dpcausal.testing.seeded: the noise was predictable"
+NOISE = "exact discrete noise from the operating system's random bytes"
+
+
+class Budget:
+    """The total of one release and what has been charged to it. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        epsilon: float | None,
+        delta: float = 0.0,
+        *,
+        neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+        reserve: float = 0.0,
+        ledger: str | Ledger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.neighbours = Neighbours.parse(neighbours)
+        self._filter = None if epsilon is None else Filter(epsilon, delta, reserve)
+        if (ledger is None) != (dataset is None):
+            raise InputError("a ledger needs the name of a data set, and a data set name needs a ledger")
+        if ledger is not None and epsilon is None:
+            raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
+        self._ledger, self._dataset = ledger, dataset
+        self._release = uuid.uuid4().hex
+        self._entry: Entry | None = None
+        self._spent = Spent()
+        self._events: list[Event] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._epoch = entropy.epoch() if entropy.is_secure() else None  # None: seeded from the start
+
+    @classmethod
+    def none(cls, neighbours: str | Neighbours = Neighbours.REPLACE_ONE) -> Budget:
+        """No privacy: charges are refused and the statement says so in words."""
+        return cls(None, neighbours=neighbours)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a budget can't be copied or pickled: the copy could spend the same epsilon again")
+
+    @property
+    def total(self) -> Filter:
+        """The stop rule with its total ``epsilon``, ``delta`` and ``rho``."""
+        if self._filter is None:
+            raise InputError("there is no budget: epsilon is None")
+        return self._filter
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything charged so far, in order."""
+        return tuple(self._events)
+
+    def charge(self, *events: Event) -> None:
+        """Record ``events``, all or none; ``BudgetError`` if the total does not allow them."""
+        total = self.total
+        if os.getpid() != self._process:
+            raise InputError("a budget can't be used in a forked process: both could spend it")
+        for event in events:
+            if event.neighbours != self.neighbours:
+                raise InputError(
+                    f"the {event.kind} event {event.label!r} is for {event.neighbours} neighbours, "
+                    f"the budget for {self.neighbours}"
+                )
+        with self._lock:
+            after = self._spent.plus(events)
+            if not total.allows(after):
+                raise self._refusal(Spent().plus(events), after)
+            self._enter_ledger()
+            self._spent = after
+            self._events.extend(events)
+
+    def affords(self, *events: Event) -> bool:
+        """Whether ``charge`` would allow ``events`` now. Depends on public costs alone."""
+        return self.total.allows(self._spent.plus(events))
+
+    def _refusal(self, asked: Spent, after: Spent) -> BudgetError:
+        """The error, in the unit in which the charge came nearest to fitting."""
+        if after.delta > exact(self.total.reserve):
+            unit, limit = "delta", self.total.reserve
+        elif after.epsilon.is_finite() or self.total.rho == 0:
+            unit, limit = "epsilon", self.total.epsilon
+        else:
+            unit, limit = "rho", self.total.rho
+        spent = getattr(self._spent, unit)
+        left = float(left_of(spent, exact(limit)))
+        return BudgetError.of("budget", unit, float(getattr(asked, unit)), float(spent), left)
+
+    def _enter_ledger(self) -> None:
+        """Charge the whole total to the data set, once; a repeat after an error uses the same id."""
+        if self._ledger is None or self._dataset is None or self._entry is not None:
+            return
+        if isinstance(self._ledger, str):
+            from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
+
+            self._ledger = Ledger.open(self._ledger)
+        self._entry = self._ledger.charge(
+            self._dataset,
+            self._release,
+            self.total.epsilon,
+            self.total.delta,
+            neighbours=self.neighbours,
+        )
+
+    def left_epsilon(self) -> float:
+        """Largest epsilon one more pure event may cost: by the sum of epsilon, or by rho = epsilon^2/2."""
+        by_sum = float(left_of(self._spent.epsilon, exact(self.total.epsilon)))
+        return max(by_sum, math.sqrt(2 * self.left_rho()))
+
+    def left_rho(self) -> float:
+        """How much rho is left; 0 when the total has no delta outside its reserve."""
+        return float(left_of(self._spent.rho, exact(self.total.rho)))
+
+    def reading(self) -> Reading:
+        """The odometer: what the events so far would cost had they been fixed in advance."""
+        return self.total.reading(self._spent)
+
+    def spent_epsilon(self) -> float:
+        """The reading's epsilon; never above the total."""
+        return self.reading().epsilon
+
+    def statement(
+        self,
+        *,
+        released: Sequence[str],
+        public: Sequence[str] = (),
+        adaptive: bool = True,
+        unit: str = "one row",
+        noise: str = NOISE,
+        limits: Sequence[str] = (),
+        not_private: str | None = None,
+    ) -> PrivacyStatement:
+        """The privacy statement of what was charged.
+
+        ``adaptive=False`` only if all events and their number were fixed before the first answer: then the
+        reading is the guarantee. Otherwise the total is. ``limits`` adds to the known ones; ``not_private``
+        says why it is not.
+        """
+        if self._filter is None:
+            return PrivacyStatement.none(released=list(released), neighbours=self.neighbours)
+        why = not_private or (None if self._secure() else SEEDED)
+        reading = self.reading()
+        fixed = not adaptive or not self._events
+        guarantee = reading if fixed else Reading(self.total.epsilon, self.total.delta, "filter")
+        definition, parameters = self._definition(guarantee)
+        return PrivacyStatement(
+            private=why is None,
+            why_not_private=why,
+            definition=definition,
+            parameters=parameters,
+            epsilon=guarantee.epsilon,
+            delta=guarantee.delta,
+            neighbours=self.neighbours,
+            unit=unit,
+            public=tuple(public),
+            released=tuple(released),
+            composition=self._composition(guarantee),
+            events=tuple(event.to_dict() for event in self._events),
+            asked={"epsilon": self.total.epsilon, "delta": self.total.delta},
+            reading={"epsilon": reading.epsilon, "delta": reading.delta},
+            noise=noise if why != SEEDED else "a seeded generator, for tests only",
+            limits=(*KNOWN_LIMITS, *limits),
+            ledger=self._ledger_note(),
+        )
+
+    def _secure(self) -> bool:
+        return self._epoch is not None and entropy.secure_since(self._epoch)
+
+    def _definition(self, guarantee: Reading) -> tuple[str, dict[str, float]]:
+        if guarantee.delta == 0:
+            return "pure", {"epsilon": guarantee.epsilon}
+        if guarantee.by == "rho" and self._spent.delta == 0:
+            return "zCDP", {"rho": float(self._spent.rho)}
+        return "approximate", {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
+
+    def _composition(self, guarantee: Reading) -> str:
+        if guarantee.by == "epsilon":
+            return "fixed in advance; sums of epsilon and of delta"
+        if guarantee.by == "rho":
+            return "fixed in advance; sum of rho, converted at the best Renyi order"
+        if self.total.rho == 0:
+            return "chosen adaptively; a filter kept the sum of epsilon within the total"
+        return "chosen adaptively; a filter kept the sum of epsilon, or of rho, within the total"
+
+    def _ledger_note(self) -> dict[str, Any] | None:
+        if self._entry is None:
+            return None
+        return {
+            "dataset": self._entry.dataset,
+            "release": self._entry.release,
+            "entry": self._entry.seq,
+            "hash": self._entry.hash,
+        }

@@ -1,0 +1,173 @@
+"""Entries, each sealed with a hash over itself and the one before, and the check of the whole chain.
+
+**Formula.** hash_k = SHA-256(canonical JSON of entry k with hash_(k-1) in it); hash_0 = SHA-256 of the ledger's
+identity. Data sets, their totals and all charges of a ledger share one chain, and the ledger keeps the number of
+entries and the last hash beside it.
+
+**What the check finds**: an entry edited, taken out, put in or moved; a total edited; a data set taken away; a
+tail cut off; a sum that is not the sum of its charges; a total passed.
+**What it can't find**: someone with write access who rewrites all hashes from some entry on *and* the record of
+the last one. Note ``head`` somewhere else now and then, and give it to ``verify``: a chain rewritten since then
+does not hold it any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dpcausal.core.errors import InputError
+from dpcausal.privacy.accounting.exact import ZERO, add, exact, fits
+
+CREATE, CHARGE = "create", "charge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of the ledger. Amounts are exact decimals as text.
+
+    ``kind`` is ``create`` (``epsilon`` and ``delta`` are the data set's total) or ``charge`` (they are the cost);
+    ``spent_epsilon`` and ``spent_delta`` are the data set's sums including this entry.
+    """
+
+    seq: int
+    kind: str
+    dataset: str
+    release: str
+    time: str
+    epsilon: str
+    delta: str
+    spent_epsilon: str
+    spent_delta: str
+    note: str
+    previous: str
+    hash: str = ""
+
+    def sealed(self) -> Entry:
+        """This entry with its right hash."""
+        fields = asdict(self)
+        del fields["hash"]
+        return replace(self, hash=hashlib.sha256(canonical(fields).encode()).hexdigest())
+
+    def intact(self) -> bool:
+        """Whether the hash is that of the content."""
+        try:
+            return self.hash == self.sealed().hash
+        except (TypeError, ValueError):  # something in a column that JSON can't hold
+            return False
+
+    def says_the_same(self, other: Entry) -> bool:
+        """Whether both record the same release with the same cost, whenever and wherever they stand."""
+
+        def content(entry: Entry) -> tuple[object, ...]:
+            amounts = exact(entry.epsilon), exact(entry.delta)
+            return (entry.kind, entry.dataset, entry.release, *amounts, entry.note)
+
+        return content(self) == content(other)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON; the note as an object."""
+        return asdict(self) | {"note": json.loads(self.note)}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What ``verify`` found: ``faults`` is empty when the chain holds."""
+
+    entries: int
+    head: str
+    faults: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+
+def canonical(value: Mapping[str, Any]) -> str:
+    """JSON with one spelling: sorted keys, no blanks, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def genesis(identity: str, version: int) -> str:
+    """The hash before the first entry."""
+    return hashlib.sha256(f"dpcausal ledger {version} {identity}".encode()).hexdigest()
+
+
+def check_chain(
+    entries: Iterable[Entry], start: str, count: int, head: str, noted: str | None = None
+) -> Verification:
+    """Follow the chain from ``start``; ``count`` and ``head`` are what the ledger recorded, ``noted`` an old head.
+
+    Stops at the first broken entry: what comes after can't be trusted anyway. **Cost** O(entries), one pass.
+    """
+    previous, seen = start, 0
+    totals: dict[str, Entry] = {}
+    last: dict[str, Entry] = {}
+    found = noted in (None, start)
+    for entry in entries:
+        fault = _fault(entry, seen + 1, previous, totals.get(entry.dataset), last.get(entry.dataset))
+        if fault:
+            return Verification(seen, previous, (f"entry {seen + 1}: {fault}",))
+        if entry.kind == CREATE:
+            totals[entry.dataset] = entry
+        last[entry.dataset] = entry
+        previous, seen = entry.hash, seen + 1
+        found = found or entry.hash == noted
+    faults = []
+    if seen != count:
+        faults.append(f"{seen} entries are there, {count} were recorded")
+    if previous != head:
+        faults.append("the last entry is not the one recorded as last")
+    if not found:
+        faults.append("the head noted earlier is not in the chain")
+    return Verification(seen, previous, tuple(faults))
+
+
+def _fault(entry: Entry, seq: int, previous: str, total: Entry | None, last: Entry | None) -> str | None:
+    """What is wrong with one entry, given those before it; None if nothing."""
+    if entry.seq != seq:
+        return f"numbered {entry.seq}: an entry was taken out, put in or moved"
+    if entry.previous != previous:
+        return "does not follow the entry before it"
+    if not entry.intact():
+        return "was edited: its hash does not fit its content"
+    if entry.kind == CREATE:
+        return None if total is None else "creates a data set that exists already"
+    if total is None or last is None:
+        return "charges a data set that was never created"
+    try:
+        spent = exact(entry.spent_epsilon), exact(entry.spent_delta)
+        sums = (
+            add(exact(last.spent_epsilon), exact(entry.epsilon)),
+            add(exact(last.spent_delta), exact(entry.delta)),
+        )
+        if sums != spent:
+            return "its sums are not the sums of the charges"
+        if not (fits(sums[0], exact(total.epsilon)) and fits(sums[1], exact(total.delta))):
+            return "passes the total of its data set"
+    except InputError:
+        return "holds an amount that is no number"
+    return None
+
+
+def first_entry(
+    dataset: str, epsilon: float, delta: float, note: str, seq: int, previous: str, time: str
+) -> Entry:
+    """The entry that creates a data set with its total."""
+    zero = str(ZERO)
+    return Entry(
+        seq=seq,
+        kind=CREATE,
+        dataset=dataset,
+        release=f"{CREATE}:{dataset}",
+        time=time,
+        epsilon=str(exact(epsilon)),
+        delta=str(exact(delta)),
+        spent_epsilon=zero,
+        spent_delta=zero,
+        note=note,
+        previous=previous,
+    ).sealed()

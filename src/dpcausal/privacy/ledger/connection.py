@@ -1,0 +1,196 @@
+"""From a ledger URL to transactions: durable, serialised, retried where that is safe, with errors in one line.
+
+**SQLite** (``sqlite:///file.db``): ``BEGIN IMMEDIATE`` lets one writer in at a time. ``synchronous=EXTRA`` makes a
+commit survive power loss; the rollback journal is kept (``PERSIST``: 4 ms a commit where deleting it took 15 ms). What
+a killed writer left half done is rolled back by the next.
+**PostgreSQL** (``postgresql://user@host/db``): ``SERIALIZABLE``, and an exclusive lock on the state row's table as
+the first statement, so that waiting writers see each other's commits instead of failing; ``synchronous_commit`` on.
+
+**Retries.** A busy file, a serialisation failure and a lost connection are tried again until ``patience`` seconds
+have passed. All work given to ``run`` must be safe to repeat, since a connection can break after the server
+committed and before it said so; charges are, by their release id.
+
+No message holds a password: only the parts of the URL before ``?`` without it, and driver lines with it taken out.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from dpcausal.core.errors import LedgerError
+
+T = TypeVar("T")
+
+FORMS = "use sqlite:///file.db or postgresql://user@host/database"
+_PASSING_STATES = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}  # serialisation, locks, restarts
+_SQLITE_LINES = {
+    sqlite3.SQLITE_READONLY: "is read-only: nothing was charged",
+    sqlite3.SQLITE_CANTOPEN: "can't be opened",
+    sqlite3.SQLITE_NOTADB: "is not a database",
+    sqlite3.SQLITE_CORRUPT: "is damaged",
+    sqlite3.SQLITE_FULL: "can't grow: the disk is full, nothing was charged",
+    sqlite3.SQLITE_PERM: "may not be opened",
+    sqlite3.SQLITE_AUTH: "may not be opened",
+}
+
+
+class Database:
+    """One database that holds a ledger."""
+
+    def __init__(self, url: str, *, patience: float = 30.0) -> None:
+        self._url = parse(url)
+        self.patience = patience
+        self._process = os.getpid()
+        self.name = _name(self._url)
+        self._engine = _sqlite(self._url) if self.is_sqlite else _postgresql(self._url)
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    def make_file(self) -> None:
+        """An empty SQLite file that only its owner can read, unless there is one; nothing for PostgreSQL."""
+        if not self.is_sqlite:
+            return
+        try:
+            os.close(os.open(str(self._url.database), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise LedgerError(f"the ledger {self.name} can't be made: {error.strerror}") from None
+
+    def require_file(self) -> None:
+        """Refuse an SQLite file that isn't there; nothing for PostgreSQL."""
+        if self.is_sqlite and not Path(str(self._url.database)).exists():
+            raise LedgerError(f"there is no ledger {self.name}: make one with dpcausal ledger create")
+
+    def run(self, work: Callable[[Connection], T], *, write: bool, patience: float | None = None) -> T:
+        """``work`` in one transaction, again after a passing fault, until it is committed or patience ends."""
+        if os.getpid() != self._process:  # connections of the parent are not ours
+            self._engine.dispose(close=False)
+            self._process = os.getpid()
+        deadline = time.monotonic() + (self.patience if patience is None else patience)
+        pause = 0.005
+        while True:
+            try:
+                with self._engine.connect() as plain:
+                    level = (
+                        {}
+                        if self.is_sqlite
+                        else {"isolation_level": "SERIALIZABLE" if write else "REPEATABLE READ"}
+                    )
+                    connection = plain.execution_options(dpcausal_write=write, **level)
+                    with connection.begin():
+                        if write and not self.is_sqlite:
+                            connection.exec_driver_sql("SET LOCAL lock_timeout = '10s'")
+                            connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+                        return work(connection)
+            except SQLAlchemyError as error:
+                line, passing = self._diagnose(error)
+                if not passing or time.monotonic() >= deadline:
+                    raise LedgerError(line) from None
+            time.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))
+            pause = min(2 * pause, 0.5)
+
+    def _diagnose(self, error: SQLAlchemyError) -> tuple[str, bool]:
+        """One line for a person, and whether trying again can help."""
+        cause = error.orig if isinstance(error, DBAPIError) else None
+        code = getattr(cause, "sqlite_errorcode", None)
+        if isinstance(cause, sqlite3.Error):
+            primary = code & 0xFF if isinstance(code, int) else None
+            if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                return f"the ledger {self.name} is busy: another process holds it", True
+            said = _SQLITE_LINES.get(primary or 0, f"failed: {_one_line(cause)}")
+            return f"the ledger {self.name} {said}", False
+        state = getattr(cause, "sqlstate", None)
+        line = f"the ledger {self.name} failed: {self._without_password(_one_line(cause or error))}"
+        if isinstance(error, DBAPIError) and (
+            error.connection_invalidated or state is None or state[:2] == "08"
+        ):
+            return f"the ledger {self.name} can't be reached: {line.split('failed: ', 1)[1]}", True
+        return line, state in _PASSING_STATES
+
+    def _without_password(self, text: str) -> str:
+        for secret in (self._url.password, self._url.query.get("password")):
+            if secret:
+                text = text.replace(str(secret), "***").replace(quote(str(secret), safe=""), "***")
+        return text
+
+
+def parse(text: str) -> URL:
+    """The URL, checked: SQLite with a file, or PostgreSQL."""
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        hint = f": did you mean sqlite:///{text}?" if text.endswith((".db", ".sqlite")) else f": {FORMS}"
+        raise LedgerError(f"the ledger URL has no scheme{hint}")
+    if scheme in ("postgres", "postgresql"):
+        scheme = "postgresql+psycopg"
+    if scheme not in ("sqlite", "postgresql+psycopg"):
+        raise LedgerError(f"unknown ledger URL scheme {scheme!r}: {FORMS}")
+    if scheme != "sqlite" and rest.split("/")[0].split("?")[0].count("@") > 1:
+        raise LedgerError("the ledger URL holds more than one @: write %40 for one inside a password")
+    try:
+        url = make_url(f"{scheme}://{rest}")
+    except (ArgumentError, ValueError):
+        raise LedgerError(f"a ledger URL that can't be read: {FORMS}") from None
+    if scheme == "sqlite" and (url.database in (None, "", ":memory:") or url.host or url.query):
+        raise LedgerError(f"an SQLite ledger needs a file and nothing else: {FORMS}")
+    return url
+
+
+def _name(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return URL.create(
+        "postgresql", username=url.username, host=url.host, port=url.port, database=url.database
+    ).render_as_string()
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def _sqlite(url: URL) -> Engine:
+    path = Path(str(url.database)).absolute()
+
+    def connect() -> sqlite3.Connection:
+        # mode=rw never makes a file; isolation_level=None leaves BEGIN to us
+        location = f"file:{quote(str(path))}?mode=rw"
+        connection = sqlite3.connect(
+            location, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA journal_mode=PERSIST")
+        connection.execute("PRAGMA synchronous=EXTRA")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        write = connection.get_execution_options().get("dpcausal_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def _postgresql(url: URL) -> Engine:
+    limits: dict[str, Any] = {"connect_timeout": 10, "tcp_user_timeout": 20_000, "keepalives_idle": 10}
+    arguments = {name: value for name, value in limits.items() if name not in url.query}
+    try:
+        return create_engine(
+            url, connect_args=arguments, pool_size=2, pool_pre_ping=True, hide_parameters=True
+        )
+    except ImportError:
+        raise LedgerError("a PostgreSQL ledger needs psycopg: pip install 'dpcausal[postgres]'") from None

@@ -1,0 +1,248 @@
+"""The ledger itself: create a data set with its total, charge, show, log, verify.
+
+**Guarantee.** The sums of epsilon and of delta over all recorded releases of a data set never pass its total,
+whatever number of processes charge at once and whenever they die. Releases may be chosen adaptively, each an
+(epsilon_i, delta_i)-DP interaction of its own; with the sums capped at an (epsilon, delta) fixed in advance, all
+that was ever released from the data set is together (epsilon, delta)-DP (Rogers et al. 2016, Thm 3.6;
+``accounting/filter.proof.md``, part 2).
+
+**Charge first.** ``charge`` returns after the commit; only then may noise be drawn. A crash in between leaves the
+charge. A charge is known by its release id: repeating it (after a lost connection, say) records nothing more. Use
+an id for **one** draw of noise; ``Budget`` makes a new one for each release.
+
+**Cost** of a charge: five reads and two writes by index and one durable commit, whatever the length of the log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from dpcausal.core.errors import BudgetError, InputError, LedgerError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.accounting.exact import add, exact, fits, left_of
+from dpcausal.privacy.accounting.filter import check_total
+from dpcausal.privacy.ledger import rows, tables
+from dpcausal.privacy.ledger.chain import (
+    CHARGE,
+    Entry,
+    Verification,
+    canonical,
+    check_chain,
+    first_entry,
+    genesis,
+)
+from dpcausal.privacy.ledger.connection import Database
+from dpcausal.privacy.ledger.tables import entries
+
+_RELEASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """A data set's total, what was spent of it and what is left."""
+
+    dataset: str
+    neighbours: str
+    epsilon: float
+    delta: float
+    spent_epsilon: float
+    spent_delta: float
+    left_epsilon: float
+    left_delta: float
+    releases: int
+    created: str
+
+
+class Ledger:
+    """An open ledger. Safe to share between threads and to use after ``fork``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def name(self) -> str:
+        """Where the ledger is, without any password."""
+        return self._database.name
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = False, patience: float = 30.0) -> Ledger:
+        """The ledger at ``url``; made if ``create`` and there is none. ``LedgerError`` in one line otherwise.
+
+        ``patience`` is how many seconds a charge waits for a busy file or a server that went away.
+        """
+        database = Database(url, patience=patience)
+        if create:
+            database.make_file()
+        else:
+            database.require_file()
+        if not database.run(tables.exists, write=False, patience=0 if not database.is_sqlite else None):
+            if not create:
+                raise LedgerError(f"{database.name} holds no ledger: make one with dpcausal ledger create")
+            database.run(tables.create, write=True)
+        ledger = cls(database)
+        database.run(lambda connection: rows.read_state(connection, ledger.name), write=False)
+        return ledger
+
+    def create(
+        self,
+        dataset: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        neighbours: str | Neighbours = "replace-one",
+    ) -> Entry:
+        """Record a new data set with its total, for ever. The total can't be changed later."""
+        check_total(epsilon, delta)
+        if not (0 < len(dataset) <= 200 and dataset.isprintable() and dataset == dataset.strip()):
+            raise InputError("a data set name must be 1 to 200 printable characters, no blanks at the ends")
+        note = canonical(
+            {"neighbours": Neighbours.parse(neighbours).value, "rule": "sum of epsilon and of delta"}
+        )
+
+        def work(connection: Connection) -> Entry:
+            now = rows.lock(connection, self.name)
+            entry = first_entry(dataset, epsilon, delta, note, now.entries + 1, now.head, _time())
+            old = rows.find(connection, entries.c.release == entry.release)
+            if old is None:
+                return rows.append(connection, entry)
+            raise LedgerError(f"the ledger {self.name} has a data set {dataset!r} already")
+
+        return self._database.run(work, write=True)
+
+    def charge(
+        self,
+        dataset: str,
+        release: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        neighbours: str | Neighbours = "replace-one",
+        note: Mapping[str, Any] | None = None,
+    ) -> Entry:
+        """Record the cost of one release, before its noise is drawn; ``BudgetError`` if the total is too small.
+
+        With an id that was charged before: the same entry again if the content is the same, else ``LedgerError``.
+        ``note`` is kept with the entry, public, as JSON.
+        """
+        check_total(epsilon, delta)
+        if not _RELEASE.fullmatch(release):
+            raise InputError("a release id must be 1 to 100 of A-Z a-z 0-9 . _ -")
+        relation = Neighbours.parse(neighbours)
+        text = canonical({"neighbours": relation.value, **(note or {})})
+
+        def work(connection: Connection) -> Entry:
+            now = rows.lock(connection, self.name)
+            total, last = rows.first_and_last(connection, self.name, dataset)
+            rows.check_tail(connection, self.name, now)
+            allowed = total.to_dict()["note"]["neighbours"]
+            if allowed != relation.value:
+                raise LedgerError(
+                    f"data set {dataset!r} is kept for {allowed} neighbours, not {relation.value}"
+                )
+            spent = exact(last.spent_epsilon), exact(last.spent_delta)
+            after = add(spent[0], exact(epsilon)), add(spent[1], exact(delta))
+            entry = Entry(
+                seq=now.entries + 1,
+                kind=CHARGE,
+                dataset=dataset,
+                release=release,
+                time=_time(),
+                epsilon=str(exact(epsilon)),
+                delta=str(exact(delta)),
+                spent_epsilon=str(after[0]),
+                spent_delta=str(after[1]),
+                note=text,
+                previous=now.head,
+            ).sealed()
+            old = rows.find(connection, entries.c.release == release)
+            if old is not None:
+                if old.intact() and old.says_the_same(entry):
+                    return old
+                raise LedgerError(f"release {release!r} was charged before with another content")
+            for unit, cost, so_far, new, cap in (
+                ("epsilon", epsilon, spent[0], after[0], exact(total.epsilon)),
+                ("delta", delta, spent[1], after[1], exact(total.delta)),
+            ):
+                if not fits(new, cap):
+                    where = f"budget of data set {dataset!r}"
+                    raise BudgetError.of(where, unit, cost, float(so_far), float(left_of(so_far, cap)))
+            return rows.append(connection, entry)
+
+        return self._database.run(work, write=True)
+
+    def show(self, dataset: str | None = None) -> list[Account]:
+        """Total, spent and left of every data set, or of one, by name."""
+
+        def work(connection: Connection) -> list[Account]:
+            rows.read_state(connection, self.name)
+            counts = (
+                select(entries.c.dataset, func.count())
+                .group_by(entries.c.dataset)
+                .order_by(entries.c.dataset)
+            )
+            if dataset is not None:
+                counts = counts.where(entries.c.dataset == dataset)
+            found = [
+                _account(*rows.first_and_last(connection, self.name, name), count - 1)
+                for name, count in connection.execute(counts).all()
+            ]
+            if dataset is not None and not found:
+                raise rows.unknown(connection, self.name, dataset)
+            return found
+
+        return self._database.run(work, write=False)
+
+    def log(self, dataset: str | None = None) -> list[Entry]:
+        """Every entry, or those of one data set, oldest first."""
+
+        def work(connection: Connection) -> list[Entry]:
+            rows.read_state(connection, self.name)
+            query = select(entries).order_by(entries.c.seq)
+            if dataset is not None:
+                query = query.where(entries.c.dataset == dataset)
+            found = [rows.as_entry(row) for row in connection.execute(query)]
+            if dataset is not None and not found:
+                raise rows.unknown(connection, self.name, dataset)
+            return found
+
+        return self._database.run(work, write=False)
+
+    def verify(self, head: str | None = None) -> Verification:
+        """Check the whole chain (``chain.py`` says what that finds); ``head`` is one noted earlier, elsewhere."""
+
+        def work(connection: Connection) -> Verification:
+            now = rows.read_state(connection, self.name)
+            chain = map(rows.as_entry, connection.execute(select(entries).order_by(entries.c.seq)))
+            start = genesis(now.identity, now.format)
+            return check_chain(chain, start, now.entries, now.head, head)
+
+        return self._database.run(work, write=False)
+
+
+def _time() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _account(total: Entry, last: Entry, releases: int) -> Account:
+    cap, spent = (
+        (exact(total.epsilon), exact(total.delta)),
+        (exact(last.spent_epsilon), exact(last.spent_delta)),
+    )
+    return Account(
+        dataset=total.dataset,
+        neighbours=str(total.to_dict()["note"]["neighbours"]),
+        epsilon=float(cap[0]),
+        delta=float(cap[1]),
+        spent_epsilon=float(spent[0]),
+        spent_delta=float(spent[1]),
+        left_epsilon=float(left_of(spent[0], cap[0])),
+        left_delta=float(left_of(spent[1], cap[1])),
+        releases=releases,
+        created=total.time,
+    )
