@@ -16,7 +16,8 @@ import typer
 from dpcausal._version import __version__
 from dpcausal.core.errors import DpcausalError
 
-COMMANDS = ("schema",)  # modules of dpcausal.cli with a register(app) function, in the order of --help
+# modules of dpcausal.cli with a register(app) function, in the order of --help
+COMMANDS = ("schema", "ledger")
 
 # typer brings its own copy of click or uses the installed one, by version: ask it which
 ClickException: type[Any] = next(

@@ -1,0 +1,147 @@
+"""``dpcausal ledger create|show|log|verify``: a data set's one budget for all releases, ever."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpcausal.core.errors import LedgerError
+from dpcausal.privacy.accounting.filter import check_total
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
+
+commands = typer.Typer(
+    help="Keep the budget of a data set: charged before noise, append-only, tamper-evident.",
+    no_args_is_help=True,
+)
+
+Url = Annotated[str, typer.Option("--ledger", help="sqlite:///file.db or postgresql://user@host/database")]
+Name = Annotated[str, typer.Option("--dataset", help="Name of the data set.")]
+AnyName = Annotated[str | None, typer.Option("--dataset", help="Only this data set.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``ledger`` commands to ``app``."""
+    app.add_typer(commands, name="ledger")
+
+
+def _open(url: str, *, create: bool = False) -> Ledger:
+    from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
+
+    return Ledger.open(url, create=create)
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in columns:
+        name = column in ("data set", "release")
+        table.add_column(column, justify="left" if name else "right", no_wrap=not name, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    Console().print(table)
+
+
+@commands.command()
+def create(
+    ledger: Url,
+    dataset: Name,
+    epsilon: Annotated[float, typer.Option(help="Total epsilon of all releases, ever.")],
+    delta: Annotated[float, typer.Option(help="Total delta of all releases, ever.")] = 0.0,
+    neighbours: Annotated[str, typer.Option(help="replace-one or add-remove")] = "replace-one",
+    as_json: Json = False,
+) -> None:
+    """Record a data set with its total budget, for ever; makes the ledger if there is none."""
+    check_total(epsilon, delta)  # before a file is made
+    opened = _open(ledger, create=True)
+    entry = opened.create(dataset, epsilon, delta, neighbours=neighbours)
+    if as_json:
+        _print_json(entry.to_dict())
+    else:
+        typer.echo(
+            f"{opened.name}: data set {dataset!r} with epsilon {epsilon:g}, delta {delta:g}, {neighbours}"
+        )
+        typer.echo(f"head {entry.hash}")
+
+
+@commands.command()
+def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
+    """Total, spent and left of each data set."""
+    accounts = _open(ledger).show(dataset)
+    if as_json:
+        _print_json({"datasets": [asdict(account) for account in accounts]})
+        return
+    rows = []
+    for account in accounts:
+        amounts = (account.epsilon, account.spent_epsilon, account.left_epsilon)
+        amounts += (account.delta, account.spent_delta, account.left_delta)
+        rows.append([account.dataset, *(f"{amount:g}" for amount in amounts), str(account.releases)])
+    _print_table(
+        "Budgets", ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"], rows
+    )
+
+
+@commands.command()
+def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
+    """Every entry, oldest first."""
+    entries = _open(ledger).log(dataset)
+    if as_json:
+        _print_json({"entries": [entry.to_dict() for entry in entries]})
+        return
+    rows = [
+        [
+            str(e.seq),
+            e.time[:19].replace("T", " "),
+            e.kind,
+            e.dataset,
+            e.epsilon,
+            e.delta,
+            e.release[:40],
+            e.hash[:8],
+        ]
+        for e in entries
+    ]
+    _print_table(
+        "Entries", ["entry", "time (UTC)", "kind", "data set", "epsilon", "delta", "release", "hash"], rows
+    )
+
+
+@commands.command()
+def verify(
+    ledger: Url,
+    dataset: AnyName = None,
+    head: Annotated[str | None, typer.Option(help="A head hash noted earlier, outside the ledger.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check the hash chain and all sums; exit code 2 if anything was altered.
+
+    One chain holds all data sets, so all are checked; --dataset only makes sure that this one is there.
+    """
+    opened = _open(ledger)
+    found = opened.verify(head)
+    if found.ok and dataset is not None:
+        opened.show(dataset)
+    if as_json:
+        _print_json(
+            {"ok": found.ok, "entries": found.entries, "head": found.head, "faults": list(found.faults)}
+        )
+        if not found.ok:
+            raise typer.Exit(2)
+        return
+    if not found.ok:
+        raise LedgerError(f"the ledger {opened.name} was altered: {'; '.join(found.faults)}")
+    typer.echo(f"{opened.name}: {found.entries} entries, chain and sums hold")
+    typer.echo(f"head {found.head} (note it elsewhere, and give it to --head next time)")
