@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.keys import count_runs, merge_runs, pack_keys
 from dpcausal.counts.requests import Ints, Jobs
 from dpcausal.counts.rows import Rows, run_parallel, split
+from dpcausal.data.categories import code_type
+from dpcausal.data.dataset import Codes
 
 CUBE_CELLS = 1 << 20  # above this the cube leaves the caches and sorting keys is as fast
 
@@ -28,45 +31,64 @@ def cube_pays(sizes: Ints, rows: int) -> bool:
     return len(sizes) > 0 and math.prod(sizes.tolist()) <= min(CUBE_CELLS, max(4 * rows, 1024))
 
 
-def compress_cube(rows: Rows, threads: int) -> Rows:
-    """Distinct rows from one histogram over the joint domain. O(n) with one increment per row."""
+def _narrow(codes: NDArray[Any], size: int) -> Codes:
+    return codes.astype(np.uint8) if code_type(size) is np.uint8 else codes.astype(np.uint16)
+
+
+def cube_of(rows: Rows, threads: int) -> NDArray[np.int64]:
+    """The histogram over the whole joint domain, flat. O(n) with one increment per row."""
     jobs = Jobs.of([range(len(rows.sizes))], rows.sizes)
-    cube = rows.count(jobs, threads, nanoseconds=1.5 * rows.length)
+    return rows.count(jobs, threads, nanoseconds=1.5 * rows.length)
+
+
+def distinct_of(cube: NDArray[np.int64], sizes: Ints) -> Rows:
+    """The occupied cells of a histogram over the joint domain as distinct rows."""
     occupied = np.flatnonzero(cube)
-    levels = np.unravel_index(occupied, rows.sizes.tolist())
-    columns = tuple(level.astype(old.dtype) for level, old in zip(levels, rows.columns, strict=True))
-    return Rows(columns, rows.sizes, cube[occupied])
+    levels = np.unravel_index(occupied, sizes.tolist())
+    columns = tuple(_narrow(level, size) for level, size in zip(levels, sizes.tolist(), strict=True))
+    return Rows(columns, sizes, cube[occupied])
 
 
 class KeyLayout:
-    """Where each column sits in a 64-bit key."""
+    """Where each column sits in 64-bit words: column c is ``bits[c]`` wide at ``shift[c]`` of word ``word[c]``."""
 
     def __init__(self, sizes: Ints) -> None:
-        bits = np.array([max(int(size - 1).bit_length(), 1) for size in sizes], np.int64)
         self.sizes = sizes
-        self.shift = np.concatenate([[0], np.cumsum(bits)[:-1]]).astype(np.int64) if len(bits) else bits
-        self.bits = bits
-        self.fits = int(bits.sum()) <= 64
+        self.bits = np.array([max(int(size - 1).bit_length(), 1) for size in sizes], np.int64)
+        self.word, self.shift = np.zeros_like(self.bits), np.zeros_like(self.bits)
+        word = used = 0
+        for c, bits in enumerate(self.bits.tolist()):
+            if used + bits > 64:
+                word, used = word + 1, 0
+            self.word[c], self.shift[c] = word, used
+            used += bits
+        self.words = word + 1
+
+    @property
+    def fits(self) -> bool:
+        """Whether a row is one word."""
+        return self.words == 1
 
     def pack(self, rows: Rows, threads: int = 1) -> Keys:
-        """One key per row."""
+        """One key per row; for layouts that fit one word."""
         keys = np.empty(rows.length, np.uint64)
         parts = split(rows.length, threads if rows.length > 1 << 16 else 1, 64)
 
         def task(low: int, high: int) -> Callable[[], None]:
-            return lambda: pack_keys(rows.address, rows.width, self.shift, low, high, keys)
+            return lambda: pack_keys(rows.address, rows.width, self.shift, self.bits, low, high, keys)
 
-        run_parallel([task(low, high) for low, high in parts] or [lambda: None])
+        run_parallel([task(low, high) for low, high in parts])
         return keys
 
-    def unpack(self, keys: Keys) -> tuple[NDArray[np.uint8] | NDArray[np.uint16], ...]:
-        """The columns back from the keys."""
-        masks = [np.uint64((1 << int(b)) - 1) for b in self.bits]
-        kinds = [np.uint8 if size <= 256 else np.uint16 for size in self.sizes]
-        return tuple(
-            ((keys >> np.uint64(shift)) & mask).astype(kind)
-            for shift, mask, kind in zip(self.shift, masks, kinds, strict=True)
-        )
+    def unpack(self, *words: Keys) -> tuple[Codes, ...]:
+        """The columns back from the words."""
+
+        def column(word: int, shift: int, bits: int, size: int) -> Codes:
+            codes = (words[word] >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
+            return _narrow(codes, size)
+
+        places = (self.word.tolist(), self.shift.tolist(), self.bits.tolist(), self.sizes.tolist())
+        return tuple(column(*place) for place in zip(*places, strict=True))
 
 
 def sorted_run(keys: Keys) -> Run:

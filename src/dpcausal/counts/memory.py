@@ -31,7 +31,9 @@ COVER_ROWS = 1024  # with fewer rows counting each table by itself is as fast
 class MemoryCounts:
     """``Counts`` of a data set held in memory; ``threads`` defaults to the cores this process may use."""
 
-    def __init__(self, data: Dataset | Rows, schema: Schema | None = None, *, threads: int | None = None) -> None:
+    def __init__(
+        self, data: Dataset | Rows, schema: Schema | None = None, *, threads: int | None = None
+    ) -> None:
         self._threads = threads or processors()
         if isinstance(data, Dataset):
             schema = data.schema
@@ -94,7 +96,8 @@ class MemoryCounts:
         if self._compressed or not self._n:
             return
         if compress.cube_pays(self._layout.sizes, self._n):
-            self._rows = compress.compress_cube(self._rows, self._threads)
+            cube = compress.cube_of(self._rows, self._threads)
+            self._rows = compress.distinct_of(cube, self._rows.sizes)
         elif self._may_sort and (force or self._spent_ns > SORT_NS * self._n):
             self._may_sort = False
             packed = compress.compress_sorted(self._rows, self._threads)

@@ -17,7 +17,9 @@ from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.data.schema import Schema
 
 Table = NDArray[np.int64]
-MAX_CELLS = 1 << 27  # a table of more declared cells (1 GiB) is refused: the size is public, so is the refusal
+MAX_CELLS = (
+    1 << 27
+)  # a table of more declared cells (1 GiB) is refused: the size is public, so is the refusal
 
 
 @runtime_checkable

@@ -69,7 +69,9 @@ class Layout:
             raise InputError(f"a table can't name a column twice: {', '.join(columns)}")
         cells = math.prod(self.shape[c] for c in found)
         if cells > MAX_CELLS:
-            raise InputError(f"the table of {', '.join(columns)} has {cells:,} declared cells; at most {MAX_CELLS:,}")
+            raise InputError(
+                f"the table of {', '.join(columns)} has {cells:,} declared cells; at most {MAX_CELLS:,}"
+            )
         return found
 
     def tables(self, requests: Sequence[tuple[int, ...]], cells: Ints, flat: Table) -> list[Table]:

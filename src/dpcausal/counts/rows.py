@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.counts.protocol import Table
 from dpcausal.counts.requests import Ints, Jobs
 from dpcausal.data.dataset import Codes
-
 
 
 def processors() -> int:
@@ -36,7 +36,8 @@ def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
     threads = [threading.Thread(target=guarded, args=(task,)) for task in tasks[1:]]
     for thread in threads:
         thread.start()
-    guarded(tasks[0])
+    for task in tasks[:1]:
+        guarded(task)
     for thread in threads:
         thread.join()
     if failures:
@@ -50,7 +51,7 @@ def split(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
     [(0, 3), (3, 6), (6, 10)]
     """
     borders = [total * i // parts // multiple * multiple for i in range(parts)] + [total]
-    return [(low, high) for low, high in zip(borders[:-1], borders[1:], strict=True) if low < high]
+    return [(low, high) for low, high in pairwise(borders) if low < high]
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Rows:
             )
 
         if len(jobs) >= 4 * parts or parts == 1:  # threads over tests
-            run_parallel([task(0, self.length, a, b, out) for a, b in split(len(jobs), parts)] or [lambda: None])
+            run_parallel([task(0, self.length, a, b, out) for a, b in split(len(jobs), parts)])
             return out
         ranges = split(self.length, parts, 64)  # few tests, many rows: threads over rows
         copies = [out] + [np.zeros(total, np.int64) for _ in ranges[1:]]

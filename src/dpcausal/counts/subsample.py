@@ -31,7 +31,9 @@ def binomial_halves(counts: NDArray[np.int64], source: RandomBytes = random_byte
     ends = np.cumsum(whole)
     begins = ends - whole
     total = int(ends[-1]) if len(ends) else 0
-    for low in range(0, total, CHUNK_BYTES):  # byte b of the stream belongs to the cell with begins <= b < ends
+    for low in range(
+        0, total, CHUNK_BYTES
+    ):  # byte b of the stream belongs to the cell with begins <= b < ends
         high = min(low + CHUNK_BYTES, total)
         ones = np.bitwise_count(np.frombuffer(source(high - low), np.uint8))
         first, last = np.searchsorted(ends, [low, high - 1], side="right")

@@ -137,7 +137,7 @@ def count_planes(
     plane_address: Any, size: Any, words: int, start: int, stop: int, rows: int,
     job_columns: Any, job_start: Any, out_start: Any, first_job: int, last_job: int, out: Any,
 ) -> None:  # fmt: skip
-    """Tables of jobs ``first_job .. last_job`` over the words ``start .. stop`` that hold ``rows`` rows; sets ``out``."""
+    """Tables of jobs ``first_job .. last_job`` over words ``start .. stop``, which hold ``rows`` rows; sets ``out``."""
     stack = np.empty((64, WORDS), np.uint64)
     for j in range(first_job, last_job):
         columns = job_columns[job_start[j] : job_start[j + 1]]

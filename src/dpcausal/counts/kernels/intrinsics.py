@@ -13,7 +13,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
     """Number of set bits of a 64-bit word (LLVM ``ctpop``)."""
 
@@ -23,7 +23,7 @@ def popcount(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def pointer(typing_context: Any, address: Any) -> Any:
     """An integer address as a pointer, for ``numba.carray``."""
 

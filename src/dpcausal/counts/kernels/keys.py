@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcausal.counts.kernels.intrinsics import pointer
 
-BLOCK = 4096
+BLOCK = 2048  # keys of a block take half of a 32 KiB first-level cache
 _JIT = {"nogil": True, "cache": True}
 
 
@@ -20,18 +20,37 @@ def _shift_in(key: Any, column: Any, shift: Any) -> None:
 
 
 @nb.njit(**_JIT)
-def pack_keys(address: Any, width: Any, shift: Any, start: int, stop: int, keys: Any) -> None:
-    """keys[i] = OR over columns of code << shift, for rows ``start .. stop``; blocks stay in the first-level cache."""
+def _add_to_half(half: Any, column: Any, place: Any) -> None:
+    for i in range(half.shape[0]):  # a product narrows to 16 bits, a shift by a variable would not
+        half[i] += column[i] * place
+
+
+@nb.njit(**_JIT)
+def pack_keys(address: Any, width: Any, shift: Any, bits: Any, start: int, stop: int, keys: Any) -> None:
+    """keys[i] = OR over columns of code << shift, for rows ``start .. stop``, a block of rows at a time.
+
+    Neighbouring one-byte columns are first put together in 16-bit lanes, four times as many to a vector.
+    """
+    half = np.empty(BLOCK, np.uint16)
+    columns = address.shape[0]
     for low in range(start, stop, BLOCK):
         rows = min(BLOCK, stop - low)
         block = keys[low : low + rows]
         block[:] = 0
-        for c in range(address.shape[0]):
-            at = address[c] + nb.uint64(low) * nb.uint64(width[c])
-            if width[c] == 1:
-                _shift_in(block, nb.carray(pointer(at), rows, dtype=np.uint8), nb.uint64(shift[c]))
-            else:
+        c = 0
+        while c < columns:
+            if width[c] == 2:
+                at = address[c] + nb.uint64(2) * nb.uint64(low)
                 _shift_in(block, nb.carray(pointer(at), rows, dtype=np.uint16), nb.uint64(shift[c]))
+                c += 1
+                continue
+            first = c
+            half[:rows] = 0
+            while c < columns and width[c] == 1 and shift[c] + bits[c] - shift[first] <= 16:
+                column = nb.carray(pointer(address[c] + nb.uint64(low)), rows, dtype=np.uint8)
+                _add_to_half(half[:rows], column, nb.uint16(1) << nb.uint16(shift[c] - shift[first]))
+                c += 1
+            _shift_in(block, half[:rows], nb.uint64(shift[first]))
 
 
 @nb.njit(**_JIT)
