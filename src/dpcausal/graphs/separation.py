@@ -3,10 +3,11 @@
 x and y are d-separated by ``given`` when every path between them holds a node that blocks it: a chain or fork
 node inside ``given``, or a collider that neither is in ``given`` nor has a descendant there.
 
-One breadth-first walk over (node, way we came in) decides it for all y at once, in O(nodes + edges): a ball
-that comes from a child passes on to parents and children of a node outside ``given``; one that comes from a
-parent passes to children of a node outside ``given``, and bounces back to parents where the node is in
-``given`` or has a descendant there.
+One walk over (node, way we came in) decides it for all y at once, in O(nodes + edges). A ball that enters a
+node outside ``given`` from a child goes on to its parents and children, one that enters it from a parent
+goes on to its children. A node inside ``given`` stops a ball from a child and sends one from a parent back
+to all parents; a collider with a descendant in ``given`` is passed that way too, as the ball comes back up
+from below.
 
 References: Shachter (1998), Bayes-ball; Koller and Friedman (2009), algorithm 3.1.
 """
@@ -55,7 +56,8 @@ def reachable(
     if not dag.is_dag():
         raise InputError("d-separation needs a DAG: every edge an arrow and no directed cycle")
     known = _names(given)
-    opened = dag.ancestors(known)  # colliders that let the ball bounce
+    for name in known:
+        dag.check(name)
     waiting = [(dag.check(name), _UP) for name in _names(sources)]
     seen: set[tuple[str, bool]] = set()
     found: set[str] = set()
@@ -68,7 +70,7 @@ def reachable(
         if node not in known:
             found.add(node)
             waiting.extend((child, _DOWN) for child in dag.children(node))
-        if (way is _UP and node not in known) or (way is _DOWN and node in opened):
+        if (way is _UP and node not in known) or (way is _DOWN and node in known):
             waiting.extend((parent, _UP) for parent in dag.parents(node))
     return frozenset(found)
 

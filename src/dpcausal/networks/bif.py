@@ -6,9 +6,10 @@ r"""Read Bayesian networks from .bif files (the Interchange Format, as JavaBayes
     probability ( smoke ) { table 0.5, 0.5; }
 
 A name is any run of characters without blanks, quotes and ``, ; { } ( ) [ ] |``, or any text in double
-quotes (``\"`` and ``\\`` inside). Commas count as blanks and ``|`` may be missing, as in JavaBayes.
-Comments are ``//`` and ``/* */``. In ``table`` the variable's own level changes slowest and the last
-parent's fastest. Rows that are not listed take ``default``; without one they are an error.
+quotes on one line (with ``\"``, ``\\``, ``\n`` and ``\r`` inside). Commas count as blanks and ``|`` may be
+missing, as in JavaBayes. Comments are ``//`` and ``/* */``. In ``table`` the variable's own level changes
+slowest and the last parent's fastest. Rows that are not listed take ``default``; without one they are an
+error.
 
 Rows that sum to within 0.01 of 1 are divided by their sum (published tables are rounded); further off is an
 error.

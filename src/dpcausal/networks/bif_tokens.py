@@ -12,7 +12,8 @@ from typing import NoReturn
 from dpcausal.core.errors import InputError
 
 # A comment matches outside the group and so gives an empty word; blanks and commas match nothing.
-_WORD = re.compile(r"""//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\]|\\[\s\S])*"|[;{}()\[\]|]|[^\s,;{}()\[\]|"]+|")""")
+_WORD = re.compile(r"""//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*"|[;{}()\[\]|]|[^\s,;{}()\[\]|"]+|")""")
+_ESCAPES = {"n": "\n", "r": "\r"}
 _PUNCTUATION = frozenset(';{}()[]|"')
 
 
@@ -34,7 +35,8 @@ class Tokens:
             if i >= position:
                 line = self.text.count("\n", 0, found.start()) + 1
                 break
-        raise InputError(f"{self.source}, line {line}: {message}") from None
+        shown = message.replace("\n", "\\n").replace("\r", "\\r")
+        raise InputError(f"{self.source}, line {line}: {shown}") from None
 
     def finished(self) -> bool:
         """Whether no word is left."""
@@ -63,7 +65,9 @@ class Tokens:
             self.fail("a quote is not closed", at)
         if word in _PUNCTUATION:
             self.fail(f"expected a name, not {word!r}", at)
-        return re.sub(r"\\([\s\S])", r"\1", word[1:-1]) if word[0] == '"' else word
+        if word[0] != '"':
+            return word
+        return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), word[1:-1])
 
     def until(self, end: str) -> list[str]:
         """Take all words before the next ``end``, and ``end`` itself."""

@@ -68,5 +68,5 @@ def _rows(network: Network, variable: Variable) -> list[str]:
 def _name(name: str) -> str:
     if _PLAIN.fullmatch(name):
         return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'

@@ -73,6 +73,12 @@ def test_v_structures_that_close_a_cycle_leave_its_edges_plain() -> None:
         assert found.directed == set(corners)
 
 
+def test_rules_that_contradict_each_other_leave_the_edge_plain() -> None:
+    # Rule 1 wants b -> c because of a and c -> b because of d.
+    graph = Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("d", "c")], undirected=[("b", "c")])
+    assert meek(graph) == graph
+
+
 def test_required_arrows_win_over_a_v_structure() -> None:
     skeleton = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
     found = orient(skeleton, {pair("a", "b"): []}, required=[("c", "a")])

@@ -93,6 +93,7 @@ def test_rows_near_one_are_divided_by_their_sum() -> None:
         ("variable b", "variable a", 6, "given twice"),
         ("variable b", "varible b", 6, "expected network, variable or probability, not 'varible'"),
         ('"all others"', '"all others', 7, "quote is not closed"),
+        ("variable b", 'variable "b\\n"', 12, 'no variable "b"'),
         ("7.0E-01;\n}", "7.0E-01;", 12, "no '}' after this"),
         ("variable b {", "variable {", 6, "expected a name"),
     ],
@@ -162,7 +163,7 @@ NAMES = st.one_of(
         min_size=1,
         max_size=5,
     ),
-    st.text('/*"\\ ,;{}()[]|-.<>_a1', min_size=1, max_size=5),
+    st.text('/*"\\ \n\r\t,;{}()[]|-.<>_a1', min_size=1, max_size=5),
 )
 
 
