@@ -19,6 +19,7 @@ from dpcausal.data import arrow, delimited
 
 Chunk = Mapping[str, pa.Array]
 ROWS = 1 << 17
+BUFFER = 1 << 20
 
 
 class Source(Protocol):
@@ -93,7 +94,7 @@ class ArrowFile:
         with readable(self.label, "Arrow"):
             reader = self._open(sorted(self.names.index(name) for name in columns))
         if isinstance(reader, pa.RecordBatchFileReader):
-            batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+            batches = map(reader.get_batch, range(reader.num_record_batches))
             reader = pa.RecordBatchReader.from_batches(reader.schema, batches)
         yield from Batches(self.label, reader).chunks(columns, rows)
 
@@ -116,7 +117,8 @@ class Parquet:
             if n in columns and arrow.kind_of(t) == "text"
         ]
         with readable(self.label):
-            file = parquet.ParquetFile(self._path, read_dictionary=text)
+            # without pre_buffer Arrow does not load every row group at once
+            file = parquet.ParquetFile(self._path, read_dictionary=text, pre_buffer=False, buffer_size=BUFFER)
         with file:
             batches = file.iter_batches(batch_size=rows, columns=list(columns))
             while True:

@@ -41,7 +41,7 @@ def opened(source: Any, schema: Schema, *, warn: bool = True) -> Source:
     for name, type_ in zip(found.names, found.types, strict=True):
         if name in schema and type_ is not None:
             check_type(name, type_, schema[name], found.label)
-    ignored = [name for name in dict.fromkeys(found.names) if name not in schema]
+    ignored = [name for name in dict.fromkeys(found.names) if name and name not in schema]
     if ignored and warn:
         message = f"{found.label}: {_listed(ignored)} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)

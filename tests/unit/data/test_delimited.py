@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from dpcausal.data import delimited
+
+
+def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]:
+    columns: list[list[bytes]] = [[] for _ in range(width)]
+    for arrays in delimited.chunks(io.BytesIO(body), b"", width, range(width), delimiter):
+        for column, array in zip(columns, arrays, strict=True):
+            column.extend(array.to_pylist())
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 5, 1 << 20])
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"1,2\n3,4\n", [[b"1", b"2"], [b"3", b"4"]]),
+        (b"1,2\r\n3,4", [[b"1", b"2"], [b"3", b"4"]]),
+        (b"1,2\r3,4\r", [[b"1", b"2"], [b"3", b"4"]]),
+        (b"1\n3,4,5\n,\n", [[b"1", b""], [b"3", b"4"], [b"", b""]]),
+        (b"1,2\n\n\r\n3,4\n\n\n", [[b"1", b"2"], [b"3", b"4"]]),
+        (b'"a,b","c ""d"""\n', [[b"a,b", b'c "d"']]),
+        (b'"two\nlines",2\n3,4\n', [[b"two\nlines", b"2"], [b"3", b"4"]]),
+        (b'5" pipe,2\n3,4"\n', [[b'5" pipe', b"2"], [b"3", b'4"']]),
+        (b'"x"y,2\n3,"4\n', [[b"xy", b"2"], [b"3", b"4\n"]]),
+        (b'""\n" ",\xff\x00\n', [[b"", b""], [b" ", b"\xff\x00"]]),
+        (b"", []),
+        (b"\n\n", []),
+    ],
+)
+def test_every_row_is_kept(monkeypatch: pytest.MonkeyPatch, block: int, body: bytes, expected: list[list[bytes]]) -> None:
+    monkeypatch.setattr(delimited, "BLOCK", block)
+    assert rows(body) == expected
+
+
+def test_a_blank_line_is_a_missing_value_where_there_is_one_column() -> None:
+    assert rows(b"1\n\n2\n\n", width=1) == [[b"1"], [b""], [b"2"], [b""]]
+
+
+def test_python_s_own_writer_is_read_back() -> None:
+    cells = [["a", 'b"c'], ["x\ny", "1,2"], ["", "\r"], ['"', '""'], [" s ", "é"]]
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+        for delimiter in delimited.DELIMITERS:
+            text = io.StringIO()
+            csv.writer(text, quoting=quoting, delimiter=delimiter).writerows(cells)
+            expected = [[cell.encode() for cell in row] for row in cells]
+            assert rows(text.getvalue().encode(), delimiter=delimiter) == expected
+
+
+def test_the_delimiter_is_found_in_the_header_alone() -> None:
+    assert delimited.header(b'a;"b, c";d\n', ["a", "d"]) == (["a", "b, c", "d"], ";")
+    assert delimited.header(b"a\tb", ["a", "b"]) == (["a", "b"], "\t")
+    assert delimited.header(b"a, b ,c\r\n", ["b"]) == (["a", "b", "c"], ",")
+    assert delimited.header(b"a, b", [" b"]) == (["a", " b"], ",")
+    assert delimited.header(b"a|b;c", []) == (["a|b", "c"], ";")
+
+
+def test_the_header_is_split_from_what_follows() -> None:
+    for size in (1, 2, 7, 100):
+        body = b'\xef\xbb\xbf\r\n"a\nb",c\r\n1,2\r\n'
+        stream = io.BytesIO(body)
+        top, rest = delimited.first_row(stream, size)
+        assert top == b'"a\nb",c\r\n'
+        assert rest + stream.read() == b"1,2\r\n"
