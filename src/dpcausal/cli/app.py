@@ -59,6 +59,9 @@ def fail(message: str, code: int) -> int:
     return code
 
 
+_said: set[str] = set()  # warnings already shown by this run
+
+
 def _warn(
     message: Warning | str,
     category: type[Warning],
@@ -67,11 +70,14 @@ def _warn(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    fail(str(message), 0)
+    if str(message) not in _said:
+        _said.add(str(message))
+        fail(str(message), 0)
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
+    _said.clear()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn

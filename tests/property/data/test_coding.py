@@ -90,7 +90,9 @@ def number_of(cell: Any) -> float | None:
 
 
 levels = st.one_of(
-    st.sampled_from(["", "a", " a", "0", "1", "1.0", "true", "TRUE", "False", "-0", "2.5", "1e3", "nan", "é", "-3"]),
+    st.sampled_from(
+        ["", "a", " a", "0", "1", "1.0", "true", "TRUE", "False", "-0", "2.5", "1e3", "nan", "é", "-3"]
+    ),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
     st.integers(-4, 4),
     st.integers(-(2**63), 2**64 - 1),
@@ -111,7 +113,25 @@ def numerics(draw: st.DrawFn) -> Numeric:
 
 columns = st.one_of(categoricals, numerics())
 numerals = st.sampled_from(
-    ["1", " 1", "1.0", "1e400", "-1e400", "1,5", "inf", "-INF", "nan", "NA", "", "+1", "1-1", ".", "1e", "9" * 400, "True"]
+    [
+        "1",
+        " 1",
+        "1.0",
+        "1e400",
+        "-1e400",
+        "1,5",
+        "inf",
+        "-INF",
+        "nan",
+        "NA",
+        "",
+        "+1",
+        "1-1",
+        ".",
+        "1e",
+        "9" * 400,
+        "True",
+    ]
 )
 texts = st.one_of(
     numerals,
@@ -135,7 +155,9 @@ def check(column: Column, cells: list[Any], array: pa.Array) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(columns, st.lists(st.none() | texts, max_size=20), st.integers(0, 3), st.booleans())
-def test_text_is_coded_as_the_reference_says(column: Column, cells: list[Any], skip: int, packed: bool) -> None:
+def test_text_is_coded_as_the_reference_says(
+    column: Column, cells: list[Any], skip: int, packed: bool
+) -> None:
     array = pa.array(cells, pa.string())
     array = array.dictionary_encode() if packed else array
     check(column, cells[skip:], array.slice(skip))

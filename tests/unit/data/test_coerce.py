@@ -33,7 +33,8 @@ TEXTS = ["0", "1.0", " 2 ", "2.00", "three", "", None, "-0.0", "True", "false", 
 
 
 @pytest.mark.parametrize(
-    "type_", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()]
+    "type_",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()],
 )
 def test_text_of_every_type_matches_the_level_that_prints_the_same(type_: pa.DataType) -> None:
     array = pa.array([None if t is None else t.encode() for t in TEXTS], pa.binary()).cast(type_)
@@ -53,7 +54,12 @@ def test_an_exact_level_comes_before_every_other_spelling() -> None:
 
 
 def test_bytes_that_are_no_text_go_to_other() -> None:
-    assert codes(Categorical(["a", "é"]), pa.array([b"\xc3\xa9", b"\xe9", b"\xff a ", b" \xc3\xa9\n"])) == [1, 0, 0, 1]
+    assert codes(Categorical(["a", "é"]), pa.array([b"\xc3\xa9", b"\xe9", b"\xff a ", b" \xc3\xa9\n"])) == [
+        1,
+        0,
+        0,
+        1,
+    ]
     assert codes(Categorical(["a", "bb"]), pa.array([b"bb", b"cc", None], pa.binary(2))) == [1, 0, 0]
 
 
@@ -70,7 +76,14 @@ def test_integers_at_the_ends_of_their_types() -> None:
     column = Categorical(["none", -(2**63), 2**63 - 1, 2**63, 2**64 - 1, -1])
     assert codes(column, pa.array([-(2**63), 2**63 - 1, -1, 0], pa.int64())) == [1, 2, 5, 0]
     assert codes(column, pa.array([2**63, 2**64 - 1, 0, 2**63 - 1], pa.uint64())) == [3, 4, 0, 2]
-    assert codes(Categorical(["none", -3, -2]), pa.array([-3, -2, -1, 0, 127, -128], pa.int8())) == [1, 2, 0, 0, 0, 0]
+    assert codes(Categorical(["none", -3, -2]), pa.array([-3, -2, -1, 0, 127, -128], pa.int8())) == [
+        1,
+        2,
+        0,
+        0,
+        0,
+        0,
+    ]
     assert codes(Categorical(["none", "x"]), pa.array([0, 1, 2], pa.int64())) == [0, 0, 0]
     wide = Categorical(["none", 5, 10**9, -(10**9)])
     assert codes(wide, pa.array([5, 10**9, -(10**9), 6], pa.int64())) == [1, 2, 3, 0]
@@ -125,7 +138,9 @@ def test_dates_and_times_match_as_they_print() -> None:
     column = Categorical(["none", "2020-01-31", "2020-01-31 10:00:00", "10:00:00", "2020-01-31Z"])
     assert codes(column, pa.array([day.date(), None], pa.date32())) == [1, 0]
     for unit in ("s", "ms", "us", "ns"):
-        assert codes(column, pa.array([day, day.replace(hour=10), day.replace(hour=9)], pa.timestamp(unit))) == [1, 2, 0]
+        assert codes(
+            column, pa.array([day, day.replace(hour=10), day.replace(hour=9)], pa.timestamp(unit))
+        ) == [1, 2, 0]
     assert codes(column, pa.array([datetime.time(10)], pa.time64("us"))) == [3]
     assert codes(column, pa.array([day], pa.timestamp("us", "Europe/Rome"))) == [4]
     assert codes(column, pa.array([2**62, 5], pa.int64()).view(pa.timestamp("s", "Nowhere/At_all"))) == [0, 0]
@@ -154,11 +169,30 @@ def test_numbers_are_clamped_and_what_is_no_number_goes_to_other() -> None:
     assert values(column, [1, None, 200], pa.uint64()) == [1, 5, 10]
     assert values(column, [True, False, None]) == [1, 0, 5]
     assert values(column, ["1", "", "2"]) == [1, 5, 2]
-    texts = [" 7 ", "1e400", "-1e400", "1,5", "inf", "-Infinity", "nan", "NaN", "NA", "", ".5", "2.", "+3", "9" * 400]
+    texts = [
+        " 7 ",
+        "1e400",
+        "-1e400",
+        "1,5",
+        "inf",
+        "-Infinity",
+        "nan",
+        "NaN",
+        "NA",
+        "",
+        ".5",
+        "2.",
+        "+3",
+        "9" * 400,
+    ]
     expected = [7, 10, 0, 5, 10, 0, 5, 5, 5, 5, 0.5, 2, 3, 10]
     assert values(column, texts) == expected
     assert [values(column, [text])[0] for text in texts] == expected
-    assert values(column, ["TRUE", "false", "1-2", "--", "1_0", "0x1", "１", "1\x00", None]) == [1, 0, *[5] * 7]
+    assert values(column, ["TRUE", "false", "1-2", "--", "1_0", "0x1", "１", "1\x00", None]) == [
+        1,
+        0,
+        *[5] * 7,
+    ]
     assert values(column, [b"3", b"\xff", b"\xc2\xa07"]) == [3, 5, 5]
     assert values(column, [None, None]) == [5, 5]
     assert str(values(Numeric(-1, 1), [-0.0])) == "[0.0]"
@@ -176,10 +210,16 @@ def test_a_bin_is_the_number_of_cut_points_not_above() -> None:
 
 
 @pytest.mark.parametrize(
-    "type_", [pa.list_(pa.int8()), pa.struct({"a": pa.int8()}), pa.map_(pa.string(), pa.int8()), pa.list_(pa.int8(), 2)]
+    "type_",
+    [
+        pa.list_(pa.int8()),
+        pa.struct({"a": pa.int8()}),
+        pa.map_(pa.string(), pa.int8()),
+        pa.list_(pa.int8(), 2),
+    ],
 )
 def test_nested_types_are_refused_by_type(type_: pa.DataType) -> None:
-    with pytest.raises(SchemaError, match='column "x" of t.parquet has type .* more than one value a cell'):
+    with pytest.raises(SchemaError, match=r'column "x" of t.parquet has type .* more than one value a cell'):
         check_type("x", type_, Categorical(["a"]), "t.parquet")
     with pytest.raises(SchemaError):
         check_type("x", pa.dictionary(pa.int8(), type_), Categorical(["a"]), "t.parquet")

@@ -40,7 +40,9 @@ def test_levels_are_told_apart_by_type_although_python_does_not() -> None:
         ({"levels": range(65_536)}, "at most 65,535"),
     ],
 )
-def test_a_categorical_column_that_contradicts_itself_is_refused(arguments: dict[str, object], words: str) -> None:
+def test_a_categorical_column_that_contradicts_itself_is_refused(
+    arguments: dict[str, object], words: str
+) -> None:
     with pytest.raises(SchemaError) as caught:
         Categorical(**arguments)  # type: ignore[arg-type]
     assert words in str(caught.value)
@@ -85,7 +87,9 @@ def test_a_numeric_column_resolves_its_defaults() -> None:
         ((1.0, np.nextafter(1.0, 2)), "strictly"),
     ],
 )
-def test_a_numeric_column_that_contradicts_itself_is_refused(arguments: tuple[object, ...], words: str) -> None:
+def test_a_numeric_column_that_contradicts_itself_is_refused(
+    arguments: tuple[object, ...], words: str
+) -> None:
     with pytest.raises(SchemaError) as caught:
         Numeric(*arguments)  # type: ignore[arg-type]
     assert words in str(caught.value)

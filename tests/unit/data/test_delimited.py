@@ -34,7 +34,9 @@ def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]
         (b"\n\n", []),
     ],
 )
-def test_every_row_is_kept(monkeypatch: pytest.MonkeyPatch, block: int, body: bytes, expected: list[list[bytes]]) -> None:
+def test_every_row_is_kept(
+    monkeypatch: pytest.MonkeyPatch, block: int, body: bytes, expected: list[list[bytes]]
+) -> None:
     monkeypatch.setattr(delimited, "BLOCK", block)
     assert rows(body) == expected
 

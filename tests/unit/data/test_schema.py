@@ -48,7 +48,7 @@ def test_a_schema_is_an_ordered_immutable_mapping() -> None:
 def test_select_keeps_the_order_asked_for() -> None:
     schema = Schema(a=Numeric(0, 1), b=Numeric(0, 2), c=Numeric(0, 3))
     assert list(schema.select(["c", "a"])) == ["c", "a"]
-    with pytest.raises(SchemaError, match='no column "bb" in the schema .did you mean "b"'):
+    with pytest.raises(SchemaError, match=r'no column "bb" in the schema .did you mean "b"'):
         schema.select(["bb"])
 
 
@@ -67,10 +67,18 @@ def test_a_schema_refuses_what_is_no_column() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ('[columns.a]\ntype = "numeric"\nlower = 1\nuper = 2', 4, 'unknown key "uper" (did you mean "upper"?)'),
+        (
+            '[columns.a]\ntype = "numeric"\nlower = 1\nuper = 2',
+            4,
+            'unknown key "uper" (did you mean "upper"?)',
+        ),
         ('[columns.a]\ntype = "numeric"\nlower = 1', 1, "has no upper"),
         ('[columns.a]\nlevels = ["x"]', 1, "has no type"),
-        ('[columns.a]\n\ntype = "categoric"\n', 3, 'unknown type \'categoric\' (did you mean "categorical"?)'),
+        (
+            '[columns.a]\n\ntype = "categoric"\n',
+            3,
+            "unknown type 'categoric' (did you mean \"categorical\"?)",
+        ),
         ("[columns.a]\ntype = 3\n", 2, "unknown type 3"),
         ('[columns."a b"]\ntype = "categorical"\nlevels = "no"', 3, 'column "a b": levels must be a list'),
         ('[columns.a]\ntype = "categorical"\nlevels = [1, "1"]', 3, "print the same"),
@@ -81,7 +89,11 @@ def test_a_schema_refuses_what_is_no_column() -> None:
         ('[columns.a]\ntype = "numeric"\nlower = true\nupper = 2', 3, "lower must be a number, not True"),
         ('[columns.a]\ntype = "numeric"\nlower = nan\nupper = 2', 3, "finite"),
         ('[columns.a]\ntype = "numeric"\nlower = 0\nupper = 2\nbins = ["1"]', 5, "must be a number"),
-        ('[columns.a]\ntype = "numeric"\n[columns.b]\n\n[columns.a]', 5, '"a" is declared twice (first on line 1)'),
+        (
+            '[columns.a]\ntype = "numeric"\n[columns.b]\n\n[columns.a]',
+            5,
+            '"a" is declared twice (first on line 1)',
+        ),
         ("[column.a]", None, 'unknown entry "column" (did you mean "columns"?)'),
         ("columns = 3", None, "no columns are declared"),
         ("columns.a = 3", None, 'column "a" must be a table'),
@@ -106,7 +118,7 @@ def test_a_fault_in_a_schema_file_is_one_line_that_says_where(
 
 
 def test_a_schema_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read schema .*nope.toml: no such file"):
+    with pytest.raises(InputError, match=r"cannot read schema .*nope.toml: no such file"):
         Schema.from_toml(tmp_path / "nope.toml")
     with pytest.raises(InputError, match="is a directory"):
         Schema.from_toml(tmp_path)

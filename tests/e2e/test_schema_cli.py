@@ -1,0 +1,123 @@
+"""``dpcausal schema``: the draft loads, fits its own file, and says that it is not private."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+from dpcausal.cli.app import run
+from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.read import read
+from dpcausal.data.schema import Schema
+
+ROWS = 120
+TABLE = pa.table(
+    {
+        "a b": ["no", "yes", None] * (ROWS // 3),
+        "age (years)": [18.25 + i / 2 for i in range(ROWS)],
+        "x.y": [i % 4 for i in range(ROWS)],
+        'quo"te': ["é", "ü"] * (ROWS // 2),
+        "flag": [True, False] * (ROWS // 2),
+        "count": [i * 7 for i in range(ROWS)],
+        "name": [f"person {i}" for i in range(ROWS)],
+        "nothing": pa.nulls(ROWS, pa.float64()),
+        "day": [datetime.date(2020, 1, 1 + i % 2) for i in range(ROWS)],
+        "half": pa.array(np.array([0.5, 1.5] * (ROWS // 2), np.float16)),
+    }
+)
+
+
+def write_csv(path: Path) -> None:
+    TABLE.to_pandas().to_csv(path, index=False)
+
+
+WRITERS = {
+    "t.csv": write_csv,
+    "t.parquet": lambda path: pq.write_table(TABLE, path),
+    "t.feather": lambda path: feather.write_feather(TABLE, path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_draft_loads_and_fits_its_own_file(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    WRITERS[name](tmp_path / name)
+    assert run(["schema", str(tmp_path / name)]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("# DRAFT")
+    assert "NOT PRIVATE" in text.splitlines()[0]
+    (tmp_path / "schema.toml").write_text(text)
+    schema = Schema.from_toml(tmp_path / "schema.toml")
+    assert list(schema) == ["a b", "age (years)", "x.y", 'quo"te', "flag", "count", "day", "half"]
+    assert schema["a b"] == Categorical(["no", "yes"])
+    assert schema["x.y"] == Categorical([0, 1, 2, 3])
+    assert schema["flag"] == Categorical([False, True])
+    assert schema['quo"te'] == Categorical(["é", "ü"])
+    assert schema["day"] == Categorical(["2020-01-01", "2020-01-02"])
+    assert schema["age (years)"] == Numeric(18, 78)
+    assert schema["count"] == Numeric(0, 840)
+    assert schema["half"] == Numeric(0.5, 1.5)
+    assert "# [columns.name]  left out: more than 50 different texts" in text
+    assert "# [columns.nothing]  left out: no values" in text
+    with pytest.warns(UserWarning, match='columns "name", "nothing" not in the schema'):
+        data = read(tmp_path / name, schema)
+    assert data.n == ROWS
+    assert data.codes["a b"][:3].tolist() == [0, 1, 0]
+    assert data.codes["x.y"][:5].tolist() == [0, 1, 2, 3, 0]
+    assert data.codes["day"][:2].tolist() == [0, 1]
+    assert data.values["count"][:3].tolist() == [0, 7, 14]
+
+
+@pytest.mark.parametrize(
+    ("cells", "line"),
+    [
+        (["1", "NA", "", "2"], "levels = [1, 2]"),
+        (["1.0", "0.0"], "levels = [0, 1]"),
+        (["true", "FALSE"], "levels = [false, true]"),
+        (["01", "x"], 'levels = ["01", "x"]'),
+        (["99999999999999999999", "1"], 'type = "numeric"'),
+        (["5", "inf"], "levels = [5]"),
+        (["0.25"], "lower = 0.2"),
+        (["-1.5", "1e300"], "lower = -1e+299"),
+        (["a\nb"], 'levels = ["a\\nb"]'),
+        ([" a ", "a"], 'levels = ["a"]'),
+    ],
+)
+def test_what_a_column_is_taken_for(
+    cells: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f'"{cell}",1\n' for cell in cells))
+    assert run(["schema", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert line in text
+    schema = Schema.from_toml_string(text)
+    assert read(path, schema).n == len(cells)
+
+
+def test_the_command_runs_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\nx,1\ny,2\n")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from dpcausal.cli.app import main; main()",
+            "schema",
+            str(tmp_path / "t.csv"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert Schema.from_toml_string(done.stdout)["a"] == Categorical(["x", "y"])

@@ -1,0 +1,166 @@
+"""One row's value never shows: not in an error, a warning, a log line, the row count or another row's code."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpcausal.data import delimited
+from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.read import read
+from dpcausal.data.schema import Schema
+
+SCHEMA = Schema(
+    a=Categorical(["no", "yes", "é"], other="yes"),
+    b=Categorical([0, 1, 2], other=1),
+    c=Numeric(-1, 1, [0, 0.5], other=0.25),
+)
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+cells = st.one_of(
+    words,
+    st.sampled_from(
+        ["yes", "1", "0.3", '"', '""', "\n", "\r\n", ",", "1e999", "NaN", "", " ", "\x00", "True"]
+    ),
+)
+rows = st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=8)
+
+
+class Listener(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def watched(source: Any) -> tuple[Dataset, list[str]]:
+    """What was read, and everything that was said meanwhile."""
+    listener, root = Listener(), logging.getLogger()
+    level = root.level
+    root.addHandler(listener)
+    root.setLevel(0)
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            data = read(source, SCHEMA)
+    finally:
+        root.removeHandler(listener)
+        root.setLevel(level)
+    return data, [f"{w.category.__name__}: {w.message}" for w in said] + listener.lines
+
+
+def as_csv(table: list[tuple[str, ...]], path: Path, header: str = "a,b,c,extra") -> Path:
+    text = io.StringIO()
+    csv.writer(text).writerows([*row, "x"] for row in table)
+    path.write_bytes(f"{header}\r\n{text.getvalue()}".encode())
+    return path
+
+
+def same_but(one: Dataset, two: Dataset, place: int) -> None:
+    assert one.n == two.n
+    for name in SCHEMA:
+        kept = np.arange(one.n) != place
+        assert (one.codes[name][kept] == two.codes[name][kept]).all()
+
+
+@settings(max_examples=80, deadline=None)
+@given(rows, st.tuples(cells, cells, cells), st.integers(0, 7), st.sampled_from([1, 16, 1 << 20]))
+def test_one_row_of_a_csv_changes_nothing_else(
+    table: list[tuple[str, ...]], row: tuple[str, ...], place: int, block: int
+) -> None:
+    place %= len(table)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "BLOCK", block)
+        one, said = watched(as_csv(table, Path(folder) / "t.csv"))
+        two, said_too = watched(as_csv([*table[:place], row, *table[place + 1 :]], Path(folder) / "t.csv"))
+    assert said == said_too == ['ColumnsIgnored: t.csv: column "extra" not in the schema, ignored']
+    assert one.n == len(table)
+    same_but(one, two, place)
+
+
+objects = st.one_of(
+    st.none(), cells, st.text(), st.binary(max_size=3), st.integers(), st.floats(), st.booleans(), st.dates()
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(objects, min_size=1, max_size=8), objects, st.integers(0, 7), st.sampled_from(["dict", "pandas"])
+)
+def test_one_python_object_changes_nothing_else(column: list[Any], cell: Any, place: int, kind: str) -> None:
+    place %= len(column)
+    results = []
+    for values in (column, [*column[:place], cell, *column[place + 1 :]]):
+        table = dict.fromkeys("abc", values)
+        results.append(watched(table if kind == "dict" else pd.DataFrame(table, dtype=object)))
+    (one, said), (two, said_too) = results
+    assert said == said_too == []
+    same_but(one, two, place)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.binary(min_size=1, max_size=60)
+    | st.lists(st.sampled_from(list(b'a1,"\r\n \xff')), min_size=1).map(bytes)
+)
+def test_no_bytes_after_the_header_raise(body: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "t.csv"
+        path.write_bytes(b"a,b,c\nyes,1,0\n" + body)
+        whole, said = watched(path)
+        patch.setattr(delimited, "BLOCK", 2)
+        pieces, _ = watched(path)
+    assert said == []
+    assert whole.n == pieces.n >= 1
+    assert [codes[0] for codes in whole.codes.values()] == [1, 1, 1]
+    for name in SCHEMA:
+        assert (whole.codes[name] == pieces.codes[name]).all()
+
+
+typed = st.lists(
+    st.tuples(
+        st.none() | st.sampled_from(["no", "yes", "é", "x", " yes", 'q"u', "a,b"]),
+        st.none() | st.integers(-3, 5),
+        st.none() | st.integers(-20, 20).map(lambda k: k / 8),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(typed)
+def test_every_format_gives_the_same_codes(table: list[tuple[Any, ...]]) -> None:
+    columns = {name: [row[i] for row in table] for i, name in enumerate("abc")}
+    types = {"a": pa.string(), "b": pa.int64(), "c": pa.float64()}
+    arrow = pa.table({name: pa.array(column, types[name]) for name, column in columns.items()})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pq.write_table(arrow, folder / "t.parquet", row_group_size=5)
+        feather.write_feather(arrow, folder / "t.arrow", compression="uncompressed", chunksize=5)
+        pd.DataFrame(columns).to_csv(folder / "t.csv", index=False)
+        sources = [folder / "t.csv", folder / "t.parquet", folder / "t.arrow"]
+        sources += [arrow, arrow.to_pandas(), pl.from_arrow(arrow), columns]  # type: ignore[list-item]
+        results = [read(source, SCHEMA) for source in sources]
+    for result in results:
+        assert result.n == len(table)
+        for column in SCHEMA:
+            assert result.codes[column].tolist() == results[0].codes[column].tolist()
+        assert result.values["c"].tolist() == results[0].values["c"].tolist()

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcausal.core.errors import SchemaError
+from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.schema import Schema
+
+characters = st.characters(exclude_categories=["Cs"])
+levels = st.text(characters, max_size=8) | st.integers(-(2**63), 2**64 - 1) | st.booleans()
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> Column:
+    if draw(st.booleans()):
+        chosen = draw(st.lists(levels, min_size=1, max_size=6, unique_by=str))
+        return Categorical(chosen, ordered=draw(st.booleans()), other=draw(st.sampled_from(chosen)))
+    finite = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
+    edges = sorted(draw(st.sets(finite, min_size=2, max_size=6)))
+    return Numeric(edges[0], edges[-1], edges[1:-1], other=draw(st.sampled_from(edges)))
+
+
+schemas = st.dictionaries(
+    st.text(characters, min_size=1, max_size=12), columns(), min_size=1, max_size=4
+).map(Schema)
+
+
+@settings(max_examples=200, deadline=None)
+@given(schemas)
+def test_a_schema_survives_toml(schema: Schema) -> None:
+    again = Schema.from_toml_string(schema.to_toml())
+    assert again == schema
+    assert list(again) == list(schema)
+    assert again.to_toml() == schema.to_toml()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(characters, max_size=60) | schemas.map(lambda schema: schema.to_toml()[:-3]))
+def test_any_text_is_a_schema_or_one_clear_error(text: str) -> None:
+    fault: SchemaError | None = None
+    try:
+        assert len(Schema.from_toml_string(text)) >= 1
+    except SchemaError as error:
+        fault = error
+    assert fault is None or (str(fault).startswith("schema") and fault.__cause__ is None)
