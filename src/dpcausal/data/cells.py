@@ -42,9 +42,11 @@ def as_arrow(name: str, column: Any) -> pa.ChunkedArray:
 
 
 def _from_pandas(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
+    if str(series.dtype).startswith("Sparse"):
+        series = series.sparse.to_dense()
     if series.dtype == object:
         return _from_objects(list(series.to_numpy()))
-    if str(series.dtype).startswith(("period", "interval", "complex", "Sparse")):
+    if str(series.dtype).startswith(("period", "interval", "complex")):
         raise InputError(f'column "{name}" has type {series.dtype}, which can\'t be read')
     if getattr(series.dtype, "categories", None) is not None and series.dtype.categories.dtype == object:
         codes = np.array(series.cat.codes, dtype=np.int32)

@@ -51,8 +51,6 @@ def check_type(name: str, type_: pa.DataType, column: Column, label: str) -> Non
     """Refuse a type that can't be coded as declared: types are metadata, so this says nothing of rows."""
     kind = arrow.value_kind(type_)
     if kind == "unsupported":
-        raise SchemaError(
-            f'column "{name}" of {label} has type {type_}, which holds more than one value a cell'
-        )
+        raise SchemaError(f'column "{name}" of {label} has type {type_}: a cell must hold one value')
     if kind == "time" and not isinstance(column, Categorical):
         raise SchemaError(f'column "{name}" of {label} has type {type_}, but is declared numeric')

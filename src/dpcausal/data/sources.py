@@ -95,8 +95,12 @@ class Columns:
         """Turn the named columns into Arrow arrays, and check that they have one length."""
         for name in columns:
             if name not in self._converted:
-                with readable(f'column "{name}" of {self.label}'):
+                try:
                     self._converted[name] = cells.as_arrow(name, self._columns[name])
+                except pa.ArrowException:  # raised on types; no value gets here undigested
+                    raise InputError(
+                        f'column "{name}" of {self.label} has a type that can\'t be read'
+                    ) from None
         lengths = {len(self._converted[name]): name for name in reversed(columns)}
         if len(lengths) > 1:
             (first, one), (second, two) = list(lengths.items())[:2]

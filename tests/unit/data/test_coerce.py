@@ -219,7 +219,7 @@ def test_a_bin_is_the_number_of_cut_points_not_above() -> None:
     ],
 )
 def test_nested_types_are_refused_by_type(type_: pa.DataType) -> None:
-    with pytest.raises(SchemaError, match=r'column "x" of t.parquet has type .* more than one value a cell'):
+    with pytest.raises(SchemaError, match=r'column "x" of t.parquet has type .*: a cell must hold one value'):
         check_type("x", type_, Categorical(["a"]), "t.parquet")
     with pytest.raises(SchemaError):
         check_type("x", pa.dictionary(pa.int8(), type_), Categorical(["a"]), "t.parquet")

@@ -28,6 +28,7 @@ def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]
         (b'"a,b","c ""d"""\n', [[b"a,b", b'c "d"']]),
         (b'"two\nlines",2\n3,4\n', [[b"two\nlines", b"2"], [b"3", b"4"]]),
         (b'5" pipe,2\n3,4"\n', [[b'5" pipe', b"2"], [b"3", b'4"']]),
+        (b'5" x,1\n"a\nb",2\n7,8\n', [[b'5" x', b"1"], [b"a\nb", b"2"], [b"7", b"8"]]),
         (b'"x"y,2\n3,"4\n', [[b"xy", b"2"], [b"3", b"4\n"]]),
         (b'""\n" ",\xff\x00\n', [[b"", b""], [b" ", b"\xff\x00"]]),
         (b"", []),

@@ -73,6 +73,7 @@ SOURCES: dict[str, Callable[[Path], object]] = {
         {"smoke": ["yes", "no", None, 7], "age": [70, "NA", -3, "40.5"]}, dtype=object
     ),
     "pandas category": lambda _: table().to_pandas().astype({"smoke": "category", "age": "Float64"}),
+    "pandas sparse": lambda _: table().to_pandas().astype({"age": pd.SparseDtype("float64")}),
     "polars": lambda _: pl.from_arrow(table()),
     "polars lazy": lambda _: pl.from_arrow(table()).lazy(),  # type: ignore[union-attr]
     "lists": lambda _: {"smoke": ["yes", "no", None, object], "age": [70, None, Decimal("-3"), "40.5"]},
@@ -223,6 +224,14 @@ def test_columns_outside_the_schema_are_ignored_and_said_once(tmp_path: Path) ->
         (
             pl.DataFrame({"smoke": [["yes"]], "age": [1]}),
             'column "smoke" of the data frame has type large_list',
+        ),
+        (
+            pl.DataFrame({"smoke": ["a"], "age": pl.Series([1], dtype=pl.Int128)}),
+            "has a type that can't be read",
+        ),
+        (
+            pd.DataFrame({"smoke": ["a"], "age": pd.interval_range(0, 1)}),
+            "interval[int64, right], which can't be read",
         ),
         (pd.DataFrame([["yes", 1, 2]], columns=["smoke", "age", "age"]), "more than one column"),
         (3, "can't read data from int"),
