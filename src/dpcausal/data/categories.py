@@ -195,5 +195,6 @@ def take(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any
             block = block - kind(low)  # wraps around: what lies below becomes very large
         if last < np.iinfo(kind).max:
             block = np.minimum(block, kind(last))
-        table.take(block.astype(np.intp, copy=False), out=result[start : start + BLOCK], mode="clip")
+        index = block.view(np.intp) if block.itemsize == 8 else block.astype(np.intp)
+        table.take(index, out=result[start : start + BLOCK], mode="clip")
     return result

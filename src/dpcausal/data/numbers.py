@@ -84,15 +84,14 @@ def _masked(values: NDArray[np.float64], array: pa.Array) -> NDArray[np.float64]
 
 
 def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
+    odd = arrow.odd(cells, DIGITS)
+    some = bool(odd.any())
     try:
-        return _cast(cells)  # every cell a number: the usual case
-    except pa.ArrowInvalid:
-        odd = arrow.odd(cells, DIGITS)
-    try:
-        values = _cast(arrow.without(cells, odd))  # some cells empty or in words
-    except pa.ArrowInvalid:
-        values, odd = np.empty(len(cells)), np.ones(len(cells), dtype=np.bool_)
-    values[odd] = _from_odd_bytes(cells.filter(pa.array(odd)))
+        values = _cast(arrow.without(cells, odd) if some else cells)
+    except pa.ArrowInvalid:  # digits that make no number, such as 1-2
+        values, odd, some = np.empty(len(cells)), np.ones(len(cells), dtype=np.bool_), True
+    if some:
+        values[odd] = _from_odd_bytes(cells.filter(pa.array(odd)))
     return values
 
 
