@@ -121,3 +121,21 @@ def test_the_command_runs_as_a_program(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == ""
     assert Schema.from_toml_string(done.stdout)["a"] == Categorical(["x", "y"])
+
+
+def test_columns_that_cannot_be_drafted_are_left_out_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,a,b,,c\n1,2,\xff,3,x\n1,2,\xfe,3,y\n")
+    assert run(["schema", str(tmp_path / "t.csv")]) == 0
+    text = capsys.readouterr().out
+    assert list(Schema.from_toml_string(text)) == ["c"]
+    assert "# [columns.a]  left out: more than one column has this name" in text
+    assert "# [columns.b]  left out: its values are not UTF-8 text" in text
+    assert '# [columns.""]  left out: it has no name' in text
+    pq.write_table(pa.table({"l": [[1]], "x": [1]}), tmp_path / "t.parquet")
+    assert run(["schema", str(tmp_path / "t.parquet")]) == 0
+    assert "# [columns.l]  left out: type list<element: int64>" in capsys.readouterr().out
+    pq.write_table(pa.table({"l": [[1]]}), tmp_path / "t.parquet")
+    assert run(["schema", str(tmp_path / "t.parquet")]) == 2
+    assert capsys.readouterr().err == "dpcausal: t.parquet has no column that can be drafted\n"

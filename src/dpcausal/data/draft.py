@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 from dpcausal.core.errors import InputError
 from dpcausal.data import arrow, spelling, toml
 from dpcausal.data.columns import Categorical, Level, Numeric
+from dpcausal.data.files import Source
 from dpcausal.data.numbers import parsed
-from dpcausal.data.sources import open_source
+from dpcausal.data.sources import Columns, open_source
 
 MOST = 50  # distinct texts a column may have to be drafted as categorical
 FEW = 12  # distinct whole numbers up to which a column is drafted as categorical
@@ -84,26 +85,32 @@ def draft(source: Any) -> str:
     """TOML text of a schema for ``source``, one table a column, with a warning on top."""
     found = open_source(source)
     names = list(dict.fromkeys(found.names))
-    usable = [
-        n for n in names if found.names.count(n) == 1 and n and not _nested(found.types[found.names.index(n)])
-    ]
+    if isinstance(found, Columns):
+        found.convert([name for name in names if found.names.count(name) == 1])
+    faults = {name: _fault(found, name) for name in names}
+    usable = [name for name in names if not faults[name]]
+    if not usable:
+        raise InputError(f"{found.label} has no column that can be drafted")
     seen = {name: _Seen() for name in usable}
     rows = 0
     for chunk in found.chunks(usable):
         for name, array in chunk.items():
             seen[name].add(array)
-        rows += len(next(iter(chunk.values())))
+        rows += len(chunk[usable[0]])
     if rows == 0:
         raise InputError(f"{found.label} has no rows")
-    parts = [
-        WARNING,
-        *(_column(name, seen[name]) if name in seen else _left_out(name, "can't be read") for name in names),
-    ]
-    return "\n".join(parts)
+    parts = [_left_out(name, faults[name]) if faults[name] else _column(name, seen[name]) for name in names]
+    return "\n".join([WARNING, *parts])
 
 
-def _nested(type_: pa.DataType | None) -> bool:
-    return type_ is not None and arrow.value_kind(type_) == "unsupported"
+def _fault(found: Source, name: str) -> str:
+    """Why a column can't be drafted whatever it holds; empty where it can."""
+    if not name:
+        return "it has no name"
+    if found.names.count(name) > 1:
+        return "more than one column has this name"
+    type_ = found.types[found.names.index(name)]
+    return f"type {type_}" if type_ is not None and arrow.value_kind(type_) == "unsupported" else ""
 
 
 def _left_out(name: str, why: str) -> str:
