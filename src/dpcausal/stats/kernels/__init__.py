@@ -1,0 +1,1 @@
+"""Compiled inner loops of the statistics: arrays in, arrays out."""
