@@ -69,7 +69,8 @@ def _from_numpy(name: str, values: np.ndarray[Any, Any]) -> pa.Array:
             cells if mask is None else [None if gone else c for c, gone in zip(cells, mask, strict=True)]
         )
     if plain.dtype.kind == "f" and plain.dtype.itemsize > 8:
-        plain = plain.astype(np.float64)
+        with np.errstate(all="ignore"):  # too large a number becomes infinite, silently
+            plain = plain.astype(np.float64)
     plain = np.ascontiguousarray(plain, dtype=plain.dtype.newbyteorder("="))
     return pa.array(plain, mask=mask)
 
@@ -90,6 +91,8 @@ def _printed(cell: Any) -> bytes | None:
         return None
     if isinstance(cell, bytes):
         return cell
+    if isinstance(cell, int) and cell.bit_length() > 1100:  # Python won't print very long ones
+        return b"inf" if cell > 0 else b"-inf"
     try:
         if isinstance(cell, Decimal):
             cell = format(cell.normalize(), "f")

@@ -40,11 +40,12 @@ class Coder:
 
     def code(self, array: pa.Array) -> Coded:
         """Codes and, for a numeric column, values of every cell."""
-        if self._categories is not None:
-            return Coded(self._categories.codes(array), None)
-        assert self._numbers is not None
-        values = self._numbers.values(array)
-        return Coded(self._numbers.codes(values), values)
+        with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
+            if self._categories is not None:
+                return Coded(self._categories.codes(array), None)
+            assert self._numbers is not None
+            values = self._numbers.values(array)
+            return Coded(self._numbers.codes(values), values)
 
 
 def check_type(name: str, type_: pa.DataType, column: Column, label: str) -> None:

@@ -324,6 +324,21 @@ def test_lone_surrogates_and_odd_objects_are_cells_like_any_other() -> None:
     assert data.values["age"].tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 1, 110, 0]
 
 
+def test_numbers_at_the_edge_of_their_types_are_silent() -> None:
+    signalling = np.array([0x7FA00000, 0x3F800000], dtype=np.uint32).view(np.float32)
+    signalling_too = np.array([0x7FF4000000000000, 0x3FF0000000000000], dtype=np.uint64).view(np.float64)
+    schema = Schema(x=Categorical(["none", *range(20)]), y=Numeric(0, 10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cells in (signalling, signalling_too):
+            data = read({"x": cells, "y": cells}, schema)
+            assert listed(data) == {"x": [0, 2], "y": [0, 0]}
+        long = np.array([np.finfo(np.longdouble).max, 1])
+        assert read({"x": long, "y": long}, schema).values["y"].tolist() == [10, 1]
+        huge = [10**5000, -(10**5000), 3]
+        assert read({"x": huge, "y": huge}, schema).values["y"].tolist() == [10, 0, 3]
+
+
 def test_pandas_columns_named_by_numbers_are_found_as_they_print() -> None:
     data = read(pd.DataFrame([[1, 0], [0, 1]]), Schema({"1": Categorical([0, 1]), "0": Categorical([0, 1])}))
     assert listed(data) == {"1": [0, 1], "0": [1, 0]}
