@@ -1,0 +1,119 @@
+"""What is known beforehand about edges, by column name: never tested, never charged for.
+
+- ``required``: an arrow ``("a", "b")`` is in the graph as a -> b; an edge ``{"a", "b"}`` is in it either way round.
+- ``forbidden``: an edge ``{"a", "b"}`` is not in the graph; an arrow ``("a", "b")`` forbids only that direction, so an
+  edge that is found between them is b -> a. Both directions forbidden make the edge forbidden.
+- ``tiers``: lists of names in order of time. No arrow points to an earlier tier, and nothing later than both of x
+  and y is used to separate them (a separating set can always be found among their ancestors).
+
+All of it is public. A contradiction is one clear ``InputError`` before anything is charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.graphs.graph import Graph
+
+Arrow = tuple[str, str]
+Pair = frozenset[str]
+Edge = Arrow | Pair | Collection[str]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Checked background knowledge: edges kept, edges left out, arrows fixed, and the tier of each column."""
+
+    kept: frozenset[Pair] = frozenset()
+    left_out: frozenset[Pair] = frozenset()
+    arrows: frozenset[Arrow] = frozenset()  # direction of the edge if it is there
+    tier: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[str],
+        required: Iterable[Edge] = (),
+        forbidden: Iterable[Edge] = (),
+        tiers: Sequence[Collection[str]] = (),
+    ) -> Knowledge:
+        """Check names and consistency.
+
+        >>> known = Knowledge.of(["a", "b", "c"], required=[("a", "b")], tiers=[["a"], ["b", "c"]])
+        >>> sorted(known.arrows)
+        [('a', 'b'), ('a', 'c')]
+        """
+        tier = _tiers(columns, tiers)
+        kept_arrows, kept = _edges("required", columns, required)
+        no_arrows, left_out = _edges("forbidden", columns, forbidden)
+        left_out |= {frozenset(arrow) for arrow in no_arrows if arrow[::-1] in no_arrows}
+        arrows = kept_arrows | {arrow[::-1] for arrow in no_arrows if frozenset(arrow) not in left_out}
+        for a in columns:
+            for b in columns:
+                if a in tier and b in tier and tier[a] < tier[b] and frozenset((a, b)) not in left_out:
+                    arrows.add((a, b))
+        kept |= {frozenset(arrow) for arrow in kept_arrows}
+        for a, b in sorted(arrows):
+            if (b, a) in arrows and frozenset((a, b)) in kept:
+                raise InputError(
+                    f'what is known contradicts itself: "{a}" -> "{b}" and "{b}" -> "{a}" are both asked for'
+                )
+        for pair in sorted(map(sorted, kept & left_out)):
+            raise InputError(f'the edge between "{pair[0]}" and "{pair[1]}" is both required and forbidden')
+        twice = {frozenset(arrow) for arrow in arrows if arrow[::-1] in arrows}
+        left_out |= twice  # neither direction is possible
+        arrows = {arrow for arrow in arrows if frozenset(arrow) not in left_out}
+        fixed = [arrow for arrow in sorted(arrows) if frozenset(arrow) in kept]
+        if not Graph(columns, fixed).is_dag():
+            raise InputError("the required arrows form a directed cycle")
+        return cls(frozenset(kept), frozenset(left_out), frozenset(arrows), tier)
+
+    def required_arrows(self, skeleton: Collection[Pair]) -> frozenset[Arrow]:
+        """The known direction of every edge that is in ``skeleton``."""
+        return frozenset(arrow for arrow in self.arrows if frozenset(arrow) in skeleton)
+
+    def may_separate(self, z: str, x: str, y: str) -> bool:
+        """Whether z is not later than both x and y."""
+        if z not in self.tier or x not in self.tier or y not in self.tier:
+            return True
+        return self.tier[z] <= max(self.tier[x], self.tier[y])
+
+
+def _name(kind: str, columns: Sequence[str], name: object) -> str:
+    if not isinstance(name, str) or name not in columns:
+        hint = did_you_mean(name, columns) if isinstance(name, str) else ""
+        raise InputError(f"{kind} names {name!r}, which is not a column{hint}")
+    return name
+
+
+def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[set[Arrow], set[Pair]]:
+    """Arrows (tuples, lists) and undirected edges (sets)."""
+    if isinstance(edges, str):
+        raise InputError(f"{kind} must be a list of pairs of columns, not the string {edges!r}")
+    arrows: set[Arrow] = set()
+    pairs: set[Pair] = set()
+    for edge in edges:
+        if isinstance(edge, str) or len(edge) != 2:
+            raise InputError(f"{kind} must hold pairs of two columns, not {edge!r}")
+        a, b = (_name(kind, columns, name) for name in edge)
+        if a == b:
+            raise InputError(f'{kind} names "{a}" twice in one edge')
+        if isinstance(edge, set | frozenset):
+            pairs.add(frozenset((a, b)))
+        else:
+            arrows.add((a, b))
+    return arrows, pairs
+
+
+def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str, int]:
+    tier: dict[str, int] = {}
+    for place, names in enumerate(tiers):
+        if isinstance(names, str):
+            raise InputError(f"tiers must be a list of lists of columns, not of strings like {names!r}")
+        for name in names:
+            if _name("tiers", columns, name) in tier:
+                raise InputError(f'tiers names "{name}" twice')
+            tier[name] = place
+    return tier

@@ -1,0 +1,171 @@
+"""The search with a perfect oracle finds the CPDAG; its questions follow the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from dpcausal import networks
+from dpcausal.core.errors import InputError
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.search import Answer, Question, Skeleton, pc_search
+from dpcausal.graphs import Graph, cpdag, d_separated, orient
+
+
+def drive(search, oracle: Callable[[Question], Answer]) -> tuple[Skeleton, list[Question]]:  # type: ignore[no-untyped-def]
+    asked: list[Question] = []
+    try:
+        batch = next(search)
+        while True:
+            asked += batch
+            batch = search.send([oracle(question) for question in batch])
+    except StopIteration as stop:
+        return stop.value, asked
+
+
+def random_dag(nodes: int, density: float, rng: np.random.Generator) -> Graph:
+    names = [f"v{i}" for i in range(nodes)]
+    order = rng.permutation(names)
+    arrows = [
+        (str(order[i]), str(order[j]))
+        for i in range(nodes)
+        for j in range(i + 1, nodes)
+        if rng.random() < density
+    ]
+    return Graph(names, arrows)
+
+
+def perfect(dag: Graph) -> Callable[[Question], Answer]:
+    return lambda q: d_separated(dag, q.x, q.y, q.given)
+
+
+def found_cpdag(dag: Graph, **options: bool | int) -> Graph:
+    found, _ = drive(pc_search(dag.nodes, **options), perfect(dag))  # type: ignore[arg-type]
+    return orient(Graph(dag.nodes, undirected=found.edges), found.separating)
+
+
+@pytest.mark.parametrize("stable", [True, False])
+def test_random_dags_give_their_cpdag(stable: bool) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        nodes = int(rng.integers(2, 13))
+        dag = random_dag(nodes, min(1.0, 2.5 / nodes), rng)
+        assert found_cpdag(dag, stable=stable) == cpdag(dag)
+
+
+@pytest.mark.slow
+def test_a_thousand_dags_up_to_twenty_nodes() -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(1000):
+        nodes = int(rng.integers(2, 21))
+        dag = random_dag(nodes, min(1.0, 2.2 / nodes), rng)
+        assert found_cpdag(dag) == cpdag(dag)
+
+
+@pytest.mark.parametrize("name", networks.names())
+def test_networks_give_their_cpdag(name: str) -> None:
+    network = networks.load(name)
+    assert found_cpdag(network.dag) == network.cpdag
+
+
+def test_looking_ahead_changes_nothing() -> None:
+    rng = np.random.default_rng(13)
+    for _ in range(15):
+        dag = random_dag(9, 0.3, rng)
+        one, _ = drive(pc_search(dag.nodes), perfect(dag))
+        many, _ = drive(pc_search(dag.nodes, ahead=4), perfect(dag))
+        assert (one.edges, one.separating) == (many.edges, many.separating)
+
+
+@pytest.mark.parametrize("stable", [True, False])
+def test_every_question_is_asked_once(stable: bool) -> None:
+    rng = np.random.default_rng(14)
+    noisy = lambda q: bool(rng.random() < 0.1)  # noqa: E731
+    found, asked = drive(pc_search([f"v{i}" for i in range(7)], stable=stable), noisy)
+    unordered = Counter((frozenset((q.x, q.y)), frozenset(q.given)) for q in asked)
+    assert max(unordered.values()) == 1
+    assert sum(found.asked.values()) == len(asked)
+    assert all(q.x not in q.given and q.y not in q.given for q in asked)
+
+
+def test_stable_skeleton_does_not_depend_on_column_order() -> None:
+    truth = random_dag(8, 0.4, np.random.default_rng(15))
+    lies = {frozenset(("v1", "v2")), frozenset(("v3", "v6"))}
+
+    def oracle(q: Question) -> bool:  # two dependent pairs are called independent at order 1
+        return d_separated(truth, q.x, q.y, q.given) or (frozenset((q.x, q.y)) in lies and len(q.given) == 1)
+
+    found = {drive(pc_search(order), oracle)[0].edges for order in (truth.nodes, truth.nodes[::-1])}
+    assert len(found) == 1
+
+
+def test_max_order_and_no_answer() -> None:
+    columns = ["a", "b", "c", "d"]
+    found, asked = drive(pc_search(columns, max_order=1), lambda q: False)
+    assert max(len(q.given) for q in asked) == 1
+    assert found.complete
+    found, _ = drive(pc_search(columns), lambda q: None if q.x == "a" else bool(q.given))
+    assert all("a" in pair for pair in found.untested)
+    assert found.untested <= found.edges
+
+
+def test_ending_early_keeps_edges_and_says_so() -> None:
+    search = pc_search(["a", "b", "c"])
+    next(search)
+    search.send([True, False, False])
+    with pytest.raises(StopIteration) as stop:
+        search.send(None)
+    found = stop.value.value
+    assert not found.complete
+    assert (
+        found.edges == {frozenset("ac"), frozenset("bc")} == found.untested or found.edges >= found.untested
+    )
+    assert found.untested
+
+
+def test_known_edges_are_never_asked_about() -> None:
+    columns = ["a", "b", "c", "d"]
+    known = Knowledge.of(columns, required=[("a", "b")], forbidden=[{"c", "d"}])
+    found, asked = drive(pc_search(columns, known), lambda q: True)
+    assert found.edges == {frozenset("ab")}
+    assert frozenset("cd") not in found.separating
+    assert {frozenset((q.x, q.y)) for q in asked}.isdisjoint({frozenset("ab"), frozenset("cd")})
+
+
+def test_tiers_keep_later_columns_out_of_sets() -> None:
+    columns = ["a", "b", "late"]
+    known = Knowledge.of(columns, tiers=[["a", "b"], ["late"]])
+    _, asked = drive(pc_search(columns, known), lambda q: False)
+    assert ("a", "b", ("late",)) not in asked
+    assert known.required_arrows({frozenset(("a", "late"))}) == {("a", "late")}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"required": [("a", "zz")]}, "not a column"),
+        ({"required": ["ab"]}, "pairs"),
+        ({"required": "ab"}, "list of pairs"),
+        ({"required": [("a", "a")]}, "twice"),
+        ({"required": [("a", "b"), ("b", "a")]}, "contradicts"),
+        ({"required": [("a", "b")], "forbidden": [{"a", "b"}]}, "both required and forbidden"),
+        ({"required": [("b", "a")], "tiers": [["a"], ["b"]]}, "contradicts"),
+        ({"required": [("a", "b"), ("b", "c"), ("c", "a")]}, "cycle"),
+        ({"tiers": [["a"], ["a"]]}, "twice"),
+        ({"tiers": ["ab"]}, "list of lists"),
+        ({"forbidden": [("a", "b"), ("b", "a")], "required": [{"a", "b"}]}, "both required and forbidden"),
+    ],
+)
+def test_contradictions_are_one_line(options: dict[str, list[object]], words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        Knowledge.of(["a", "b", "c"], **options)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_a_forbidden_direction_turns_the_edge() -> None:
+    known = Knowledge.of(["a", "b"], forbidden=[("a", "b")])
+    assert known.arrows == {("b", "a")}
+    assert not known.left_out
