@@ -73,9 +73,10 @@ def run(way: str, path: str) -> dict[str, float]:
         ).fetchnumpy()
         seconds = time.perf_counter() - before[0], time.process_time() - before[1]
         first = int(found["w"][found["c00"] == 0].sum())
-        return dict(seconds=seconds[0], cpu=seconds[1], first=first, mib=_peak())
+        return {"seconds": seconds[0], "cpu": seconds[1], "first": first, "mib": _peak()}
     seconds = time.perf_counter() - before[0], time.process_time() - before[1]
-    return dict(seconds=seconds[0], cpu=seconds[1], first=int(counts.table(["c00"])[0]), mib=_peak())
+    first = int(counts.table(["c00"])[0])
+    return {"seconds": seconds[0], "cpu": seconds[1], "first": first, "mib": _peak()}
 
 
 def _peak() -> float:
@@ -83,7 +84,9 @@ def _peak() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--file", type=Path, default=None)
     parser.add_argument("--repeat", type=int, default=2)
@@ -96,7 +99,9 @@ def main() -> None:
     if not path.exists():
         print(f"generating {options.rows:,} x {len(LEVELS)} ...", flush=True)
         generate(path, options.rows)
-    print(f"{options.rows:,} rows, {path.stat().st_size / 1e6:.0f} MB of Parquet; best of {options.repeat} in turn")
+    print(
+        f"{options.rows:,} rows, {path.stat().st_size / 1e6:.0f} MB of Parquet; best of {options.repeat} in turn"
+    )
     results: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     for _ in range(options.repeat):
         for way in WAYS:

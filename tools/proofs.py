@@ -32,11 +32,10 @@ class Proved:
 def without_docstrings(node: ast.AST) -> ast.AST:
     """The same tree with every docstring taken out, so that prose can change without touching the hash."""
     for inner in ast.walk(node):
-        body = getattr(inner, "body", None)
-        if isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) and isinstance(body, list):
-            first = body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-                inner.body = body[1:] or [ast.Pass()]
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            match inner.body[0]:
+                case ast.Expr(value=ast.Constant(value=str())):
+                    inner.body = inner.body[1:] or [ast.Pass()]
     return node
 
 
@@ -50,10 +49,16 @@ def proved_in(module: Path) -> list[Proved]:
                 continue
             name = prefix + child.name
             for mark in child.decorator_list:
-                if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "proved":
+                if (
+                    isinstance(mark, ast.Call)
+                    and isinstance(mark.func, ast.Name)
+                    and mark.func.id == "proved"
+                ):
                     (argument,) = mark.args
                     if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                        raise SystemExit(f"{module}: @proved on {name} must name its file as a literal string")
+                        raise SystemExit(
+                            f"{module}: @proved on {name} must name its file as a literal string"
+                        )
                     proof = module.parent / argument.value
                     digest = hashlib.sha256(ast.dump(child).encode()).hexdigest()[:16]
                     found.append(Proved(module, name, proof, digest))
@@ -77,12 +82,16 @@ def check(source: Path = SOURCE) -> list[str]:
             if item.name not in signed:
                 faults.append(f"{item.proof}: no line 'proves: {item.name}'")
             elif signed[item.name] != item.hash:
-                faults.append(f"{item.proof}: {item.name} changed after its proof was read; read both, then sign")
+                faults.append(
+                    f"{item.proof}: {item.name} changed after its proof was read; read both, then sign"
+                )
     for proof in sorted(source.rglob("*.proof.md")):
         names = {m["name"] for m in LINE.finditer(proof.read_text())}
         if not names:
             faults.append(f"{proof}: proves nothing (no 'proves:' line)")
-        faults += [f"{proof}: proves {name}, which no @proved names" for name in names - wanted.get(proof, set())]
+        faults += [
+            f"{proof}: proves {name}, which no @proved names" for name in names - wanted.get(proof, set())
+        ]
     return faults
 
 

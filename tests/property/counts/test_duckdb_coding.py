@@ -21,7 +21,10 @@ TEXTS = st.sampled_from(
     ["yes", " yes ", "no", "", " ", "1", "1.0", "0", "-0", "True", "true", "'", '"', "ä", "\tno\n", "x'y"]
 )
 LEVELS = st.lists(
-    st.one_of(TEXTS, st.integers(-3, 3), st.booleans()), min_size=1, max_size=6, unique_by=lambda level: str(level)
+    st.one_of(TEXTS, st.integers(-3, 3), st.booleans()),
+    min_size=1,
+    max_size=6,
+    unique_by=lambda level: str(level),
 )
 MANY = st.just([f"level {i}" for i in range(20)] + list(range(20)))  # past the linear search
 WIDE = st.just([-(2**63), 5, 2**63, 2**64 - 1])
@@ -38,7 +41,9 @@ CELLS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "uint64": (pa.uint64(), st.one_of(st.integers(0, 5), st.sampled_from([2**63, 2**64 - 1]))),
     "double": (
         pa.float64(),
-        st.sampled_from([0.0, -0.0, 1.0, 0.1, 2.5, -1.5, 3.0, 1e308, float("inf"), float("-inf"), float("nan")]),
+        st.sampled_from(
+            [0.0, -0.0, 1.0, 0.1, 2.5, -1.5, 3.0, 1e308, float("inf"), float("-inf"), float("nan")]
+        ),
     ),
     "float": (pa.float32(), st.sampled_from([0.0, 1.0, 0.1, -1.5, 3.0, float("inf"), float("nan")])),
     "bool": (pa.bool_(), st.booleans()),
