@@ -86,8 +86,8 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
         return
     rows = []
     for account in accounts:
-        amounts = (account.epsilon, account.spent_epsilon, account.left_epsilon)
-        amounts += (account.delta, account.spent_delta, account.left_delta)
+        amounts = [account.epsilon, account.spent_epsilon, account.left_epsilon]
+        amounts += [account.delta, account.spent_delta, account.left_delta]
         rows.append([account.dataset, *(f"{amount:g}" for amount in amounts), str(account.releases)])
     _print_table(
         "Budgets", ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"], rows

@@ -54,7 +54,7 @@ class Database:
         self.patience = patience
         self._process = os.getpid()
         self.name = _name(self._url)
-        self._engine = _sqlite(self._url) if self.is_sqlite else _postgresql(self._url)
+        self._engine = _sqlite(self._url, min(5.0, patience)) if self.is_sqlite else _postgresql(self._url)
 
     @property
     def is_sqlite(self) -> bool:
@@ -76,8 +76,21 @@ class Database:
         if self.is_sqlite and not Path(str(self._url.database)).exists():
             raise LedgerError(f"there is no ledger {self.name}: make one with dpcausal ledger create")
 
-    def run(self, work: Callable[[Connection], T], *, write: bool, patience: float | None = None) -> T:
-        """``work`` in one transaction, again after a passing fault, until it is committed or patience ends."""
+    def run(
+        self,
+        work: Callable[[Connection], T],
+        *,
+        write: bool,
+        patience: float | None = None,
+        level: str | None = None,
+    ) -> T:
+        """``work`` in one transaction, again after a passing fault, until it is committed or patience ends.
+
+        ``level`` is PostgreSQL's isolation level: SERIALIZABLE for writes, REPEATABLE READ for reads by default.
+        """
+        options: dict[str, Any] = {"dpcausal_write": write}
+        if not self.is_sqlite:
+            options["isolation_level"] = level or ("SERIALIZABLE" if write else "REPEATABLE READ")
         if os.getpid() != self._process:  # connections of the parent are not ours
             self._engine.dispose(close=False)
             self._process = os.getpid()
@@ -86,12 +99,7 @@ class Database:
         while True:
             try:
                 with self._engine.connect() as plain:
-                    level = (
-                        {}
-                        if self.is_sqlite
-                        else {"isolation_level": "SERIALIZABLE" if write else "REPEATABLE READ"}
-                    )
-                    connection = plain.execution_options(dpcausal_write=write, **level)
+                    connection = plain.execution_options(**options)
                     with connection.begin():
                         if write and not self.is_sqlite:
                             connection.exec_driver_sql("SET LOCAL lock_timeout = '10s'")
@@ -162,14 +170,14 @@ def _one_line(error: object) -> str:
     return " ".join(str(error).split())[:300]
 
 
-def _sqlite(url: URL) -> Engine:
+def _sqlite(url: URL, wait: float) -> Engine:
     path = Path(str(url.database)).absolute()
 
     def connect() -> sqlite3.Connection:
         # mode=rw never makes a file; isolation_level=None leaves BEGIN to us
         location = f"file:{quote(str(path))}?mode=rw"
         connection = sqlite3.connect(
-            location, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
+            location, uri=True, timeout=wait, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA journal_mode=PERSIST")
         connection.execute("PRAGMA synchronous=EXTRA")

@@ -84,7 +84,7 @@ class Ledger:
         if not database.run(tables.exists, write=False, patience=0 if not database.is_sqlite else None):
             if not create:
                 raise LedgerError(f"{database.name} holds no ledger: make one with dpcausal ledger create")
-            database.run(tables.create, write=True)
+            database.run(tables.create, write=True, level="READ COMMITTED")
         ledger = cls(database)
         database.run(lambda connection: rows.read_state(connection, ledger.name), write=False)
         return ledger

@@ -92,7 +92,10 @@ def exists(connection: Connection) -> bool:
 
 
 def create(connection: Connection) -> None:
-    """Make tables, triggers and the one row of state, unless another process was faster."""
+    """Make tables, triggers and the one row of state, unless another process was faster.
+
+    On PostgreSQL under READ COMMITTED, so that the second look sees what the faster one committed.
+    """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4913267)")  # one creator at a time
     if exists(connection):

@@ -1,0 +1,133 @@
+"""``dpcausal ledger`` as a user runs it, and the ledger under fire, smaller than in benchmarks/ledger_fire.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcausal.cli.app import run
+from dpcausal.privacy.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/ledger.db"
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["ledger", *arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_create_show_log_verify(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(
+        capsys, "create", "--ledger", url, "--dataset", "d", "--epsilon", "10", "--delta", "1e-5"
+    )
+    assert (code, err) == (0, "")
+    head = re.search(r"head ([0-9a-f]{64})", out)
+    assert head
+    Ledger.open(url).charge("d", "r1", 2.5)
+    code, out, _ = call(capsys, "show", "--ledger", url)
+    assert code == 0
+    assert re.search(r"d +10 +2\.5 +7\.5 +1e-05 +0 +1e-05 +1", out)
+    code, out, _ = call(capsys, "log", "--ledger", url, "--dataset", "d")
+    assert code == 0
+    assert "create" in out
+    assert "r1" in out
+    code, out, _ = call(capsys, "verify", "--ledger", url, "--head", head[1])
+    assert code == 0
+    assert "2 entries, chain and sums hold" in out
+
+
+def test_json_and_nothing_else(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "create", "--ledger", url, "--dataset", "d", "--epsilon", "1", "--json")
+    assert (code, json.loads(out)["epsilon"]) == (0, "1.0")
+    Ledger.open(url).charge("d", "r1", 0.25)
+    (account,) = json.loads(call(capsys, "show", "--ledger", url, "--json")[1])["datasets"]
+    assert (account["dataset"], account["left_epsilon"], account["releases"]) == ("d", 0.75, 1)
+    entries = json.loads(call(capsys, "log", "--ledger", url, "--json")[1])["entries"]
+    assert [entry["kind"] for entry in entries] == ["create", "charge"]
+    verified = json.loads(call(capsys, "verify", "--ledger", url, "--json")[1])
+    assert verified == {"ok": True, "entries": 2, "head": entries[-1]["hash"], "faults": []}
+
+
+def test_verify_finds_an_edited_row(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger = Ledger.open(url, create=True)
+    ledger.create("d", 1.0)
+    ledger.charge("d", "r1", 0.5)
+    with sqlite3.connect(tmp_path / "ledger.db") as connection:
+        connection.execute("DROP TRIGGER dpcausal_entries_update")
+        connection.execute("UPDATE dpcausal_entries SET epsilon = '0.1' WHERE seq = 2")
+    code, out, err = call(capsys, "verify", "--ledger", url)
+    assert (code, out) == (2, "")
+    assert "entry 2: was edited" in err
+    assert err.count("\n") == 1
+    code, out, _ = call(capsys, "verify", "--ledger", url, "--json")
+    assert (code, json.loads(out)["ok"]) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["create", "--dataset", "d", "--epsilon", "0"], "epsilon must be"),
+        (["create", "--dataset", "d", "--epsilon", "-1"], "epsilon must be"),
+        (["create", "--dataset", "d", "--epsilon", "nan"], "epsilon must be"),
+        (["create", "--dataset", "d", "--epsilon", "inf"], "epsilon must be"),
+        (["create", "--dataset", "d", "--epsilon", "1", "--delta", "1"], "delta must be"),
+        (["create", "--dataset", "d", "--epsilon", "1", "--delta", "-1"], "delta must be"),
+        (["create", "--dataset", "", "--epsilon", "1"], "data set name"),
+        (["create", "--dataset", "d", "--epsilon", "1", "--neighbours", "cousins"], "neighbours must be"),
+        (["show"], "there is no ledger"),
+        (["log"], "there is no ledger"),
+        (["verify"], "there is no ledger"),
+    ],
+)
+def test_one_line_and_exit_code_two(
+    url: str, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    code, out, err = call(capsys, *arguments, "--ledger", url)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_bad_total_makes_no_file(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "create", "--ledger", url, "--dataset", "d", "--epsilon", "nan")[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def fire(engine: str) -> dict[str, Any]:
+    command = [sys.executable, str(ROOT / "benchmarks" / "ledger_fire.py"), "--json", "--engines", engine]
+    sizes = ["--processes", "8", "--kills", "20", "--charges", "150"]
+    done = subprocess.run([*command, *sizes], capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)[engine]
+    return found
+
+
+@pytest.mark.parametrize("engine", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def test_under_fire(engine: str) -> None:
+    if engine == "postgresql" and not os.environ.get("DPCAUSAL_TEST_POSTGRES"):
+        pytest.skip("no PostgreSQL server: DPCAUSAL_TEST_POSTGRES is not set (.ci/run starts one)")
+    found = fire(engine)
+    assert found["kills"] >= 20
+    assert found["kills inside a transaction"] >= 1
+    assert found["charges accepted"] >= 100
+    assert found["charges refused"] >= 8
+    assert found["budgets passed"] == 0
+    assert found["released without charge"] == 0
+    assert found["released twice"] == 0
+    assert found["chain holds"] is True
+    assert found["edited row found"] is True
+    assert found["charged, killed before release"] <= found["kills"]

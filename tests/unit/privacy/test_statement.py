@@ -1,0 +1,140 @@
+"""The privacy statement: what it must say, and that it can be written and read back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpcausal._version import __version__
+from dpcausal.core.errors import InputError
+from dpcausal.core.statement import KNOWN_LIMITS, PrivacyStatement
+from dpcausal.privacy.budget import SEEDED, Budget
+from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEvent
+from dpcausal.testing import seeded
+
+LAPLACE = LaplaceEvent(label="count <b>", neighbours="replace-one", sensitivity=1, scale=10)
+
+
+def made(**changes: object) -> PrivacyStatement:
+    budget = Budget(1.0)
+    budget.charge(LAPLACE)
+    arguments = {"released": ["a count"], "public": ["n", "domains"], "adaptive": False}
+    return budget.statement(**(arguments | changes))  # type: ignore[arg-type]
+
+
+def test_says_what_a_reader_must_be_told() -> None:
+    data = json.loads(made().to_json())
+    assert next(iter(data)) == "private"
+    assert data["private"] is True
+    assert "why_not_private" not in data
+    assert (data["definition"], data["parameters"]) == ("pure", {"epsilon": 0.1})
+    assert (data["epsilon"], data["delta"], data["neighbours"], data["unit"]) == (
+        0.1,
+        0.0,
+        "replace-one",
+        "one row",
+    )
+    assert (data["public"], data["released"]) == (["n", "domains"], ["a count"])
+    assert data["events"] == [LAPLACE.to_dict()]
+    assert "sum" in data["composition"]
+    assert data["asked"] == {"epsilon": 1.0, "delta": 0.0}
+    assert "operating system" in data["noise"]
+    assert data["limits"] == list(KNOWN_LIMITS)
+    assert any("Timing" in limit for limit in data["limits"])
+    assert any("precision" in limit for limit in data["limits"])
+    assert data["software"]["dpcausal"] == __version__
+
+
+def test_round_trip() -> None:
+    statement = made(limits=["one more"])
+    assert PrivacyStatement.from_json(statement.to_json()) == statement
+    assert statement.limits[-1] == "one more"
+
+
+def test_adaptive_statement_gives_the_total_not_the_reading() -> None:
+    statement = made(adaptive=True)
+    assert (statement.epsilon, statement.reading["epsilon"]) == (1.0, 0.1)
+    assert "adaptive" in statement.composition
+
+
+def test_nothing_charged_costs_nothing() -> None:
+    statement = Budget(1.0, 1e-6).statement(released=[])
+    assert (statement.epsilon, statement.delta, statement.events) == (0.0, 0.0, ())
+
+
+def test_zcdp_statement_names_its_rho() -> None:
+    budget = Budget(1.0, 1e-6)
+    budget.charge(GaussianEvent(label="t", neighbours="replace-one", sensitivity=1, sigma=10))
+    statement = budget.statement(released=["a table"], adaptive=False)
+    assert statement.definition == "zCDP"
+    assert statement.parameters == {"rho": budget.events[0].rho}
+    assert statement.epsilon is not None
+    assert 0 < statement.epsilon < 1
+    assert statement.delta == 1e-6
+    adaptive = budget.statement(released=["a table"])
+    assert (adaptive.definition, adaptive.epsilon, adaptive.delta) == ("approximate", 1.0, 1e-6)
+
+
+def test_approximate_statement() -> None:
+    budget = Budget(1.0, 1e-6, reserve=1e-6)
+    budget.charge(ApproximateEvent(label="t", neighbours="replace-one", mechanism="m", cost=0.5, slack=1e-7))
+    statement = budget.statement(released=["x"], adaptive=False)
+    assert (statement.definition, statement.epsilon, statement.delta) == ("approximate", 0.5, 1e-7)
+
+
+def test_no_privacy_in_words() -> None:
+    statement = Budget.none().statement(released=["a graph"])
+    assert (statement.private, statement.epsilon, statement.delta) == (False, None, None)
+    data = json.loads(statement.to_json())
+    assert list(data)[:2] == ["private", "why_not_private"]
+    assert "no privacy" in data["why_not_private"]
+    assert statement.summary().startswith("NOT PRIVATE: no privacy was asked for")
+    assert PrivacyStatement.from_json(statement.to_json()) == statement
+
+
+def test_seeded_runs_are_stamped_wherever_the_block_lies() -> None:
+    with seeded(7):
+        inside = Budget(1.0)
+        during = inside.statement(released=[])
+    after = inside.statement(released=[])
+    around = Budget(1.0)
+    with seeded(7):
+        pass
+    across = around.statement(released=[])
+    for statement in (during, after, across):
+        assert statement.private is False
+        assert statement.why_not_private == SEEDED
+        assert "seeded" in statement.noise
+    assert Budget(1.0).statement(released=[]).private is True
+
+
+def test_a_caller_can_say_why_not() -> None:
+    statement = made(not_private="levels were read from the data")
+    assert (statement.private, statement.why_not_private) == (False, "levels were read from the data")
+
+
+def test_summary_and_html() -> None:
+    statement = made(released=["<script>"])
+    assert "epsilon 0.1" in statement.summary()
+    assert "Charged 1 event:" in statement.summary()
+    assert "&lt;script&gt;" in statement._repr_html_()
+    assert "<script>" not in statement._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not json",
+        "[1]",
+        "{}",
+        '{"private": true, "colour": 1}',
+        json.dumps(json.loads(made().to_json()) | {"private": False}),
+        json.dumps(json.loads(made().to_json()) | {"epsilon": None}),
+        json.dumps(json.loads(made().to_json()) | {"format": 2}),
+        json.dumps(json.loads(made().to_json()) | {"neighbours": "cousins"}),
+    ],
+)
+def test_unreadable_statements(text: str) -> None:
+    with pytest.raises(InputError):
+        PrivacyStatement.from_json(text)
