@@ -41,6 +41,7 @@ from dpcausal.privacy import seeded
 Integers = NDArray[np.int64]
 
 FIRST_BATCH, LARGEST_BATCH = 16, 4096  # batches grow fourfold, so a single draw at a fresh scale stays cheap
+LARGEST_POOLED = 256  # larger arrays are drawn on their own
 LARGEST_VECTOR = 65_536  # one call of the sampler for an array
 POOLED_SCALES = 64  # the least recently used pool is dropped beyond this: at most about 10 MB
 LARGEST_SCALE = 2.0**50  # the noise then stays far inside int64
@@ -83,7 +84,7 @@ class _Pool:
         self.waiting: OrderedDict[tuple[str, float], list[int]] = OrderedDict()
         self.batch: dict[tuple[str, float], int] = {}
 
-    def draw(self, kind: str, scale: float) -> int:
+    def take(self, kind: str, scale: float, count: int) -> list[int]:
         with self.lock:
             mark = -1 if entropy.is_secure() else entropy.epoch()
             if mark != self.mark or self.pid != os.getpid():
@@ -91,16 +92,18 @@ class _Pool:
                 self.waiting.clear()
                 self.batch.clear()
             key = (kind, scale)
-            draws = self.waiting.get(key)
-            if not draws:
-                size = self.batch.get(key, FIRST_BATCH)
-                draws = self.waiting[key] = _batch(kind, scale, size)
+            draws = self.waiting.get(key, [])
+            if len(draws) < count:
+                size = max(self.batch.get(key, FIRST_BATCH), count)
+                draws = self.waiting[key] = draws + _batch(kind, scale, size)
                 self.batch[key] = min(4 * size, LARGEST_BATCH)
                 self.waiting.move_to_end(key)
                 if len(self.waiting) > POOLED_SCALES:
                     oldest, _ = self.waiting.popitem(last=False)
                     del self.batch[oldest]
-            return draws.pop()
+            taken = draws[-count:]
+            del draws[-count:]
+            return taken
 
 
 def _batch(kind: str, scale: float, count: int) -> list[int]:
@@ -125,7 +128,9 @@ os.register_at_fork(after_in_child=_forget)
 def _draw(kind: str, scale: float, size: int | None) -> Any:
     scale = _checked(scale)
     if size is None:
-        return _pool.draw(kind, scale)
+        return _pool.take(kind, scale, 1)[0]
+    if 0 < size <= LARGEST_POOLED:
+        return np.array(_pool.take(kind, scale, size), dtype=np.int64)
     parts = [
         _batch(kind, scale, min(LARGEST_BATCH * 16, size - done))
         for done in range(0, size, LARGEST_BATCH * 16)
@@ -259,14 +264,13 @@ def _weight_bounds(
     """Integers low <= 10^digits weight exp(-gamma) <= high, from Decimal's correctly rounded exp."""
     down = Context(prec=digits, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
     up = Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    seen: dict[Fraction, tuple[Fraction, Fraction]] = {}
+    seen: dict[Fraction, tuple[int, int]] = {}
     for gamma in gammas:
         if gamma not in seen:
             top, bottom = Decimal(gamma.numerator), Decimal(gamma.denominator)
             least = down.next_minus(down.exp(-up.divide(top, bottom)))
             most = up.next_plus(up.exp(-down.divide(top, bottom)))
-            seen[gamma] = (Fraction(max(least, Decimal(0))), Fraction(most))
-    unit = 10**digits
-    low = [math.floor(unit * w * seen[g][0]) for w, g in zip(weights, gammas, strict=True)]
-    high = [math.ceil(unit * w * seen[g][1]) for w, g in zip(weights, gammas, strict=True)]
+            seen[gamma] = (max(int(least.scaleb(digits, down)), 0), int(most.scaleb(digits, up)) + 1)
+    low = [w * seen[g][0] for w, g in zip(weights, gammas, strict=True)]
+    high = [w * seen[g][1] for w, g in zip(weights, gammas, strict=True)]
     return low, high

@@ -1,0 +1,262 @@
+"""Known-broken variants, each a mistake from a paper or a public library, as audit targets.
+
+Every one claims ``epsilon`` (and delta = 1e-6 where it has one) and costs more. ``real`` is its exact cost, or a
+lower bound of it found by exact computation. ``catchable`` says whether sampling finds it at 100,000
+trials and epsilon = 1: some mistakes only show on outputs too rare to sample.
+
+References: [1] Lyu, Su & Li 2017 (variants of sparse vector); [2] Wang, Pang & Song 2020, Alg. 2 and appendix F.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+
+from dpcausal.audit import exact, laws, targets
+from dpcausal.audit.targets import DELTA, SCORES, Target
+from dpcausal.privacy import mechanisms as dp
+from dpcausal.privacy import noise
+from dpcausal.privacy.mechanisms import INTEGERS
+from dpcausal.privacy.mechanisms.sieve_and_examine import unamplified
+from dpcausal.privacy.mechanisms.sparse_vector import Scales
+
+
+def _answers(queries: Sequence[int], kind: str, scales: Scales, positives: int) -> Hashable:
+    """A sparse vector with any scales; a scale of 0 means no noise."""
+    draw = noise.geometric if kind == "geometric" else noise.discrete_laplace
+    level = draw(scales.threshold) if scales.threshold else 0
+    answers: list[bool] = []
+    for query in queries:
+        answers.append(query + (draw(scales.query) if scales.query else 0) >= level)
+        if sum(answers) == positives:
+            break
+    return tuple(answers)
+
+
+def _svt(
+    name: str,
+    says: str,
+    epsilon: float,
+    scales: Scales,
+    worlds: tuple[Sequence[int], Sequence[int]],
+    kind: str = "geometric",
+    positives: int = 1,
+    real: Callable[[], float] | None = None,
+    catchable: bool = True,
+) -> Target:
+    def found() -> float:
+        here, there = (laws.sparse_vector_law(queries, kind, scales, positives) for queries in worlds)
+        return exact.worst_loss(here, there)
+
+    return Target(
+        name=name,
+        says=says,
+        sampler=lambda world: _answers(worlds[world], kind, scales, positives),
+        claim=epsilon,
+        real=real or found,
+        broken=True,
+        catchable=catchable,
+    )
+
+
+def _scales(epsilon: float, monotone: bool = False) -> Scales:
+    return dp.SparseVector(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS).scales
+
+
+def svt_no_query_noise(epsilon: float) -> Target:
+    """[1] Alg. 5."""
+    scales = Scales(_scales(epsilon).threshold, 0.0)
+    return _svt("svt-no-query-noise", "noise on the threshold only", epsilon, scales, ((0, 1), (1, 0)))
+
+
+def svt_no_threshold_noise(epsilon: float) -> Target:
+    """The same threshold draw on both sides of the comparison, so that it cancels."""
+    scales = Scales(0.0, _scales(epsilon).query)
+    low = -round(scales.query)
+    worlds = ((low,) * 6, (low + 1,) * 6)
+    return _svt("svt-no-threshold-noise", "the threshold noise cancels", epsilon, scales, worlds)
+
+
+def svt_monotone_scales(epsilon: float) -> Target:
+    """Halved query noise on queries that one row can move both ways: 1.5 epsilon."""
+    scales = _scales(epsilon, monotone=True)
+    return _svt("svt-monotone-scales", "monotone scales, general queries", epsilon, scales, ((0, 0), (1, -1)))
+
+
+def svt_laplace_monotone_scales(epsilon: float) -> Target:
+    """The same with Laplace noise: as wrong, but it only shows on rare outputs."""
+    scales = _scales(epsilon, monotone=True)
+    return _svt(
+        "svt-laplace-monotone-scales",
+        "monotone scales, general queries, Laplace noise",
+        epsilon,
+        scales,
+        ((0, 0), (1, -1)),
+        kind="laplace",
+        real=lambda: exact.far_attack("laplace", scales, 1),
+        catchable=False,
+    )
+
+
+def svt_unlimited(epsilon: float) -> Target:
+    """[1] Alg. 6: pays for one positive, gives four."""
+    worlds = ((0,) * 5, (1, -1, -1, -1, -1))
+    return _svt(
+        "svt-unlimited", "four positives for the price of one", epsilon, _scales(epsilon), worlds, positives=4
+    )
+
+
+def laplace_small_scale(epsilon: float) -> Target:
+    """Noise 30% too small: epsilon/.7."""
+    wrong = targets.laplace(epsilon / 0.7)
+    return replace(
+        wrong,
+        name="laplace-small-scale",
+        says="noise 30% too small",
+        claim=epsilon,
+        broken=True,
+        catchable=True,
+    )
+
+
+def gaussian_small_sigma(epsilon: float) -> Target:
+    """Noise 30% too small. At delta = 1e-6 the excess hides in tails that sampling can't see."""
+    sigma = dp.Gaussian(sensitivity=1.0, rho=_rho(epsilon), grid=INTEGERS).steps[1] * 0.7
+    return Target(
+        name="gaussian-small-sigma",
+        says="Gaussian noise 30% too small",
+        sampler=lambda world: world + noise.discrete_gaussian(sigma),
+        claim=epsilon,
+        delta=DELTA,
+        real=lambda: targets.real_epsilon("gaussian", sigma),
+        broken=True,
+    )
+
+
+def _rho(epsilon: float) -> float:
+    tail = math.log(1 / DELTA)
+    return (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
+
+
+def noisy_max_monotone_scales(epsilon: float) -> Target:
+    """Scale Delta/epsilon for scores that one row can move both ways: 2 epsilon."""
+    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, monotone=True, grid=INTEGERS)
+    return Target(
+        name="noisy-max-monotone-scales",
+        says="noisy max with monotone scales on general scores",
+        sampler=lambda world: mechanism.sample(SCORES[world]),
+        claim=epsilon,
+        real=lambda: exact.worst_selection(lambda s: laws.noisy_max_law(s, mechanism.scale)),
+        broken=True,
+        catchable=True,
+    )
+
+
+def top_k_unsplit(epsilon: float) -> Target:
+    """Two rounds at the full epsilon each."""
+    wrong = targets.top_k(2 * epsilon)
+    return replace(
+        wrong,
+        name="top-k-unsplit",
+        says="two rounds, each at epsilon",
+        claim=epsilon,
+        broken=True,
+        catchable=True,
+    )
+
+
+def sieve_no_sqrt(epsilon: float) -> Target:
+    """[2] Alg. 2 line 15 at n/m = 20: threshold noise for the sensitivity at size n, not m. Claims epsilon/2."""
+    unit, ratio = 1000, 20
+    moved = math.floor(unit * math.sqrt(ratio))  # one row moves a statistic of m rows by this much
+    amplified = unamplified(epsilon / 2, ratio, 1)
+    scales = Scales(2 * unit / amplified, 4 * moved / amplified)
+    queries, moved_queries = (0,) * 12, (-moved,) * 12
+
+    def sample(world: int) -> Hashable:
+        holds_row = noise.uniform_below(ratio) == 0
+        return _answers(moved_queries if world and holds_row else queries, "laplace", scales, 1)
+
+    def real() -> float:
+        inner = exact.far_attack("laplace", scales, 1, sensitivity=moved)
+        return math.log1p(math.expm1(inner) / ratio)
+
+    return Target(
+        name="sieve-no-sqrt",
+        says="subsampled sieve without sqrt(n/m), n/m = 20",
+        sampler=sample,
+        claim=epsilon / 2,
+        real=real,
+        broken=True,
+        catchable=True,
+    )
+
+
+def sieve_no_refresh(epsilon: float) -> Target:
+    """[2] Alg. 2: a failed examination is neither charged nor followed by a new threshold."""
+    mechanism = dp.SieveAndExamine(
+        sensitivity=1.0, epsilon_sieve=epsilon / 2, epsilon_examine=epsilon / 2, grid=INTEGERS
+    )
+    scales, examine = mechanism.sieve.scales, mechanism.examine.steps[1]
+    high = math.ceil(20 * max(scales))
+    worlds = [[(high, full)] * 12 for full in (-1, 0)]
+
+    def sample(world: int) -> Hashable:
+        level = noise.geometric(scales.threshold)
+        for i, (sieved, full) in enumerate(worlds[world]):
+            if (
+                sieved + noise.geometric(scales.query) >= level
+                and full + noise.discrete_laplace(examine) >= 0
+            ):
+                return i
+        return "none"
+
+    def real() -> float:
+        return exact.worst_loss(
+            *(laws.sieve_law(stream, "geometric", scales, examine, refresh=False) for stream in worlds)
+        )
+
+    return Target(
+        name="sieve-no-refresh",
+        says="no new threshold and no charge after a failed examination",
+        sampler=sample,
+        claim=epsilon,
+        real=real,
+        broken=True,
+        catchable=True,
+    )
+
+
+def smooth_median_paper(epsilon: float) -> Target:
+    """[2] appendix F: alpha = epsilon/2, beta = epsilon ln(1/delta)/2. Its real delta at epsilon is near 1."""
+    cells = 10**6
+    beta = epsilon * math.log(1 / DELTA) / 2
+    scales = [2 * cells * math.exp(-beta) / epsilon, 2 * cells / epsilon]  # of (0, 0, 0) and (0, 0, cells)
+    step = max(scales[0] / 4, 1.0)
+    return Target(
+        name="smooth-median-paper",
+        says="smooth sensitivity with the constants of the paper",
+        sampler=lambda world: min(abs(noise.discrete_laplace(scales[world])) // step, 50),
+        claim=epsilon,
+        delta=DELTA,
+        real=lambda: math.log(scales[1] / scales[0]),
+        broken=True,
+        catchable=True,
+    )
+
+
+BROKEN: dict[str, Callable[[float], Target]] = {
+    "svt-no-query-noise": svt_no_query_noise,
+    "svt-no-threshold-noise": svt_no_threshold_noise,
+    "svt-monotone-scales": svt_monotone_scales,
+    "svt-laplace-monotone-scales": svt_laplace_monotone_scales,
+    "svt-unlimited": svt_unlimited,
+    "laplace-small-scale": laplace_small_scale,
+    "gaussian-small-sigma": gaussian_small_sigma,
+    "noisy-max-monotone-scales": noisy_max_monotone_scales,
+    "top-k-unsplit": top_k_unsplit,
+    "sieve-no-sqrt": sieve_no_sqrt,
+    "sieve-no-refresh": sieve_no_refresh,
+    "smooth-median-paper": smooth_median_paper,
+}

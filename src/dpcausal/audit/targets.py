@@ -1,0 +1,213 @@
+"""Audit targets: each shipped mechanism on a pair of neighbours chosen to tell them apart.
+
+All run the shipped code path on a grid of step 1 and sensitivity 1 (``INTEGERS``). ``real`` is the exact worst
+loss of the mechanism where ``exact.py`` can compute it, NaN elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+from dpcausal.audit import exact, laws
+from dpcausal.audit.empirical import Sampler
+from dpcausal.privacy import mechanisms as dp
+from dpcausal.privacy.mechanisms import INTEGERS
+
+DELTA = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """Something to audit: a sampler, what it claims to cost and what it really costs (NaN: not computed)."""
+
+    name: str
+    says: str
+    sampler: Sampler
+    claim: float
+    real: Callable[[], float]
+    delta: float = 0.0
+    broken: bool = False
+    catchable: bool = False  # of a broken one: whether 100,000 trials at epsilon = 1 refute its claim
+
+
+def laplace(epsilon: float) -> Target:
+    """One count, 0 against 1."""
+    mechanism = dp.Laplace(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
+    return Target(
+        name="laplace",
+        says="a count with Laplace noise",
+        sampler=lambda world: float(mechanism.sample(world)),
+        claim=epsilon,
+        real=lambda: exact.worst_laplace(mechanism),
+    )
+
+
+def gaussian(epsilon: float) -> Target:
+    """One count, 0 against 1; claims (epsilon, 1e-6) through rho + 2 sqrt(rho ln(1/delta)) = epsilon."""
+    tail = math.log(1 / DELTA)
+    rho = (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
+    mechanism = dp.Gaussian(sensitivity=1.0, rho=rho, grid=INTEGERS)
+    return Target(
+        name="gaussian",
+        says="a count with Gaussian noise",
+        sampler=lambda world: float(mechanism.sample(world)),
+        claim=epsilon,
+        delta=DELTA,
+        real=lambda: real_epsilon("gaussian", mechanism.steps[1]),
+    )
+
+
+def real_epsilon(noise: str, scale: float) -> float:
+    """The least epsilon that goes with delta = 1e-6 when one count moves by 1, by bisection."""
+    low, high = 0.0, 100.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        if exact.scaled_delta(noise, (0, scale), (1, scale), middle) > DELTA:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def sparse_vector(epsilon: float, noise: str = "geometric") -> Target:
+    """Two queries at the threshold; the neighbour moves the first up and the second down."""
+    mechanism = dp.SparseVector(
+        sensitivity=1.0,
+        epsilon=epsilon,
+        noise="geometric" if noise == "geometric" else "laplace",
+        grid=INTEGERS,
+    )
+
+    def sample(world: int) -> Hashable:
+        session = mechanism.start(0.0)
+        return next((i for i, value in enumerate((world, -world)) if session.ask(value)), "none")
+
+    return Target(
+        name="svt" if noise == "geometric" else "svt-laplace",
+        says=f"sparse vector with {noise} noise, one positive",
+        sampler=sample,
+        claim=epsilon,
+        real=lambda: exact.worst_sparse_vector(noise, mechanism.scales, 1),
+    )
+
+
+def sieve_and_examine(epsilon: float) -> Target:
+    """As for the sparse vector, half of epsilon for the examination of the second query."""
+    mechanism = dp.SieveAndExamine(
+        sensitivity=1.0, epsilon_sieve=epsilon / 2, epsilon_examine=epsilon / 2, grid=INTEGERS
+    )
+
+    def sample(world: int) -> Hashable:
+        session = mechanism.start(0.0)
+        for i, value in enumerate((world, -world)):
+            passed = session.ask(value, lambda value=value: value)  # type: ignore[misc]
+            if session.halted:
+                return i, passed
+        return "none"
+
+    scale = mechanism.examine.steps[1]
+    return Target(
+        name="sieve-and-examine",
+        says="sieve-and-examine, one hit",
+        sampler=sample,
+        claim=epsilon,
+        real=lambda: exact.worst_sieve(mechanism.noise, mechanism.sieve.scales, scale),
+    )
+
+
+SCORES = ((0, 1, 1), (-1, 2, 2))  # the first candidate falls, the others rise
+
+
+def noisy_max(epsilon: float) -> Target:
+    """Three candidates."""
+    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
+    return Target(
+        name="noisy-max",
+        says="report-noisy-max with geometric noise",
+        sampler=lambda world: mechanism.sample(SCORES[world]),
+        claim=epsilon,
+        real=lambda: exact.worst_selection(lambda s: laws.noisy_max_law(s, mechanism.scale)),
+    )
+
+
+def permute_and_flip(epsilon: float) -> Target:
+    """Three candidates."""
+    mechanism = dp.PermuteAndFlip(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
+    return Target(
+        name="permute-and-flip",
+        says="permute-and-flip",
+        sampler=lambda world: mechanism.sample(SCORES[world]),
+        claim=epsilon,
+        real=lambda: exact.worst_selection(lambda s: laws.choice_law(mechanism, s, flip=True)),
+    )
+
+
+def exponential(epsilon: float) -> Target:
+    """Three candidates."""
+    mechanism = dp.Exponential(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
+    return Target(
+        name="exponential",
+        says="the exponential mechanism",
+        sampler=lambda world: mechanism.sample(SCORES[world]),
+        claim=epsilon,
+        real=lambda: exact.worst_selection(lambda s: laws.choice_law(mechanism, s, flip=False)),
+    )
+
+
+def top_k(epsilon: float) -> Target:
+    """The best two of three candidates."""
+    mechanism = dp.TopK(sensitivity=1.0, count=2, epsilon=epsilon, grid=INTEGERS)
+    return Target(
+        name="top-k",
+        says="the best two of three, by peeling",
+        sampler=lambda world: tuple(mechanism.sample(((0, 0, 1), (-1, -1, 2))[world])),
+        claim=epsilon,
+        real=lambda: exact.worst_top_k(mechanism.round, 2),
+    )
+
+
+def median(epsilon: float) -> Target:
+    """Five points; one moves from the left end to the right end."""
+    cells, left = 10_000, 100
+    mechanism = dp.ExponentialMedian(lower=0.0, upper=float(cells), epsilon=epsilon, cells=cells)
+    worlds = [(0, 0, left, left, cells), (0, left, left, cells, cells)]
+    return Target(
+        name="median",
+        says="median by the exponential mechanism",
+        sampler=lambda world: mechanism.sample(worlds[world]) < left,
+        claim=epsilon,
+        real=lambda: exact.worst_median(
+            dp.ExponentialMedian(lower=0.0, upper=1.0, epsilon=epsilon, cells=10**9), (0, 10, 10**9), 5
+        ),
+    )
+
+
+def smooth_median(epsilon: float) -> Target:
+    """Three points of which one moves across; Laplace noise, delta = 1e-6."""
+    mechanism = dp.SmoothMedian(lower=0.0, upper=100.0, epsilon=epsilon, delta=DELTA, cells=100)
+    worlds = [(0, 0, 100), (0, 100, 100)]
+    return Target(
+        name="smooth-median",
+        says="median by smooth sensitivity, Laplace noise",
+        sampler=lambda world: mechanism.sample(worlds[world]),
+        claim=epsilon,
+        delta=DELTA,
+        real=lambda: math.nan,
+    )
+
+
+SHIPPED: dict[str, Callable[[float], Target]] = {
+    "laplace": laplace,
+    "gaussian": gaussian,
+    "svt": sparse_vector,
+    "svt-laplace": lambda epsilon: sparse_vector(epsilon, "laplace"),
+    "sieve-and-examine": sieve_and_examine,
+    "noisy-max": noisy_max,
+    "permute-and-flip": permute_and_flip,
+    "exponential": exponential,
+    "top-k": top_k,
+    "median": median,
+    "smooth-median": smooth_median,
+}

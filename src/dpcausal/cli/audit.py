@@ -1,0 +1,112 @@
+"""``dpcausal audit METHOD``: an empirical lower bound on the epsilon of a mechanism, or of a known-broken variant."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import typer
+
+from dpcausal.core.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:  # loaded late, so that other commands start fast
+    from dpcausal.audit.empirical import AuditResult
+    from dpcausal.audit.targets import Target
+
+PATIENCE = 2.0  # seconds before a progress bar appears
+
+
+def find(method: str, epsilon: float) -> Target:
+    """The target of that name; an error that lists all names otherwise."""
+    if not (math.isfinite(epsilon) and 0 < epsilon <= 20):
+        raise InputError(f"--epsilon must lie above 0 and up to 20, not {epsilon!r}")
+    from dpcausal.audit.broken import BROKEN
+    from dpcausal.audit.targets import SHIPPED
+
+    methods = {**SHIPPED, **{f"broken-{name}": make for name, make in BROKEN.items()}}
+    if method not in methods:
+        hint = did_you_mean(method, methods)
+        raise InputError(f"no method {method!r} to audit{hint}; there are {', '.join(methods)}")
+    return methods[method](epsilon)
+
+
+def run(method: str, target: Target, trials: int, confidence: float) -> AuditResult:
+    """The audit, with a progress bar on a terminal once it has taken two seconds."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from dpcausal.audit.empirical import audit
+
+    progress = Progress(console=Console(stderr=True), transient=True)
+    task = progress.add_task(method, total=trials)
+    since, shows = time.monotonic(), sys.stderr.isatty()
+
+    def step(done: int) -> None:
+        progress.advance(task, done)
+        if shows and not progress.live.is_started and time.monotonic() - since > PATIENCE:
+            progress.start()
+
+    try:
+        return audit(method, target.sampler, target.claim, target.delta, trials, confidence, step)
+    finally:
+        progress.stop()
+
+
+def verdict(target: Target, result: AuditResult) -> str:
+    """What the numbers say, in one sentence."""
+    if result.refuted:
+        return f"REFUTED: the claim of {result.claim:g} is false, epsilon is at least {result.lower:.3f}"
+    if target.broken:
+        return (
+            f"not caught: this variant is known to cost {target.real():.3f}, but {result.trials:,} trials show only "
+            f"{result.lower:.3f}"
+        )
+    return (
+        f"consistent with the claim of {result.claim:g} (a sampling audit can refute a claim, never prove it)"
+    )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+
+    @app.command("audit")
+    def command(
+        method: str = typer.Argument(help="A mechanism, such as laplace, svt or median; or broken-..."),
+        epsilon: float = typer.Option(1.0, "--epsilon", help="The epsilon to claim."),
+        trials: int = typer.Option(100_000, "--trials", help="Runs on each of two neighbours."),
+        confidence: float = typer.Option(0.95, "--confidence", help="Confidence of the lower bound."),
+        as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    ) -> None:
+        """Lower-bound the epsilon of a mechanism by running it on two neighbours.
+
+        Half of the trials choose an event, the other half test it (Clopper-Pearson). Broken variants, named
+        broken-..., show what an audit can and can't catch.
+        """
+        target = find(method, epsilon)
+        result = run(method, target, trials, confidence)
+        if as_json:
+            real = target.real()
+            exact = None if not math.isfinite(real) else real
+            typer.echo(
+                json.dumps(
+                    {
+                        **result.to_dict(),
+                        "says": target.says,
+                        "broken": target.broken,
+                        "exact": exact,
+                        "verdict": verdict(target, result),
+                    }
+                )
+            )
+            return
+        typer.echo(f"{method}: {target.says}")
+        typer.echo(
+            f"claim        epsilon {result.claim:g}" + (f", delta {result.delta:g}" if result.delta else "")
+        )
+        typer.echo(
+            f"lower bound  epsilon {result.lower:.4f} at {result.confidence:.0%}, {result.trials:,} trials"
+        )
+        typer.echo(verdict(target, result))
