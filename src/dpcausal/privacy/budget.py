@@ -28,9 +28,10 @@ import math
 import os
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dpcausal._version import __version__
 from dpcausal.core import entropy
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
@@ -47,7 +48,10 @@ NOISE = "exact discrete noise from the operating system's random bytes"
 
 
 class Budget:
-    """The total of one release and what has been charged to it. Safe to use from several threads."""
+    """The total of one release and what has been charged to it. Safe to use from several threads.
+
+    ``note`` (public: a method's name, say) goes into the ledger's entry.
+    """
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class Budget:
         reserve: float = 0.0,
         ledger: str | Ledger | None = None,
         dataset: str | None = None,
+        note: Mapping[str, Any] | None = None,
     ) -> None:
         self.neighbours = Neighbours.parse(neighbours)
         self._filter = None if epsilon is None else Filter(epsilon, delta, reserve)
@@ -66,6 +71,7 @@ class Budget:
         if ledger is not None and epsilon is None:
             raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
         self._ledger, self._dataset = ledger, dataset
+        self._note = dict(note or {})
         self._release = uuid.uuid4().hex
         self._entry: Entry | None = None
         self._spent = Spent()
@@ -143,6 +149,7 @@ class Budget:
             self.total.epsilon,
             self.total.delta,
             neighbours=self.neighbours,
+            note={"dpcausal": __version__, **self._note},
         )
 
     def left_epsilon(self) -> float:

@@ -154,13 +154,14 @@ def test_ledger_is_charged_once_for_the_whole_before_the_first_event(tmp_path: P
     url = f"sqlite:///{tmp_path}/ledger.db"
     ledger = Ledger.open(url, create=True)
     ledger.create("d", 1.0, 1e-6)
-    budget = Budget(0.6, 1e-7, ledger=url, dataset="d")
+    budget = Budget(0.6, 1e-7, ledger=url, dataset="d", note={"method": "pc"})
     assert ledger.show("d")[0].releases == 0
     laplace = LaplaceEvent(label="c", neighbours="replace-one", sensitivity=1, scale=10)
     budget.charge(laplace)
     budget.charge(laplace)
     account = ledger.show("d")[0]
     assert (account.releases, account.spent_epsilon, account.spent_delta) == (1, 0.6, 1e-7)
+    assert ledger.log("d")[-1].to_dict()["note"]["method"] == "pc"
     note = budget.statement(released=["c"]).ledger
     assert note is not None
     assert (note["dataset"], note["hash"]) == ("d", ledger.log("d")[-1].hash)

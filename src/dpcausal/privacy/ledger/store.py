@@ -3,8 +3,8 @@
 **Guarantee.** The sums of epsilon and of delta over all recorded releases of a data set never pass its total,
 whatever number of processes charge at once and whenever they die. Releases may be chosen adaptively, each an
 (epsilon_i, delta_i)-DP interaction of its own; with the sums capped at an (epsilon, delta) fixed in advance, all
-that was ever released from the data set is together (epsilon, delta)-DP (Rogers et al. 2016, Thm 3.6;
-``accounting/filter.proof.md``, part 2).
+that was ever released from the data set is together (epsilon, delta)-DP (Rogers et al. 2016, Thm 3.6; releases that
+overlap in time: Haney et al. 2023; ``accounting/filter.proof.md``, parts 2 and 4).
 
 **Charge first.** ``charge`` returns after the commit; only then may noise be drawn. A crash in between leaves the
 charge. A charge is known by its release id: repeating it (after a lost connection, say) records nothing more. Use
