@@ -39,6 +39,7 @@ class CategoricalCoder:
         self._codes = np.array([*texts.values(), self.other], dtype=self.dtype)
         self._numbers = spelling.numbers(column)
         self._truth = np.array([texts.get(t, self.other) for t in ("False", "True")], dtype=self.dtype)
+        self._counted = column.levels == tuple(range(column.size))
         self._dictionary: tuple[object, pa.Array, Codes] | None = None
         self._integers: dict[Any, tuple[int, Codes] | None] = {}
         self._keys_of: dict[Any, tuple[Any, Codes]] = {}  # by dtype or decimal type

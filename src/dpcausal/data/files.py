@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -107,8 +108,18 @@ class Parquet:
         with readable(self.label, "Parquet"), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
             self.rows: int | None = file.metadata.num_rows
+            self._groups = list(range(file.metadata.num_row_groups))
         self.names: list[str] = schema.names
         self.types: list[pa.DataType | None] = schema.types
+
+    def shares(self, count: int) -> list[Parquet]:
+        """The same file in at most ``count`` shares of its row groups, to be read side by side."""
+        found = []
+        for first in range(min(count, max(len(self._groups), 1))):
+            share = copy(self)
+            share._groups, share.rows = self._groups[first::count], None
+            found.append(share)
+        return found
 
     def chunks(self, columns: Sequence[str], rows: int = ROWS) -> Iterator[Chunk]:
         text = [
@@ -120,7 +131,9 @@ class Parquet:
             # without pre_buffer Arrow does not load every row group at once
             file = parquet.ParquetFile(self._path, read_dictionary=text, pre_buffer=False, buffer_size=BUFFER)
         with file:
-            batches = file.iter_batches(batch_size=rows, columns=list(columns))
+            batches = file.iter_batches(
+                batch_size=rows, columns=list(columns), row_groups=self._groups, use_threads=False
+            )
             while True:
                 with readable(self.label):
                     batch = next(batches, None)

@@ -14,7 +14,7 @@ from typing import Any
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data.coerce import Coded, Coder, check_type
 from dpcausal.data.dataset import Codes
-from dpcausal.data.files import ROWS, Source
+from dpcausal.data.files import ROWS, Parquet, Source
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import Columns, open_source
 
@@ -66,6 +66,21 @@ def coded(
 def row_count(source: Any, schema: Schema) -> int | None:
     """Number of rows where it is known without reading them (Parquet, data in memory), else None."""
     return opened(source, schema, warn=False).rows
+
+
+def shares(source: Any, schema: Schema, count: int) -> list[Iterator[dict[str, Codes]]]:
+    """Codes of all columns as at most ``count`` iterators to be run side by side, each row in one of them.
+
+    Only Parquet can be shared out, by its row groups; anything else is one iterator.
+    """
+    found = opened(source, schema)
+    parts: Sequence[Source] = found.shares(count) if isinstance(found, Parquet) else [found]
+
+    def run(part: Source) -> Iterator[dict[str, Codes]]:
+        for batch in coded(part, schema, list(schema)):
+            yield {name: column.codes for name, column in batch.items()}
+
+    return [run(part) for part in parts]
 
 
 def batches(
