@@ -9,7 +9,7 @@ Everything is exact: integers whose law is the stated one, not a float near it.
 
 ``scale`` is the rational number that the float stands for. Laplace and Gaussian draws come from OpenDP's
 Rust samplers in batches of up to 4,096. A batch serves scalar draws one at a time, each draw is handed out
-once, and a forked child starts with an empty pool. Coins and uniform integers come from
+once, and a forked child starts with an empty pool. Coins and choices (``coins.py``) come from
 ``core.entropy.random_bytes``. Under ``dpcausal.testing.seeded`` the samplers of ``seeded.py`` stand in.
 
 **What depends on the arguments**: run time. Scales are public except in ``median_smooth``, which says so.
@@ -24,8 +24,6 @@ import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, overload
@@ -37,6 +35,21 @@ from dpcausal.core import entropy
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import seeded
+from dpcausal.privacy.coins import bernoulli, bernoulli_exp, categorical, coin, permutation, uniform_below
+
+__all__ = [
+    "Integers",
+    "bernoulli",
+    "bernoulli_exp",
+    "categorical",
+    "coin",
+    "discrete_cauchy",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "geometric",
+    "permutation",
+    "uniform_below",
+]
 
 Integers = NDArray[np.int64]
 
@@ -188,89 +201,3 @@ def discrete_cauchy(scale: float) -> int:
         accept = (whole + size) * (whole + size + 1) / (Fraction(5, 2) * (square + size * size))
         if bernoulli(accept) and not (negative and size == 0):
             return -size if negative else size
-
-
-# --- Coins, integers, choices ---
-
-
-def uniform_below(bound: int) -> int:
-    """A uniform integer in [0, bound)."""
-    bits = (bound - 1).bit_length()
-    size, spare = (bits + 7) // 8, -bits % 8
-    while True:
-        word = int.from_bytes(entropy.random_bytes(size)) >> spare
-        if word < bound:
-            return word
-
-
-def coin() -> bool:
-    """True with probability 1/2."""
-    return bool(entropy.random_bytes(1)[0] & 1)
-
-
-def bernoulli(p: Fraction) -> bool:
-    """True with probability exactly p."""
-    return uniform_below(p.denominator) < p.numerator
-
-
-def bernoulli_exp(gamma: Fraction) -> bool:
-    """True with probability exactly exp(-gamma), gamma >= 0 ([1] Alg. 1)."""
-    whole, rest = divmod(gamma.numerator, gamma.denominator)
-    return all(_bernoulli_exp(1, 1) for _ in range(whole)) and _bernoulli_exp(rest, gamma.denominator)
-
-
-def _bernoulli_exp(numerator: int, denominator: int) -> bool:
-    k = 1
-    while uniform_below(denominator * k) < numerator:
-        k += 1
-    return k % 2 == 1
-
-
-def permutation(n: int) -> Integers:
-    """A uniform permutation of 0..n-1: the order of n random 64-bit words, drawn again if two are equal."""
-    while True:
-        words = np.frombuffer(entropy.random_bytes(8 * n), dtype=np.uint64)
-        order = np.argsort(words, kind="stable")
-        if n < 2 or bool(np.all(np.diff(words[order]) != 0)):
-            return order.astype(np.int64)
-
-
-@proved("noise.proof.md")
-def categorical(weights: Sequence[int], gammas: Sequence[Fraction]) -> int:
-    """An index i with probability exactly proportional to weights[i] exp(-gammas[i]), weights integers >= 0.
-
-    Inverts the cumulative law at a uniform number whose bits, like the digits of the weights, are taken as
-    needed until the answer no longer depends on the rest. **Cost** O(len(weights)), about 10 us each.
-    """
-    least = min(gamma for weight, gamma in zip(weights, gammas, strict=True) if weight)
-    digits, bits, u = 28, 0, 0
-    while True:
-        low, high = _weight_bounds(weights, [gamma - least for gamma in gammas], digits)
-        u, bits = (u << 4 * digits) | int.from_bytes(entropy.random_bytes(digits // 2)), bits + 4 * digits
-        below_low, below_high, all_low, all_high = 0, 0, sum(low), sum(high)
-        for i, (least_i, most_i) in enumerate(zip(low, high, strict=True)):
-            # the share below i is at most below_high/(below_high + rest), rest = low bound of i and after
-            if u * (below_high + all_low - below_low) < below_high << bits:
-                break
-            below_low, below_high = below_low + least_i, below_high + most_i
-            if (u + 1) * (below_low + all_high - below_high) <= below_low << bits:
-                return i
-        digits *= 2
-
-
-def _weight_bounds(
-    weights: Sequence[int], gammas: Sequence[Fraction], digits: int
-) -> tuple[list[int], list[int]]:
-    """Integers low <= 10^digits weight exp(-gamma) <= high, from Decimal's correctly rounded exp."""
-    down = Context(prec=digits, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    up = Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    seen: dict[Fraction, tuple[int, int]] = {}
-    for gamma in gammas:
-        if gamma not in seen:
-            top, bottom = Decimal(gamma.numerator), Decimal(gamma.denominator)
-            least = down.next_minus(down.exp(-up.divide(top, bottom)))
-            most = up.next_plus(up.exp(-down.divide(top, bottom)))
-            seen[gamma] = (max(int(least.scaleb(digits, down)), 0), int(most.scaleb(digits, up)) + 1)
-    low = [w * seen[g][0] for w, g in zip(weights, gammas, strict=True)]
-    high = [w * seen[g][1] for w, g in zip(weights, gammas, strict=True)]
-    return low, high
