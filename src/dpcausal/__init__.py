@@ -12,30 +12,53 @@ from dpcausal._version import __version__
 
 if TYPE_CHECKING:
     from dpcausal import networks, testing
+    from dpcausal.citests.ci_test import ci_test
+    from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError, SchemaError
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.read import read
+    from dpcausal.data.scan import ColumnsIgnored
     from dpcausal.data.schema import Schema
+    from dpcausal.graphs.graph import Graph
+    from dpcausal.privacy.budget import Budget
 
 _HOMES = {
+    "Budget": "dpcausal.privacy.budget",
+    "BudgetError": "dpcausal.core.errors",
     "Categorical": "dpcausal.data.columns",
+    "ColumnsIgnored": "dpcausal.data.scan",
     "Dataset": "dpcausal.data.dataset",
+    "DpcausalError": "dpcausal.core.errors",
+    "Graph": "dpcausal.graphs.graph",
+    "InputError": "dpcausal.core.errors",
+    "LedgerError": "dpcausal.core.errors",
     "Neighbours": "dpcausal.core.neighbours",
     "Numeric": "dpcausal.data.columns",
     "Schema": "dpcausal.data.schema",
+    "SchemaError": "dpcausal.core.errors",
+    "ci_test": "dpcausal.citests.ci_test",
     "networks": "dpcausal",
     "read": "dpcausal.data.read",
     "testing": "dpcausal",
 }
 
 __all__ = [
+    "Budget",
+    "BudgetError",
     "Categorical",
+    "ColumnsIgnored",
     "Dataset",
+    "DpcausalError",
+    "Graph",
+    "InputError",
+    "LedgerError",
     "Neighbours",
     "Numeric",
     "Schema",
+    "SchemaError",
     "__version__",
+    "ci_test",
     "networks",
     "read",
     "testing",

@@ -19,7 +19,7 @@ from dpcausal.data.schema import Schema
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Dataset:
     """``n`` rows coded by ``schema``.
 

@@ -1,0 +1,71 @@
+"""What every test offers: a classical answer, a private one, and a public check whether it can be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from dpcausal.citests.question import Question
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.events import Event
+from dpcausal.stats.blocks import Blocks
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answer of one test; numbers are None where only a decision was released."""
+
+    independent: bool
+    pvalue: float | None = None
+    statistic: float | None = None
+    dof: int | None = None
+
+    @classmethod
+    def at(
+        cls, level: float, pvalue: float, statistic: float | None = None, dof: int | None = None
+    ) -> Outcome:
+        """Independent unless the p-value is at most ``level``."""
+        return cls(bool(pvalue > level), float(pvalue), statistic, dof)
+
+
+class Charger(Protocol):
+    """Anything that takes charges."""
+
+    def charge(self, *events: Event) -> None:
+        """Record events or refuse."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Under what a private test is asked. ``n`` is None under add-remove, where it is not public."""
+
+    epsilon: float
+    level: float
+    neighbours: Neighbours
+    n: int | None
+
+
+class Method(Protocol):
+    """A test on tables. Options are fields of the value that implements it."""
+
+    @property
+    def name(self) -> str:
+        """As in ``ci_test(method=...)``."""
+        ...
+
+    @property
+    def releases(self) -> str:
+        """What leaves, in words, for the privacy statement."""
+        ...
+
+    def check(self, question: Question) -> None:
+        """Refuse what this test can't answer; public information only."""
+        ...
+
+    def classical(self, blocks: Blocks, level: float) -> Outcome:
+        """The non-private answer."""
+        ...
+
+    def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
+        """Charge the budget, draw, and post-process what was released."""
+        ...

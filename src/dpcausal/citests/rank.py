@@ -1,0 +1,70 @@
+"""Blocked Kendall and Spearman as tests: release (statistic, weight x variance), then a noise-aware p-value.
+
+One Laplace release of two numbers with their joint sensitivity (``stats/kendall_sensitivity.py``,
+``stats/spearman.py``): for 2x2 tables the variance comes free. The p-value knows the noise
+(``stats/kendall_null.py``), so the level is kept at every epsilon. For ordered levels; two levels always are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcausal.citests.method import Charger, Outcome, Terms
+from dpcausal.citests.question import Question
+from dpcausal.core.errors import InputError
+from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.release import release
+from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.kendall import kendall
+from dpcausal.stats.kendall_null import laplace_pvalue, normal_pvalue
+from dpcausal.stats.kendall_sensitivity import kendall_joint_sensitivity, kendall_weight
+from dpcausal.stats.spearman import spearman, spearman_joint_sensitivity, spearman_weight
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """A statistic that is normal given the margins of every block, with its variance."""
+
+    name: str
+    value: Callable[[Blocks], tuple[float, float]]
+    weight: Callable[..., float]
+    sensitivity: Callable[..., float]
+    releases: str = "the statistic and its variance, with Laplace noise"
+
+    def check(self, question: Question) -> None:
+        """Levels must have an order."""
+        if not question.ordered:
+            raise InputError(
+                f"{self.name} needs ordered levels for {question.x} and {question.y}: declare them ordered, "
+                "or use chi2, g or measured"
+            )
+
+    def classical(self, blocks: Blocks, level: float) -> Outcome:
+        """z = statistic/sqrt(variance) against the normal law."""
+        statistic, variance = self.value(blocks)
+        return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
+
+    def mechanism(self, question: Question, terms: Terms) -> tuple[Laplace, float]:
+        """The release and the weight of the variance in it: public sizes only."""
+        shape = (terms.neighbours, question.r, question.c, question.k)
+        weight = self.weight(*shape, terms.epsilon)
+        sensitivity = self.sensitivity(*shape, weight)
+        return Laplace(
+            sensitivity=sensitivity, epsilon=terms.epsilon, neighbours=terms.neighbours, size=2
+        ), weight
+
+    def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
+        """Release both numbers at once; the p-value is post-processing."""
+        mechanism, weight = self.mechanism(question, terms)
+        statistic, variance = self.value(blocks)
+        label = f"{self.name}: {question}"
+        noisy, noisy_variance = release(mechanism, budget, label, np.array([statistic, weight * variance]))
+        pvalue = float(laplace_pvalue(noisy, noisy_variance / weight, mechanism.scale))
+        return Outcome.at(terms.level, pvalue, float(noisy))
+
+
+KENDALL = RankTest("kendall", kendall, kendall_weight, kendall_joint_sensitivity)
+SPEARMAN = RankTest("spearman", spearman, spearman_weight, spearman_joint_sensitivity)

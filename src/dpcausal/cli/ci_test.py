@@ -1,0 +1,64 @@
+"""``dpcausal test``: one test of conditional independence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HELP = """Test whether two columns are independent given others, under differential privacy.
+
+    dpcausal test patients.csv --schema schema.toml --x smoke --y lung --given age,sex --epsilon 0.5
+
+Without --epsilon nothing is computed: say --no-privacy for the classical answer."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``test`` command to ``app``."""
+    app.command("test", help=HELP)(run_test)
+
+
+def run_test(
+    data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .arrow file.")],
+    schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
+    x: Annotated[str, typer.Option("--x", help="A column.")],
+    y: Annotated[str, typer.Option("--y", help="Another column.")],
+    given: Annotated[str, typer.Option("--given", help="Columns to condition on, with commas.")] = "",
+    method: Annotated[str, typer.Option("--method", help="auto, kendall, spearman, chi2, g, ...")] = "auto",
+    epsilon: Annotated[float | None, typer.Option("--epsilon", help="What the test may cost.")] = None,
+    delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
+    level: Annotated[float, typer.Option("--level", help="Size of the test.")] = 0.05,
+    neighbours: Annotated[
+        str, typer.Option("--neighbours", help="replace-one or add-remove.")
+    ] = "replace-one",
+    ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
+    no_privacy: Annotated[
+        bool, typer.Option("--no-privacy", help="The classical answer, not private.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Run it; the result goes to standard output."""
+    import dpcausal as dc
+    from dpcausal.core.errors import InputError
+
+    if (epsilon is None) != no_privacy:
+        raise InputError("give either --epsilon or --no-privacy")
+    declared = dc.Schema.from_toml(schema)
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    rows = dc.read(data, declared, progress=not as_json)
+    found = dc.ci_test(
+        rows,
+        x,
+        y,
+        names,
+        method=method,
+        epsilon=epsilon,
+        delta=delta,
+        level=level,
+        neighbours=neighbours,
+        ledger=ledger,
+        dataset=dataset,
+    )
+    typer.echo(found.to_json() if as_json else found.summary())

@@ -1,0 +1,19 @@
+"""Checks of arguments that every public function shares; one clear line when they fail."""
+
+from __future__ import annotations
+
+from dpcausal.core.errors import InputError
+
+
+def checked_level(level: object, name: str = "level") -> float:
+    """A number strictly between 0 and 1.
+
+    >>> checked_level(0.05)
+    0.05
+    >>> checked_level(5)
+    Traceback (most recent call last):
+    dpcausal.core.errors.InputError: level must lie strictly between 0 and 1, not 5
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise InputError(f"{name} must lie strictly between 0 and 1, not {level!r}")
+    return float(level)
