@@ -1,0 +1,108 @@
+"""``dc.discover``: a causal graph from data, private unless the method is ``pc``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dpcausal.core.arguments import checked_level
+from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.counts.of import counts_of
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.dataset import Dataset
+from dpcausal.discovery.knowledge import Edge, Knowledge
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.task import Found, Task
+from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.orient import orient
+from dpcausal.privacy.budget import Budget
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
+
+# method -> module of this package with a function run(task, **options) -> Found
+DRIVERS = {"pc": "pc"}
+PUBLIC = ("the schema (columns, levels, bins)", "the method, its level and background knowledge")
+
+
+def discover(
+    data: Dataset | Counts,
+    *,
+    epsilon: float | None,
+    delta: float = 0.0,
+    method: str = "auto",
+    level: float = 0.05,
+    neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+    max_order: int | None = None,
+    required: Iterable[Edge] = (),
+    forbidden: Iterable[Edge] = (),
+    tiers: Sequence[Collection[str]] = (),
+    ledger: str | Ledger | None = None,
+    dataset: str | None = None,
+    **options: Any,
+) -> DiscoveryResult:
+    """Learn a CPDAG over the columns of ``data``.
+
+    **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks; the method stops when the
+    filter says so, leaves untested edges in place and says which. ``epsilon=None`` goes with ``method="pc"`` and is
+    not private. Orientation is post-processing. Background knowledge: see ``knowledge.py``.
+    """
+    level = checked_level(level)
+    relation = Neighbours.parse(neighbours)
+    if max_order is not None and max_order < 0:
+        raise InputError(f"max_order must be zero or above, not {max_order}")
+    counts = counts_of(data)
+    columns = tuple(counts.schema)
+    if len(columns) < 2:
+        raise InputError("a graph needs at least two columns in the schema")
+    Graph(columns)  # refuses names that no graph format can hold, before anything is charged
+    known = Knowledge.of(columns, required, forbidden, tiers)
+    name, why = _choose(epsilon) if method == "auto" else (method, "as asked")
+    run = _driver(name)
+    if (name == "pc") != (epsilon is None):
+        raise InputError(
+            "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
+        )
+    budget = None
+    if epsilon is not None:
+        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
+    elif ledger is not None or delta:
+        raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
+    found = run(Task(counts, known, level, max_order, relation, budget), **options)
+    skeleton = found.skeleton
+    edges = skeleton.edges
+    graph = orient(Graph(columns, undirected=edges), skeleton.separating, known.required_arrows(edges))
+    public = (
+        *PUBLIC,
+        *(("the number of rows",) if relation is Neighbours.REPLACE_ONE else ()),
+        *found.public,
+    )
+    statement = (budget or Budget.none(relation)).statement(released=found.released, public=public)
+    return DiscoveryResult(
+        graph=graph,
+        privacy=statement,
+        method=name,
+        why=why,
+        level=level,
+        asked=dict(skeleton.asked),
+        untested=frozenset(skeleton.untested & edges),
+        complete=skeleton.complete,
+        separating=dict(skeleton.separating),
+        notes=found.notes,
+    )
+
+
+def _choose(epsilon: float | None) -> tuple[str, str]:
+    if epsilon is None:
+        return "pc", "chosen because no privacy was asked for"
+    return "priv-pc", "chosen because a budget was given"
+
+
+def _driver(name: str) -> Callable[..., Found]:
+    if name not in DRIVERS:
+        known = ", ".join(["auto", *DRIVERS])
+        raise InputError(f"no method is called {name!r}{did_you_mean(name, DRIVERS)}; there are {known}")
+    run: Callable[..., Found] = import_module(f"dpcausal.discovery.{DRIVERS[name]}").run
+    return run

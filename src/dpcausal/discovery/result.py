@@ -1,0 +1,72 @@
+"""The result of a discovery: a CPDAG, what it cost, and what could not be tested."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.graphs.graph import Graph
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscoveryResult:
+    """``graph`` is the CPDAG; ``untested`` are edges that stand only because the budget ended before they were tested.
+
+    ``asked`` counts the questions by order; ``notes`` says in words what the method did.
+    """
+
+    graph: Graph
+    privacy: PrivacyStatement
+    method: str
+    why: str
+    level: float
+    asked: dict[int, int]
+    untested: frozenset[Pair]
+    complete: bool
+    separating: dict[Pair, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "method": self.method,
+            "why": self.why,
+            "level": self.level,
+            "graph": json.loads(self.graph.to_json()),
+            "complete": self.complete,
+            "untested": sorted(sorted(pair) for pair in self.untested),
+            "separating": [
+                {"pair": sorted(pair), "given": list(given)}
+                for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
+            ],
+            "asked": {str(order): count for order, count in sorted(self.asked.items())},
+            "notes": list(self.notes),
+            "privacy": self.privacy.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def summary(self) -> str:
+        """The graph and what it cost, in words."""
+        lines = [
+            f"{len(self.graph.skeleton)} edges among {len(self.graph.nodes)} columns ({self.method}; {self.why})"
+        ]
+        lines += [f"  {edge}" for edge in self.graph.edges()]
+        if self.untested:
+            pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(self.untested, key=sorted))
+            lines.append(f"Not fully tested, kept: {pairs}")
+        lines += [*self.notes, self.privacy.summary()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        cost = f"epsilon={self.privacy.epsilon}, delta={self.privacy.delta}"
+        return f"DiscoveryResult({len(self.graph.skeleton)} edges, method={self.method!r}, {cost})"
+
+    def _repr_html_(self) -> str:
+        return "<pre>" + escape(self.summary()) + "</pre>"

@@ -1,0 +1,64 @@
+"""What a driver is given, what it gives back, and the loop between search and driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.counts.protocol import Counts
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.search import Answers, Question, Skeleton
+from dpcausal.privacy.budget import Budget
+
+
+@dataclass(frozen=True)
+class Task:
+    """A discovery to be done: the counts, what is known, the level of each test, and what may be spent."""
+
+    counts: Counts
+    known: Knowledge
+    level: float
+    max_order: int | None
+    neighbours: Neighbours
+    budget: Budget | None  # None: no privacy
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names in the order of the schema."""
+        return tuple(self.counts.schema)
+
+    @property
+    def n(self) -> int | None:
+        """The public number of rows; None under add-remove, where it is protected."""
+        return self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
+
+    def paid(self) -> Budget:
+        """The budget of a private driver."""
+        if self.budget is None:
+            raise InputError("this method is private: give it an epsilon, or use method='pc'")
+        return self.budget
+
+
+@dataclass(frozen=True)
+class Found:
+    """A skeleton with its separating sets, what was released to get there, and remarks in words."""
+
+    skeleton: Skeleton
+    released: tuple[str, ...]
+    public: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+def drive(
+    search: Generator[list[Question], Answers, Skeleton], answer: Callable[[list[Question]], Answers]
+) -> Skeleton:
+    """Run a search to its end with ``answer`` replying to each batch (None ends it)."""
+    try:
+        batch = next(search)
+        while True:
+            batch = search.send(answer(batch))
+    except StopIteration as stop:
+        found: Skeleton = stop.value
+        return found
