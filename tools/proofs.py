@@ -29,19 +29,46 @@ class Proved:
     hash: str
 
 
-def without_docstrings(node: ast.AST) -> ast.AST:
-    """The same tree with every docstring taken out, so that prose can change without touching the hash."""
+def without_docstrings(node: ast.AST) -> None:
+    """Take every docstring out, so that prose can change without touching the hash."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
             match inner.body[0]:
                 case ast.Expr(value=ast.Constant(value=str())):
                     inner.body = inner.body[1:] or [ast.Pass()]
-    return node
+
+
+def constants_of(tree: ast.Module) -> dict[str, ast.stmt]:
+    """Module-level assignments by name: a proof rests on the constants its function uses, too."""
+    found: dict[str, ast.stmt] = {}
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.AnnAssign):
+            targets = [statement.target]
+        for target in targets:
+            found.update({name.id: statement for name in ast.walk(target) if isinstance(name, ast.Name)})
+    return found
+
+
+def digest(node: ast.AST, constants: dict[str, ast.stmt]) -> str:
+    """Hash of a function or class and of every module-level constant it reaches by name."""
+    todo, seen = [node], [ast.dump(node)]
+    while todo:
+        names = {inner.id for inner in ast.walk(todo.pop()) if isinstance(inner, ast.Name)}
+        for name in sorted(names & constants.keys()):
+            text = ast.dump(constants[name])
+            if text not in seen:
+                seen.append(text)
+                todo.append(constants[name])
+    return hashlib.sha256("\n".join([seen[0], *sorted(seen[1:])]).encode()).hexdigest()[:16]
 
 
 def proved_in(module: Path) -> list[Proved]:
     """Every function and class of ``module`` decorated with @proved("...")."""
     found: list[Proved] = []
+    tree = ast.parse(module.read_text())
+    without_docstrings(tree)
+    constants = constants_of(tree)
 
     def visit(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
@@ -60,11 +87,10 @@ def proved_in(module: Path) -> list[Proved]:
                             f"{module}: @proved on {name} must name its file as a literal string"
                         )
                     proof = module.parent / argument.value
-                    digest = hashlib.sha256(ast.dump(child).encode()).hexdigest()[:16]
-                    found.append(Proved(module, name, proof, digest))
+                    found.append(Proved(module, name, proof, digest(child, constants)))
             visit(child, name + ".")
 
-    visit(without_docstrings(ast.parse(module.read_text())), "")
+    visit(tree, "")
     return found
 
 

@@ -46,7 +46,9 @@ def pvalue(draws: NDArray[np.int64], expected: dict[tuple[int, ...], float]) -> 
     return float(stats.chisquare(observed, np.array(wanted) * (sum(observed) / sum(wanted))).pvalue)
 
 
-@pytest.mark.parametrize(("counts", "m"), [([3, 5, 2], 4), ([1, 1, 1, 1, 1], 2), ([9, 0, 9], 9), ([20, 1], 7)])
+@pytest.mark.parametrize(
+    ("counts", "m"), [([3, 5, 2], 4), ([1, 1, 1, 1, 1], 2), ([9, 0, 9], 9), ([20, 1], 7)]
+)
 def test_small_cases_follow_the_exact_law(counts: list[int], m: int) -> None:
     random = source(1)
     draws = np.array([hypergeometric(np.array(counts), m, random) for _ in range(20_000)])
