@@ -7,8 +7,9 @@ With L the smaller number of levels and k blocks (supremum over n; none is attai
 | 2x2 | 1 | 1 | 2 | 1/4 | 41/144 |
 | else | 3/2 - 1/(2(L-1)) | 2 | twice add | 1/3 | 53/144 |
 
-(K, V) moves together by less than the sum. In the l1 norm, for weight w <= 1 on V: 2x2 tables need **no more
-than K alone**, so V is released for free; otherwise at most 3/2 + w/9 (add).
+(K, w V) moves by less than the sum. 2x2 tables in the l1 norm need **no more than K alone** for w <= 1, so V is
+released for free, and (1 + w)^2/(4 w) times that for w > 1; in the l2 norm V is free up to w = 3. Other tables: at
+most 3/2 + w/9 (l1, add, w <= 1).
 
 Every number is a function of public sizes. ``n``, where it is asked for, is the number of rows, for add-remove
 that of the smaller data set.
@@ -24,7 +25,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import checked_shape, is_binary
 
 UP_BINARY, UP, DOWN = 1 / 4, 1 / 3, 5 / 144  # an added row moves V by -DOWN .. UP
-FREE_L2 = math.sqrt(3.0)  # for 2x2 tables (K, sqrt(3) V) has the l2 sensitivity of K
+FREE_L1, FREE_L2 = 1.0, 3.0  # for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
 
 
 @proved("kendall_sensitivity.proof.md")
@@ -70,9 +71,11 @@ def kendall_joint_sensitivity(
     sides = alone, weight * kendall_variance_sensitivity(neighbours, r, c)
     separate = sum(sides) if norm == 1 else math.hypot(*sides)
     if is_binary(r, c):
-        return min(separate, alone * max(1.0, weight if norm == 1 else weight / FREE_L2))
+        free = FREE_L1 if norm == 1 else FREE_L2
+        factor = 1.0 if weight <= free else (1 + weight) ** 2 / (4 * weight) if norm == 1 else weight / free
+        return min(separate, alone * factor)
     rows = 1 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else 2
-    return min(separate, rows * (1.5 + max(weight, 0.0) / 9)) if norm == 1 and weight <= 1 else separate
+    return min(separate, rows * (1.5 + weight / 9)) if norm == 1 and weight <= 1 else separate
 
 
 @proved("kendall_sensitivity.proof.md")
@@ -106,19 +109,24 @@ def tau_a_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> f
 
 
 def kendall_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilon: float) -> float:
-    """The weight of V in a release of (K, weight V) with Laplace noise: max(w0, epsilon/Delta_K).
+    """The weight of V in a release of (K, weight V) with Laplace noise: max(w0, 1.25 epsilon/Delta_K).
 
-    w0 = 1 for 2x2 tables, where it is free, else 1/5. So the noise on V has scale b_V <= b_K^2, which keeps the
-    level of ``laplace_pvalue`` within .041 and .057 at .05 whatever V is (``kendall_null.py``).
+    w0 = 1 for 2x2 tables, where it is free, else 1/5. So the noise on V has scale b_V <= .8 b_K^2, which keeps the
+    level of ``laplace_pvalue`` within .042 and .056 at .05 whatever V is (``kendall_null.py``).
 
     >>> kendall_weight("replace-one", 2, 2, k=8, epsilon=1.0)
     1.0
     """
-    return max(1.0 if is_binary(r, c) else 0.2, epsilon / kendall_sensitivity(neighbours, r, c, k))
+    return max(FREE_L1 if is_binary(r, c) else 0.2, 1.25 * epsilon / kendall_sensitivity(neighbours, r, c, k))
 
 
 def kendall_weight_l2(neighbours: Neighbours | str, r: int, c: int, k: int, rho: float) -> float:
-    """The same for Gaussian noise of cost ``rho``: max(w0, sqrt(2 rho)/Delta_K), w0 = sqrt(3) for 2x2, else 1."""
-    return max(
-        FREE_L2 if is_binary(r, c) else 1.0, math.sqrt(2 * rho) / kendall_sensitivity(neighbours, r, c, k)
-    )
+    """The same for Gaussian noise of cost ``rho``: max(w0, 2.5 sqrt(2 rho)/Delta_K), w0 = 3 for 2x2, else 1.
+
+    Then the noise on V has standard deviation at most .4 sigma_K^2 and the level is within .038 and .057.
+
+    >>> kendall_weight_l2("replace-one", 2, 2, k=8, rho=0.1)
+    3.0
+    """
+    least = FREE_L2 if is_binary(r, c) else 1.0
+    return max(least, 2.5 * math.sqrt(2 * rho) / kendall_sensitivity(neighbours, r, c, k))

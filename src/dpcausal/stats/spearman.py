@@ -9,8 +9,9 @@ R, Q mid-ranks of x, y within the block. With X = n^3 - sum t^3 over the ties t 
 n - 1 without ties. For 2x2 tables (n - 1) rho = 3 S/(n + 1). The ratio z = F/sqrt(max(sum max(n_i - 1, 0), W0))
 is the papers' statistic; F with U is the one whose null law is right when there are ties.
 
-**Guarantee** (``spearman.proof.md``): rho 6/(n+2) add, 6/(n+1) replace; F 5 add, 10 replace, 6 replace with one
-block (2x2: 3, 6, 3); U 3 add, 10/3 replace (2x2: 9/4 and 31/12); z at most (bound of F + 1/2)/sqrt(W0).
+**Guarantee** (``spearman.proof.md``): rho 6/(n+2) add, 6/(n+1) replace (2x2: half); F 5 - 2/L^2 add, L > 2 the
+smaller number of levels (L = 2: 3), twice that replace, with one block 6 (2x2: 3); U 3 add, 10/3 replace (2x2: 9/4
+and 31/12); z at most (bound of F + 1/2)/sqrt(W0).
 **Null law**: given the margins F has mean 0 and variance U exactly, asymptotically normal (``kendall_null.py``).
 **Cost** O(k r c). **Edge cases**: a block of fewer than two rows, or constant, adds 0.
 
@@ -72,31 +73,33 @@ def spearman_z(blocks: ArrayLike, floor: float) -> float:
 
 
 @proved("spearman.proof.md")
-def rho_sensitivity(neighbours: Neighbours | str, n: int) -> float:
-    """Sensitivity of rho (mid-ranks) of one block of n rows: 6/(n+2) add, 6/(n+1) replace.
+def rho_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
+    """Sensitivity of rho (mid-ranks) of one block of n rows: 6/(n+2) add, 6/(n+1) replace; 2x2 half of it.
 
-    >>> rho_sensitivity("replace-one", n=59)
+    >>> rho_sensitivity("replace-one", 4, 4, n=59)
     0.1
     """
+    r, c, _ = checked_shape(r, c)
     if n < 1:
         raise InputError(f"n must be at least 1, not {n}")
-    return 6.0 / (n + (2 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else 1))
+    rows = n + (2 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else 1)
+    return (3.0 if is_binary(r, c) else 6.0) / rows
 
 
 @proved("spearman.proof.md")
 def spearman_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
     """Sensitivity of F.
 
-    >>> spearman_sensitivity("add-remove", 4, 4, k=8), spearman_sensitivity("replace-one", 4, 4, k=8)
-    (5.0, 10.0)
+    >>> spearman_sensitivity("add-remove", 4, 4, k=8), spearman_sensitivity("replace-one", 2, 4, k=8)
+    (4.875, 6.0)
     """
     r, c, k = checked_shape(r, c, k)
-    binary = is_binary(r, c)
-    added = 3.0 if binary else 5.0
+    levels = min(r, c)
+    added = 3.0 if levels <= 2 else 5.0 - 2.0 / levels**2
     if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE:
         return added
     if k == 1:
-        return 3.0 if binary else 6.0
+        return 3.0 if is_binary(r, c) else 6.0
     return 2 * added
 
 
@@ -129,12 +132,12 @@ def spearman_joint_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: 
 
 
 def spearman_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilon: float) -> float:
-    """The weight of U in a release of (F, weight U) with Laplace noise, so that b_U <= b_F^2 (``kendall_weight``).
+    """The weight of U in a release of (F, weight U) with Laplace noise, so that b_U <= .8 b_F^2 (``kendall_weight``).
 
-    >>> spearman_weight("replace-one", 4, 4, k=8, epsilon=1.0)
-    0.1
+    >>> spearman_weight("replace-one", 4, 4, k=8, epsilon=1.0).__round__(4)
+    0.1282
     """
-    return max(0.05, epsilon / spearman_sensitivity(neighbours, r, c, k))
+    return max(0.05, 1.25 * epsilon / spearman_sensitivity(neighbours, r, c, k))
 
 
 @proved("spearman.proof.md")
@@ -142,7 +145,7 @@ def spearman_z_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int,
     """Sensitivity of ``spearman_z`` with this floor, e.g. floor = n - k where n > k is public.
 
     >>> spearman_z_sensitivity("replace-one", 4, 4, k=8, floor=100.0)
-    1.05
+    1.025
     """
     if not (math.isfinite(floor) and floor > 0):
         raise InputError(f"the floor must be a finite number above 0, not {floor!r}")

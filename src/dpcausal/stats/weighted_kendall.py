@@ -6,9 +6,10 @@ tau_i signed (with |tau_i| the null mean grows like .8 sqrt(k)). The numerator i
 W0 is a public floor: every data set of n rows in k blocks has W >= k w(n/k), so ``weighted_floor`` changes
 nothing where n > k is large, and keeps the bound where blocks are small.
 
-**Guarantee** (``weighted_kendall.proof.md``): numerator 27/4 add, 27/2 replace (2x2: 9/2 and 9; one block and
-replace: 9, 2x2 9/2); z at most (numerator bound + 9/8)/sqrt(W0). **Null law**: N(0, 1) without ties only; on binary
-columns the null standard deviation is at most 3/4, so a nominal .05 rejects less than .01. **Cost** O(k r c).
+**Guarantee** (``weighted_kendall.proof.md``): numerator 27/4 - 9/(4(L-1)) add, L the smaller number of levels, twice
+that replace (one block: 9, and 9/2 for 2x2); z at most (numerator bound + 9/8)/sqrt(W0). **Null law**: N(0, 1) without
+ties only; on binary columns the null standard deviation is at most 3/4, so a nominal .05 rejects less than .01.
+**Cost** O(k r c).
 
 References: [1] Wang, Pang & Song 2020, Definition 6 and Theorem 7 (whose constant 9/2 does not hold);
 [2] Taylor 1987.
@@ -83,15 +84,14 @@ def weighted_numerator_sensitivity(neighbours: Neighbours | str, r: int, c: int,
     """Sensitivity of sum w_i tau_i.
 
     >>> weighted_numerator_sensitivity("add-remove", 3, 3, k=8)
-    6.75
+    5.625
     """
     r, c, k = checked_shape(r, c, k)
-    binary = is_binary(r, c)
-    added = 4.5 if binary else 6.75
+    added = 6.75 - 2.25 / max(min(r, c) - 1, 1)
     if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE:
         return added
     if k == 1:
-        return 4.5 if binary else 9.0
+        return 4.5 if is_binary(r, c) else 9.0
     return 2 * added
 
 
@@ -100,7 +100,7 @@ def weighted_kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k
     """Sensitivity of ``weighted_kendall_z`` with this floor.
 
     >>> weighted_kendall_sensitivity("replace-one", 3, 3, k=8, floor=100.0)
-    1.4625
+    1.2375
     """
     if not (math.isfinite(floor) and floor > 0):
         raise InputError(f"the floor must be a finite number above 0, not {floor!r}")

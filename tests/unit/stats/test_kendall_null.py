@@ -1,0 +1,118 @@
+"""The noisy null law against quadrature, its limits, and the level of the rule."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from dpcausal.core.errors import InputError
+from dpcausal.stats.kendall_null import gaussian_pvalue, laplace_pvalue, normal_pvalue
+from dpcausal.stats.kendall_sensitivity import kendall_joint_sensitivity, kendall_weight
+
+
+def by_quadrature(t: float, v: float, b: float) -> float:
+    """2 P(N(0, v) + Lap(b) >= t), integrating over the Laplace part."""
+    s = math.sqrt(v)
+
+    def upper(u: float) -> float:
+        return (norm.sf((t - u) / s) + norm.sf((t + u) / s)) * math.exp(-u / b) / (2 * b)
+
+    points = sorted(
+        {min(max(t + j * s, 0.0), 60 * b) for j in (-8, -4, -2, -1, 0, 1, 2, 4, 8)} | {0.0, b, 5 * b, 60 * b}
+    )
+    parts = [quad(upper, lo, hi, epsabs=1e-14, epsrel=1e-13)[0] for lo, hi in pairwise(points)]
+    return 2 * sum(parts)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.1, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("v", [1e-3, 0.3, 1.0, 20.0, 500.0])
+@pytest.mark.parametrize("b", [0.05, 1.0, 7.0])
+def test_closed_form_agrees_with_quadrature(t: float, v: float, b: float) -> None:
+    assert float(laplace_pvalue(t, v, b)) == pytest.approx(by_quadrature(t, v, b), abs=1e-10)
+
+
+def test_limits() -> None:
+    assert float(laplace_pvalue(3.0, 0.0, 2.0)) == pytest.approx(math.exp(-1.5), rel=1e-12)
+    assert float(laplace_pvalue(3.0, -7.0, 2.0)) == pytest.approx(math.exp(-1.5), rel=1e-12)
+    assert float(laplace_pvalue(3.0, 4.0, 0.0)) == float(normal_pvalue(3.0, 4.0))
+    assert float(laplace_pvalue(3.0, 4.0, 1e-9)) == pytest.approx(float(normal_pvalue(3.0, 4.0)), rel=1e-6)
+    assert float(normal_pvalue(0.0, 0.0)) == 1.0
+    assert float(gaussian_pvalue(2.0, -1.0, 1.0)) == pytest.approx(2 * norm.sf(2.0), rel=1e-12)
+
+
+def test_far_tails_stay_finite_and_ordered() -> None:
+    t = np.array([0.0, 1.0, 10.0, 100.0, 1e4, 1e8])
+    for v in (0.0, 1e-30, 1.0, 1e8):
+        p = laplace_pvalue(t, v, 1e-3)
+        assert np.all((p >= 0) & (p <= 1))
+        assert p[0] == pytest.approx(1.0)
+        assert np.all(np.diff(p) <= 0)
+    assert float(laplace_pvalue(700.0, 1e-12, 1.0)) == pytest.approx(math.exp(-700.0), rel=1e-9)
+
+
+def test_scale_must_be_a_number() -> None:
+    for scale in (-1.0, math.nan, math.inf):
+        with pytest.raises(InputError):
+            laplace_pvalue(1.0, 1.0, scale)
+
+
+def level_of_rule(v: float, theta: float, level: float) -> float:
+    """P(p <= level) when V~ = V + Lap(theta), K~ = N(0, V) + Lap(1): exact up to quadrature."""
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    edges = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 30.0]
+    total = 0.0
+    for sign in (-1.0, 1.0):
+        cuts = sorted(
+            {*edges, *([v / theta] if sign < 0 and 0 < v / theta < 30 else [])}
+        )  # kink where V~ = 0
+        for lo, hi in pairwise(cuts):
+            u = (lo + hi) / 2 + (hi - lo) / 2 * nodes
+            for x, w in zip(u, weights * (hi - lo) / 2, strict=True):
+                noisy = v + sign * theta * x
+
+                def excess(c: float, noisy: float = noisy) -> float:
+                    return float(laplace_pvalue(c, noisy, 1.0)) - level
+
+                critical = brentq(excess, 0.0, 60.0 + 10 * math.sqrt(max(noisy, 0.0)))
+                total += w * math.exp(-x) / 2 * float(laplace_pvalue(critical, v, 1.0))
+    return total
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0, 2.0, 3.0, 8.0])
+def test_level_is_kept_when_the_variance_gets_enough(ratio: float) -> None:
+    """``ratio`` = V/b_V; theta = .8 is the worst that ``kendall_weight`` allows."""
+    assert 0.042 <= level_of_rule(0.8 * ratio, 0.8, 0.05) <= 0.056
+    assert 0.008 <= level_of_rule(0.8 * ratio, 0.8, 0.01) <= 0.012
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0, 2.0, 4.0, 20.0])
+def test_gaussian_level_is_kept_too(ratio: float) -> None:
+    """K~ = N(0, V) + N(0, 1), V~ = V + N(0, .4^2), the most that ``kendall_weight_l2`` allows."""
+    v = 0.4 * ratio
+
+    def rejected(u: float) -> float:
+        critical = norm.isf(0.025) * math.sqrt(1 + max(v + 0.4 * u, 0.0))
+        return float(gaussian_pvalue(critical, v, 1.0)) * float(norm.pdf(u))
+
+    level = quad(rejected, -9, -ratio, epsabs=1e-10)[0] if ratio < 9 else 0.0
+    level += quad(rejected, -min(ratio, 9.0), 9, epsabs=1e-10)[0]
+    assert 0.038 <= level <= 0.057
+
+
+def test_level_is_lost_when_the_variance_gets_too_little() -> None:
+    assert level_of_rule(8.0, 4.0, 0.05) > 0.075
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("shape", [(2, 2, 1), (2, 2, 64), (2, 3, 4), (3, 3, 1), (5, 5, 8)])
+def test_weight_keeps_the_noise_on_the_variance_small(relation: str, shape: tuple[int, int, int]) -> None:
+    for epsilon in (0.01, 0.1, 0.5, 1.0, 2.0, 10.0):
+        weight = kendall_weight(relation, *shape, epsilon)
+        scale = kendall_joint_sensitivity(relation, *shape, weight) / epsilon
+        assert scale / weight <= 0.8 * scale**2 * (1 + 1e-12)
