@@ -102,17 +102,13 @@ def far_attack(
 
 
 def worst_selection(
-    law: Callable[[Sequence[int]], Law],
-    sensitivity: int = 1,
-    monotone: bool = False,
-    values: Sequence[int] = (),
+    law: Callable[[Sequence[int]], Law], sensitivity: int = 1, monotone: bool = False, far: int = 40
 ) -> float:
-    """Worst loss of a choice among three candidates, and of two far apart."""
-    spread = values or (0, sensitivity, 3 * sensitivity)
-    far = 40 * sensitivity
+    """Worst loss of a choice among three near candidates, and between two that are ``far`` sensitivities apart."""
+    near, apart = (0, 2 * sensitivity), far * sensitivity
     return max(
-        search(law, product(spread, repeat=3), sensitivity, monotone),
-        search(law, [(0, far), (far, 0)], sensitivity, monotone),
+        search(law, product(near, repeat=3), sensitivity, monotone),
+        search(law, [(0, apart), (apart, 0)], sensitivity, monotone),
     )
 
 
@@ -208,11 +204,10 @@ def worst_sieve(
     return worst
 
 
-def worst_top_k(mechanism: Selection, count: int, flip: bool = True) -> float:
+def worst_top_k(mechanism: Selection, count: int, flip: bool = True, far: int = 60) -> float:
     """Worst loss of peeling ``count`` of ``count + 1`` candidates, near and far apart."""
-    far = tuple(60 * j for j in range(count + 1))
     return search(
         lambda s: laws.top_k_law(mechanism, count, s, flip),
-        [*product((0, 2), repeat=count + 1), far, (0,) * count + (60,)],
+        [*product((0, 2), repeat=count + 1), [far * j for j in range(count + 1)], [0] * count + [far]],
         1,
     )

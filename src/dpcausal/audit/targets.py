@@ -16,6 +16,7 @@ from dpcausal.privacy import mechanisms as dp
 from dpcausal.privacy.mechanisms import INTEGERS
 
 DELTA = 1e-6
+FAR = 60  # candidates FAR/epsilon apart: what is left of the better one's weight is below 1e-13
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +153,9 @@ def exponential(epsilon: float) -> Target:
         says="the exponential mechanism",
         sampler=lambda world: mechanism.sample(SCORES[world]),
         claim=epsilon,
-        real=lambda: exact.worst_selection(lambda s: laws.choice_law(mechanism, s, flip=False)),
+        real=lambda: exact.worst_selection(
+            lambda s: laws.choice_law(mechanism, s, flip=False), far=math.ceil(FAR / epsilon)
+        ),
     )
 
 
@@ -164,7 +167,7 @@ def top_k(epsilon: float) -> Target:
         says="the best two of three, by peeling",
         sampler=lambda world: tuple(mechanism.sample(((0, 0, 1), (-1, -1, 2))[world])),
         claim=epsilon,
-        real=lambda: exact.worst_top_k(mechanism.round, 2),
+        real=lambda: exact.worst_top_k(mechanism.round, 2, far=math.ceil(2 * FAR / epsilon)),
     )
 
 

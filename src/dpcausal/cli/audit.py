@@ -52,7 +52,8 @@ def run(method: str, target: Target, trials: int, confidence: float) -> AuditRes
     try:
         return audit(method, target.sampler, target.claim, target.delta, trials, confidence, step)
     finally:
-        progress.stop()
+        if progress.live.is_started:
+            progress.stop()
 
 
 def verdict(target: Target, result: AuditResult) -> str:

@@ -1,0 +1,74 @@
+"""Selection: the shipped samplers have the laws that the exact checks use; odd inputs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+
+import pytest
+from scipy.stats import chi2
+
+from dpcausal.audit.laws import choice_law, noisy_max_law, top_k_law
+from dpcausal.core.errors import InputError
+from dpcausal.privacy.mechanisms import INTEGERS, Exponential, NoisyMax, PermuteAndFlip, TopK
+from dpcausal.testing import seeded
+
+SCORES = (0, 2, 3, 3)
+RUNS = 4_000
+EXPONENTIAL = Exponential(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
+FLIP = PermuteAndFlip(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
+MAXIMUM = NoisyMax(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
+TOP = TopK(sensitivity=1.0, count=2, epsilon=2.0, grid=INTEGERS)
+TOP_RHO = TopK(sensitivity=1.0, count=2, rho=0.5, grid=INTEGERS)
+
+
+def fits(draw: Callable[[], Hashable], law: Mapping[Hashable, float]) -> float:
+    with seeded(9):
+        seen = Counter(draw() for _ in range(RUNS))
+    assert sum(law.values()) == pytest.approx(1)
+    statistic = sum((seen[o] - RUNS * p) ** 2 / (RUNS * p) for o, p in law.items())
+    return float(chi2.sf(statistic, len(law) - 1))
+
+
+def test_samplers_have_their_exact_laws() -> None:
+    exponential, flip = choice_law(EXPONENTIAL, SCORES, False), choice_law(FLIP, SCORES, True)
+    assert fits(lambda: EXPONENTIAL.sample(SCORES), exponential) > 1e-6
+    assert fits(lambda: FLIP.sample(SCORES), flip) > 1e-6
+    assert fits(lambda: FLIP.sample(SCORES), exponential) < 1e-6  # the laws differ and the test sees it
+    assert fits(lambda: MAXIMUM.sample(SCORES), noisy_max_law(SCORES, MAXIMUM.scale)) > 1e-6
+    assert fits(lambda: MAXIMUM.sample(SCORES), noisy_max_law(SCORES, 0.7 * MAXIMUM.scale)) < 1e-6
+    assert fits(lambda: tuple(TOP.sample(SCORES[:3])), top_k_law(TOP.round, 2, SCORES[:3], True)) > 1e-6
+    assert (
+        fits(lambda: tuple(TOP_RHO.sample(SCORES[:3])), top_k_law(TOP_RHO.round, 2, SCORES[:3], False)) > 1e-6
+    )
+
+
+def test_permute_and_flip_beats_the_exponential_mechanism() -> None:
+    for scores in ((0, 1), (0, 0, 5), (1, 2, 3, 4)):
+        best = scores.index(max(scores))
+        assert choice_law(FLIP, scores, True)[best] >= choice_law(EXPONENTIAL, scores, False)[best]
+
+
+@pytest.mark.parametrize("mechanism", [EXPONENTIAL, FLIP, MAXIMUM])
+def test_edges(mechanism: Exponential) -> None:
+    assert mechanism.sample([4.0]) == 0
+    with pytest.raises(InputError, match="non-empty"):
+        mechanism.sample([])
+    with seeded(1):
+        assert mechanism.sample([0.0, 1e6, 0.0]) == 1
+        assert {mechanism.sample([1.0, 1.0]) for _ in range(100)} == {0, 1}
+
+
+def test_top_k_edges() -> None:
+    with seeded(1):
+        assert sorted(TopK(sensitivity=1.0, count=3, epsilon=1.0).sample([1, 2, 3])) == [0, 1, 2]
+        assert TOP.sample([0, 1e6, 2e6]) == [2, 1]
+    with pytest.raises(InputError, match="at least 2"):
+        TOP.sample([1.0])
+
+
+def test_top_k_splits_its_budget() -> None:
+    assert TopK(sensitivity=1.0, count=7, epsilon=1.0).round.epsilon * 7 <= 1.0
+    each = TopK(sensitivity=1.0, count=7, rho=1.0).round
+    assert each.event("x").rho * 7 == pytest.approx(1.0)
+    assert each.event("x").rho * 7 <= 1.0 + 1e-15

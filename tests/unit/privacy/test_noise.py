@@ -1,0 +1,181 @@
+"""The noise room: each draw once, safe in threads and after fork, seeded only on request."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import count
+
+import numpy as np
+import pytest
+
+from dpcausal.core import entropy
+from dpcausal.core.errors import InputError
+from dpcausal.privacy import noise
+from dpcausal.testing import seeded
+
+WIDE = 2.0**49  # two independent draws agree with probability below 2^-49
+
+
+@pytest.fixture
+def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace OpenDP by a sampler whose draws are 0, 1, 2, ...: a draw handed out twice shows."""
+    numbers = count()
+    monkeypatch.setattr(
+        noise, "_secure_batch", lambda kind, scale, size: [next(numbers) for _ in range(size)]
+    )
+    monkeypatch.setattr(noise, "_pool", noise._Pool())
+
+
+@pytest.mark.usefixtures("numbered")
+def test_each_draw_is_used_once() -> None:
+    drawn: list[int] = []
+    for i in range(3000):
+        if i % 3 == 0:
+            drawn += noise.discrete_laplace(5.0, i % 400).tolist()
+        else:
+            drawn.append(noise.discrete_laplace(5.0) if i % 3 == 1 else noise.discrete_gaussian(7.0))
+    assert len(drawn) > 100_000
+    assert len(set(drawn)) == len(drawn)
+
+
+@pytest.mark.usefixtures("numbered")
+def test_threads_share_no_draw() -> None:
+    def work(_: int) -> list[int]:
+        return [noise.discrete_laplace(3.0) for _ in range(2000)]
+
+    with ThreadPoolExecutor(8) as pool:
+        drawn = [draw for part in pool.map(work, range(8)) for draw in part]
+    assert len(drawn) == 16_000
+    assert len(set(drawn)) == 16_000
+
+
+def in_child(work: object) -> bytes:
+    """What ``work()`` returns in a forked child."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.write(write, work())  # type: ignore[operator]
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(pid, 0)
+    return data
+
+
+def draws() -> bytes:
+    parts = [
+        [noise.discrete_laplace(WIDE) for _ in range(20)],
+        [noise.discrete_gaussian(WIDE) for _ in range(20)],
+    ]
+    parts.append(noise.discrete_laplace(WIDE, 1000).tolist())
+    parts.append([noise.uniform_below(2**62) for _ in range(20)])
+    return np.array([draw for part in parts for draw in part], dtype=np.int64).tobytes()
+
+
+def test_parent_and_children_share_no_draw() -> None:
+    draws()  # fills the pools that a child would inherit
+    first, second = in_child(draws), in_child(draws)
+    everything = np.concatenate([np.frombuffer(part, dtype=np.int64) for part in (first, second, draws())])
+    assert everything.size == 3 * 1060
+    assert np.unique(everything).size == everything.size
+
+
+def test_fork_while_the_lock_is_held() -> None:
+    with noise._pool.lock:
+        assert len(in_child(draws)) == 8 * 1060
+
+
+def test_seeded_repeats_and_leaves_nothing_behind() -> None:
+    mark = entropy.epoch()
+    runs = []
+    for _ in range(2):
+        with seeded(7):
+            assert not entropy.is_secure()
+            runs.append(
+                [noise.discrete_laplace(WIDE) for _ in range(30)] + noise.geometric(WIDE, 300).tolist()
+            )
+    assert runs[0] == runs[1]
+    assert entropy.is_secure()
+    assert not entropy.secure_since(mark)
+    fresh = [noise.discrete_laplace(WIDE) for _ in range(30)]
+    assert not set(fresh) & set(runs[0])
+    with seeded(8):
+        assert noise.discrete_laplace(WIDE) != runs[0][0]
+
+
+def test_seeded_inside_seeded_takes_its_own_source() -> None:
+    with seeded(1):
+        noise.discrete_laplace(WIDE)
+        with seeded(7):
+            inner = noise.discrete_laplace(WIDE)
+    with seeded(7):
+        assert noise.discrete_laplace(WIDE) == inner
+
+
+def test_pools_stay_bounded() -> None:
+    for i in range(3 * noise.POOLED_SCALES):
+        noise.discrete_laplace(1.0 + i)
+    assert len(noise._pool.waiting) <= noise.POOLED_SCALES
+    assert set(noise._pool.batch) == set(noise._pool.waiting)
+
+
+def test_shapes_and_supports() -> None:
+    assert isinstance(noise.discrete_laplace(2.0), int)
+    assert noise.discrete_gaussian(2.0, 0).shape == (0,)
+    big = noise.geometric(2.0, 70_000)
+    assert big.dtype == np.int64
+    assert big.shape == (70_000,)
+    assert big.min() == 0
+    assert isinstance(noise.geometric(3.0), int)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf"), 2.0**51])
+def test_bad_scales_are_refused(scale: float) -> None:
+    for draw in (noise.discrete_laplace, noise.discrete_gaussian, noise.geometric, noise.discrete_cauchy):
+        with pytest.raises(InputError, match="scale"):
+            draw(scale)
+
+
+def test_tiny_scales_add_nothing() -> None:
+    assert noise.discrete_laplace(1e-3, 100).tolist() == [0] * 100
+    with seeded(1):
+        assert noise.discrete_laplace(1e-3, 100).tolist() == [0] * 100
+
+
+def test_categorical_takes_more_bits_when_undecided() -> None:
+    """U = 0.1000... (binary) is on the edge of two equal weights: only later bits decide."""
+    asked: list[int] = []
+
+    def edge(size: int) -> bytes:
+        asked.append(size)
+        return (
+            b"\x80" + bytes(size - 1)
+            if len(asked) == 1
+            else b"\xff" * size
+            if len(asked) > 3
+            else bytes(size)
+        )
+
+    with entropy.replaced(edge):
+        assert noise.categorical([1, 1], [Fraction(0), Fraction(0)]) == 1
+    assert len(asked) > 1
+
+
+def test_categorical_never_picks_a_weight_of_zero() -> None:
+    with seeded(3):
+        picked = {
+            noise.categorical([0, 1, 0, 1], [Fraction(0), Fraction(1), Fraction(9), Fraction(0)])
+            for _ in range(200)
+        }
+    assert picked == {1, 3}
+
+
+def test_certain_coins() -> None:
+    assert all(noise.bernoulli_exp(Fraction(0)) for _ in range(50))
+    assert all(noise.bernoulli(Fraction(1)) for _ in range(50))
+    assert not any(noise.bernoulli(Fraction(0)) for _ in range(50))
+    assert noise.uniform_below(1) == 0
+    assert sorted(noise.permutation(100).tolist()) == list(range(100))
