@@ -14,6 +14,7 @@ continuity correction.
 **Guarantee**: sensitivities in ``kendall_sensitivity.py``. **Null law**: given the margins of every block, K has
 mean 0 and variance V exactly and is asymptotically normal (``kendall_null.py``). **Cost** O(k r c).
 **Edge cases**: a block of fewer than two rows, or constant in x or y, adds 0 to both K and V; nothing is dropped.
+Exact integers up to n = 3e9 rows.
 
 References: [1] Kendall 1970, Rank Correlation Methods, ch. 4-5; [2] Mantel & Haenszel 1959. The papers' weighted
 z is in ``weighted_kendall.py``; it needs more noise and has the wrong null variance when there are ties.

@@ -11,8 +11,8 @@ With L the smaller number of levels and k blocks (supremum over n; none is attai
 released for free, and (1 + w)^2/(4 w) times that for w > 1; in the l2 norm V is free up to w = 3. Other tables: at
 most 3/2 + w/9 (l1, add, w <= 1).
 
-Every number is a function of public sizes. ``n``, where it is asked for, is the number of rows, for add-remove
-that of the smaller data set.
+Every number is a function of public sizes. ``n`` for tau-a is the number of rows; under add-remove, where n is not
+public, it must be a public lower bound on the smaller data set, and the guarantee holds for data sets above it.
 """
 
 from __future__ import annotations

@@ -76,6 +76,8 @@ def spearman_z(blocks: ArrayLike, floor: float) -> float:
 def rho_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
     """Sensitivity of rho (mid-ranks) of one block of n rows: 6/(n+2) add, 6/(n+1) replace; 2x2 half of it.
 
+    Under add-remove ``n`` must be a public lower bound on the rows of the smaller data set.
+
     >>> rho_sensitivity("replace-one", 4, 4, n=59)
     0.1
     """

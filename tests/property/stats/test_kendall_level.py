@@ -2,29 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
-
-def _benchmark(name: str) -> ModuleType:
-    if name in sys.modules:
-        return sys.modules[name]
-    path = Path(__file__).parents[3] / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-_benchmark("rank_neighbours")
-shipped = _benchmark("sensitivity_rank")
+import sensitivity_rank as shipped
 
 
 @pytest.mark.parametrize(

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import numpy as np
 import pytest
 
+import rank_neighbours as search
+import sensitivity_rank as shipped
 from dpcausal.stats.spearman import spearman, spearman_z
 
 RELATIONS = ("add-remove", "replace-one")
 SPEARMAN = ("F", "U", "(F,U/4)", "spearman z", "rho")
-
-
-def _benchmark(name: str) -> ModuleType:
-    if name in sys.modules:
-        return sys.modules[name]
-    path = Path(__file__).parents[3] / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-search = _benchmark("rank_neighbours")
-shipped = _benchmark("sensitivity_rank")
 
 
 def test_search_sees_the_shipped_functions() -> None:
