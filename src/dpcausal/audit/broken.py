@@ -117,7 +117,7 @@ def gaussian_small_sigma(epsilon: float) -> Target:
         sampler=lambda world: world + noise.discrete_gaussian(sigma),
         claim=epsilon,
         delta=DELTA,
-        real=lambda: targets.real_epsilon("gaussian", sigma),
+        real=lambda: targets.real_epsilon("gaussian", (0, sigma), (1, sigma)),
         broken=True,
     )
 

@@ -28,6 +28,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, NamedTuple, NoReturn
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -37,6 +40,7 @@ from dpcausal.privacy.mechanisms.grid import Grid, rounded_up
 from dpcausal.privacy.mechanisms.release import checked_positive, checked_size
 
 Noise = Literal["geometric", "laplace"]
+CHUNK = 4096  # queries answered at a time by first_above; noise drawn after the first positive is thrown away
 
 
 class HaltedError(BudgetError):
@@ -138,13 +142,25 @@ class SparseVectorSession:
 
     def ask(self, value: float) -> bool:
         """Whether ``value`` is above the threshold, noisily; ``HaltedError`` after the last positive."""
+        return self.first_above([value]) == 0
+
+    def first_above(self, values: ArrayLike) -> int | None:
+        """Ask for each of ``values`` in turn; the index of the first answered above, None if none is.
+
+        The answers before it are all "below"; those after it have not been asked.
+        """
         if self.halted or self._pid != os.getpid():
             raise HaltedError("this sparse vector session is over: pay for another one")
         mechanism = self.mechanism
         draw = noise.geometric if mechanism.noise == "geometric" else noise.discrete_laplace
-        above = int(mechanism.on.to_integers(value)) + draw(mechanism.scales.query) >= self._level
-        self.remaining -= above
-        return above
+        rounded = mechanism.on.to_integers(values)
+        for start in range(0, rounded.size, CHUNK):
+            part = rounded[start : start + CHUNK]
+            above = np.flatnonzero(part + draw(mechanism.scales.query, part.size) >= self._level)
+            if above.size:
+                self.remaining -= 1
+                return start + int(above[0])
+        return None
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a sparse vector session can't be copied: its threshold noise must not be used twice")

@@ -96,6 +96,28 @@ def test_a_value_at_the_threshold_is_an_even_coin(noise: str, monotone: bool) ->
     assert above == pytest.approx(0.5, abs=0.001)
 
 
+def test_first_above_asks_in_turn() -> None:
+    with seeded(4):
+        session = SparseVector(sensitivity=1.0, epsilon=1.0, positives=2).start(0.0)
+        assert session.first_above([-1e6] * 5000) is None
+        assert session.first_above([-1e6] * 4500 + [1e6] * 2) == 4500
+        assert session.remaining == 1
+        assert session.first_above([]) is None
+        assert session.first_above([1e6]) == 0
+    with pytest.raises(HaltedError):
+        session.first_above([0.0])
+
+
+def test_first_above_has_the_law_of_single_questions() -> None:
+    svt = SparseVector(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
+    queries = (-3, 0, 2)
+    with seeded(12):
+        seen = Counter(svt.start(0.0).first_above(queries) for _ in range(20_000))
+    law = sparse_vector_law([q - svt.centre for q in queries], "geometric", svt.scales)
+    expected = {None if not any(o) else len(o) - 1: 20_000 * p for o, p in law.items()}  # type: ignore[arg-type]
+    assert chi2.sf(sum((seen[o] - e) ** 2 / e for o, e in expected.items()), 3) > 1e-6
+
+
 def test_thresholds_between_grid_points() -> None:
     """A count of 10 is below 10.3, one of 11 is above, whatever the rounding (no noise to speak of here)."""
     svt = SparseVector(sensitivity=1.0, epsilon=2000.0, grid=INTEGERS)

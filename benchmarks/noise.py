@@ -1,0 +1,77 @@
+"""What a draw of noise costs: microseconds per scalar, seconds per 100,000 Gaussians, OpenDP's own calls beside it.
+
+python benchmarks/noise.py
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import opendp.prelude as dp
+
+from dpcausal.privacy import noise
+from dpcausal.testing import seeded
+
+REPEATS = 5
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Median time of ``work``."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def opendp_scalar(kind: str, scale: float) -> Callable[[int], object]:
+    """OpenDP's measurement on one integer."""
+    dp.enable_features("contrib")
+    domain = dp.atom_domain(T="i64")
+    if kind == "laplace":
+        return dp.m.make_laplace(domain, dp.absolute_distance(T="i64"), scale=scale)  # type: ignore[no-any-return]
+    return dp.m.make_gaussian(domain, dp.absolute_distance(T="f64"), scale=scale)  # type: ignore[no-any-return]
+
+
+def main() -> None:
+    draws = {
+        "laplace": noise.discrete_laplace,
+        "geometric": noise.geometric,
+        "gaussian": noise.discrete_gaussian,
+    }
+    print(
+        f"{'kind':10} {'scale':>9} {'us/scalar':>10} {'us/array':>9} {'s/100,000':>10} {'seeded us':>10} {'OpenDP':>10}"
+    )
+    for kind, draw in draws.items():
+        for scale in (1.0, 10.3, 4096.5):
+            draw(scale)
+
+            def scalars(draw: Callable[..., object] = draw, scale: float = scale) -> None:
+                for _ in range(20_000):
+                    draw(scale)
+
+            def array(draw: Callable[..., object] = draw, scale: float = scale) -> None:
+                draw(scale, 100_000)
+
+            scalar, hundred = seconds(scalars) / 20_000, seconds(array)
+            with seeded(1):
+                fast = seconds(array) / 100_000
+            raw = float("nan")
+            if kind != "geometric":
+                single = opendp_scalar(kind, scale)
+                raw = seconds(lambda single=single: [single(0) for _ in range(500)]) / 500  # type: ignore[misc]
+            print(
+                f"{kind:10} {scale:9.1f} {scalar * 1e6:10.1f} {hundred * 10:9.1f} {hundred:10.2f} {fast * 1e6:10.2f}"
+                f" {raw * 1e6:10.1f}"
+            )
+    cauchy = seconds(lambda: [noise.discrete_cauchy(20.5) for _ in range(5_000)]) / 5_000
+    print(f"{'cauchy':10} {20.5:9.1f} {cauchy * 1e6:10.1f}")
+    fresh = seconds(lambda: noise.discrete_laplace(3.0 + time.perf_counter()))
+    print(f"a single draw at a fresh scale: {fresh * 1e6:.0f} us")
+
+
+if __name__ == "__main__":
+    main()
