@@ -1,0 +1,73 @@
+"""What the README shows is what a user gets."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from dpcausal.cli.app import run
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def patients(folder: Path, rows: int = 20_000) -> None:
+    """A synthetic patients.csv and the README's own schema.toml."""
+    (schema,) = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
+    (folder / "schema.toml").write_text(schema)
+    rng = np.random.default_rng(5)
+    smoke = rng.random(rows) < 0.5
+    bronc = rng.random(rows) < np.where(smoke, 0.6, 0.3)
+    words = np.array(["no", "yes"])
+    table = pa.table(
+        {
+            "smoke": words[smoke.astype(int)],
+            "bronc": words[bronc.astype(int)],
+            "age": rng.normal(55, 20, rows).round(1),
+        }
+    )
+    pa.csv.write_csv(table, folder / "patients.csv")
+
+
+def without_pvalue(text: str) -> str:
+    return re.sub(r"p = [-+.e\d]+", "p = ...", text)
+
+
+def test_the_shown_output_is_the_real_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    patients(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"<!-- example:begin -->\n(.*?)<!-- example:end -->", README, flags=re.DOTALL)
+    first, *shown = [line[4:] for line in example.splitlines()]
+    assert first.startswith("$ dpcausal ")
+    assert run(shlex.split(first)[2:]) == 0
+    assert without_pvalue(capsys.readouterr().out).splitlines() == [without_pvalue(line) for line in shown]
+
+
+def test_the_python_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    patients(tmp_path, rows=2000)
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)  # noqa: S102
+    assert "epsilon 0.5" in capsys.readouterr().out
+
+
+def test_the_ledger_commands_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    patients(tmp_path, rows=2000)
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^    (dpcausal (?:ledger|test) .*--ledger .*)$", README, flags=re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        assert run(shlex.split(command)[1:]) == 0
+    assert "cohort" in capsys.readouterr().out

@@ -1,0 +1,134 @@
+"""ci_test: answers, costs, memory of answers, refusals."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.citests.question import Question
+from dpcausal.citests.registry import MAKERS, method_named
+from dpcausal.citests.session import Session
+from dpcausal.counts.memory import MemoryCounts
+
+
+@pytest.fixture(scope="module")
+def asia() -> dc.Dataset:
+    return dc.networks.load("asia").sample(20_000, seed=3)
+
+
+@pytest.mark.parametrize("method", sorted(MAKERS))
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+def test_private_answer_costs_what_was_asked(asia: dc.Dataset, method: str, neighbours: str) -> None:
+    found = dc.ci_test(asia, "smoke", "bronc", epsilon=3.0, method=method, neighbours=neighbours)
+    assert not found.independent  # a strong dependence: missed with probability below 1e-6
+    assert found.privacy.private
+    assert found.privacy.epsilon is not None
+    assert 0 < found.privacy.epsilon <= 3.0
+    assert found.privacy.neighbours == neighbours
+    assert ("the number of rows" in found.privacy.public) == (neighbours == "replace-one")
+
+
+@pytest.mark.parametrize("method", sorted(MAKERS))
+def test_classical_answer_says_it_is_not_private(asia: dc.Dataset, method: str) -> None:
+    found = dc.ci_test(asia, "smoke", "bronc", epsilon=None, method=method)
+    assert not found.independent
+    assert not found.privacy.private
+    assert found.privacy.epsilon is None
+    assert dc.ci_test(asia, "asia", "smoke", epsilon=None, method=method).independent
+
+
+def test_order_of_names_does_not_matter(asia: dc.Dataset) -> None:
+    one = dc.ci_test(asia, "xray", "smoke", ["lung", "tub"], epsilon=None, method="kendall")
+    two = dc.ci_test(asia, "smoke", "xray", ["tub", "lung"], epsilon=None, method="kendall")
+    assert one.pvalue == two.pvalue
+
+
+def test_the_same_question_is_paid_once(asia: dc.Dataset) -> None:
+    budget = dc.Budget(1.0)
+    method = method_named("kendall", {})
+    session = Session(MemoryCounts(asia), method, level=0.05, epsilon=1.0, budget=budget)
+    first = session.ask("smoke", "lung", ["asia", "tub"])
+    assert session.ask("lung", "smoke", ["tub", "asia"]) is first
+    assert len(budget.events) == 1
+    with pytest.raises(dc.BudgetError):
+        session.ask("smoke", "tub")
+
+
+def test_seeded_runs_repeat_and_are_stamped(asia: dc.Dataset) -> None:
+    found = []
+    for _ in range(2):
+        with dc.testing.seeded(7):
+            found.append(dc.ci_test(asia, "smoke", "lung", epsilon=0.1, method="kendall"))
+    assert found[0].statistic == found[1].statistic
+    assert not found[0].privacy.private
+    assert dc.ci_test(asia, "smoke", "lung", epsilon=0.1).privacy.private
+
+
+def test_auto_says_why(asia: dc.Dataset) -> None:
+    found = dc.ci_test(asia, "smoke", "lung", epsilon=1.0)
+    assert found.method == "kendall"
+    assert "chosen because" in found.why
+    assert "chosen because" in found.summary()
+
+
+def test_result_is_plain_json(asia: dc.Dataset) -> None:
+    found = json.loads(dc.ci_test(asia, "smoke", "lung", ["asia"], epsilon=1.0).to_json())
+    assert found["given"] == ["asia"]
+    assert found["privacy"]["private"] is True
+
+
+def test_constant_and_empty_blocks_are_no_special_case() -> None:
+    schema = dc.Schema(x=dc.Categorical([0, 1]), y=dc.Categorical([0, 1]), z=dc.Categorical(list(range(50))))
+    zeros = np.zeros(4, np.uint8)
+    data = dc.Dataset(schema, 4, {"x": zeros, "y": zeros.copy(), "z": zeros.copy()})
+    for method in MAKERS:
+        assert dc.ci_test(data, "x", "y", ["z"], epsilon=None, method=method).independent
+        dc.ci_test(data, "x", "y", ["z"], epsilon=1.0, method=method)
+
+
+UNORDERED = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=dc.Categorical([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"x": "smokes"}, "did you mean"),
+        ({"y": "smoke"}, "twice"),
+        ({"given": "asia"}, "list of columns"),
+        ({"given": ["smoke"]}, "twice"),
+        ({"level": 0}, "level must lie"),
+        ({"level": 1.0}, "level must lie"),
+        ({"level": float("nan")}, "level must lie"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": -1}, "epsilon"),
+        ({"epsilon": float("inf")}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"delta": -0.1}, "delta"),
+        ({"method": "kendal"}, "did you mean"),
+        ({"neighbours": "replace"}, "neighbours must be one of"),
+        ({"colour": 3}, "no option"),
+        ({"epsilon": None, "delta": 0.1}, "no privacy"),
+        ({"ledger": "sqlite:///x.db"}, "ledger"),
+    ],
+)
+def test_bad_arguments_are_one_line(asia: dc.Dataset, arguments: dict[str, Any], words: str) -> None:
+    call = {"x": "smoke", "y": "lung", "epsilon": 1.0, **arguments}
+    with pytest.raises(dc.DpcausalError, match=words) as caught:
+        dc.ci_test(asia, **call)
+    assert "\n" not in str(caught.value)
+
+
+def test_rank_tests_refuse_unordered_levels() -> None:
+    question = Question.of(UNORDERED, "x", "y")
+    for method in ("kendall", "spearman"):
+        with pytest.raises(dc.InputError, match="ordered"):
+            method_named(method, {}).check(question)
+
+
+def test_data_must_be_data() -> None:
+    with pytest.raises(dc.InputError, match=r"dc\.read"):
+        dc.ci_test({"x": [1]}, "x", "y", epsilon=1.0)  # type: ignore[arg-type]
