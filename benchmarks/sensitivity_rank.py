@@ -158,8 +158,8 @@ def rejections(
     floor = weighted_floor(design.n, design.k)
     z = search.weighted_target(tables, part="z", floor=floor)[:, 0]
     scale_z = (
-        weighted_kendall_sensitivity("replace-one", 3, 3, design.k, floor) / epsilon
-    )  # 117/8, any levels
+        weighted_kendall_sensitivity("replace-one", papers_levels, papers_levels, design.k, floor) / epsilon
+    )
     noisy_z = z + rng.laplace(scale=scale_z, size=(noises, data_sets))
     return (
         float((laplace_pvalue(noisy_k, noisy_v, scale) <= level).mean()),

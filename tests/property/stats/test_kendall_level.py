@@ -17,7 +17,7 @@ def test_level(n: int, k: int, share: float, epsilon: float) -> None:
 
 
 def test_power_is_near_the_classical_test_and_above_the_papers() -> None:
-    """True powers .946, .966, .73; the bounds are six standard errors (.005) away or more."""
+    """True powers are about .95, .97 and .73; every bound is four standard errors (.005) away or more."""
     ours, classical, papers = shipped.rejections(shipped.POWER, 1.0, seed=5)
     assert classical == pytest.approx(0.97, abs=0.02)
     assert ours >= 0.90
