@@ -73,12 +73,14 @@ class Laplace:
         return LaplaceEvent(label=label, neighbours=self.neighbours, sensitivity=sensitivity, scale=scale)
 
     def sample(self, value: ArrayLike) -> NDArray[np.float64]:
-        """``value`` with noise: an array of the same shape (0-d for a number). Charge the event first."""
+        """``value`` with noise: a number for a number, else an array of the same shape. Charge the event first."""
+        if self.size == 1 and isinstance(value, int | float):  # the same, faster
+            steps = self.on.to_integer(value) + noise.discrete_laplace(self.steps[1])
+            noisy: NDArray[np.float64] = np.multiply(steps, self.on.step)
+            return noisy
         rounded = self.on.to_integers(value)
         if rounded.size != self.size:
             raise InputError(f"this mechanism takes {self.size} values, not {rounded.size}")
-        drawn = noise.discrete_laplace(self.steps[1], self.size) if self.size > 1 else self._one()
-        return self.on.to_values(rounded + np.reshape(drawn, rounded.shape))
-
-    def _one(self) -> NDArray[np.int64]:
-        return np.array(noise.discrete_laplace(self.steps[1]), dtype=np.int64)
+        return self.on.to_values(
+            rounded + noise.discrete_laplace(self.steps[1], self.size).reshape(rounded.shape)
+        )

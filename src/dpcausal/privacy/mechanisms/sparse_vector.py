@@ -140,17 +140,25 @@ class SparseVectorSession:
         """Whether every positive that was paid for has been given."""
         return self.remaining == 0
 
+    def _check(self) -> None:
+        if self.halted or self._pid != os.getpid():
+            raise HaltedError("this sparse vector session is over: pay for another one")
+
     def ask(self, value: float) -> bool:
         """Whether ``value`` is above the threshold, noisily; ``HaltedError`` after the last positive."""
-        return self.first_above([value]) == 0
+        self._check()
+        mechanism = self.mechanism
+        draw = noise.geometric if mechanism.noise == "geometric" else noise.discrete_laplace
+        above = mechanism.on.to_integer(value) + draw(mechanism.scales.query) >= self._level
+        self.remaining -= above
+        return above
 
     def first_above(self, values: ArrayLike) -> int | None:
         """Ask for each of ``values`` in turn; the index of the first answered above, None if none is.
 
         The answers before it are all "below"; those after it have not been asked.
         """
-        if self.halted or self._pid != os.getpid():
-            raise HaltedError("this sparse vector session is over: pay for another one")
+        self._check()
         mechanism = self.mechanism
         draw = noise.geometric if mechanism.noise == "geometric" else noise.discrete_laplace
         rounded = mechanism.on.to_integers(values)

@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid, rounded_up
@@ -21,6 +23,12 @@ def test_no_value_raises() -> None:
     odd = [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0]
     assert Grid(2.0**-30).to_integers(odd).tolist() == [0, 2**52, -(2**52), 2**52, -(2**52), 0, 0]
     assert Grid(0.5).to_integers(3.0).shape == ()
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True) | st.integers(-40, 40).map(lambda k: k / 8))
+def test_one_number_is_rounded_like_many(value: float) -> None:
+    for grid in (Grid(1.0), Grid(2.0**-20), Grid(0.25)):
+        assert grid.to_integer(value) == grid.to_integers([value])[0]
 
 
 @pytest.mark.parametrize("step", [0.0, 3.0, -1.0, math.inf, math.nan])
