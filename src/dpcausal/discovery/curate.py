@@ -9,7 +9,8 @@ left, both public by then. The score of a question (``scores.py``, sensitivity 1
     a coin      in between
 
 **Guarantee** (epsilon, delta)-DP: each test is charged before it is drawn, kept edges too, and the filter stops when
-the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet tested stay and are named.
+the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet tested stay and are
+named.
 
 **Where we differ from [1].** The sensitivity there is 190 (n = 100, k = 4) to 4e7 times too small (n = 1e5, k = 8); its
 public code does not charge kept edges, has a coin that always says keep, and epsilon^2 where epsilon (e^epsilon - 1)

@@ -10,8 +10,8 @@ worth deciding; here 4 noise scales of an even split, so that the plan depends o
 cost rho_i the tail is u_i = exp(-effect^2 rho_i).
 
 **Expected tests** (public guesswork, never a promise): E edges left among d columns have 2E/d neighbours each on
-average; an edge is asked about with the sets of its two ends; every order removes half of the edges, down to d. [1] counts
-C(d,2) C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy, never privacy: the filter stops.
+average; an edge is asked about with the sets of its two ends; every order removes half of the edges, down to d. [1]
+counts C(d,2) C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy, never privacy: the filter stops.
 
 The search is over a grid of ratios e_(i+1)/e_i in ``RATIOS``, all at once. **Cost** below a millisecond.
 

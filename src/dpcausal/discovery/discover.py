@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 # method -> module of this package with a function run(task, **options) -> Found
-DRIVERS = {"pc": "pc"}
+DRIVERS = {
+    "pc": "pc",
+    "priv-pc": "priv_pc",
+    "svt-pc": "svt_pc",
+    "em-pc": "em_pc",
+    "curate": "curate",
+}
 PUBLIC = ("the schema (columns, levels, bins)", "the method, its level and background knowledge")
 
 
