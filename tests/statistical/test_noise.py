@@ -101,14 +101,14 @@ def frequencies_fit(observed: NDArray[np.int64], probabilities: list[float]) -> 
 
 
 def test_coins_and_choices_fit() -> None:
-    n = 40_000
+    n = 20_000
     with seeded(11):
         flips = [noise.bernoulli_exp(Fraction(13, 10)) for _ in range(n)]
         thirds = [noise.bernoulli(Fraction(1, 3)) for _ in range(n)]
         dice = np.bincount([noise.uniform_below(6) for _ in range(n)], minlength=6)
         orders = [tuple(noise.permutation(3).tolist()) for _ in range(n)]
         weights, gammas = [3, 1, 5], [Fraction(7, 10), Fraction(0), Fraction(2)]
-        picks = np.bincount([noise.categorical(weights, gammas) for _ in range(n // 4)], minlength=3)
+        picks = np.bincount([noise.categorical(weights, gammas) for _ in range(n // 2)], minlength=3)
     heads = np.array([sum(flips), n - sum(flips)])
     assert frequencies_fit(heads, [math.exp(-1.3), 1 - math.exp(-1.3)]) > FAILURE
     assert frequencies_fit(np.array([sum(thirds), n - sum(thirds)]), [1 / 3, 2 / 3]) > FAILURE

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -139,15 +140,18 @@ def exponential_law(gammas: Sequence[float]) -> Law:
     return dict(enumerate((weights / weights.sum()).tolist()))
 
 
+@lru_cache
+def _nodes(count: int) -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return (nodes + 1) / 2, weights / 2
+
+
 def permute_and_flip_law(gammas: Sequence[float]) -> Law:
     """P(j) = p_j times the integral over [0, 1] of prod_{i != j} (1 - t p_i): Gauss-Legendre is exact here."""
-    nodes, weights = np.polynomial.legendre.leggauss(len(gammas) + 1)
-    t = (nodes + 1) / 2
+    t, weights = _nodes(len(gammas) + 1)
     p = np.exp(-np.asarray(gammas, dtype=np.float64))
     return {
-        j: float(
-            p[j] * (weights / 2 * np.prod([1 - t * p[i] for i in range(p.size) if i != j], axis=0)).sum()
-        )
+        j: float(p[j] * (weights * np.prod([1 - t * p[i] for i in range(p.size) if i != j], axis=0)).sum())
         for j in range(p.size)
     }
 
