@@ -112,9 +112,9 @@ def test_first_above_has_the_law_of_single_questions() -> None:
     svt = SparseVector(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
     queries = (-3, 0, 2)
     with seeded(12):
-        seen = Counter(svt.start(0.0).first_above(queries) for _ in range(20_000))
+        seen = Counter(svt.start(0.0).first_above(queries) for _ in range(6_000))
     law = sparse_vector_law([q - svt.centre for q in queries], "geometric", svt.scales)
-    expected = {None if not any(o) else len(o) - 1: 20_000 * p for o, p in law.items()}  # type: ignore[arg-type]
+    expected = {None if not any(o) else len(o) - 1: 6_000 * p for o, p in law.items()}  # type: ignore[arg-type]
     assert chi2.sf(sum((seen[o] - e) ** 2 / e for o, e in expected.items()), 3) > 1e-6
 
 
