@@ -129,14 +129,17 @@ def _pooled_law(
     kurtosis: float,
 ) -> tuple[float, float, float]:
     """(p-value, statistic, standard error of phi) of the pooled form."""
+    if s.size == 1:
+        spread, unit = float(cov[0, 0]), float(signal[0])
+        if spread <= 0.0 or unit <= 0.0:
+            return 1.0, 0.0, math.inf
+        pvalue = one_contrast_pvalue(float(s[0]), spread, float(fourth[0]), terms, kurtosis)
+        return pvalue, float(s[0]) ** 2 / spread, math.sqrt(spread) / unit
     variance = np.diag(cov)
     live = (variance > 0.0) & (signal > 0.0)
     if not live.any():
         return 1.0, 0.0, math.inf
     error = float(np.min(np.sqrt(variance[live]) / signal[live]))
-    if s.size == 1:
-        pvalue = one_contrast_pvalue(float(s[0]), float(variance[0]), float(fourth[0]), terms, kurtosis)
-        return pvalue, float(s[0] ** 2 / variance[0]), error
     s, variance, fourth, cov = s[live], variance[live], fourth[live], cov[np.ix_(live, live)]
     weight = signal[live] ** 2 / variance
     weight /= weight.sum()

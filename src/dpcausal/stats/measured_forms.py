@@ -33,9 +33,9 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
     for i in range(k):
         if size[i] <= 0.0:
             continue
-        nu, nv = basis(p[i], u), basis(q[i], v)
-        covariance(size[i], about[i], s2[i], kurtosis, p[i], q[i], u, v, nu, nv, cov, fourth, slope)
-        contrast(d[i], u, v, nu, nv, out)
+        nu, nv = basis(p, i, u), basis(q, i, v)
+        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, cov, fourth, slope)
+        contrast(d, i, u, v, nu, nv, out)
         signal = size[i] ** 2 + about[i, UNSEEN]
         for e in range(nu * nv):
             w[e] = signal**2 / (cov[e, e] * np.sqrt(size[i])) if cov[e, e] > 0.0 else 0.0
@@ -53,13 +53,13 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
 
 
 @jit
-def centred(p: Any, u0: Any, count: Any, u: Any) -> None:
-    """u = u0 less its mean under p, column by column."""
+def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
+    """u = u0 less its mean under p[k], column by column."""
     for a in range(count):
         mean = 0.0
-        for i in range(p.shape[0]):
-            mean += p[i] * u0[i, a]
-        for i in range(p.shape[0]):
+        for i in range(p.shape[1]):
+            mean += p[k, i] * u0[i, a]
+        for i in range(p.shape[1]):
             u[i, a] = u0[i, a] - mean
 
 
@@ -72,12 +72,14 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
     k, r, c = d.shape
     u0, v0 = np.zeros((r, r)), np.zeros((c, c))
     u, v = np.zeros((r, r)), np.zeros((c, c))
-    mean_p, mean_q = np.zeros(r), np.zeros(c)
-    for i in range(k):
-        mean_p += size[i] * p[i]
-        mean_q += size[i] * q[i]
+    mean_p, mean_q = np.zeros((1, r)), np.zeros((1, c))
     whole = max(size.sum(), 1e-300)
-    nu, nv = basis(mean_p / whole, u0), basis(mean_q / whole, v0)
+    for i in range(k):
+        for a in range(r):
+            mean_p[0, a] += size[i] / whole * p[i, a]
+        for b in range(c):
+            mean_q[0, b] += size[i] / whole * q[i, b]
+    nu, nv = basis(mean_p, 0, u0), basis(mean_q, 0, v0)
     count = nu * nv
     cov, fourth, slope, out = np.zeros((count, count)), np.zeros(count), np.zeros(count), np.zeros(count)
     total, signal, fourths, h = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
@@ -86,15 +88,15 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
     for i in range(k):
         if size[i] <= 0.0 or count == 0:
             continue
-        centred(p[i], u0, nu, u)
-        centred(q[i], v0, nv, v)
-        covariance(size[i], about[i], s2[i], kurtosis, p[i], q[i], u, v, nu, nv, cov, fourth, slope)
-        contrast(d[i], u0, v0, nu, nv, out)
+        centred(p, i, u0, nu, u)
+        centred(q, i, v0, nv, v)
+        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, cov, fourth, slope)
+        contrast(d, i, u0, v0, nu, nv, out)
         square = size[i] ** 2 + about[i, UNSEEN]
         for a in range(nu):
             for b in range(nv):
                 e = a * nv + b
-                unit = square * second_moments(p[i], u, a, a)[0] * second_moments(q[i], v, b, b)[0]
+                unit = square * second_moments(p, i, u, a, a)[0] * second_moments(q, i, v, b, b)[0]
                 h[e] = unit / cov[e, e] if cov[e, e] > 0.0 else 0.0
                 total[e] += h[e] * out[e]
                 signal[e] += h[e] * unit

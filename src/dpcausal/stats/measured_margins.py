@@ -19,7 +19,7 @@ import numba as nb
 import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
-jit: Callable[[F], F] = nb.njit(nogil=True, cache=True)
+jit: Callable[[F], F] = nb.njit(nogil=True, cache=True, error_model="numpy")
 
 GUARD = 3.0  # standard errors of evidence before blocks are told apart
 LEAST = 0.1  # a proportion never falls below this part of the pooled one while there is noise
@@ -60,7 +60,7 @@ def sizes(total: Any, seen: Any, noise: Any, kurtosis: Any, out: Any, about: Any
 
 
 @jit
-def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, trust: Any) -> None:
+def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about: Any, side: Any) -> None:
     """Estimated proportions (k, levels) from observed margins; ``noise``: variance of each of their counts."""
     k, levels = seen.shape
     pool = np.zeros(levels)
@@ -91,7 +91,7 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, trust
         if bottom > 0.0:
             spread = max(top / bottom - GUARD * np.sqrt((2.0 + kurtosis) / bottom), 0.0)
     for i in range(k):
-        trust[i] = 0.0
+        about[i, side] = 0.0
         total = 0.0
         for a in range(levels):
             unit = spread * pool[a] * (1.0 - pool[a])
@@ -99,7 +99,7 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, trust
             value = pool[a]
             if base > 0.0:
                 value += size[i] * unit * (seen[i, a] - size[i] * pool[a]) / base
-                trust[i] += size[i] * size[i] * unit / base / levels
+                about[i, side] += size[i] * size[i] * unit / base / levels
             value = max(value, LEAST * pool[a] if noise[i, a] > 0.0 else 0.0)
             out[i, a] = value
             total += value

@@ -106,7 +106,7 @@ def unit_circle_threshold(
         left = -scale * (1.0 - math.log1p(-level)) - 1.0
 
         def excess(value: float) -> float:
-            return math.log(unit_circle_tail(value, n1, n0, m, tau, scale)) - math.log(level)
+            return math.log(max(unit_circle_tail(value, n1, n0, m, tau, scale), 1e-300)) - math.log(level)
 
         return float(brentq(excess, left, right, xtol=1e-13, rtol=1e-14))
 

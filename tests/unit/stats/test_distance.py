@@ -1,0 +1,50 @@
+"""Distance scores against breadth-first search on every table."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpcausal.core.errors import InputError
+from dpcausal.stats.chi2 import pearson
+from dpcausal.stats.distance import any_row_distance, fixed_labels_distance, lipschitz_score
+
+
+def test_sign_is_the_decision_of_chi_squared() -> None:
+    for a in range(0, 13):
+        for b in range(0, 10):
+            value = pearson([[[a, 12 - a], [b, 9 - b]]]).statistic
+            assert (fixed_labels_distance(a, b, 12, 9, 3.84) > 0) == (value >= 3.84)
+            assert (any_row_distance(a, 12 - a, b, 9 - b, 3.84) > 0) == (value >= 3.84)
+
+
+def test_any_row_is_never_farther_than_fixed_labels() -> None:
+    for a in range(0, 9):
+        for b in range(0, 11):
+            near, far = any_row_distance(a, 8 - a, b, 10 - b, 3.84), fixed_labels_distance(a, b, 8, 10, 3.84)
+            assert near * far > 0
+            assert abs(near) <= abs(far)
+
+
+def test_one_kind_only_gives_a_constant() -> None:
+    scores = {fixed_labels_distance(a, b, 3, 3, 50.0) for a in range(4) for b in range(4)}
+    assert scores == {-6.5}
+    assert any_row_distance(3, 0, 0, 3, 50.0) == -6.5
+
+
+def test_large_tables() -> None:
+    # chi-squared of (300 + t, 200) out of 1000 and 1000 grows with t: count the steps by hand
+    start, t = 220, 0
+    while pearson([[[start + t, 780 - t], [200, 800]]]).statistic < 3.84:
+        t += 1
+    assert -t <= fixed_labels_distance(start, 200, 1000, 1000, 3.84) < 0
+    assert any_row_distance(2500, 2500, 2500, 2500, 3.84) < -20
+
+
+def test_lipschitz_score() -> None:
+    assert lipschitz_score(-6.0, 1.5) == -4.0
+    with pytest.raises(InputError):
+        lipschitz_score(1.0, 0.0)
+    with pytest.raises(InputError):
+        any_row_distance(1, 2, 3, 4, -1.0)
+    with pytest.raises(InputError):
+        fixed_labels_distance(0, 0, 0, 4, 3.84)
