@@ -57,6 +57,8 @@ def ci_test(
     counts = counts_of(data)
     question = Question.of(counts.schema, x, y, given)
     name, why = choose(question, epsilon) if method == "auto" else (method, "as asked")
+    if name == "unit-circle":
+        options.setdefault("labels", x)
     test = method_named(name, options)
     test.check(question)
     if epsilon is None:
@@ -64,18 +66,22 @@ def ci_test(
             raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
         budget = Budget.none(relation)
     else:
-        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
+        reserve = delta if test.own_delta else 0.0
+        budget = Budget(epsilon, delta, neighbours=relation, reserve=reserve, ledger=ledger, dataset=dataset)
     session = Session(
         counts,
         test,
         level=level,
         epsilon=epsilon,
+        delta=delta,
         neighbours=relation,
         budget=None if epsilon is None else budget,
     )
     outcome = session.ask(question.x, question.y, question.given)
     public = (*PUBLIC, "the number of rows") if relation is Neighbours.REPLACE_ONE else PUBLIC
-    statement = budget.statement(released=[f"{question}: {test.releases}"], public=public, adaptive=False)
+    statement = budget.statement(
+        released=[f"{question}: {test.releases}"], public=public, adaptive=False, unit=test.protects
+    )
     return CITestResult(
         x=x,
         y=y,

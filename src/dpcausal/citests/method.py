@@ -28,6 +28,9 @@ class Outcome:
         return cls(bool(pvalue > level), float(pvalue), statistic, dof)
 
 
+ONE_ROW = "one row"
+
+
 class Charger(Protocol):
     """Anything that takes charges."""
 
@@ -40,6 +43,7 @@ class Terms:
     """Under what a private test is asked. ``n`` is None under add-remove, where it is not public."""
 
     epsilon: float
+    delta: float
     level: float
     neighbours: Neighbours
     n: int | None
@@ -56,6 +60,16 @@ class Method(Protocol):
     @property
     def releases(self) -> str:
         """What leaves, in words, for the privacy statement."""
+        ...
+
+    @property
+    def protects(self) -> str:
+        """The unit of privacy, in words."""
+        ...
+
+    @property
+    def own_delta(self) -> bool:
+        """Whether its events carry a delta of their own, to be reserved in the budget."""
         ...
 
     def check(self, question: Question) -> None:

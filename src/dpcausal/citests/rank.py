@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcausal.citests.method import Charger, Outcome, Terms
+from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
 from dpcausal.citests.question import Question
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.mechanisms.laplace import Laplace
@@ -33,6 +33,8 @@ class RankTest:
     weight: Callable[..., float]
     sensitivity: Callable[..., float]
     releases: str = "the statistic and its variance, with Laplace noise"
+    own_delta: bool = False
+    protects: str = ONE_ROW
 
     def check(self, question: Question) -> None:
         """Levels must have an order."""

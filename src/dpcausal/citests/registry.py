@@ -5,19 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dpcausal.citests.chi2 import chi2, g
+from dpcausal.citests.measured import Measured
 from dpcausal.citests.method import Method
 from dpcausal.citests.question import Question
 from dpcausal.citests.rank import KENDALL, SPEARMAN
+from dpcausal.citests.test_of_tests import TestOfTests
+from dpcausal.citests.unit_circle import UnitCircle
 from dpcausal.core.errors import InputError, did_you_mean
 
 
-def _plain(method: Method) -> Callable[..., Method]:
-    return lambda: method
+def _kendall() -> Method:
+    return KENDALL
+
+
+def _spearman() -> Method:
+    return SPEARMAN
+
+
+def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float | None = None) -> Method:
+    if test == "test-of-tests":
+        raise InputError("test-of-tests can't be its own test")
+    return TestOfTests(method_named(test, {}), parts, sub_level)
 
 
 MAKERS: dict[str, Callable[..., Method]] = {
-    "kendall": _plain(KENDALL),
-    "spearman": _plain(SPEARMAN),
+    "kendall": _kendall,
+    "spearman": _spearman,
+    "chi2": chi2,
+    "g": g,
+    "measured": Measured,
+    "unit-circle": UnitCircle,
+    "test-of-tests": _test_of_tests,
 }
 
 

@@ -24,11 +24,13 @@ class Session:
         *,
         level: float,
         epsilon: float | None,
+        delta: float = 0.0,
         neighbours: Neighbours = Neighbours.REPLACE_ONE,
         budget: Charger | None = None,
     ) -> None:
         self._counts, self._method, self._budget = counts, method, budget
-        self._level, self._epsilon, self._neighbours = level, epsilon, neighbours
+        self._level, self._neighbours = level, neighbours
+        self._epsilon, self._delta = epsilon, delta
         self._answered: dict[tuple[frozenset[str], frozenset[str]], Outcome] = {}
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
@@ -44,5 +46,5 @@ class Session:
         if self._epsilon is None or self._budget is None:
             return self._method.classical(blocks, self._level)
         n = self._counts.n if self._neighbours is Neighbours.REPLACE_ONE else None
-        terms = Terms(self._epsilon, self._level, self._neighbours, n)
+        terms = Terms(self._epsilon, self._delta, self._level, self._neighbours, n)
         return self._method.private(question, blocks, terms, self._budget)

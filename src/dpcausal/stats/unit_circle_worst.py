@@ -1,7 +1,7 @@
 """The worst p-value of a released unit circle statistic over a public range of the outcome's margin.
 
-Up to ``EXACT`` margins all are tried. Beyond that the tail, which changes smoothly from one margin to the next, is tried at
-margins spaced ever wider from both ends (where it changes fastest), and then at every margin around the
+Up to ``EXACT`` margins all are tried. Beyond that the tail, which changes smoothly from one margin to the next, is
+tried at margins spaced ever wider from both ends (where it changes fastest), and then more closely around the
 largest found, twice. The noise is far wider than what is missed between; no privacy depends on it.
 """
 

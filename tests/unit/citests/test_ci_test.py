@@ -20,14 +20,21 @@ def asia() -> dc.Dataset:
     return dc.networks.load("asia").sample(20_000, seed=3)
 
 
-@pytest.mark.parametrize("method", sorted(MAKERS))
-@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+ASKED = [
+    (m, r)
+    for m in sorted(MAKERS)
+    for r in ("replace-one", "add-remove")
+    if (m, r) != ("unit-circle", "add-remove")
+]
+
+
+@pytest.mark.parametrize(("method", "neighbours"), ASKED)
 def test_private_answer_costs_what_was_asked(asia: dc.Dataset, method: str, neighbours: str) -> None:
-    found = dc.ci_test(asia, "smoke", "bronc", epsilon=3.0, method=method, neighbours=neighbours)
+    found = dc.ci_test(asia, "smoke", "bronc", epsilon=20.0, method=method, neighbours=neighbours)
     assert not found.independent  # a strong dependence: missed with probability below 1e-6
     assert found.privacy.private
     assert found.privacy.epsilon is not None
-    assert 0 < found.privacy.epsilon <= 3.0
+    assert 0 < found.privacy.epsilon <= 20.0
     assert found.privacy.neighbours == neighbours
     assert ("the number of rows" in found.privacy.public) == (neighbours == "replace-one")
 
@@ -85,7 +92,7 @@ def test_constant_and_empty_blocks_are_no_special_case() -> None:
     schema = dc.Schema(x=dc.Categorical([0, 1]), y=dc.Categorical([0, 1]), z=dc.Categorical(list(range(50))))
     zeros = np.zeros(4, np.uint8)
     data = dc.Dataset(schema, 4, {"x": zeros, "y": zeros.copy(), "z": zeros.copy()})
-    for method in MAKERS:
+    for method in MAKERS.keys() - {"unit-circle"}:
         assert dc.ci_test(data, "x", "y", ["z"], epsilon=None, method=method).independent
         dc.ci_test(data, "x", "y", ["z"], epsilon=1.0, method=method)
 
@@ -127,6 +134,48 @@ def test_rank_tests_refuse_unordered_levels() -> None:
     for method in ("kendall", "spearman"):
         with pytest.raises(dc.InputError, match="ordered"):
             method_named(method, {}).check(question)
+
+
+def test_unit_circle_says_what_is_public(asia: dc.Dataset) -> None:
+    found = dc.ci_test(asia, "smoke", "bronc", epsilon=1.0, method="unit-circle")
+    assert "labels (smoke)" in found.privacy.unit
+    assert found.pvalue is not None
+    for statistic in ("distance", "chi2"):
+        decided = dc.ci_test(asia, "smoke", "bronc", epsilon=5.0, method="unit-circle", statistic=statistic)
+        assert decided.pvalue is None
+        assert not decided.independent
+    with pytest.raises(dc.InputError, match="replace-one"):
+        dc.ci_test(asia, "smoke", "bronc", epsilon=1.0, method="unit-circle", neighbours="add-remove")
+    with pytest.raises(dc.InputError, match="nothing given"):
+        dc.ci_test(asia, "smoke", "bronc", ["asia"], epsilon=1.0, method="unit-circle")
+    with pytest.raises(dc.InputError, match="positives"):
+        dc.ci_test(asia, "smoke", "bronc", epsilon=1.0, method="unit-circle", positives=99_999)
+
+
+@pytest.mark.parametrize("median", ["laplace", "gaussian", "cauchy"])
+def test_smooth_medians_cost_their_delta(asia: dc.Dataset, median: str) -> None:
+    delta = 0.0 if median == "cauchy" else 1e-6
+    found = dc.ci_test(asia, "smoke", "bronc", epsilon=1.5, delta=delta, method="g", median=median, parts=15)
+    assert found.privacy.epsilon == pytest.approx(1.5)
+    assert found.privacy.delta == pytest.approx(delta)
+    assert found.pvalue is not None
+    assert 0 < found.pvalue <= 1
+
+
+def test_test_of_tests_takes_any_test(asia: dc.Dataset) -> None:
+    for test in ("kendall", "chi2", "spearman"):
+        found = dc.ci_test(asia, "smoke", "bronc", epsilon=5.0, method="test-of-tests", test=test)
+        assert not found.independent
+        assert test in found.privacy.released[0]
+    with pytest.raises(dc.InputError, match="its own test"):
+        dc.ci_test(asia, "smoke", "bronc", epsilon=1.0, method="test-of-tests", test="test-of-tests")
+
+
+def test_gaussian_table_only_with_delta(asia: dc.Dataset) -> None:
+    with pytest.raises(dc.InputError, match="delta"):
+        dc.ci_test(asia, "smoke", "lung", epsilon=1.0, method="measured", noise="gaussian")
+    found = dc.ci_test(asia, "smoke", "lung", epsilon=0.5, delta=1e-6, method="measured", noise="gaussian")
+    assert found.privacy.events[0]["kind"] == "gaussian"
 
 
 def test_data_must_be_data() -> None:

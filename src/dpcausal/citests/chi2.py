@@ -1,0 +1,100 @@
+"""Chi-squared and G: classical, and private by subsample-and-aggregate (Priv-PC, Algorithm 6).
+
+Both statistics move without bound when one row changes, so they are never released. The rows are dealt into m parts,
+each part gives a p-value, and a private median of the m p-values is released:
+
+- ``median="exponential"`` (default): the exponential mechanism over cells of [0, 1]; the p-value of the result is exact
+  for uniform part p-values (``stats/aggregate.py``). Lowest error in all settings tried.
+- ``median="cauchy"`` (pure), ``"laplace"``, ``"gaussian"`` (need delta): smooth sensitivity with constants that hold
+  (``privacy/mechanisms/median_smooth.py``); p-value by simulation of the null, post-processing.
+
+m is public: 28/epsilon by default, the least at which a dependence seen by every part is found nine times in ten.
+For more power at the same cost see ``test-of-tests``, ``kendall`` (ordered levels) and ``measured``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
+from dpcausal.citests.parts import part_count, pvalues
+from dpcausal.citests.question import Question
+from dpcausal.citests.smooth_null import smooth_pvalue
+from dpcausal.core.errors import InputError
+from dpcausal.privacy.mechanisms.exponential import Exponential
+from dpcausal.privacy.mechanisms.grid import Grid
+from dpcausal.privacy.mechanisms.median_smooth import SmoothMedian
+from dpcausal.privacy.mechanisms.release import release
+from dpcausal.stats.aggregate import median_pvalue, median_scores
+from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.chi2 import Chi2Test, likelihood_ratio, pearson
+
+Median = Literal["exponential", "laplace", "gaussian", "cauchy"]
+HALVES = Grid(0.5, exact=True)  # scores of the median are multiples of 1/2
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """A classical test made private by a median over parts."""
+
+    name: str
+    value: Callable[[Blocks], Chi2Test]
+    parts: int | None = None
+    median: Median = "exponential"
+    protects: str = ONE_ROW
+    releases: str = "a private median of the p-values of disjoint parts"
+
+    def __post_init__(self) -> None:
+        if self.median not in ("exponential", "laplace", "gaussian", "cauchy"):
+            raise InputError(f"median must be exponential, laplace, gaussian or cauchy, not {self.median!r}")
+
+    @property
+    def own_delta(self) -> bool:
+        """Whether the median is only (epsilon, delta)-DP."""
+        return self.median in ("laplace", "gaussian")
+
+    def check(self, question: Question) -> None:
+        """Any levels will do."""
+
+    def classical(self, blocks: Blocks, level: float) -> Outcome:
+        """The statistic against its chi-squared law; no degrees of freedom: independent."""
+        found = self.value(blocks)
+        return Outcome.at(level, found.pvalue, found.statistic, found.dof)
+
+    def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
+        """Deal, test each part, release the median."""
+        wanted = self.parts if self.parts is not None else math.ceil(28 / terms.epsilon)
+        m = part_count(wanted, terms)
+        label = f"{self.name}: {question}"
+        if self.median == "exponential":
+            choice = Exponential(
+                sensitivity=1.0, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=HALVES
+            )
+            scores = median_scores(pvalues(blocks, m, terms, self.classical))
+            cell = release(choice, budget, label, scores)
+            return Outcome.at(terms.level, median_pvalue(cell, m, terms.epsilon))
+        m -= m % 2 == 0  # smooth sensitivity needs an odd number
+        delta = terms.delta if self.own_delta else None
+        smooth = SmoothMedian(
+            lower=0.0,
+            upper=1.0,
+            epsilon=terms.epsilon,
+            delta=delta,
+            noise=self.median,
+            neighbours=terms.neighbours,
+        )
+        median = release(smooth, budget, label, pvalues(blocks, m, terms, self.classical)[:m])
+        return Outcome.at(terms.level, smooth_pvalue(median, smooth, m))
+
+
+def chi2(parts: int | None = None, median: Median = "exponential") -> Reconciled:
+    """Pearson's chi-squared."""
+    return Reconciled("chi2", pearson, parts, median)
+
+
+def g(parts: int | None = None, median: Median = "exponential") -> Reconciled:
+    """The likelihood ratio."""
+    return Reconciled("g", likelihood_ratio, parts, median)

@@ -1,0 +1,87 @@
+"""Measured: release the whole table with noise, then a test that knows the noise (``stats/measured.py``).
+
+Every cell of (given, x, y) gets exact discrete noise: Laplace for a pure budget, Gaussian (zCDP) where delta is given
+and that is less noise. One row replaced moves two cells by one each (l1 2, l2 sqrt 2), one row added moves one. The
+test, its p-value and anything else computed from the noisy table is free post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
+from dpcausal.citests.question import Question
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.accounting.conversion import rho_for
+from dpcausal.privacy.mechanisms.gaussian import Gaussian
+from dpcausal.privacy.mechanisms.grid import INTEGERS
+from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.release import release
+from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.chi2 import likelihood_ratio
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE, Form, measured_test
+
+MOST_CELLS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A noisy table and its test; ``noise`` "auto" takes the smaller of Laplace and, with delta, Gaussian."""
+
+    noise: Literal["auto", "laplace", "gaussian"] = "auto"
+    form: Form = "combined"
+    name: str = "measured"
+    own_delta: bool = False
+    protects: str = ONE_ROW
+    releases: str = "the whole table, with noise in every cell"
+
+    def __post_init__(self) -> None:
+        if self.noise not in ("auto", "laplace", "gaussian"):
+            raise InputError(f"noise must be auto, laplace or gaussian, not {self.noise!r}")
+        if self.form not in ("combined", "omnibus", "pooled"):
+            raise InputError(f"form must be combined, omnibus or pooled, not {self.form!r}")
+
+    def check(self, question: Question) -> None:
+        """The table must be of a size that can be measured."""
+        cells = question.k * question.r * question.c
+        if cells > MOST_CELLS:
+            raise InputError(
+                f"the table of {question} has {cells:,} cells: at most {MOST_CELLS:,} can be measured"
+            )
+
+    def classical(self, blocks: Blocks, level: float) -> Outcome:
+        """G on the exact table."""
+        found = likelihood_ratio(blocks)
+        return Outcome.at(level, found.pvalue, found.statistic, found.dof)
+
+    def mechanism(self, cells: int, terms: Terms) -> tuple[Laplace | Gaussian, float, float]:
+        """(mechanism, variance of its noise, excess kurtosis), from public numbers."""
+        moved = 1.0 if terms.neighbours is Neighbours.ADD_REMOVE else 2.0
+        laplace = Laplace(
+            sensitivity=moved, epsilon=terms.epsilon, neighbours=terms.neighbours, size=cells, grid=INTEGERS
+        )
+        decay = math.exp(-1 / laplace.scale)
+        spread = 2 * decay / (1 - decay) ** 2  # variance of the discrete law
+        if self.noise == "laplace" or (self.noise == "auto" and terms.delta == 0):
+            return laplace, spread, LAPLACE
+        if terms.delta == 0:
+            raise InputError("gaussian noise needs a delta above 0")
+        rho = rho_for(terms.epsilon, terms.delta)
+        # sqrt(moved), rounded up
+        reach = math.nextafter(math.sqrt(moved), math.inf) if moved > 1 else 1.0
+        gaussian = Gaussian(
+            sensitivity=reach, rho=rho, neighbours=terms.neighbours, size=cells, grid=INTEGERS
+        )
+        if self.noise == "auto" and gaussian.sigma**2 > spread:
+            return laplace, spread, LAPLACE
+        return gaussian, gaussian.sigma**2, GAUSSIAN
+
+    def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
+        """Measure the table, then test it."""
+        mechanism, variance, kurtosis = self.mechanism(blocks.size, terms)
+        noisy = release(mechanism, budget, f"table of {question}", blocks)
+        found = measured_test(noisy, variance, kurtosis=kurtosis, n=terms.n, form=self.form)
+        return Outcome.at(terms.level, found.pvalue, found.statistic)

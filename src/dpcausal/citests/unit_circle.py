@@ -1,0 +1,115 @@
+"""Unit circle: a chi-squared decision for two groups and a yes/no outcome, at small sensitivity.
+
+For 2 x 2 tables without conditioning. One column holds public labels (who is a case): the sizes of both groups are
+public and one row's *outcome* is what is protected. The statement says so; it is a weaker promise than the other
+tests make. ``labels`` names that column (default: the first one asked about). ``positives`` is what is public about
+the number of rows with the second outcome: a number, a range (low, high), or nothing, in which case the p-value
+is the worst over all of them.
+
+- ``statistic="circle"`` (default): ||V|| with its tight sensitivity (``stats/unit_circle.py``).
+- ``statistic="distance"``: how many outcomes must change to flip the test, sensitivity 1 (``stats/distance.py``).
+  Decision only: significant at level/2, and noise beyond its own level/2 quantile; valid by the union bound.
+- ``statistic="chi2"``: output perturbation of chi-squared, the baseline. Decision only, by the same rule.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy.special import chdtri
+
+from dpcausal.citests.method import Charger, Outcome, Terms
+from dpcausal.citests.question import Question
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.mechanisms.grid import Grid
+from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.release import release
+from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.chi2 import pearson
+from dpcausal.stats.chi2_sensitivity import chi2_sensitivity
+from dpcausal.stats.distance import fixed_labels_distance
+from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
+from dpcausal.stats.unit_circle_worst import worst_tail
+
+
+@dataclass(frozen=True)
+class UnitCircle:
+    """The test and what is public for it."""
+
+    labels: str | None = None
+    positives: int | tuple[int, int] | None = None
+    statistic: Literal["circle", "distance", "chi2"] = "circle"
+    name: str = "unit-circle"
+    own_delta: bool = False
+
+    def __post_init__(self) -> None:
+        if self.statistic not in ("circle", "distance", "chi2"):
+            raise InputError(f"statistic must be circle, distance or chi2, not {self.statistic!r}")
+
+    @property
+    def releases(self) -> str:
+        """What leaves."""
+        if self.statistic == "circle":
+            return "the unit circle statistic, with Laplace noise"
+        return f"a decision by the {self.statistic} statistic with Laplace noise"
+
+    @property
+    def protects(self) -> str:
+        """The unit of privacy."""
+        return (
+            f"one row's outcome; the labels ({self.labels or 'the first column'}) and their counts are public"
+        )
+
+    def check(self, question: Question) -> None:
+        """Two levels each, nothing given, and a label column among the two."""
+        if (question.r, question.c, question.k) != (2, 2, 1) or question.given:
+            raise InputError(f"unit-circle takes two columns of two levels and nothing given, not {question}")
+        if self.labels not in (None, question.x, question.y):
+            raise InputError(f"labels must be {question.x} or {question.y}, not {self.labels}")
+
+    def _groups(self, question: Question, blocks: Blocks) -> tuple[int, int, int, int]:
+        """(c11, c10, N1, N0): outcomes in the second and first group, and their sizes."""
+        table = blocks[0] if self.labels in (None, question.x) else blocks[0].T
+        return int(table[1, 1]), int(table[0, 1]), int(table[1].sum()), int(table[0].sum())
+
+    def classical(self, blocks: Blocks, level: float) -> Outcome:
+        """Chi-squared without continuity correction."""
+        found = pearson(blocks)
+        return Outcome.at(level, found.pvalue, found.statistic, found.dof)
+
+    def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
+        """Release the statistic with noise for one changed outcome, labels fixed."""
+        if terms.neighbours is not Neighbours.REPLACE_ONE:
+            raise InputError("unit-circle is proved for replace-one neighbours only (labels fixed)")
+        c11, c10, n1, n0 = self._groups(question, blocks)
+        if min(n1, n0) == 0:  # group sizes are public here
+            raise InputError(f"unit-circle needs rows in both groups of {self.labels or question.x}")
+        label = f"{self.name} ({self.statistic}): {question}"
+        if self.statistic == "circle":
+            tau = float(chdtri(1, terms.level))
+            mechanism = self._noise(unit_circle_sensitivity(n1, n0, tau), terms)
+            noisy = float(release(mechanism, budget, label, float(unit_circle(c11, c10, n1, n0, tau))))
+            pvalue = worst_tail(noisy, n1, n0, self._range(n0 + n1), tau, mechanism.scale)
+            return Outcome.at(terms.level, pvalue, noisy)
+        tau = float(chdtri(1, terms.level / 2))
+        if self.statistic == "distance":
+            mechanism = self._noise(1.0, terms, Grid(0.5, exact=True))
+            value, cut = fixed_labels_distance(c11, c10, n1, n0, tau), -0.5
+        else:
+            mechanism = self._noise(chi2_sensitivity(n0, n1), terms)
+            value, cut = pearson(blocks).statistic, tau
+        noisy = float(release(mechanism, budget, label, value))
+        quantile = mechanism.scale * math.log(1 / terms.level)  # P(noise > quantile) <= level/2
+        return Outcome(independent=not noisy > cut + quantile)
+
+    def _noise(self, sensitivity: float, terms: Terms, grid: Grid | None = None) -> Laplace:
+        return Laplace(sensitivity=sensitivity, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=grid)
+
+    def _range(self, n: int) -> tuple[int, int]:
+        low, high = (self.positives,) * 2 if isinstance(self.positives, int) else self.positives or (0, n)
+        if not 0 <= low <= high <= n:
+            raise InputError(f"positives must lie within 0 and the number of rows, not {self.positives}")
+        return low, high
