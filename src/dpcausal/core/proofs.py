@@ -4,7 +4,8 @@
 
     <!-- proves: LaplaceMechanism.charge sha256:... -->
 
-with a hash of the syntax tree, without docstrings, of the function and the module constants it uses. ``python tools/proofs.py check`` fails when
+with a hash of the syntax tree, without docstrings, of the function and the module constants it uses.
+``python tools/proofs.py check`` fails when
 the function changed after its proof was read; ``python tools/proofs.py sign NAME`` renews the hash once a
 person has read the proof against the code again.
 """
