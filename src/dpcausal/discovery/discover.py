@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Edge, Knowledge
+from dpcausal.discovery.measured import MOST_CELLS
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.task import Found, Task
 from dpcausal.graphs.graph import Graph
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 # method -> module of this package with a function run(task, **options) -> Found
 DRIVERS = {
+    "measured": "measured",
     "pc": "pc",
     "priv-pc": "priv_pc",
     "svt-pc": "svt_pc",
@@ -65,7 +68,7 @@ def discover(
         raise InputError("a graph needs at least two columns in the schema")
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
     known = Knowledge.of(columns, required, forbidden, tiers)
-    name, why = _choose(epsilon) if method == "auto" else (method, "as asked")
+    name, why = _choose(counts, epsilon) if method == "auto" else (method, "as asked")
     run = _driver(name)
     if (name == "pc") != (epsilon is None):
         raise InputError(
@@ -85,7 +88,9 @@ def discover(
         *(("the number of rows",) if relation is Neighbours.REPLACE_ONE else ()),
         *found.public,
     )
-    statement = (budget or Budget.none(relation)).statement(released=found.released, public=public)
+    statement = (budget or Budget.none(relation)).statement(
+        released=found.released, public=public, adaptive=found.adaptive
+    )
     return DiscoveryResult(
         graph=graph,
         privacy=statement,
@@ -100,10 +105,13 @@ def discover(
     )
 
 
-def _choose(epsilon: float | None) -> tuple[str, str]:
+def _choose(counts: Counts, epsilon: float | None) -> tuple[str, str]:
+    """From the schema and the budget alone."""
     if epsilon is None:
         return "pc", "chosen because no privacy was asked for"
-    return "priv-pc", "chosen because a budget was given"
+    if math.prod(column.size for column in counts.schema.values()) <= MOST_CELLS:
+        return "measured", "chosen because the joint table is small enough to be measured at once"
+    return "priv-pc", "chosen because the joint table is too large to be measured at once"
 
 
 def _driver(name: str) -> Callable[..., Found]:

@@ -49,6 +49,7 @@ class Found:
     released: tuple[str, ...]
     public: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    adaptive: bool = True  # False: every event was fixed before the first answer
 
 
 def drive(
