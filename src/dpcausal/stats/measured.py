@@ -2,7 +2,7 @@
 
 **Formula.** T = O + Z of shape (k, r, c), cell variance ``variance`` and excess kurtosis ``kurtosis`` of Z (3
 Laplace, 0 Gaussian). Contrasts C = u'(N T - R C')v per block are unbiased under independence
-(``measured_contrasts.py``); two forms sum them (``measured_forms.py``): *omnibus* squares each, *pooled* adds them
+(``measured_kernel.py``); two forms sum them: *omnibus* squares each, *pooled* adds them
 over blocks first; ``combined`` joins both p-values. With one block of 2 x 2 the forms agree; without noise omnibus is
 Pearson's with weights sqrt(n_i).
 
@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.measured_forms import forms
+from dpcausal.stats.measured_kernel import forms
 from dpcausal.stats.measured_law import cauchy_combination, gamma_pvalue, one_contrast_pvalue
 
 LAPLACE, GAUSSIAN = 3.0, 0.0  # excess kurtosis of the noise
@@ -67,14 +67,14 @@ def checked_measurement(
     table: ArrayLike, variance: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both as float64 of shape (k, r, c). The table is already public, so its values may be checked."""
-    noisy = np.ascontiguousarray(table, dtype=np.float64)
+    noisy = np.array(table, dtype=np.float64, order="C")  # a copy: read-only arrays compile anew
     if noisy.ndim != 3 or noisy.shape[0] < 1 or min(noisy.shape[1:]) < 1:
         raise InputError(f"a measured table must have shape (k, r, c), not {noisy.shape}")
     if isinstance(variance, float | int):
         spread = np.full(noisy.shape, float(variance))
     else:
         try:
-            spread = np.ascontiguousarray(np.broadcast_to(np.asarray(variance, np.float64), noisy.shape))
+            spread = np.array(np.broadcast_to(np.asarray(variance, np.float64), noisy.shape), order="C")
         except ValueError:
             raise InputError(f"variance must be a number or of shape {noisy.shape}") from None
     if not (math.isfinite(noisy.sum()) and math.isfinite(spread.sum()) and spread.min() >= 0.0):

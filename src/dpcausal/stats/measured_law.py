@@ -1,4 +1,4 @@
-"""Null laws of the two forms of ``measured_forms.py``, as p-values.
+"""Null laws of the two forms of ``measured_kernel.py``, as p-values.
 
 **One contrast** (2 x 2 tables): S = sum of independent noise terms of known standard deviations and the rest
 (sampling, products of noise). A term of excess kurtosis e is variance-gamma with cumulant generating function
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc, ndtr
 
-from dpcausal.stats.measured_margins import jit
+from dpcausal.stats.measured_kernel import jit
 
 
 @jit
@@ -91,7 +91,7 @@ def one_contrast_pvalue(
     """
     if variance <= 0.0:
         return 1.0
-    terms = sd if kurtosis > 1e-9 else np.zeros(1)
+    terms = np.abs(sd) if kurtosis > 1e-9 else np.zeros(1)
     squares = terms * terms
     rest = max(variance - float(squares.sum()), 1e-12 * variance)
     beyond = (fourth - kurtosis * float(squares @ squares)) / rest**2
@@ -125,6 +125,8 @@ def cauchy_combination(first: float, second: float) -> float:
     >>> round(cauchy_combination(0.03, 0.03), 6), round(cauchy_combination(0.001, 0.5), 4)
     (0.03, 0.002)
     """
+    if first == second:
+        return first
     total = 0.0
     for p in (first, second):
         total += 0.5 / math.tan(math.pi * min(max(p, 1e-300), 1.0 - 1e-3))
