@@ -1,0 +1,1 @@
+"""The gwas room: genotype counts from PLINK files, and private screening of many SNPs."""

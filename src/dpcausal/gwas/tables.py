@@ -1,0 +1,109 @@
+"""Genotype counts made elsewhere: plink's .model tables, or a pair of plink2 .gcount tables.
+
+So counting can run by chromosome where the genotypes are, and only counts travel. Group sizes are given, since they are
+public and a table with missing calls does not tell them: what a SNP lacks of them is counted as the homozygote of
+allele 2 (the rule "reference" of ``counting.py``). Several files are read one after the other.
+
+- ``.model`` (plink --model, rows GENO): CHR SNP A1 A2 TEST AFF UNAFF, counts hom1/het/hom2.
+- ``.gcount`` (plink2 --geno-counts), one of cases and one of controls, the same SNPs: allele 1 is ALT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dpcausal.core.errors import InputError
+from dpcausal.gwas.counting import GenotypeCounts
+from dpcausal.gwas.phenotype import read_lines
+from dpcausal.gwas.variants import Variant
+
+Entry = tuple[Variant, int, int, int]  # SNP, hom1, het, hom2
+
+
+def checked(entries: Sequence[tuple[Variant, tuple[int, ...]]], cases: int, controls: int) -> GenotypeCounts:
+    """Counts of (hom1, het, hom2) x (case, control) within the public group sizes."""
+    if cases < 1 or controls < 1:
+        raise InputError("give the public numbers of cases and controls (people), both at least 1")
+    if not entries:
+        raise InputError("the tables of counts hold no SNP")
+    full = np.array([row for _, row in entries], np.int64)
+    if (
+        (full < 0).any()
+        or (full[:, :3].sum(axis=1) > cases).any()
+        or (full[:, 3:].sum(axis=1) > controls).any()
+    ):
+        raise InputError("a table of counts holds more people than the given numbers of cases and controls")
+    table = np.ascontiguousarray(full[:, [0, 1, 3, 4]].astype(np.int32))
+    return GenotypeCounts(table, cases, controls, [v for v, _ in entries], np.arange(len(entries)))
+
+
+def whole(word: str, where: str) -> int:
+    """A count."""
+    if not word.isdigit():
+        raise InputError(f"{where}: a count that is not a whole number")
+    return int(word)
+
+
+def columns_of(header: list[str], names: Sequence[str], path: Path) -> list[int]:
+    """Places of the named columns."""
+    places = {name.lstrip("#"): i for i, name in enumerate(header)}
+    lacking = [name for name in names if name not in places]
+    if lacking:
+        raise InputError(f"{path.name} has no column {lacking[0]}")
+    return [places[name] for name in names]
+
+
+def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCounts:
+    """Counts from one or more plink .model files."""
+    entries: list[tuple[Variant, tuple[int, ...]]] = []
+    for path in paths:
+        lines = read_lines(path)
+        if not lines:
+            raise InputError(f"{path.name} is empty")
+        c, s, a1, a2, test, aff, unaff = columns_of(
+            lines[0], ("CHR", "SNP", "A1", "A2", "TEST", "AFF", "UNAFF"), path
+        )
+        for number, fields in enumerate(lines[1:], 2):
+            if len(fields) <= max(c, s, a1, a2, test, aff, unaff):
+                raise InputError(f"{path.name}, line {number}: too few columns")
+            if fields[test] != "GENO":
+                continue
+            words = [*fields[aff].split("/"), *fields[unaff].split("/")]
+            if len(words) != 6:
+                raise InputError(f"{path.name}, line {number}: AFF and UNAFF must hold three counts each")
+            numbers = tuple(whole(word, f"{path.name}, line {number}") for word in words)
+            entries.append((Variant(fields[c], fields[s], 0, fields[a1], fields[a2]), numbers))
+    return checked(entries, cases, controls)
+
+
+def read_gcount(
+    case_paths: Sequence[Path], control_paths: Sequence[Path], cases: int, controls: int
+) -> GenotypeCounts:
+    """Counts from plink2 .gcount files of cases and of controls, SNP by SNP the same."""
+    case, control = (
+        [entry for path in paths for entry in gcount_lines(path)] for paths in (case_paths, control_paths)
+    )
+    if [v for v, *_ in case] != [v for v, *_ in control]:
+        raise InputError("the .gcount files of cases and of controls do not list the same SNPs")
+    both = [(v, (*a, *b)) for (v, *a), (_, *b) in zip(case, control, strict=True)]
+    return checked(both, cases, controls)
+
+
+def gcount_lines(path: Path) -> list[Entry]:
+    """SNP and (hom1, het, hom2) of every line."""
+    lines = read_lines(path)
+    if not lines:
+        raise InputError(f"{path.name} is empty")
+    names = ("CHROM", "ID", "REF", "ALT", "HOM_REF_CT", "HET_REF_ALT_CTS", "TWO_ALT_GENO_CTS")
+    c, s, ref, alt, hom2, het, hom1 = columns_of(lines[0], names, path)
+    found: list[Entry] = []
+    for number, fields in enumerate(lines[1:], 2):
+        if len(fields) != len(lines[0]):
+            raise InputError(f"{path.name}, line {number}: not as many columns as the header")
+        where = f"{path.name}, line {number}"
+        counts = [whole(fields[place], where) for place in (hom1, het, hom2)]
+        found.append((Variant(fields[c], fields[s], 0, fields[alt], fields[ref]), *counts))  # type: ignore[arg-type]
+    return found
