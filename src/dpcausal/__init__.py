@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpcausal.data.read import read
     from dpcausal.data.scan import ColumnsIgnored
     from dpcausal.data.schema import Schema
+    from dpcausal.discovery.discover import discover
     from dpcausal.graphs.graph import Graph
     from dpcausal.privacy.budget import Budget
 
@@ -38,6 +39,7 @@ _HOMES = {
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
     "ci_test": "dpcausal.citests.ci_test",
+    "discover": "dpcausal.discovery.discover",
     "networks": "dpcausal",
     "read": "dpcausal.data.read",
     "testing": "dpcausal",
@@ -59,6 +61,7 @@ __all__ = [
     "SchemaError",
     "__version__",
     "ci_test",
+    "discover",
     "networks",
     "read",
     "testing",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
@@ -52,12 +53,21 @@ class DiscoveryResult:
         """One JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
+    def edges(self) -> list[str]:
+        """Every edge in words: ``a -> b`` or ``a - b``."""
+        return [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.graph.edges()]
+
+    def report(self, path: str) -> str:
+        """Write one self-contained HTML page (``dpcausal.report``); its path."""
+        write: Any = import_module("dpcausal.report.page").write  # the report room is above this one
+        return str(write(self, path))
+
     def summary(self) -> str:
         """The graph and what it cost, in words."""
         lines = [
             f"{len(self.graph.skeleton)} edges among {len(self.graph.nodes)} columns ({self.method}; {self.why})"
         ]
-        lines += [f"  {edge}" for edge in self.graph.edges()]
+        lines += [f"  {edge}" for edge in self.edges()]
         if self.untested:
             pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(self.untested, key=sorted))
             lines.append(f"Not fully tested, kept: {pairs}")

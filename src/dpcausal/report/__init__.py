@@ -1,0 +1,1 @@
+"""Pages and plots from results only: nothing here sees data."""
