@@ -21,11 +21,13 @@ References: [1] CURATE, appendix (Lemma 1), and its public code.
 
 from __future__ import annotations
 
+import math
+
 from dpcausal.core.errors import InputError
-from dpcausal.discovery.curate_plan import EFFECT, cost_now, even_scale, expected_tests
+from dpcausal.discovery.curate_plan import EFFECT, cost_now, even_scale, expected_tests, most_tests
 from dpcausal.discovery.scores import Scorer
 from dpcausal.discovery.scores_plan import ExaminePlan
-from dpcausal.discovery.search import Answer, Answers, Question, pc_search
+from dpcausal.discovery.search import Answer, Answers, Question, pc_search, start
 from dpcausal.discovery.task import Found, Task, drive
 from dpcausal.privacy import noise
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
@@ -33,6 +35,7 @@ from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 
 MARGIN = 0.1
+SHIFT = 1.0  # in standard deviations of the noise: smaller than for one look a pair, since edges are asked about often
 SPENT = 1e-6  # a smaller share of the total buys no answer worth having: the search ends
 RELEASED = "for every question that was asked, a noisy score that decided whether the edge goes"
 
@@ -44,6 +47,7 @@ class NoisyTests:
         self._task, self._budget, self._margins = task, task.paid(), margins
         self._scorer = Scorer(task.counts, task.level, task.neighbours)
         self._gaussian = self._budget.total.rho > 0
+        self._found = start(task.columns, task.known)  # what the answers so far leave: released
         most = len(task.columns) - 2
         self._last = most if task.max_order is None else min(task.max_order, most)
         self._order = -1
@@ -56,27 +60,34 @@ class NoisyTests:
         order = len(batch[0].given)
         if order > self._order:
             self._order = order
-            self._plan(order, len({(q.x, q.y) for q in batch}))
+            self._plan(order)
         mechanism = self._mechanism
         if mechanism is None or not self._budget.affords(mechanism.event("test")):
             return None
         plan = ExaminePlan.of(mechanism)
         low, high = -self._margins[0] * plan.scale, self._margins[1] * plan.scale
         answers: list[Answer] = []
-        for value in self._scorer.scores(batch, plan.shift, plan.least).tolist():
+        shift = SHIFT * plan.scale * (1.0 if plan.gaussian else math.sqrt(2.0))
+        values = self._scorer.scores(batch, shift, plan.least).tolist()
+        for question, value in zip(batch, values, strict=True):
             if not self._budget.affords(mechanism.event("test")):
                 break
             noisy = float(release(mechanism, self._budget, "test", value))
-            answers.append(noisy > high or (noisy >= low and noise.coin()))
+            gone = noisy > high or (noisy >= low and noise.coin())
+            answers.append(gone)
+            if gone:
+                self._found.remove(question)
         return answers + [None] * (len(batch) - len(answers))
 
-    def _plan(self, order: int, edges: int) -> None:
+    def _plan(self, order: int) -> None:
         """The mechanism of this order, from what is left."""
         left = self._budget.left_rho() if self._gaussian else self._budget.left_epsilon()
         if left <= SPENT * (self._budget.total.rho if self._gaussian else self._budget.total.epsilon):
             self._mechanism = None
             return
-        tests = expected_tests(order, edges, len(self._task.columns), max(self._last, order))
+        now = most_tests(order, self._found, self._task.known)
+        edges = len(self._found.edges)
+        tests = expected_tests(order, now, edges, len(self._task.columns), max(self._last, order))
         if not self._effect:
             self._effect = EFFECT * even_scale(tests, left, self._gaussian)
         cost = min(cost_now(tests, left, self._effect, self._gaussian), left)

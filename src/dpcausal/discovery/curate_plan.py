@@ -9,9 +9,10 @@ subject to the composed cost of all tests. T beta/Delta is the ``effect``: the m
 worth deciding; here 4 noise scales of an even split, so that the plan depends on ratios alone. For Gaussian noise of
 cost rho_i the tail is u_i = exp(-effect^2 rho_i).
 
-**Expected tests** (public guesswork, never a promise): E edges left among d columns have 2E/d neighbours each on
-average; an edge is asked about with the sets of its two ends; every order removes half of the edges, down to d. [1]
-counts C(d,2) C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy, never privacy: the filter stops.
+**Expected tests.** For the present order the most that can be asked, counted on the graph as released so far: an order
+never runs out half-way. For later ones a guess: E edges left among d columns have 2E/d neighbours each on average; an
+edge is asked about with the sets of its two ends; every order removes half of the edges, down to d. [1] counts C(d,2)
+C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy, never privacy: the filter stops.
 
 The search is over a grid of ratios e_(i+1)/e_i in ``RATIOS``, all at once. **Cost** below a millisecond.
 
@@ -22,27 +23,44 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.search import Skeleton
 
 AHEAD = 4  # orders planned for, the present one included
 RATIOS = (1.0, 0.85, 0.7, 0.5, 0.35, 0.2)
 EFFECT = 4.0
 
 
-def expected_tests(order: int, edges: int, columns: int, last: int) -> list[float]:
-    """Guessed number of tests of the orders from ``order`` to ``last``, at most ``AHEAD`` of them.
+def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
+    """The most questions that stable PC can ask at ``order``, from the graph at its start."""
+    total = 0
+    for x, y in combinations(found.columns, 2):
+        if y not in found.adjacent[x] or frozenset((x, y)) in known.kept:
+            continue
+        near_x, near_y = (
+            {z for z in found.adjacent[end] if z not in (x, y) and known.may_separate(z, x, y)}
+            for end in (x, y)
+        )
+        both = len(near_x & near_y)
+        total += math.comb(len(near_x), order) + math.comb(len(near_y), order) - math.comb(both, order)
+    return total
 
-    >>> expected_tests(0, 28, 8, 6)
+
+def expected_tests(order: int, now: int, edges: int, columns: int, last: int) -> list[float]:
+    """Tests of the orders from ``order`` (``now`` of them) to ``last``, at most ``AHEAD`` orders.
+
+    >>> expected_tests(0, 28, 28, 8, 6)
     [28.0, 70.0, 8.0, 8.0]
     """
-    tests, left = [], float(edges)
-    for i in range(order, min(last, order + AHEAD - 1) + 1):
+    tests, left = [float(max(now, 1))], max(min(float(edges), columns), edges / 2)
+    for i in range(order + 1, min(last, order + AHEAD - 1) + 1):
         near = max(2 * left / columns - 1, 1.0)  # neighbours of an end, the other end left out
-        sets = 1.0 if i == 0 else 2 * _choose(near, i)
-        tests.append(left * max(sets, 1.0))
+        tests.append(left * max(2 * _choose(near, i), 1.0))
         left = max(min(left, columns), left / 2)
     return [float(round(count)) for count in tests]
 

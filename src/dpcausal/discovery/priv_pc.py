@@ -107,7 +107,7 @@ def optimal_subsample(epsilon_sieve: float, n: int) -> int:
     >>> optimal_subsample(0.01, 100_000), optimal_subsample(3.0, 100_000)
     (5000, 100000)
     """
-    ratios = [float(SMALLEST_SHARE_OF_ROWS) ** (i / 199) for i in range(200)]
+    ratios = [math.pow(SMALLEST_SHARE_OF_ROWS, i / 199) for i in range(200)]
     best = min(ratios, key=lambda ratio: math.sqrt(ratio) / math.log1p(ratio * math.expm1(epsilon_sieve)))
     return round(n / best)
 

@@ -3,11 +3,12 @@
 Scores (``scores.py``) have sensitivity 1 and are asked whether they are above 0. A question is wrongly found
 independent ("false hit") with a probability that falls with its dependence; the ``resolution`` of a way to decide is
 the dependence, in units of D rows, at which that is 1 in 100. ``shift`` is set so that an independent pair is found
-with a probability of about .9, ``least`` so that a question without information is a false hit about 1 time in 10.
+with a probability of .9 or more, ``least`` so that a question without information is a false hit about 1 time in 10.
 
 - sparse vector: noise is one-sided, so a score above centre + N0 is found for sure; shift = centre + 2 b_threshold.
   False hit of score -x: P(N - N0 >= x + centre) = b_q/(b_q + b_t) exp(-(x + centre)/b_q).
-- examination: shift = 2 scales of Laplace noise, or 1.3 sigma of Gaussian noise (P = .93, .90).
+- examination: shift = 3 scales of Laplace noise, or 2 sigma of Gaussian noise (an
+  independent pair passes with probability .975, .977).
 
 Nothing here sees data.
 """
@@ -25,7 +26,7 @@ from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVector
 
 RARE = 0.01
-LAPLACE_SHIFT, GAUSSIAN_SHIFT = 2.0, 1.3
+LAPLACE_SHIFT, GAUSSIAN_SHIFT = 3.0, 2.0
 
 
 @dataclass(frozen=True)

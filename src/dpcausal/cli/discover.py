@@ -1,0 +1,133 @@
+"""``dpcausal discover``: a causal graph from a file, written to a directory with its privacy statement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpcausal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.knowledge import Edge
+    from dpcausal.discovery.result import DiscoveryResult
+
+HELP = """Learn a causal graph (a CPDAG) under differential privacy.
+
+    dpcausal discover patients.csv --schema schema.toml --epsilon 1 --delta 1e-6 --out graph/
+
+DIR gets graph.json, graph.dot, graph.graphml and privacy.json. Without --epsilon nothing is computed, unless
+--method pc asks for the classical algorithm, which is not private."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``discover`` command to ``app``."""
+    app.command("discover", help=HELP)(run_discover)
+
+
+def parse_edges(option: str, texts: list[str]) -> list[Edge]:
+    """``a:b`` is the arrow a -> b, ``a--b`` the edge either way round.
+
+    >>> parse_edges("--required", ["a:b", "c--d"]) == [("a", "b"), frozenset({"c", "d"})]
+    True
+    """
+    edges: list[Edge] = []
+    for text in texts:
+        ends = text.split("--") if "--" in text else text.split(":")
+        if len(ends) != 2 or not all(end.strip() for end in ends):
+            raise InputError(
+                f"{option} takes a:b (an arrow) or a--b (an edge either way round), not {text!r}"
+            )
+        a, b = (end.strip() for end in ends)
+        edges.append(frozenset((a, b)) if "--" in text and a != b else (a, b))
+    return edges
+
+
+def parse_tiers(text: str) -> list[list[str]]:
+    """``a,b;c`` is the tier a, b before the tier c.
+
+    >>> parse_tiers("a, b; c")
+    [['a', 'b'], ['c']]
+    """
+    tiers = [[name.strip() for name in tier.split(",") if name.strip()] for tier in text.split(";")]
+    return [tier for tier in tiers if tier]
+
+
+def prepared(out: Path) -> Path:
+    """The directory, made and found to be writable before anything is charged."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".dpcausal"
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"can't write to the directory {str(out)!r}: {error.strerror or error}") from None
+    return out
+
+
+def write(result: DiscoveryResult, out: Path) -> None:
+    """The graph in three formats, and the privacy statement."""
+    files = {
+        "graph.json": result.graph.to_json(),
+        "graph.dot": result.graph.to_dot(),
+        "graph.graphml": result.graph.to_graphml(),
+        "privacy.json": result.privacy.to_json(),
+    }
+    for name, text in files.items():
+        try:
+            (out / name).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
+
+
+def run_discover(
+    data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .arrow file.")],
+    schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
+    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR")],
+    epsilon: Annotated[float | None, typer.Option("--epsilon", help="What it may cost in all.")] = None,
+    delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
+    method: Annotated[
+        str,
+        typer.Option("--method", help="auto, measured, priv-pc, svt-pc, em-pc, curate, or pc (not private)."),
+    ] = "auto",
+    level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
+    max_order: Annotated[int | None, typer.Option("--max-order", help="Largest conditioning set.")] = None,
+    neighbours: Annotated[
+        str, typer.Option("--neighbours", help="replace-one or add-remove.")
+    ] = "replace-one",
+    required: Annotated[list[str] | None, typer.Option("--required", help="a:b or a--b; repeat it.")] = None,
+    forbidden: Annotated[
+        list[str] | None, typer.Option("--forbidden", help="a:b or a--b; repeat it.")
+    ] = None,
+    tiers: Annotated[str, typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'.")] = "",
+    ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Run it; files go to DIR, a summary or the JSON object to standard output."""
+    import dpcausal as dc
+    from dpcausal.discovery.discover import discover
+
+    if epsilon is None and method != "pc":
+        raise InputError("give an --epsilon; without privacy there is --method pc")
+    known = {"required": parse_edges("--required", required or [])}
+    known["forbidden"] = parse_edges("--forbidden", forbidden or [])
+    declared = dc.Schema.from_toml(schema)
+    rows = dc.read(data, declared, progress=not as_json)
+    prepared(out)
+    result = discover(
+        rows,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        level=level,
+        neighbours=neighbours,
+        max_order=max_order,
+        tiers=parse_tiers(tiers),
+        ledger=ledger,
+        dataset=dataset,
+        **known,
+    )
+    write(result, out)
+    typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {out}")

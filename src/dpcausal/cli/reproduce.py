@@ -1,0 +1,76 @@
+"""``dpcausal reproduce``: a paper's figure or table, from scratch.
+
+The scripts live in ``experiments/`` of the source repository, which is not part of an installed package: this command
+finds them next to the package's source, or in the current directory, and says so in one line where there are none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpcausal.core.errors import InputError, did_you_mean
+
+# name -> script below experiments/, with a function main(quick: bool, out: Path) -> None
+FIGURES = {
+    "priv-pc-figure1": "priv_pc/figure1.py",
+    "priv-pc-table2": "priv_pc/table2.py",
+    "curate-comparison": "curate/comparison.py",
+}
+
+HELP = """Reproduce a paper's figure or table from scratch; prints a table and writes pictures to docs/figures.
+
+Figures: {figures}. Noise and data are seeded: repeatable, and not private (the data are synthetic)."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``reproduce`` command to ``app``."""
+    app.command("reproduce", help=HELP.format(figures=", ".join(FIGURES)))(run_reproduce)
+
+
+def experiments() -> Path:
+    """The directory of the scripts."""
+    for root in (Path(__file__).resolve().parents[3], Path.cwd()):
+        if (root / "experiments" / "priv_pc").is_dir():
+            return root / "experiments"
+    raise InputError("reproduce needs a source checkout: there is no experiments/ directory here")
+
+
+def load(script: Path) -> Any:
+    """The module in ``script``; modules beside it can be imported by it."""
+    spec = importlib.util.spec_from_file_location(f"experiment_{script.stem}", script)
+    if spec is None or spec.loader is None:
+        raise InputError(f"can't load {script.name}")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(script.parents[1]))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def run_reproduce(
+    figure: Annotated[str, typer.Argument(help="Which: " + ", ".join(FIGURES))],
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds: minutes, not hours.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Directory for pictures and tables; docs/figures if not given."),
+    ] = None,
+) -> None:
+    """Run one script."""
+    if figure not in FIGURES:
+        raise InputError(
+            f"no figure is called {figure!r}{did_you_mean(figure, FIGURES)}; there are {', '.join(FIGURES)}"
+        )
+    root = experiments()
+    target = out or root.parent / "docs" / "figures"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"can't write to the directory {str(target)!r}: {error.strerror or error}") from None
+    load(root / FIGURES[figure]).main(quick=quick, out=target)
