@@ -1,7 +1,7 @@
 """``make demo``: a private causal graph of an embedded data set, what it cost, and how near it came to the truth.
 
-The data are 50,000 synthetic chest-clinic patients (the "asia" network of Lauritzen and Spiegelhalter), so the true graph
-is known. The graph is learned at epsilon = 1; the report goes to demo/report.html.
+The data are 50,000 synthetic chest-clinic patients (the "asia" network of Lauritzen and Spiegelhalter), so the true
+graph is known. The graph is learned at epsilon = 1; the report goes to demo/report.html.
 """
 
 from __future__ import annotations
