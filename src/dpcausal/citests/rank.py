@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
 from dpcausal.citests.question import Question
 from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.blocks import Blocks
@@ -51,12 +53,7 @@ class RankTest:
 
     def mechanism(self, question: Question, terms: Terms) -> tuple[Laplace, float]:
         """The release and the weight of the variance in it: public sizes only."""
-        shape = (terms.neighbours, question.r, question.c, question.k)
-        weight = self.weight(*shape, terms.epsilon)
-        sensitivity = self.sensitivity(*shape, weight)
-        return Laplace(
-            sensitivity=sensitivity, epsilon=terms.epsilon, neighbours=terms.neighbours, size=2
-        ), weight
+        return _mechanism(self, terms.neighbours, question.r, question.c, question.k, terms.epsilon)
 
     def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
         """Release both numbers at once; the p-value is post-processing."""
@@ -66,6 +63,16 @@ class RankTest:
         noisy, noisy_variance = release(mechanism, budget, label, np.array([statistic, weight * variance]))
         pvalue = float(laplace_pvalue(noisy, noisy_variance / weight, mechanism.scale))
         return Outcome.at(terms.level, pvalue, float(noisy))
+
+
+@lru_cache(maxsize=256)
+def _mechanism(
+    test: RankTest, neighbours: Neighbours, r: int, c: int, k: int, epsilon: float
+) -> tuple[Laplace, float]:
+    """Kept: exact fractions cost more than the test itself. Public arguments only, and no noise in it."""
+    weight = test.weight(neighbours, r, c, k, epsilon)
+    sensitivity = test.sensitivity(neighbours, r, c, k, weight)
+    return Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=neighbours, size=2), weight
 
 
 KENDALL = RankTest("kendall", kendall, kendall_weight, kendall_joint_sensitivity)
