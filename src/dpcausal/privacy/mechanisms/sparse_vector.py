@@ -40,7 +40,9 @@ from dpcausal.privacy.mechanisms.grid import Grid, rounded_up
 from dpcausal.privacy.mechanisms.release import checked_positive, checked_size
 
 Noise = Literal["geometric", "laplace"]
-CHUNK = 4096  # queries answered at a time by first_above; noise drawn after the first positive is thrown away
+CHUNK = (
+    16384  # queries answered at a time by first_above; noise drawn after the first positive is thrown away
+)
 
 
 class HaltedError(BudgetError):
@@ -160,11 +162,16 @@ class SparseVectorSession:
         """
         self._check()
         mechanism = self.mechanism
-        draw = noise.geometric if mechanism.noise == "geometric" else noise.discrete_laplace
-        rounded = mechanism.on.to_integers(values)
+        rounded, scale = mechanism.on.to_integers(values), mechanism.scales.query
         for start in range(0, rounded.size, CHUNK):
             part = rounded[start : start + CHUNK]
-            above = np.flatnonzero(part + draw(mechanism.scales.query, part.size) >= self._level)
+            if (
+                mechanism.noise == "geometric"
+            ):  # P(N >= r) = exp(-max(r, 0)/scale): a coin is all that is asked
+                hit = noise.bernoulli_exp_many(np.maximum(self._level - part, 0), 1 / Fraction(scale))
+            else:
+                hit = part + noise.discrete_laplace(scale, part.size) >= self._level
+            above = np.flatnonzero(hit)
             if above.size:
                 self.remaining -= 1
                 return start + int(above[0])

@@ -64,7 +64,7 @@ def test_refused_charge_draws_nothing(
     def drawn(*_: object) -> None:
         raise AssertionError("noise was drawn")
 
-    for name in ("_draw", "categorical", "permutation", "discrete_cauchy"):
+    for name in ("_draw", "categorical", "bernoulli_exp_many", "discrete_cauchy"):
         monkeypatch.setattr(noise, name, drawn)
     with pytest.raises(BudgetError):
         release(mechanism, Refuses(), "x", value)

@@ -14,7 +14,7 @@ from dpcausal.privacy.mechanisms import INTEGERS, Exponential, NoisyMax, Permute
 from dpcausal.testing import seeded
 
 SCORES = (0, 2, 3, 3)
-RUNS = 4_000
+RUNS = 8_000
 EXPONENTIAL = Exponential(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
 FLIP = PermuteAndFlip(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
 MAXIMUM = NoisyMax(sensitivity=1.0, epsilon=1.0, grid=INTEGERS)
