@@ -44,6 +44,6 @@ def test_bits_at_the_border_reach_the_exact_comparison() -> None:
     """A source that gives the word next to exp(-1) 2^32, then ones or zeros, decides by what follows."""
     word = math.floor(math.exp(-1) * 2**32)
     for filler, expected in ((b"\xff", False), (b"\x00", True)):
-        words = iter([np.uint32(word).tobytes()])
+        words = iter([bytes([word >> 24]), np.uint32(word % 2**24 << 8).tobytes()])
         with entropy.replaced(lambda count, w=words, f=filler: next(w, f * count)):  # type: ignore[misc]
             assert bernoulli_exp_many(np.array([1]), Fraction(1)).tolist() == [expected]

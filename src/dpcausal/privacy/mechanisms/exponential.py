@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import noise
@@ -36,8 +37,12 @@ class Exponential(Selection):
             label=label, neighbours=self.neighbours, mechanism="exponential", cost=self.epsilon
         )
 
-    @proved("exponential.proof.md")
     def sample(self, scores: ArrayLike) -> int:
         """The index of the chosen candidate. Charge the event first."""
-        integers: list[int] = self.integer_scores(scores).tolist()
-        return noise.categorical([1] * len(integers), self.exponents(integers))
+        return self.choose(self.integer_scores(scores))
+
+    @proved("exponential.proof.md")
+    def choose(self, integers: NDArray[np.int64]) -> int:
+        """The same for scores in grid steps."""
+        steps: list[int] = integers.tolist()
+        return noise.categorical([1] * len(steps), self.exponents(steps))

@@ -88,12 +88,12 @@ class TopK:
 
     def sample(self, scores: ArrayLike) -> list[int]:
         """Indices of the chosen candidates, in the order they were chosen. Charge the event first."""
-        left = np.asarray(scores, dtype=np.float64)
-        if left.ndim != 1 or left.size < self.count:
+        left = self.round.integer_scores(scores)
+        if left.size < self.count:
             raise InputError(f"top-k needs at least {self.count} candidates")
-        names, chosen = list(range(left.size)), []
+        names, chosen = np.arange(left.size), []
         for _ in range(self.count):
-            j = self.round.sample(left)
-            chosen.append(names.pop(j))
-            left = np.delete(left, j)
+            j = self.round.choose(left)
+            chosen.append(int(names[j]))
+            names, left = np.delete(names, j), np.delete(left, j)
         return chosen
