@@ -13,7 +13,7 @@ import numpy as np
 from curate import published
 from priv_pc.figure1 import draw
 from priv_pc.published import graph_of
-from priv_pc.runs import DRIVERS, EPSILONS, Point, counts, markdown, point, run, save, show
+from priv_pc.runs import DRIVERS, EPSILONS, FIRST_SEED, Point, counts, markdown, point, run, save, show
 
 NETWORKS = ("earthquake", "cancer", "asia", "survey")
 AS_PUBLISHED = "CURATE as published (not private)"
@@ -24,7 +24,7 @@ def published_points(network: str, seeds: int) -> list[Point]:
     points = []
     for epsilon in EPSILONS:
         graphs = []
-        for seed in range(seeds):
+        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
             rng = np.random.default_rng(4000 + seed)
             skeleton, _ = published.curate(counts(network, seed), epsilon, rng)
             graphs.append(graph_of(skeleton))

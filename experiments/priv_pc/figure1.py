@@ -17,6 +17,7 @@ from priv_pc.runs import (
     DELTA,
     DRIVERS,
     EPSILONS,
+    FIRST_SEED,
     LEVEL,
     NETWORKS,
     REFERENCE,
@@ -33,7 +34,13 @@ from priv_pc.runs import (
 import dpcausal as dc
 from dpcausal.discovery.priv_pc import optimal_subsample
 
+LEVELS = (0.05, 0.01, 0.001)  # of the comparison with the reference: its own level is not known
 ROUNDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # epsilon of a round, as published
+CAUTION = (
+    "Its totals are by its own sums, which are too small, at delta = 1e-3; ours hold, at delta = 1e-6. The level of "
+    "the figures, .001, and the drivers' constants (shift, least information, share) were chosen on these networks "
+    "with other seeds, after .05 and .01 had been tried; the table shows all three levels, so the choice can be judged."
+)
 AS_PUBLISHED = "Priv-PC as published (not private)"
 
 
@@ -42,7 +49,7 @@ def published_points(network: str, seeds: int) -> list[Point]:
     points = []
     for epsilon in ROUNDS:
         graphs, totals = [], []
-        for seed in range(seeds):
+        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
             rng = np.random.default_rng(2000 + seed)
             with dc.testing.seeded(3000 + seed):  # of the subsample
                 skeleton, total = published.priv_pc(counts(network, seed), epsilon, rng, optimal_subsample)
@@ -52,13 +59,17 @@ def published_points(network: str, seeds: int) -> list[Point]:
     return points
 
 
-def against_reference(seeds: int) -> list[tuple[str, float, float, list[Point]]]:
-    """Every driver at the budgets of the reference implementation."""
-    found = []
-    for network, marks in REFERENCE.items():
-        for epsilon, f1 in marks:
-            found.append((network, epsilon, f1, [run(network, driver, epsilon, seeds) for driver in DRIVERS]))
-    return found
+Compared = tuple[str, float, float, float, list[Point]]  # network, epsilon, reference F1, level, ours
+
+
+def against_reference(seeds: int) -> list[Compared]:
+    """Every driver at the budgets of the reference implementation, at every level of ``LEVELS``."""
+    return [
+        (network, epsilon, f1, level, [run(network, d, epsilon, seeds, level=level) for d in DRIVERS])
+        for network, marks in REFERENCE.items()
+        for epsilon, f1 in marks
+        for level in LEVELS
+    ]
 
 
 def draw(
@@ -136,8 +147,11 @@ def main(quick: bool, out: Path) -> None:
     compared = against_reference(seeds)
     show(
         f"Skeleton F1 at the reference's budgets (ours: true accounting, delta {DELTA:g})",
-        ["network", "epsilon", "reference", *DRIVERS],
-        [[n, f"{e:g}", f"{f1:.2f}", *(f"{p.skeleton:.3f}" for p in ps)] for n, e, f1, ps in compared],
+        ["network", "epsilon", "reference", "level", *DRIVERS],
+        [
+            [n, f"{e:g}", f"{f1:.2f}", f"{a:g}", *(f"{p.skeleton:.3f}" for p in ps)]
+            for n, e, f1, a, ps in compared
+        ],
     )
     write_markdown(out / f"{name}.md", name, seeds, ours, classical, compared)
 
@@ -148,7 +162,7 @@ def write_markdown(
     seeds: int,
     ours: Sequence[Point],
     classical: Sequence[Point],
-    compared: Sequence[tuple[str, float, float, list[Point]]],
+    compared: Sequence[Compared],
 ) -> None:
     """The same tables as a page."""
     intro = (
@@ -171,19 +185,12 @@ def write_markdown(
     lines += [
         f"| {p.network} | {p.skeleton:.2f} | {p.cpdag:.2f} |" for p in classical if math.isinf(p.epsilon)
     ]
-    lines += ["", "## At the budgets of the reference implementation of Priv-PC", ""]
-    lines += [
-        "Its totals are by its own sums, which are too small, at delta = 1e-3; ours hold, at delta = 1e-6.",
-        "",
-    ]
-    lines += [
-        "| network | epsilon | reference | " + " | ".join(DRIVERS) + " |",
-        "|---|" + "---|" * (2 + len(DRIVERS)),
-    ]
-    for network, epsilon, f1, ps in compared:
-        lines.append(
-            f"| {network} | {epsilon:g} | {f1:.2f} | " + " | ".join(f"{p.skeleton:.3f}" for p in ps) + " |"
-        )
+    lines += ["", "## At the budgets of the reference implementation of Priv-PC", "", CAUTION, ""]
+    heads = ["network", "epsilon", "reference", "level", *DRIVERS]
+    lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for network, epsilon, f1, level, ps in compared:
+        cells = [network, f"{epsilon:g}", f"{f1:.2f}", f"{level:g}", *(f"{p.skeleton:.3f}" for p in ps)]
+        lines.append("| " + " | ".join(cells) + " |")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -114,7 +115,7 @@ def run_discover(
     known = {"required": parse_edges("--required", required or [])}
     known["forbidden"] = parse_edges("--forbidden", forbidden or [])
     declared = dc.Schema.from_toml(schema)
-    rows = dc.read(data, declared, progress=not as_json)
+    rows = dc.read(data, declared, progress=not as_json and sys.stderr.isatty())
     prepared(out)
     result = discover(
         rows,

@@ -1,0 +1,182 @@
+"""``dpcausal discover`` as a user runs it: files, JSON, ledger, exit codes, one clear line on bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.cli.app import run
+from dpcausal.privacy.ledger import Ledger
+
+ROWS = 20_000
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """The cancer network as a CSV file and its schema."""
+    folder = tmp_path_factory.mktemp("cancer")
+    data = dc.networks.load("cancer").sample(ROWS, seed=3)
+    columns = [[data.schema[name].levels[code] for code in data.codes[name]] for name in data.columns]  # type: ignore[union-attr]
+    with (folder / "data.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(data.columns)
+        writer.writerows(zip(*columns, strict=True))
+    lines = []
+    for name in data.columns:
+        levels = ", ".join(f'"{level}"' for level in data.schema[name].levels)  # type: ignore[union-attr]
+        lines.append(f'[columns.{name}]\ntype = "categorical"\nlevels = [{levels}]\n')
+    (folder / "schema.toml").write_text("\n".join(lines))
+    return str(folder / "data.csv"), str(folder / "schema.toml")
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["discover", *arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+@pytest.mark.parametrize("method", ["priv-pc", "svt-pc", "em-pc", "curate"])
+def test_writes_graph_and_statement(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str
+) -> None:
+    data, schema = files
+    out = tmp_path / "new" / "graph"
+    code, said, _ = call(
+        capsys,
+        data,
+        "--schema",
+        schema,
+        "--epsilon",
+        "20",
+        "--delta",
+        "1e-6",
+        "--method",
+        method,
+        "--out",
+        str(out),
+    )
+    assert code == 0
+    assert "Privacy: epsilon 20" in said
+    for name in ("graph.json", "graph.dot", "graph.graphml", "privacy.json"):
+        assert (out / name).stat().st_size > 0
+    graph = dc.Graph.from_json((out / "graph.json").read_text())
+    assert set(graph.nodes) == set(dc.networks.load("cancer").schema)
+    statement = json.loads((out / "privacy.json").read_text())
+    assert next(iter(statement)) == "private"
+    assert statement["private"] is True
+    assert (statement["epsilon"], statement["delta"], statement["neighbours"]) == (20.0, 1e-6, "replace-one")
+    assert statement["events"]
+
+
+def test_json_and_nothing_else(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, schema = files
+    options = [
+        "--epsilon",
+        "5",
+        "--neighbours",
+        "add-remove",
+        "--level",
+        "0.01",
+        "--max-order",
+        "1",
+        "--json",
+    ]
+    code, said, _ = call(capsys, data, "--schema", schema, "--out", str(tmp_path), *options)
+    found = json.loads(said)
+    assert code == 0
+    assert found["privacy"]["neighbours"] == "add-remove"
+    assert found["privacy"]["epsilon"] == 5.0
+    assert found["level"] == 0.01
+    assert set(found["asked"]) <= {"0", "1"}
+
+
+def test_background_knowledge(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, schema = files
+    options = ["--epsilon", "1", "--required", "Smoker:Xray", "--forbidden", "Cancer--Dyspnoea"]
+    options += ["--tiers", "Pollution,Smoker; Cancer; Xray,Dyspnoea", "--json"]
+    code, said, _ = call(capsys, data, "--schema", schema, "--out", str(tmp_path), *options)
+    assert code == 0
+    graph = dc.Graph.from_json(json.dumps(json.loads(said)["graph"]))
+    assert ("Smoker", "Xray") in graph.directed
+    assert frozenset(("Cancer", "Dyspnoea")) not in graph.skeleton
+    early = {"Pollution", "Smoker"}
+    assert not [arrow for arrow in graph.directed if arrow[1] in early and arrow[0] not in early]
+
+
+def test_without_privacy_it_says_so(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, schema = files
+    code, said, _ = call(capsys, data, "--schema", schema, "--method", "pc", "--out", str(tmp_path))
+    assert code == 0
+    assert "NOT PRIVATE" in said
+    assert json.loads((tmp_path / "privacy.json").read_text())["private"] is False
+
+
+def test_the_ledger_is_charged_once_and_then_refuses(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, schema = files
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "1.5"]) == 0
+    arguments = [data, "--schema", schema, "--epsilon", "1", "--ledger", url, "--dataset", "d"]
+    assert call(capsys, *arguments, "--out", str(tmp_path / "a"))[0] == 0
+    code, _, err = call(capsys, *arguments, "--out", str(tmp_path / "b"))
+    assert code == 3
+    assert err.count("\n") == 1
+    assert "does not allow" in err
+    assert not (tmp_path / "b" / "graph.json").exists()
+    (account,) = Ledger.open(url).show("d")
+    assert (account.releases, account.spent_epsilon) == (1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give an --epsilon"),
+        (["--epsilon", "0"], "epsilon"),
+        (["--epsilon", "nan"], "epsilon"),
+        (["--epsilon", "1", "--delta", "1"], "delta"),
+        (["--epsilon", "1", "--method", "privpc"], "did you mean"),
+        (["--epsilon", "1", "--method", "pc"], "not private"),
+        (["--epsilon", "1", "--required", "Smoker"], "--required takes a:b"),
+        (["--epsilon", "1", "--required", "Smoker:Smoke"], 'did you mean "Smoker"'),
+        (["--epsilon", "1", "--required", "Smoker:Cancer", "--forbidden", "Smoker--Cancer"], "both required"),
+        (["--epsilon", "1", "--tiers", "Smoker;Nobody"], "Nobody"),
+        (["--epsilon", "1", "--level", "7"], "level"),
+        (["--epsilon", "1", "--max-order", "-1"], "max_order"),
+        (["--epsilon", "1", "--ledger", "sqlite:///x.db"], "data set"),
+        (["--epsilon", "1", "--neighbours", "friends"], "friends"),
+    ],
+)
+def test_bad_input_is_one_line(
+    files: tuple[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+) -> None:
+    data, schema = files
+    code, said, err = call(capsys, data, "--schema", schema, "--out", str(tmp_path), *options)
+    assert (code, said) == (2, "")
+    assert message in err
+    assert [line for line in err.splitlines() if line.startswith("dpcausal: ")] == err.splitlines()[-1:]
+    assert not (tmp_path / "graph.json").exists()
+
+
+def test_a_directory_that_is_a_file(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, schema = files
+    (tmp_path / "out").write_text("here already")
+    code, _, err = call(capsys, data, "--schema", schema, "--epsilon", "1", "--out", str(tmp_path / "out"))
+    assert code == 2
+    assert "can't write to the directory" in err
