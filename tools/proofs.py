@@ -38,10 +38,12 @@ def without_docstrings(node: ast.AST) -> None:
                     inner.body = inner.body[1:] or [ast.Pass()]
 
 
-def constants_of(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Module-level assignments by name: a proof rests on the constants its function uses, too."""
+def definitions_of(tree: ast.Module) -> dict[str, ast.stmt]:
+    """Module-level assignments and functions by name: a proof rests on what its function uses, too."""
     found: dict[str, ast.stmt] = {}
     for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            found[statement.name] = statement
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if isinstance(statement, ast.AnnAssign):
             targets = [statement.target]
@@ -50,16 +52,16 @@ def constants_of(tree: ast.Module) -> dict[str, ast.stmt]:
     return found
 
 
-def digest(node: ast.AST, constants: dict[str, ast.stmt]) -> str:
-    """Hash of a function or class and of every module-level constant it reaches by name."""
+def digest(node: ast.AST, known: dict[str, ast.stmt]) -> str:
+    """Hash of a function or class and of every constant and function of its module that it reaches by name."""
     todo, seen = [node], [ast.dump(node)]
     while todo:
         names = {inner.id for inner in ast.walk(todo.pop()) if isinstance(inner, ast.Name)}
-        for name in sorted(names & constants.keys()):
-            text = ast.dump(constants[name])
+        for name in sorted(names & known.keys()):
+            text = ast.dump(known[name])
             if text not in seen:
                 seen.append(text)
-                todo.append(constants[name])
+                todo.append(known[name])
     return hashlib.sha256("\n".join([seen[0], *sorted(seen[1:])]).encode()).hexdigest()[:16]
 
 
@@ -68,7 +70,7 @@ def proved_in(module: Path) -> list[Proved]:
     found: list[Proved] = []
     tree = ast.parse(module.read_text())
     without_docstrings(tree)
-    constants = constants_of(tree)
+    known = definitions_of(tree)
 
     def visit(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
@@ -87,7 +89,7 @@ def proved_in(module: Path) -> list[Proved]:
                             f"{module}: @proved on {name} must name its file as a literal string"
                         )
                     proof = module.parent / argument.value
-                    found.append(Proved(module, name, proof, digest(child, constants)))
+                    found.append(Proved(module, name, proof, digest(child, known)))
             visit(child, name + ".")
 
     visit(tree, "")

@@ -205,3 +205,28 @@ def test_duckdb_bad_input(tmp_path: Path) -> None:
     pq.write_table(pa.table({"c0": pa.array([], pa.int8()), "c1": pa.array([], pa.int8())}), empty)
     with pytest.raises(InputError, match="no rows"):
         DuckDBCounts(empty, data.schema)
+
+
+def test_text_that_is_not_utf8_is_other_everywhere(tmp_path: Path) -> None:
+    """DuckDB refuses such a cell and names it; neither may show."""
+    path = tmp_path / "cells.parquet"
+    cells = pa.array([b"no", b"SECRET\xff", b"yes", b"no"], pa.binary())
+    pq.write_table(pa.table({"x": cells.view(pa.string()), "y": [0, 1, 1, 0]}), path)
+    schema = Schema(x=Categorical(["no", "yes"]), y=Categorical([0, 1]))
+    for scan_only in (True, False):
+        counts = DuckDBCounts(path, schema)
+        counts._scan_only = scan_only
+        assert counts.table(["x", "y"]).tolist() == [[2, 1], [0, 1]]
+    assert DuckDBCounts(path, schema).subsample(4).table(["x"]).tolist() == [3, 1]
+
+
+def test_a_view_that_fails_says_nothing_of_its_cells() -> None:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("CREATE VIEW v AS SELECT CAST(c AS INTEGER) AS x FROM (VALUES ('1'), ('SECRETVALUE')) t(c)")
+    counts = DuckDBCounts("v", Schema(x=Categorical([0, 1])), connection=connection)
+    with pytest.raises(InputError) as caught:
+        counts.table(["x"])
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__context__ is None

@@ -43,6 +43,7 @@ def ci_test(
 
     **Guarantee**: (epsilon, delta)-DP for ``neighbours``, charged before noise is drawn (and to ``ledger`` first, if
     one is given). ``epsilon=None`` gives the classical answer and a statement that says it is not private.
+    ``unit-circle`` is proved only with labels fixed: its statement, charge and ledger entry say ``fixed-labels``.
     **Edge cases**: the table has every declared level and cell, so an empty cell or a constant column changes
     nothing but the answer. Errors depend on names, types and sizes only.
 
@@ -59,6 +60,9 @@ def ci_test(
     name, why = choose(question, epsilon) if method == "auto" else (method, "as asked")
     if name == "unit-circle":
         options.setdefault("labels", x)
+        relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation
+    elif relation is Neighbours.FIXED_LABELS:
+        raise InputError(f"{name} holds no labels fixed: neighbours must be replace-one or add-remove")
     test = method_named(name, options)
     test.check(question)
     if epsilon is None:
@@ -78,7 +82,7 @@ def ci_test(
         budget=None if epsilon is None else budget,
     )
     outcome = session.ask(question.x, question.y, question.given)
-    public = (*PUBLIC, "the number of rows") if relation is Neighbours.REPLACE_ONE else PUBLIC
+    public = (*PUBLIC, "the number of rows") if relation is not Neighbours.ADD_REMOVE else PUBLIC
     statement = budget.statement(
         released=[f"{question}: {test.releases}"], public=public, adaptive=False, unit=test.protects
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dpcausal.citests.method import Charger, Method, Outcome, Terms
 from dpcausal.citests.question import Question
+from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.protocol import Counts
 
@@ -28,6 +29,8 @@ class Session:
         neighbours: Neighbours = Neighbours.REPLACE_ONE,
         budget: Charger | None = None,
     ) -> None:
+        if (epsilon is None) != (budget is None):
+            raise InputError("a session needs both an epsilon and a budget, or neither (no privacy)")
         self._counts, self._method, self._budget = counts, method, budget
         self._level, self._neighbours = level, neighbours
         self._epsilon, self._delta = epsilon, delta
@@ -45,6 +48,6 @@ class Session:
         blocks = question.blocks(self._counts)
         if self._epsilon is None or self._budget is None:
             return self._method.classical(blocks, self._level)
-        n = self._counts.n if self._neighbours is Neighbours.REPLACE_ONE else None
+        n = self._counts.n if self._neighbours is not Neighbours.ADD_REMOVE else None
         terms = Terms(self._epsilon, self._delta, self._level, self._neighbours, n)
         return self._method.private(question, blocks, terms, self._budget)

@@ -82,8 +82,10 @@ class UnitCircle:
 
     def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
         """Release the statistic with noise for one changed outcome, labels fixed."""
-        if terms.neighbours is not Neighbours.REPLACE_ONE:
-            raise InputError("unit-circle is proved for replace-one neighbours only (labels fixed)")
+        if terms.neighbours is not Neighbours.FIXED_LABELS:
+            raise InputError(
+                "unit-circle protects a row with its label fixed: neighbours must be fixed-labels"
+            )
         c11, c10, n1, n0 = self._groups(question, blocks)
         if min(n1, n0) == 0:  # group sizes are public here
             raise InputError(f"unit-circle needs rows in both groups of {self.labels or question.x}")

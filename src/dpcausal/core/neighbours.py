@@ -1,4 +1,4 @@
-"""The two neighbouring relations (``theory.md``, section 0)."""
+"""The neighbouring relations (``theory.md``, section 0)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ class Neighbours(StrEnum):
 
     ``REPLACE_ONE``: one row changed to any other; the number of rows n is public.
     ``ADD_REMOVE``: one row added or taken away; n itself is protected.
+    ``FIXED_LABELS``: one row changed, but not its label: which group each row is in, and so the size of every group, is
+    public. Weaker than ``REPLACE_ONE``; what is charged under one does not count under the other.
     """
 
     REPLACE_ONE = "replace-one"
     ADD_REMOVE = "add-remove"
+    FIXED_LABELS = "fixed-labels"
 
     @classmethod
     def parse(cls, name: str | Neighbours) -> Neighbours:

@@ -4,10 +4,9 @@
 
     <!-- proves: LaplaceMechanism.charge sha256:... -->
 
-with a hash of the syntax tree, without docstrings, of the function and the module constants it uses.
-``python tools/proofs.py check`` fails when
-the function changed after its proof was read; ``python tools/proofs.py sign NAME`` renews the hash once a
-person has read the proof against the code again.
+with a hash of the syntax tree, without docstrings, of the function or class and of the constants and functions of
+its module that it uses. ``python tools/proofs.py check`` fails when any of them changed after its proof was read;
+``python tools/proofs.py sign NAME`` renews the hash once a person has read the proof against the code again.
 """
 
 from __future__ import annotations

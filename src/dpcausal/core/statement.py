@@ -37,6 +37,7 @@ NO_PRIVACY = "no privacy was asked for (epsilon=None): computed from the raw row
 RELATIONS = {
     Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
     Neighbours.ADD_REMOVE: "two tables of which one has one row more",
+    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
 }
 
 

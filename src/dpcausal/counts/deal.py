@@ -7,7 +7,8 @@ Which part a row goes to does not depend on its value, so one changed row change
 - ``deal_fair``: each row to one of 2^levels parts by its own fair coins; adding a row changes one part, so it serves
   add-remove too.
 
-Both are exact given fair bits (``subsample.py``). **Cost** about 2 n log2(parts) random bits, n log2(parts) for ``deal_fair``.
+Both are exact given fair bits (``subsample.py``). **Cost** about 2 n log2(parts) random bits, half of it for
+``deal_fair``.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Table
 from dpcausal.counts.requests import Jobs, Layout
 from dpcausal.counts.rows import Rows, processors
+from dpcausal.counts.stream import stream
+from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ class DuckDBCounts:
         else:
             self._connection = connection.cursor()
             self._table = quoted(str(source))
-        self._codes, self._n = self._describe(str(source))
+        self._source = Path(source) if connection is None else None
+        self._codes, self._n = self._describe(Path(source).name if connection is None else str(source))
 
     def _describe(self, source: str) -> tuple[dict[str, str], int]:
         """The coding expression of every declared column, and n; all from public metadata."""
@@ -75,8 +78,10 @@ class DuckDBCounts:
                 for name, kind, *_ in self._run(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
             }
             n = int(self._run(f"SELECT count(*) FROM {self._table}").fetchall()[0][0])
-        except duckdb.Error as error:
-            raise InputError(f"{source} can't be read by DuckDB: {str(error).splitlines()[0]}") from None
+        except duckdb.Error:
+            raise InputError(
+                f"{source} can't be read by DuckDB: no such file or table, or it is damaged"
+            ) from None
         for name in self._schema:
             if name not in kinds:
                 raise SchemaError(f'{source} has no column "{name}"{did_you_mean(name, kinds)}')
@@ -106,23 +111,52 @@ class DuckDBCounts:
 
     def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
         """One table per request."""
+        import duckdb
+
         wanted = [self._layout.resolve(columns) for columns in requests]
         if not wanted:
             return []
-        if self._local is None and not self._hardly_repeats():
-            self.compress()
-        if self._local is not None:
-            return self._local.tables(requests)
-        covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self._n)
-        flat = covering.sum_down(self._scan(covering.covers), self._threads)
-        return self._layout.tables(wanted, covering.requests.cells, flat)
+        try:
+            if self._local is None and not self._hardly_repeats():
+                self._compress()
+            if self._local is None:
+                covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self._n)
+                flat = covering.sum_down(self._scan(covering.covers), self._threads)
+                return self._layout.tables(wanted, covering.requests.cells, flat)
+        except duckdb.Error:
+            pass
+        return (self._local or self._read_instead()).tables(requests)
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
         """Counts of m rows drawn without replacement: a hypergeometric draw over the distinct rows."""
         return self.compress().subsample(m, source)
 
+    def _read_instead(self) -> MemoryCounts:
+        """The same counts by way of Arrow, for a file with cells that DuckDB refuses (text that is not UTF-8).
+
+        DuckDB's error names the cell; nobody may see that it happened. A table of the user's own database has no
+        other way to be read, and its error is one fixed sentence.
+        """
+        if self._source is None:
+            raise InputError("DuckDB could not evaluate the table: check the view or cast behind it")
+        if self._local is None:
+            if self._keys.fits:
+                self._local = stream(self._source, self._schema, threads=self._threads)
+            else:
+                self._local = MemoryCounts(read(self._source, self._schema), threads=self._threads)
+        return self._local
+
     def compress(self) -> MemoryCounts:
         """Distinct rows with counts, held in memory: one GROUP BY over packed keys."""
+        import duckdb
+
+        try:
+            return self._compress()
+        except duckdb.Error:
+            pass
+        return self._read_instead()  # outside the except block: no trace of DuckDB's error
+
+    def _compress(self) -> MemoryCounts:
         if self._local is None:
             words: list[list[str]] = [[] for _ in range(self._keys.words)]
             for c, name in enumerate(self._layout.names):

@@ -7,8 +7,9 @@ no arithmetic that could round. If at least m rows fell in the lower half the re
 on there; else the lower half is kept whole and the draw goes on in the upper half. Bits of keys are read only
 while they matter.
 
-**Guarantee.** Exact given independent fair bits; amplification by subsampling needs them unpredictable, so they come
-from ``core.entropy``. **Cost.** About 2 n random bits, O(cells) words of memory, 1.3 log2(n) rounds.
+**Guarantee.** Exact given independent fair bits (``subsample.proof.md``); amplification by subsampling needs them
+unpredictable, so they come from ``core.entropy``.
+**Cost.** About 2 n random bits, O(cells) words of memory, 1.3 log2(n) rounds.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from numpy.typing import NDArray
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 
 CHUNK_BYTES = 1 << 24  # random bytes held at a time
 
 
+@proved("subsample.proof.md")
 def binomial_halves(counts: NDArray[np.int64], source: RandomBytes = random_bytes) -> NDArray[np.int64]:
     """Binomial(w, 1/2) for every count w, exactly: how many of w fair bits are set."""
     halves = np.zeros(len(counts), np.int64)
@@ -44,6 +47,7 @@ def binomial_halves(counts: NDArray[np.int64], source: RandomBytes = random_byte
     return halves
 
 
+@proved("subsample.proof.md")
 def hypergeometric(
     counts: NDArray[np.int64], m: int, source: RandomBytes = random_bytes
 ) -> NDArray[np.int64]:

@@ -53,7 +53,10 @@ def _from_pandas(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
         return pa.DictionaryArray.from_arrays(
             pa.array(codes, mask=codes < 0), _from_objects(list(series.dtype.categories))
         )
-    return pa.array(series, from_pandas=True)
+    try:
+        return pa.array(series, from_pandas=True)
+    except UnicodeError:  # text that is no text, such as a lone surrogate: cell by cell
+        return _from_objects(list(series))
 
 
 def _from_numpy(name: str, values: np.ndarray[Any, Any]) -> pa.Array:

@@ -60,6 +60,8 @@ def discover(
     """
     level = checked_level(level)
     relation = Neighbours.parse(neighbours)
+    if relation is Neighbours.FIXED_LABELS:
+        raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
     if max_order is not None and max_order < 0:
         raise InputError(f"max_order must be zero or above, not {max_order}")
     counts = counts_of(data)

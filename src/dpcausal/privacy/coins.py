@@ -94,8 +94,8 @@ def _weight_bounds(
     for gamma in gammas:
         if gamma not in seen:
             top, bottom = Decimal(gamma.numerator), Decimal(gamma.denominator)
-            least = down.next_minus(down.exp(-up.divide(top, bottom)))
-            most = up.next_plus(up.exp(-down.divide(top, bottom)))
+            least = down.next_minus(down.exp(up.divide(top, bottom).copy_negate()))
+            most = up.next_plus(up.exp(down.divide(top, bottom).copy_negate()))
             seen[gamma] = (max(int(least.scaleb(digits, down)), 0), int(most.scaleb(digits, up)) + 1)
     low = [w * seen[g][0] for w, g in zip(weights, gammas, strict=True)]
     high = [w * seen[g][1] for w, g in zip(weights, gammas, strict=True)]

@@ -62,7 +62,8 @@ POOLED_SCALES = 64  # the least recently used pool is dropped beyond this: at mo
 LARGEST_SCALE = 2.0**50  # the noise then stays far inside int64
 
 
-def _checked(scale: float) -> float:
+def checked_scale(scale: float) -> float:
+    """Refuse a scale that no draw can have; mechanisms call this when they are made, before any charge."""
     scale = float(scale)
     if not 0 < scale <= LARGEST_SCALE:
         raise InputError(f"a noise scale must lie above 0 and up to 2^50, not {scale!r}")
@@ -110,7 +111,7 @@ class _Pool:
             draws = self.waiting.get(key, [])
             if len(draws) < count:
                 size = max(self.batch.get(key, FIRST_BATCH), count)
-                draws = self.waiting[key] = draws + _batch(kind, scale, size)
+                draws = self.waiting[key] = draws + _batch(kind, scale, size, secure=mark == -1)
                 self.batch[key] = min(4 * size, LARGEST_BATCH)
                 self.waiting.move_to_end(key)
                 if len(self.waiting) > POOLED_SCALES:
@@ -121,8 +122,9 @@ class _Pool:
             return taken
 
 
-def _batch(kind: str, scale: float, count: int) -> list[int]:
-    if entropy.is_secure():
+def _batch(kind: str, scale: float, count: int, *, secure: bool) -> list[int]:
+    """Fresh draws; the caller decides once which source they come from, so that a pool never mixes two."""
+    if secure:
         return _secure_batch(kind, scale, count)
     drawn: list[int] = seeded.SAMPLERS[kind](scale, count).tolist()
     return drawn
@@ -141,13 +143,14 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def _draw(kind: str, scale: float, size: int | None) -> Any:
-    scale = _checked(scale)
+    scale = checked_scale(scale)
     if size is None:
         return _pool.take(kind, scale, 1)[0]
     if 0 < size <= LARGEST_POOLED:
         return np.array(_pool.take(kind, scale, size), dtype=np.int64)
+    secure = entropy.is_secure()
     parts = [
-        _batch(kind, scale, min(LARGEST_BATCH * 16, size - done))
+        _batch(kind, scale, min(LARGEST_BATCH * 16, size - done), secure=secure)
         for done in range(0, size, LARGEST_BATCH * 16)
     ]
     return np.array([draw for part in parts for draw in part], dtype=np.int64)

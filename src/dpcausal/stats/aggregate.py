@@ -39,7 +39,7 @@ def median_scores(pvalues: ArrayLike, cells: int = CELLS) -> NDArray[np.float64]
     >>> median_scores([0.1, 0.5, 0.9], cells=5).tolist()
     [-1.0, -0.5, 0.0, -0.5, -1.0]
     """
-    p = np.asarray(pvalues, np.float64)
+    p = np.nan_to_num(np.asarray(pvalues, np.float64), nan=1.0, posinf=1.0, neginf=0.0)
     place = np.minimum((p * cells).astype(np.int64), cells - 1)
     counts = np.bincount(np.maximum(place, 0), minlength=cells)
     rank = np.cumsum(counts) - 0.5 * counts

@@ -15,7 +15,7 @@ from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 
 from dpcausal.core.errors import InputError
 
-RELATIVE_SLACK = Decimal("1e-12")
+SLACK_FACTOR = Decimal("1.000000000001")
 ZERO = Decimal(0)
 _context = Context(prec=2000, traps=[Inexact, InvalidOperation, Overflow])
 
@@ -53,7 +53,7 @@ def fits(spent: Decimal, total: Decimal) -> bool:
     >>> fits(exact(1.0), exact(1.0)), fits(exact(1.000001), exact(1.0))
     (True, False)
     """
-    return spent <= _context.multiply(total, 1 + RELATIVE_SLACK)
+    return spent <= _context.multiply(total, SLACK_FACTOR)
 
 
 def left_of(spent: Decimal, total: Decimal) -> Decimal:

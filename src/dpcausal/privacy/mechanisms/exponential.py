@@ -23,6 +23,7 @@ from dpcausal.privacy.events import BoundedRangeEvent
 from dpcausal.privacy.mechanisms.selection import Selection
 
 
+@proved("exponential.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Selection):
     """Chooses a candidate with probability growing in its score.

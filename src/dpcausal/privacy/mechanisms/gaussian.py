@@ -34,12 +34,13 @@ def gaussian_sigma(sensitivity: float, rho: float) -> float:
     sigma = sensitivity / math.sqrt(2 * rho)
     while (
         Fraction(sensitivity) ** 2 > 2 * Fraction(rho) * Fraction(sigma) ** 2
-        or sensitivity**2 / (2 * sigma**2) > rho  # as the event computes it
+        or (sensitivity / sigma) ** 2 / 2 > rho  # as the event computes it
     ):
         sigma = math.nextafter(sigma, math.inf)
     return sigma
 
 
+@proved("gaussian.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class Gaussian:
     """Adds Gaussian noise to ``size`` values of joint (l2) ``sensitivity``, at a cost of ``rho``.
@@ -58,6 +59,7 @@ class Gaussian:
     def __post_init__(self) -> None:
         checked_positive(sensitivity=self.sensitivity, rho=self.rho)
         checked_size(self.size)
+        noise.checked_scale(self.steps[1])
 
     @cached_property
     def on(self) -> Grid:

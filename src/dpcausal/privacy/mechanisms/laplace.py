@@ -32,6 +32,7 @@ def laplace_scale(sensitivity: float, epsilon: float) -> float:
     return rounded_up(Fraction(sensitivity) / Fraction(epsilon))
 
 
+@proved("laplace.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class Laplace:
     """Adds Laplace noise to ``size`` values of total (l1) ``sensitivity``, at a cost of ``epsilon``.
@@ -50,6 +51,7 @@ class Laplace:
     def __post_init__(self) -> None:
         checked_positive(sensitivity=self.sensitivity, epsilon=self.epsilon)
         checked_size(self.size)
+        noise.checked_scale(self.steps[1])
 
     @cached_property
     def on(self) -> Grid:

@@ -33,6 +33,7 @@ CELLS = 2**20
 LARGEST_CELLS = 2**40
 
 
+@proved("median.proof.md")
 @dataclass(frozen=True)
 class Range:
     """A public range [lower, upper] cut into ``cells`` equal cells; grid points 0..cells."""
@@ -73,6 +74,7 @@ def median_runs(points: NDArray[np.int64], cells: int) -> list[tuple[int, int, i
     return [run for run in runs if run[1] > 0]
 
 
+@proved("median.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class ExponentialMedian:
     """The median of values in ``[lower, upper]``, for ``epsilon``.

@@ -89,6 +89,7 @@ def rung(target: float, beta: float) -> float:
     return LOWEST_RUNG * math.exp(beta * j)
 
 
+@proved("median_smooth.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class SmoothMedian:
     """The median of an odd number of values in ``[lower, upper]``; ``delta`` for Laplace and Gaussian noise

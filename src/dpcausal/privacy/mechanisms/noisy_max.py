@@ -25,6 +25,7 @@ from dpcausal.privacy.mechanisms.grid import rounded_up
 from dpcausal.privacy.mechanisms.selection import Selection
 
 
+@proved("noisy_max.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class NoisyMax(Selection):
     """The candidate whose noisy score is largest.

@@ -24,6 +24,7 @@ from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.mechanisms.selection import Selection
 
 
+@proved("permute_and_flip.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Selection):
     """Chooses the candidate with the largest score, noisily.

@@ -44,7 +44,10 @@ class Selection:
     @cached_property
     def reach(self) -> float:
         """How far, in steps, one row can move a score against another: Delta_g or 2 Delta_g."""
-        return self.on.sensitivity(self.sensitivity) * (1 if self.monotone else 2)
+        steps = self.on.sensitivity(self.sensitivity)
+        if not self.monotone:
+            return 2 * steps
+        return steps if self.on.exact else steps + 1  # a score that stands still may be rounded the other way
 
     def integer_scores(self, scores: ArrayLike) -> NDArray[np.int64]:
         """Scores in grid steps. The number of candidates is public."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpcausal.core.errors import InputError
@@ -48,6 +48,7 @@ def unamplified(epsilon: float, rows: int, subsample: int) -> float:
     return math.log1p(rows / subsample * math.expm1(epsilon)) * (1 - 2.0**-46)
 
 
+@proved("sieve_and_examine.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class SieveAndExamine:
     """One round (one threshold draw) of up to ``hits`` hits.
@@ -134,13 +135,14 @@ class SieveAndExamine:
         return SieveSession(self, threshold, drawn, self.sieve.start(threshold - self.tweak))
 
 
+@proved("sieve_and_examine.proof.md")
 @dataclass
 class SieveSession:
     """One round. ``subsample`` holds the rows that sieve values must be computed on (None: all of them)."""
 
     mechanism: SieveAndExamine
     threshold: float
-    subsample: noise.Integers | None
+    subsample: noise.Integers | None = field(repr=False)  # secret: amplification rests on it
     _sieve: SparseVectorSession
 
     @property

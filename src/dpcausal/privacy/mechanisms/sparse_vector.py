@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+import threading
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
@@ -71,6 +72,7 @@ def sparse_vector_scales(sensitivity: float, epsilon: float, positives: int, mon
     return Scales(rounded_up(Fraction(sensitivity) / threshold), rounded_up(Fraction(sensitivity) / query))
 
 
+@proved("sparse_vector.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class SparseVector:
     """Up to ``positives`` answers "above" on queries of ``sensitivity``, for ``epsilon`` in all.
@@ -93,6 +95,8 @@ class SparseVector:
         checked_size(self.positives, "positives")
         if self.noise not in ("geometric", "laplace"):
             raise InputError(f"noise must be geometric or laplace, not {self.noise!r}")
+        for scale in self.scales:
+            noise.checked_scale(scale)
 
     @cached_property
     def on(self) -> Grid:
@@ -103,6 +107,8 @@ class SparseVector:
     def scales(self) -> Scales:
         """Noise scales in grid steps."""
         sensitivity = self.on.sensitivity(self.sensitivity)
+        if self.monotone and not self.on.exact:
+            sensitivity += 1  # a query that stands still may be rounded one step the other way
         return sparse_vector_scales(sensitivity, self.epsilon, self.positives, self.monotone)
 
     @cached_property
@@ -128,19 +134,29 @@ class SparseVector:
         return SparseVectorSession(self, level, self.positives)
 
 
-@dataclass
+@proved("sparse_vector.proof.md")
 class SparseVectorSession:
-    """Answers for one charge. Lives in one process and is never copied: a copy would answer twice."""
+    """Answers for one charge, one at a time whatever the number of threads.
 
-    mechanism: SparseVector
-    _level: int = field(repr=False)
-    remaining: int
-    _pid: int = field(default_factory=os.getpid, repr=False)
+    Lives in one process and is never copied: a copy would answer twice.
+    """
+
+    def __init__(self, mechanism: SparseVector, level: int, positives: int) -> None:
+        self.mechanism, self._level, self._remaining = mechanism, level, positives
+        self._pid, self._lock = os.getpid(), threading.Lock()
+
+    @property
+    def remaining(self) -> int:
+        """Positives that were paid for and not given yet."""
+        return self._remaining
 
     @property
     def halted(self) -> bool:
         """Whether every positive that was paid for has been given."""
-        return self.remaining == 0
+        return self._remaining <= 0
+
+    def __repr__(self) -> str:
+        return f"SparseVectorSession({self.mechanism}, remaining={self._remaining})"
 
     def _check(self) -> None:
         if self.halted or self._pid != os.getpid():
@@ -148,21 +164,28 @@ class SparseVectorSession:
 
     def ask(self, value: float) -> bool:
         """Whether ``value`` is above the threshold, noisily; ``HaltedError`` after the last positive."""
-        self._check()
         mechanism = self.mechanism
         draw = noise.geometric if mechanism.noise == "geometric" else noise.discrete_laplace
-        above = mechanism.on.to_integer(value) + draw(mechanism.scales.query) >= self._level
-        self.remaining -= above
-        return above
+        with self._lock:
+            self._check()
+            above = mechanism.on.to_integer(value) + draw(mechanism.scales.query) >= self._level
+            self._remaining -= above
+            return above
 
     def first_above(self, values: ArrayLike) -> int | None:
         """Ask for each of ``values`` in turn; the index of the first answered above, None if none is.
 
         The answers before it are all "below"; those after it have not been asked.
         """
-        self._check()
-        mechanism = self.mechanism
-        rounded, scale = mechanism.on.to_integers(values), mechanism.scales.query
+        rounded = self.mechanism.on.to_integers(values)
+        with self._lock:
+            self._check()
+            found = self._first(rounded)
+            self._remaining -= found is not None
+            return found
+
+    def _first(self, rounded: NDArray[np.int64]) -> int | None:
+        mechanism, scale = self.mechanism, self.mechanism.scales.query
         for start in range(0, rounded.size, CHUNK):
             part = rounded[start : start + CHUNK]
             if (
@@ -173,7 +196,6 @@ class SparseVectorSession:
                 hit = part + noise.discrete_laplace(scale, part.size) >= self._level
             above = np.flatnonzero(hit)
             if above.size:
-                self.remaining -= 1
                 return start + int(above[0])
         return None
 

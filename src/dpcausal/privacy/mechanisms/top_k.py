@@ -45,6 +45,7 @@ def epsilon_per_round(count: int, epsilon: float | None, rho: float | None) -> f
     return each
 
 
+@proved("top_k.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class TopK:
     """The ``count`` best candidates, best first, for a total of ``epsilon`` or of ``rho``.
