@@ -1,12 +1,12 @@
 """Genotype counts of cases and controls for every SNP, straight from the bytes of a .bed file.
 
-The file is memory-mapped and read once, by threads over blocks of SNPs (``kernels/genotypes.py``). **Missing calls**
-are counted by a public rule, the same for every SNP, so that both group sizes are the same for every SNP: as the
-homozygote of allele 2, plink's reference ("reference", the default), as heterozygote ("het") or as homozygote of allele
-1 ("allele1"). Leaving them out would give every SNP its own N, which depends on the data.
+The file is memory-mapped and read once, by threads over blocks of SNPs (``kernels/genotypes.py``). **Missing
+calls** are counted by a public rule, the same for every SNP, so that both group sizes are the same for every SNP:
+as the homozygote of allele 2, plink's reference ("reference", the default), as heterozygote ("het") or as
+homozygote of allele 1 ("allele1"). Leaving them out would give every SNP its own N, which depends on the data.
 
-**Cost** n/32 word operations a SNP; about a third of the memory bandwidth a core. Counts are raw data: nothing here is
-private, and nothing here is printed.
+**Cost** n/32 word operations a SNP; about a third of the memory bandwidth a core. Counts are raw data: nothing here
+is private, and nothing here is printed.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Six columns (family, person, father, mother, sex, phenotype), split at blanks. P
 with ``coding="01"``); -9, NA and, in 1/2 coding, 0 are missing: such people are in neither group. Group membership is
 *public* in everything the gwas room promises, so errors about it may speak; nothing here sees a genotype.
 
-A phenotype file has family, person and phenotype (``column`` counts from 1 after the two ids; a first line that begins
-with FID is a header). People it does not name are in neither group.
+A phenotype file has family, person and phenotype (``column`` counts from 1 after the two ids; a first line that
+begins with FID is a header). People it does not name are in neither group.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Genotype counts made elsewhere: plink's .model tables, or a pair of plink2 .gcount tables.
 
-So counting can run by chromosome where the genotypes are, and only counts travel. Group sizes are given, since they are
-public and a table with missing calls does not tell them: what a SNP lacks of them is counted as the homozygote of
-allele 2 (the rule "reference" of ``counting.py``). Several files are read one after the other.
+So counting can run by chromosome where the genotypes are, and only counts travel. Group sizes are given, since they
+are public and a table with missing calls does not tell them: what a SNP lacks of them is counted as the homozygote
+of allele 2 (the rule "reference" of ``counting.py``). Several files are read one after the other.
 
 - ``.model`` (plink --model, rows GENO): CHR SNP A1 A2 TEST AFF UNAFF, counts hom1/het/hom2.
 - ``.gcount`` (plink2 --geno-counts), one of cases and one of controls, the same SNPs: allele 1 is ALT.

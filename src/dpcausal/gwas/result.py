@@ -1,0 +1,89 @@
+"""What a screening releases: a table of SNPs with plink's column names, and the privacy statement.
+
+Only SNPs that a mechanism chose are in it, and of each only what is public (the .bim line) or was released with
+noise. Never a frequency, a count, an odds ratio or a chi-squared value.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.gwas.variants import Variant
+
+COLUMNS = ("CHR", "SNP", "BP", "A1", "A2", "STAT_DP", "P_DP", "DECISION")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A released SNP. ``statistic`` and ``pvalue`` are None where only the decision is released (sparse vector)."""
+
+    variant: Variant
+    statistic: float | None
+    pvalue: float | None
+    rejected: bool
+
+    def row(self) -> dict[str, Any]:
+        """The fields of COLUMNS."""
+        v = self.variant
+        decision = "reject" if self.rejected else "accept"
+        told = (v.chromosome, v.name, v.position, v.allele1, v.allele2, self.statistic, self.pvalue, decision)
+        return dict(zip(COLUMNS, told, strict=True))
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Released SNPs in the order they were released.
+
+    ``pvalue`` is family-wise: the chance that a study without any associated SNP shows a released value as extreme.
+    ``asked`` is how many SNPs were tested, in file order: fewer than ``snps`` when the last hit paid for came early.
+    """
+
+    hits: tuple[Hit, ...]
+    method: str
+    statistic: str
+    snps: int
+    asked: int
+    level: float
+    privacy: PrivacyStatement
+
+    @property
+    def rejected(self) -> tuple[Hit, ...]:
+        """SNPs declared associated; none of them false with probability at least 1 - level."""
+        return tuple(hit for hit in self.hits if hit.rejected)
+
+    def to_tsv(self) -> str:
+        """The table, NA for what was not released."""
+        lines = ["\t".join(COLUMNS)]
+        for hit in self.hits:
+            words = (
+                "NA" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)
+                for x in hit.row().values()
+            )
+            lines.append("\t".join(words))
+        return "\n".join(lines) + "\n"
+
+    def to_json(self) -> str:
+        """Everything as one JSON object."""
+        found = {
+            "method": self.method,
+            "statistic": self.statistic,
+            "level": self.level,
+            "snps": self.snps,
+            "asked": self.asked,
+            "hits": [hit.row() for hit in self.hits],
+            "privacy": self.privacy.to_dict(),
+        }
+        return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
+
+    def summary(self) -> str:
+        """A few plain lines."""
+        names = ", ".join(hit.variant.name for hit in self.rejected) or "none"
+        lines = [f"{len(self.rejected)} SNPs associated at family-wise level {self.level:g}: {names}"]
+        if self.asked < self.snps:
+            lines.append(
+                f"stopped after {self.asked} of {self.snps} SNPs: the last hit paid for was found (--max-hits)"
+            )
+        return "\n".join([*lines, self.privacy.summary()])

@@ -1,0 +1,89 @@
+"""The statistics a SNP can be screened by, with what one person moves them and what their null law is.
+
+- ``distance`` (default): signed number of alleles to the border of significance (``allele_distance.py``).
+- ``circle``: the unit circle's ||V|| (``stats/unit_circle.py``), the paper's.
+- ``chi2``: chi-squared itself, output perturbation, the baseline (``stats/chi2_sensitivity.py``).
+
+``person`` as the unit: a person's two alleles at a SNP both change, so each sensitivity is twice that of an allele,
+which is tight for ``circle`` and ``distance`` (proofs), and an upper bound for ``chi2``.
+
+**Decision** all three compare with the same test, chi2 >= tau: value >= ``border``. ``chi2_beyond(a)`` is a number
+q such that value > a implies chi2 > q, for any margins:
+circle: ||V||^2 = l^2 + (chi2/tau)(1 - l^2), l^2 <= 1, so ||V|| > a >= 1 gives chi2 > tau (a^2 - l^2)/(1 - l^2) >=
+tau a^2.
+distance: given M1, chi2 = (c11 - mu)^2/v, v <= n0 n1/(4 n). Moving c11 and c10 by t against each other costs 2 t
+alleles and reaches the border when |c11 - mu| - t = sqrt(tau v); the score is at most that 2 t, so score > a >= 0
+gives chi2 > (sqrt(tau) + a/(2 sqrt(v)))^2 >= (sqrt(tau) + a sqrt(n/(n0 n1)))^2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpcausal.core.errors import InputError
+from dpcausal.gwas.allele_distance import allele_distance, allele_distance_sensitivity
+from dpcausal.stats.chi2_sensitivity import chi2_sensitivity
+from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
+
+Name = Literal["distance", "circle", "chi2"]
+
+
+def allelic_chi2(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int) -> NDArray[np.float64]:
+    """Chi-squared of 2 x 2 allele counts, without continuity correction; 0 where an allele is absent.
+
+    >>> allelic_chi2([352, 0], [342, 0], 1000, 1000).round(4).tolist()
+    [0.2207, 0.0]
+    """
+    a, b = np.asarray(c11, np.float64), np.asarray(c10, np.float64)
+    n, m = n1 + n0, a + b
+    spread = m * (n - m) * float(n1) * n0
+    link = n * (n0 * a - n1 * b) ** 2
+    return np.divide(link, spread, out=np.zeros_like(link), where=spread > 0)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One of the three, at threshold ``tau``, for groups of ``n1`` and ``n0`` alleles."""
+
+    name: Name
+    n1: int
+    n0: int
+    tau: float
+    person: bool = True
+
+    def __post_init__(self) -> None:
+        if self.name not in get_args(Name):
+            raise InputError(f"statistic must be distance, circle or chi2, not {self.name!r}")
+
+    def __call__(self, c11: ArrayLike, c10: ArrayLike) -> NDArray[np.float64]:
+        """Values of many SNPs."""
+        if self.name == "distance":
+            return allele_distance(c11, c10, self.n1, self.n0, self.tau)
+        if self.name == "circle":
+            return unit_circle(c11, c10, self.n1, self.n0, self.tau)
+        return allelic_chi2(c11, c10, self.n1, self.n0)
+
+    @property
+    def sensitivity(self) -> float:
+        """How far one person (or one allele) moves any SNP's value."""
+        if self.name == "distance":
+            return allele_distance_sensitivity(person=self.person)
+        if self.name == "circle":
+            return unit_circle_sensitivity(self.n1, self.n0, self.tau, person=self.person)
+        return chi2_sensitivity(self.n0, self.n1) * (2.0 if self.person else 1.0)
+
+    @property
+    def border(self) -> float:
+        """The value at which chi2 = tau."""
+        return {"distance": 0.0, "circle": 1.0, "chi2": self.tau}[self.name]
+
+    def chi2_beyond(self, value: float) -> float:
+        """q such that a value above this one implies chi2 > q; ``value`` at least the border."""
+        if self.name == "distance":
+            return (math.sqrt(self.tau) + value * math.sqrt((self.n1 + self.n0) / (self.n1 * self.n0))) ** 2
+        return self.tau * value * value if self.name == "circle" else value
