@@ -221,7 +221,7 @@ def screen(
 
     >>> from dpcausal.gwas.simulate import Simulation
     >>> counts = Simulation(people=20_000, snps=1000, causal=2, odds_ratio=1.6).counts()
-    >>> [hit.variant.name for hit in screen(counts, epsilon=50.0).hits]
+    >>> [hit.variant.name for hit in screen(counts, epsilon=50.0, level=1e-6).hits]
     ['snp251', 'snp751']
     """
     plan = Screen(

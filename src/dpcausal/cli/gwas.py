@@ -1,0 +1,139 @@
+"""``dpcausal gwas``: private screening of the SNPs of a case/control study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from dpcausal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcausal.gwas.counting import GenotypeCounts, MissingRule
+
+HELP = """Find the SNPs that go with a disease, under differential privacy.
+
+    dpcausal gwas study --epsilon 3 --level 0.05 --method svt --max-hits 10 --out hits/
+
+PREFIX means PREFIX.bed, .bim and .fam. DIR gets hits.tsv, privacy.json and hits.png, with released SNPs only. Protects
+each person's genotypes; who takes part, and who is a case, is public."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``gwas`` command to ``app``."""
+    app.command("gwas", help=HELP)(run_gwas)
+
+
+@contextmanager
+def shown(snps: int, show: bool) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar on standard error."""
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("counting genotypes", total=snps)
+        yield lambda done: bar.advance(task, done)
+
+
+def prepared(out: Path) -> Path:
+    """The directory, made and found to be writable before anything is charged."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".dpcausal"
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"can't write to the directory {str(out)!r}: {error.strerror or error}") from None
+    return out
+
+
+def from_tables(
+    model: list[Path], case_counts: list[Path], control_counts: list[Path], cases: int, controls: int
+) -> GenotypeCounts:
+    """Counts made elsewhere."""
+    from dpcausal.gwas.tables import read_gcount, read_model
+
+    if model and (case_counts or control_counts):
+        raise InputError("give either --model or --case-counts and --control-counts")
+    if bool(case_counts) != bool(control_counts):
+        raise InputError("--case-counts and --control-counts go together")
+    if model:
+        return read_model(model, cases, controls)
+    return read_gcount(case_counts, control_counts, cases, controls)
+
+
+def run_gwas(
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR")],
+    prefix: Annotated[str | None, typer.Argument(help="PREFIX of .bed, .bim, .fam.")] = None,
+    level: Annotated[float, typer.Option("--level", help="Family-wise error of all SNPs.")] = 0.05,
+    method: Annotated[str, typer.Option("--method", help="svt or em.")] = "svt",
+    max_hits: Annotated[int, typer.Option("--max-hits", help="Most SNPs to release.")] = 10,
+    statistic: Annotated[str, typer.Option("--statistic", help="distance, circle or chi2.")] = "distance",
+    unit: Annotated[str, typer.Option("--unit", help="person, or allele as in the papers.")] = "person",
+    maf: Annotated[float, typer.Option("--maf", help="Public: no SNP's minor allele is rarer.")] = 0.0,
+    freq: Annotated[Path | None, typer.Option("--freq", help="Public frequencies (.frq, .afreq).")] = None,
+    pheno: Annotated[Path | None, typer.Option("--pheno", help="Phenotypes instead of .fam's.")] = None,
+    mpheno: Annotated[int, typer.Option("--mpheno", help="Which column of --pheno.")] = 1,
+    zero_one: Annotated[bool, typer.Option("--1", help="Phenotypes are 0 control, 1 case.")] = False,
+    keep: Annotated[Path | None, typer.Option("--keep", help="People to keep: family, person.")] = None,
+    chromosomes: Annotated[str | None, typer.Option("--chr", help="Chromosomes: 1,3-5,X.")] = None,
+    extract: Annotated[Path | None, typer.Option("--extract", help="SNPs to keep.")] = None,
+    missing: Annotated[
+        str, typer.Option("--missing", help="A missing call counts as reference, het or allele1.")
+    ] = "reference",
+    model: Annotated[
+        list[Path] | None, typer.Option("--model", help="plink .model instead of PREFIX.")
+    ] = None,
+    case_counts: Annotated[list[Path] | None, typer.Option("--case-counts", help=".gcount of cases.")] = None,
+    control_counts: Annotated[
+        list[Path] | None, typer.Option("--control-counts", help=".gcount of controls.")
+    ] = None,
+    cases: Annotated[int, typer.Option("--cases", help="Public number of cases, with tables.")] = 0,
+    controls: Annotated[int, typer.Option("--controls", help="Public number of controls, with tables.")] = 0,
+    threads: Annotated[int | None, typer.Option("--threads", help="Default: all cores.")] = None,
+    ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Run it; files go to DIR, a summary or the JSON object to standard output."""
+    from dpcausal.gwas.counting import Cohort
+    from dpcausal.gwas.frequencies import read_frequencies
+    from dpcausal.gwas.plot import draw_hits
+    from dpcausal.gwas.screen import screen
+
+    tables = bool(model or case_counts or control_counts)
+    if tables == (prefix is not None):
+        raise InputError(
+            "give a PREFIX, or tables of counts (--model, or --case-counts and --control-counts)"
+        )
+    if threads is not None and threads < 1:
+        raise InputError("--threads must be at least 1")
+    if tables:
+        counts = from_tables(model or [], case_counts or [], control_counts or [], cases, controls)
+    else:
+        opened = Cohort.open(
+            cast(str, prefix), phenotype_file=pheno, phenotype_column=mpheno, coding="01" if zero_one else "12",
+            keep=keep, chromosomes=chromosomes, extract=extract,
+        )  # fmt: skip
+        with shown(len(opened.rows), not as_json) as tick:
+            counts = opened.count(missing=cast("MissingRule", missing), threads=threads, tick=tick)
+    prepared(out)
+    result = screen(
+        counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
+        unit=unit, maf=maf, frequencies=None if freq is None else read_frequencies(freq, counts),  # type: ignore[arg-type]
+        ledger=ledger, dataset=dataset,
+    )  # fmt: skip
+    for name, text in (("hits.tsv", result.to_tsv()), ("privacy.json", result.privacy.to_json() + "\n")):
+        try:
+            (out / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"can't write {name}: {error.strerror or error}") from None
+    draw_hits(result, out / "hits.png")
+    typer.echo(result.to_json() if as_json else result.summary())
