@@ -14,6 +14,7 @@ from scipy.stats import chi2
 from dpcausal.audit.laws import sparse_vector_law
 from dpcausal.core.errors import BudgetError
 from dpcausal.privacy.mechanisms import INTEGERS, HaltedError, SparseVector
+from dpcausal.privacy.mechanisms.grid import Grid
 from dpcausal.privacy.mechanisms.sparse_vector import sparse_vector_cost
 from dpcausal.testing import seeded
 
@@ -47,7 +48,8 @@ def test_a_session_is_never_copied() -> None:
 @pytest.mark.parametrize("positives", [1, 5, 20])
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_split_is_optimal_and_within_epsilon(positives: int, monotone: bool) -> None:
-    svt = SparseVector(sensitivity=1.0, epsilon=0.9, positives=positives, monotone=monotone)
+    on = Grid(2.0**-12, exact=True)
+    svt = SparseVector(sensitivity=1.0, epsilon=0.9, positives=positives, monotone=monotone, grid=on)
     cost = sparse_vector_cost(svt.on.sensitivity(1.0), svt.scales, positives, monotone)
     assert Fraction(0.9) * (1 - Fraction(1, 10**12)) < cost <= Fraction(0.9)
     factor = positives if monotone else 2 * positives
