@@ -1,0 +1,149 @@
+"""Conditional independence tests: values, sensitivities, level, power, time. Everything the docs say comes from here.
+
+    python benchmarks/citests.py [--quick] [--part values|sensitivity|level|power|speed|plots] [--out DIR]
+
+Level and power call the shipped private tests, mechanisms included, on simulated tables (``citests_designs.py``): 2,000
+data sets a setting (500 for the tests on parts, 200 for the unit circle with nothing public). Results are kept in DIR
+(default ``build/citests``) and a run that was stopped goes on where it was; ``--quick`` keeps its own file. Full: some
+25 minutes of one idle core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+import sensitivity_rank
+import tables_stats
+from citests_designs import EFFECT, Free, Setting
+from citests_grid import (
+    HIGH,
+    LOW,
+    Results,
+    all_settings,
+    main_grid,
+    print_tables,
+    recheck,
+    side_grid,
+    slow_grid,
+    summary,
+    text,
+)
+from citests_plots import draw_plots
+from citests_values import print_values
+from dpcausal.citests.method import Terms
+from dpcausal.citests.question import Question
+from dpcausal.citests.registry import method_named
+from dpcausal.citests.session import Session
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.counts.of import counts_of
+from dpcausal.data.columns import Categorical
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
+
+PARTS = ("values", "sensitivity", "level", "power", "speed", "plots")
+
+
+def print_sensitivity(*, quick: bool) -> None:
+    """Largest change found over all shapes against the bound, and the papers' constants broken by the same search."""
+    print("sensitivity: largest (change found / bound) over 2x2 to 4x4 tables in 1 to 4 blocks")
+    sizes, starts = ((20, 2000), 3) if quick else ((5, 20, 200, 2000), 6)
+    for relation in sensitivity_rank.RELATIONS:
+        worst: dict[str, float] = {}
+        for k, r, c in sensitivity_rank.SHAPES:
+            for name, ratio in sensitivity_rank.ratios(relation, k, r, c, sizes, starts).items():
+                worst[name] = max(worst.get(name, 0.0), ratio)
+        print(f"  {relation:11s} " + "  ".join(f"{name} {ratio:.4f}" for name, ratio in worst.items()))
+    print("the papers' constants, n = 2,001: found / claimed")
+    for relation in sensitivity_rank.RELATIONS:
+        for name, (found, claimed) in sensitivity_rank.broken(relation).items():
+            print(f"  {relation:11s} {name:30s} {found:.5f} / {claimed:.5f} = {found / claimed:.2f}")
+    tables_stats.sensitivity()
+
+
+def print_level(results: Results, *, quick: bool) -> None:
+    settings = all_settings(0.0, quick=quick)
+    results.run(settings, quick=quick)
+    print_tables(results, settings)
+    print(f"summary of levels, nominal .05: settings, least, mean, most, below {LOW}, above {HIGH}")
+    for grid in (main_grid, side_grid, slow_grid):
+        for name, count, *rates, below, above in summary(results, grid(0.0, quick=quick)):
+            print(f"  {name:40s} {count:4d}  {' '.join(text(r) for r in rates)}  {below:3d} {above:3d}")
+    if not quick:
+        print("outside, and again with another seed and 8,000 draws (standard error .0024)")
+        for setting, first, again in recheck(results, settings):
+            print(f"  {setting.key:55s} {text(first)} {text(again)}", flush=True)
+
+
+def print_power(results: Results, *, quick: bool) -> None:
+    settings = all_settings(EFFECT, quick=quick)
+    at = Setting("kendall", "balanced", "replace-one", 1000, 64, 1.0, EFFECT)
+    results.run([*settings, at], quick=quick)
+    print_tables(results, settings)
+    _, _, papers = sensitivity_rank.rejections(sensitivity_rank.POWER, 1.0)
+    print(
+        f"n = 1,000, k = 64, epsilon = 1, replace-one: kendall {text(results.rate(at))}, without privacy "
+        f"{text(results.classical(at))}, the papers' statistic with a bound that holds {text(papers)}"
+    )
+
+
+def print_speed() -> None:
+    """One private test on 1,000,000 rows of 8 binary columns, after counting; secure noise."""
+    rng = np.random.default_rng(1)
+    names = [f"c{i}" for i in range(8)]
+    schema = Schema({name: Categorical(["no", "yes"]) for name in names})
+    data = Dataset(schema, 1_000_000, {name: rng.integers(0, 2, 1_000_000, np.uint8) for name in names})
+    counts = counts_of(data)
+    print("one test on 1,000,000 rows of 8 binary columns, secure noise: best, median and mean of 2,000")
+    for name in ("kendall", "spearman", "measured"):
+        for given in (0, 3, 6):
+            question = Question.of(schema, "c0", "c1", names[2 : 2 + given])
+            test, blocks = method_named(name, {}), question.blocks(counts)
+            terms = Terms(1.0, 0.0, 0.05, Neighbours.REPLACE_ONE, counts.n)
+            session = Session(counts, test, level=0.05, epsilon=1.0, budget=Free())
+            seconds, asked = [], []
+            for _ in range(2000):
+                start = time.perf_counter()
+                test.private(question, blocks, terms, Free())
+                middle = time.perf_counter()
+                session._answered.clear()
+                session.ask("c0", "c1", names[2 : 2 + given])
+                seconds.append(middle - start)
+                asked.append(time.perf_counter() - middle)
+            own = " ".join(f"{1e6 * f(seconds):5.0f}" for f in (min, np.median, np.mean))
+            whole = " ".join(f"{1e6 * f(asked):5.0f}" for f in (min, np.median, np.mean))
+            print(
+                f"  {name:9s} k = {question.k:2d}: {own} us from its table, {whole} us from the counts",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a few minutes: fewer draws and settings")
+    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "build" / "citests")
+    chosen = parser.parse_args()
+    quick, parts = chosen.quick, chosen.part or PARTS
+    results = Results(chosen.out / ("quick.json" if quick else "full.json"))
+    if "values" in parts:
+        print_values(quick=quick)
+    if "sensitivity" in parts:
+        print_sensitivity(quick=quick)
+    if "speed" in parts:
+        print_speed()
+    if "level" in parts:
+        print_level(results, quick=quick)
+    if "power" in parts:
+        print_power(results, quick=quick)
+    if "plots" in parts:
+        draw_plots(results, chosen.out)
+
+
+if __name__ == "__main__":
+    main()
