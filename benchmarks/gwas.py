@@ -9,9 +9,7 @@ files in the page cache, one thread each.
 from __future__ import annotations
 
 import argparse
-import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,7 +60,10 @@ def parity(folder: Path) -> None:
     wrong = 0
     for i, line in enumerate(Path(f"{prefix}.assoc").read_text().splitlines()[1:]):
         words = line.split()
-        wrong += (int(words[4]), int(words[5])) != (a[i], b[i]) or float(words[7]) != float(f"{chi2[i]:.4g}")
+        printed = float(words[7])  # four digits
+        half = 0.5 * 10.0 ** (np.floor(np.log10(max(printed, 1e-300))) - 3)
+        same = abs(printed - chi2[i]) <= half * (1 + 1e-9)
+        wrong += (int(words[4]), int(words[5])) != (a[i], b[i]) or not same
     genotypes = counts.genotypes()
     lines = [line.split() for line in Path(f"{prefix}.model").read_text().splitlines() if " GENO " in line]
     told = np.array([[list(map(int, words[j].split("/"))) for j in (5, 6)] for words in lines])
@@ -73,13 +74,11 @@ def parity(folder: Path) -> None:
 def speed(folder: Path, sizes: list[int]) -> None:
     """CPU seconds against plink on 5,000 people."""
     memory = np.ones(2**26, np.uint64)
-    bandwidth = memory.nbytes / cpu(lambda: memory.sum()) / 1e9
-    del memory
+    bandwidth = memory.nbytes / cpu(memory.sum) / 1e9
     print(f"\nmemory read, one core: {bandwidth:.1f} GB/s\n")
-    print(
-        "| SNPs | plink 1.9 --assoc | plink2 --geno-counts | open | count | GB/s (share) | screen svt | screen em |"
-    )
-    print(" end to end svt / plink2 |\n|" + "---|" * 9)
+    names = ["SNPs", "plink 1.9 --assoc", "plink2 --geno-counts", "open", "count", "GB/s (share)"]
+    names += ["screen svt", "screen em", "end to end svt / plink2"]
+    print("| " + " | ".join(names) + " |\n|" + "---|" * len(names))
     for snps in sizes:
         prefix = str(folder / f"speed{snps}")
         Simulation(people=5000, snps=snps, causal=10, odds_ratio=1.5, seed=2).write(prefix)
@@ -99,15 +98,12 @@ def speed(folder: Path, sizes: list[int]) -> None:
         rate = snps * 1250 / counting / 1e9
         whole = opening + counting + svt
         print(
-            f"| {snps} | {assoc:.3f} | {geno:.3f} | {opening:.3f} | {counting:.3f} | {rate:.2f} ({rate / bandwidth:.0%}) "
-            f"| {svt:.3f} | {em:.3f} | {whole:.3f} = {whole / geno:.2f} (of plink 1.9: {whole / assoc:.2f}) |"
+            f"| {snps} | {assoc:.3f} | {geno:.3f} | {opening:.3f} | {counting:.3f} "
+            f"| {rate:.2f} ({rate / bandwidth:.0%}) | {svt:.3f} | {em:.3f} "
+            f"| {whole:.3f} = {whole / geno:.2f} (of plink 1.9: {whole / assoc:.2f}) |"
         )
-        command = (
-            [sys.executable, "-m", "dpcausal.cli.app"] if shutil.which("dpcausal") is None else ["dpcausal"]
-        )
-        full = str(Path(sys.executable).with_name("dpcausal"))
-        command = [full] if os.path.exists(full) else command
-        options = [
+        command = [sys.executable, "-c", "from dpcausal.cli.app import main; main()", "gwas", prefix]
+        command += [
             "--epsilon",
             "3",
             "--maf",
@@ -118,10 +114,8 @@ def speed(folder: Path, sizes: list[int]) -> None:
             "1",
             "--json",
         ]
-        child_cpu([*command, "gwas", prefix, *options])
-        print(
-            f"|  | the command with Python's start, imports, the plot: {child_cpu([*command, 'gwas', prefix, *options]):.2f} |"
-        )
+        full = min(child_cpu(command) for _ in range(3))
+        print(f"|  | the whole command, with Python's start, imports and the plot: {full:.2f} |")
 
 
 def rows_as_counts(a: np.ndarray, b: np.ndarray, n: int) -> GenotypeCounts:
