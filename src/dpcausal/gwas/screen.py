@@ -138,7 +138,7 @@ class Screen:
             told = f"no SNP has a minor allele frequency below {self.maf:g}"
         return [
             f"N1 = {self.cases} cases and N0 = {self.controls} controls, and who they are",
-            f"the list of {self.snps} SNPs",
+            f"the list of {self.snps} SNPs, with positions and the order of their alleles",
             f"missing calls count as: {counts.missing}",
             told,
         ]
