@@ -121,7 +121,8 @@ class Screen:
         """Family-wise p-values of released values (``em``)."""
         b = self.test.scale
         if self.whole:
-            return [min(1.0, self.snps * self.law.noisy_tail(self.score, float(x), b, b)) for x in released]
+            tails = [self.law.noisy_tail(self.score, float(x), b, b) for x in released]
+            return [min(1.0, max(self.snps * tail, 1e-300)) for tail in tails]
         cuts = self.score.border + b * np.linspace(0.0, 30.0, 31)
         chance = self.snps * np.array([self.law.chi2_tail(self.score.chi2_beyond(a)) for a in cuts])
         gaps = np.maximum(np.subtract.outer(released, cuts) / b, 0.0)
