@@ -41,7 +41,7 @@ def main(quick: bool, out: Path) -> None:
         points += [run(network, driver, epsilon, seeds) for driver in DRIVERS for epsilon in EPSILONS]
         points += published_points(network, seeds)
     save(out / f"{name}.csv", points)
-    draw(points, [], "skeleton", out / f"{name}.png", dashed=AS_PUBLISHED, marks=False)
+    draw(points, [], "skeleton", out / f"{name}.png", marks=False)
     rows = [
         [network, method, *(f"{p.skeleton:.2f} ±{p.skeleton_half:.2f}" for p in group)]
         for (network, method), group in groupby(points, key=lambda p: (p.network, p.method))

@@ -4,8 +4,10 @@ The sensitivity 9/2/sqrt(n) of the conditional tau does not hold, line 15 of Alg
 threshold is refreshed only when the examination passes, and the total is added up after the fact (a number of hits that
 depends on the data). ``claimed`` is the total by the paper's own sums; the real loss is larger.
 
-What the paper leaves open is filled in as its public code does: the score is the p-value of the weighted z, and an edge
-goes where it is above the threshold; threshold .05, no tweak.
+What the paper leaves open is filled in here: the score is the p-value of the weighted z, an edge goes where it is above
+the threshold, no tweak. The threshold is .35: of .05, .2, .35 and .5 it does well on all four small networks (six seeds
+each, none of them used in the figures), and with subsampling it comes near what is known of the reference
+implementation, while .05 falls far below that.
 
 Reference: Wang, Pang & Song 2020, Algorithms 2 and 5.
 """
@@ -25,7 +27,7 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.orient import orient
 from dpcausal.stats.weighted_kendall import weighted_kendall
 
-THRESHOLD, TWEAK = 0.05, 0.0
+THRESHOLD, TWEAK = 0.35, 0.0
 ADVANCED_DELTA = 1e-3
 
 
