@@ -23,7 +23,8 @@ def main() -> None:
     console = Console()
     network = dc.networks.load("asia")
     data = network.sample(50_000, seed=1)
-    console.print(f"{data.n:,} synthetic patients, {len(data.columns)} columns: {', '.join(data.columns)}\n")
+    console.print(f"{data.n:,} synthetic patients, {len(data.columns)} columns: {', '.join(data.columns)}")
+    console.print("(The very first run compiles its kernels, for half a minute or so.)\n", style="dim")
     start = time.perf_counter()
     result = dc.discover(data, epsilon=EPSILON, level=LEVEL)
     seconds = time.perf_counter() - start
