@@ -44,7 +44,23 @@ def test_the_ledger_is_charged_and_refuses(
     study: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = f"sqlite:///{tmp_path}/ledger.db"
-    assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "5"]) == 0
+    assert (
+        run(
+            [
+                "ledger",
+                "create",
+                "--ledger",
+                url,
+                "--dataset",
+                "d",
+                "--epsilon",
+                "5",
+                "--neighbours",
+                "fixed-labels",
+            ]
+        )
+        == 0
+    )
     options = ["--out", str(tmp_path / "o"), "--ledger", url, "--dataset", "d"]
     assert run(["gwas", study, "--epsilon", "3", *options]) == 0
     assert run(["gwas", study, "--epsilon", "3", *options]) == 3

@@ -37,6 +37,7 @@ def ci_test(
     neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
     ledger: str | Ledger | None = None,
     dataset: str | None = None,
+    progress: bool = False,
     **options: Any,
 ) -> CITestResult:
     """Test whether x is independent of y given the columns in ``given``.
@@ -53,6 +54,7 @@ def ci_test(
     >>> test.independent, test.method, test.privacy.epsilon
     (False, 'kendall', 1.0)
     """
+    del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
     relation = Neighbours.parse(neighbours)
     counts = counts_of(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +48,7 @@ def run_test(
         raise InputError("give either --epsilon or --no-privacy")
     declared = dc.Schema.from_toml(schema)
     names = [name.strip() for name in given.split(",") if name.strip()]
-    rows = dc.read(data, declared, progress=not as_json)
+    rows = dc.read(data, declared, progress=not as_json and sys.stderr.isatty())
     found = dc.ci_test(
         rows,
         x,

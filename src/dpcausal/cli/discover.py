@@ -68,7 +68,7 @@ def prepared(out: Path) -> Path:
 
 
 def write(result: DiscoveryResult, out: Path) -> None:
-    """The graph in three formats, and the privacy statement."""
+    """The graph in three formats, the privacy statement and the report."""
     files = {
         "graph.json": result.graph.to_json(),
         "graph.dot": result.graph.to_dot(),
@@ -80,6 +80,7 @@ def write(result: DiscoveryResult, out: Path) -> None:
             (out / name).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
+    result.report(str(out / "report.html"))
 
 
 def run_discover(
@@ -128,6 +129,7 @@ def run_discover(
         tiers=parse_tiers(tiers),
         ledger=ledger,
         dataset=dataset,
+        progress=not as_json and sys.stderr.isatty(),
         **known,
     )
     write(result, out)

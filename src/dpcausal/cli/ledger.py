@@ -61,7 +61,9 @@ def create(
     dataset: Name,
     epsilon: Annotated[float, typer.Option(help="Total epsilon of all releases, ever.")],
     delta: Annotated[float, typer.Option(help="Total delta of all releases, ever.")] = 0.0,
-    neighbours: Annotated[str, typer.Option(help="replace-one or add-remove")] = "replace-one",
+    neighbours: Annotated[
+        str, typer.Option(help="replace-one, add-remove, or fixed-labels (gwas)")
+    ] = "replace-one",
     as_json: Json = False,
 ) -> None:
     """Record a data set with its total budget, for ever; makes the ledger if there is none."""

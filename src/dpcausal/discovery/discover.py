@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ def discover(
     tiers: Sequence[Collection[str]] = (),
     ledger: str | Ledger | None = None,
     dataset: str | None = None,
+    progress: bool = False,
     **options: Any,
 ) -> DiscoveryResult:
     """Learn a CPDAG over the columns of ``data``.
@@ -81,7 +83,8 @@ def discover(
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
     elif ledger is not None or delta:
         raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
-    found = run(Task(counts, known, level, max_order, relation, budget), **options)
+    with _shown(progress, name):
+        found = run(Task(counts, known, level, max_order, relation, budget), **options)
     skeleton = found.skeleton
     edges = skeleton.edges
     graph = orient(Graph(columns, undirected=edges), skeleton.separating, known.required_arrows(edges))
@@ -105,6 +108,21 @@ def discover(
         separating=dict(skeleton.separating),
         notes=found.notes,
     )
+
+
+@contextmanager
+def _shown(progress: bool, name: str) -> Iterator[None]:
+    """A spinner with the time on standard error; it knows nothing of the search, so it can't tell anything."""
+    if not progress:
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(f"learning a graph by {name}", total=None)
+        yield
 
 
 def _choose(counts: Counts, epsilon: float | None) -> tuple[str, str]:

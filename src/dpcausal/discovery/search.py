@@ -101,8 +101,8 @@ def pc_search(
     >>> next(search)
     [Question(x='a', y='b', given=())]
     >>> try: search.send([True])
-    ... except StopIteration as stop: print(stop.value.separating)
-    {frozenset({'a', 'b'}): ()}
+    ... except StopIteration as stop: print(stop.value.edges, list(stop.value.separating.values()))
+    frozenset() [()]
     """
     known = known or Knowledge()
     found = start(columns, known)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
 from dpcausal.gwas.counting import GenotypeCounts
 from dpcausal.gwas.null_law import Floats, NullLaw
 from dpcausal.gwas.result import Hit, Screening
@@ -37,6 +38,7 @@ from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import Laplace, SparseVector, TopK, begin, release
 
 Unit = Literal["person", "allele"]
+FIXED_LABELS = Neighbours.FIXED_LABELS  # genotypes change, case status and the number of people do not
 UNITS = {
     "person": "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
     "allele": "one allele at each SNP (half a person); who takes part, and who is a case, is public",
@@ -90,18 +92,28 @@ class Screen:
     @cached_property
     def sieve(self) -> SparseVector:
         """The mechanism of ``svt``."""
-        return SparseVector(sensitivity=self.score.sensitivity, epsilon=self.epsilon, positives=self.hits)
+        return SparseVector(
+            sensitivity=self.score.sensitivity,
+            epsilon=self.epsilon,
+            positives=self.hits,
+            neighbours=FIXED_LABELS,
+        )
 
     @cached_property
     def choice(self) -> TopK:
         """The first mechanism of ``em``."""
-        return TopK(sensitivity=self.score.sensitivity, count=self.hits, epsilon=self.epsilon * self.share)
+        return TopK(
+            sensitivity=self.score.sensitivity,
+            count=self.hits,
+            epsilon=self.epsilon * self.share,
+            neighbours=FIXED_LABELS,
+        )
 
     @cached_property
     def test(self) -> Laplace:
         """The second mechanism of ``em``, once per chosen SNP."""
         each = (self.epsilon - self.choice.round.epsilon * self.hits) / self.hits * (1 - 1e-12)
-        return Laplace(sensitivity=self.score.sensitivity, epsilon=each)
+        return Laplace(sensitivity=self.score.sensitivity, epsilon=each, neighbours=FIXED_LABELS)
 
     def sieve_cuts(self) -> Floats:
         """For each margin of the law: what a SNP without effect passes, noise included, with chance level/snps."""
@@ -159,7 +171,11 @@ class Screen:
         if known is not None and (known.shape != (self.snps,) or not ((known >= 0) & (known <= 1)).all()):
             raise InputError("frequencies must be one number within 0 and 1 for each SNP")
         budget = Budget(
-            self.epsilon, ledger=ledger, dataset=dataset, note={"command": "gwas", "method": self.method}
+            self.epsilon,
+            neighbours=FIXED_LABELS,
+            ledger=ledger,
+            dataset=dataset,
+            note={"command": "gwas", "method": self.method},
         )
         values = self.score(*counts.alleles())
         hits, asked = (

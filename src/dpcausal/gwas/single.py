@@ -12,7 +12,7 @@ from scipy.special import chdtri
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.gwas.screen import UNITS, Unit
+from dpcausal.gwas.screen import FIXED_LABELS, UNITS, Unit
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import Laplace, release
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
@@ -54,8 +54,14 @@ def single_test(
         raise InputError("the public margin must lie within 0 and the number of alleles")
     tau = float(chdtri(1, level))
     sensitivity = unit_circle_sensitivity(n1, n0, tau, person=unit == "person")
-    noise = Laplace(sensitivity=sensitivity, epsilon=epsilon)
-    budget = Budget(epsilon, ledger=ledger, dataset=dataset, note={"command": "gwas", "method": "single"})
+    noise = Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=FIXED_LABELS)
+    budget = Budget(
+        epsilon,
+        neighbours=FIXED_LABELS,
+        ledger=ledger,
+        dataset=dataset,
+        note={"command": "gwas", "method": "single"},
+    )
     value = float(unit_circle(c11, c10, n1, n0, tau))
     noisy = float(release(noise, budget, "gwas: single test", value))
     pvalue = worst_tail(noisy, n1, n0, (low, high), tau, noise.scale)

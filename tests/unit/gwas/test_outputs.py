@@ -39,7 +39,7 @@ def test_epsilon_is_spent_and_never_passed() -> None:
             found = screen(COUNTS, 0.7, method=method, max_hits=hits)  # type: ignore[arg-type]
             assert found.privacy.epsilon is not None
             assert 0.7 * (1 - 1e-9) <= found.privacy.epsilon <= 0.7
-            assert found.privacy.neighbours == "replace-one"
+            assert found.privacy.neighbours == "fixed-labels"
 
 
 def test_seeded_runs_repeat_and_say_so() -> None:
