@@ -224,7 +224,9 @@ def test_a_view_that_fails_says_nothing_of_its_cells() -> None:
     import duckdb
 
     connection = duckdb.connect()
-    connection.execute("CREATE VIEW v AS SELECT CAST(c AS INTEGER) AS x FROM (VALUES ('1'), ('SECRETVALUE')) t(c)")
+    connection.execute(
+        "CREATE VIEW v AS SELECT CAST(c AS INTEGER) AS x FROM (VALUES ('1'), ('SECRETVALUE')) t(c)"
+    )
     counts = DuckDBCounts("v", Schema(x=Categorical([0, 1])), connection=connection)
     with pytest.raises(InputError) as caught:
         counts.table(["x"])

@@ -24,7 +24,7 @@ from citests_designs import EFFECT, Setting, rejections  # lives in benchmarks/
 
 FAILURE = 1e-6
 CLAIMED = {"kendall": (0.042, 0.056), "spearman": (0.042, 0.056), "measured": (0.035, 0.065)}
-DRAWS = {"kendall": 6000, "spearman": 6000, "measured": 2000}
+DRAWS = {"kendall": 4000, "spearman": 4000, "measured": 2000}
 
 LOUD = [  # noise well above sampling: 2x2 and 3x3, one block and many, both relations
     Setting("kendall", "balanced", "replace-one", 500, 64, 0.1),
