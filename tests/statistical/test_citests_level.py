@@ -66,7 +66,7 @@ def test_level_where_sampling_rules(setting: Setting) -> None:
 def test_a_noise_scale_30_percent_off_is_caught(
     setting: Setting, factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pvalue, test = rank_module.laplace_pvalue, measured_module.measured_test
+    pvalue, test = rank_module.laplace_tail, measured_module.measured_test
 
     def wrong_pvalue(statistic: Any, variance: Any, scale: float) -> Any:
         return pvalue(statistic, variance, factor * scale)
@@ -74,7 +74,7 @@ def test_a_noise_scale_30_percent_off_is_caught(
     def wrong_test(table: Any, variance: Any, **keywords: Any) -> Any:
         return test(table, factor**2 * variance, **keywords)
 
-    monkeypatch.setattr(rank_module, "laplace_pvalue", wrong_pvalue)
+    monkeypatch.setattr(rank_module, "laplace_tail", wrong_pvalue)
     monkeypatch.setattr(measured_module, "measured_test", wrong_test)
     assert not within(setting)
 

@@ -21,7 +21,7 @@ from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall
-from dpcausal.stats.kendall_null import laplace_pvalue, normal_pvalue
+from dpcausal.stats.kendall_null import laplace_tail, normal_pvalue
 from dpcausal.stats.kendall_sensitivity import kendall_joint_sensitivity, kendall_weight
 from dpcausal.stats.spearman import spearman, spearman_joint_sensitivity, spearman_weight
 
@@ -60,9 +60,9 @@ class RankTest:
         mechanism, weight = self.mechanism(question, terms)
         statistic, variance = self.value(blocks)
         label = f"{self.name}: {question}"
-        noisy, noisy_variance = release(mechanism, budget, label, np.array([statistic, weight * variance]))
-        pvalue = float(laplace_pvalue(noisy, noisy_variance / weight, mechanism.scale))
-        return Outcome.at(terms.level, pvalue, float(noisy))
+        released = release(mechanism, budget, label, np.array([statistic, weight * variance]))
+        noisy, noisy_variance = float(released[0]), float(released[1])
+        return Outcome.at(terms.level, laplace_tail(noisy, noisy_variance / weight, mechanism.scale), noisy)
 
 
 @lru_cache(maxsize=256)

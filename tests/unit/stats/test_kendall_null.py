@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.kendall_null import gaussian_pvalue, laplace_pvalue, normal_pvalue
+from dpcausal.stats.kendall_null import gaussian_pvalue, laplace_pvalue, laplace_tail, normal_pvalue
 from dpcausal.stats.kendall_sensitivity import kendall_joint_sensitivity, kendall_weight
 
 
@@ -35,6 +35,15 @@ def by_quadrature(t: float, v: float, b: float) -> float:
 @pytest.mark.parametrize("b", [0.05, 1.0, 7.0])
 def test_closed_form_agrees_with_quadrature(t: float, v: float, b: float) -> None:
     assert float(laplace_pvalue(t, v, b)) == pytest.approx(by_quadrature(t, v, b), abs=1e-10)
+
+
+def test_one_number_is_the_same_as_an_array() -> None:
+    rng = np.random.default_rng(1)
+    for t, v, b in 10.0 ** rng.uniform([-4, -6, -3], [5, 8, 3], (2000, 3)):
+        for variance in (v, 0.0, -v):
+            assert laplace_tail(-t, variance, b) == pytest.approx(
+                float(laplace_pvalue(t, variance, b)), rel=1e-12
+            )
 
 
 def test_limits() -> None:
