@@ -61,7 +61,7 @@ def score_sensitivity(neighbours: Neighbours | str, k: int) -> float:
     >>> score_sensitivity("replace-one", k=4), score_sensitivity("replace-one", k=1)
     (2.0, 1.0)
     """
-    return 2.0 if Neighbours.parse(neighbours) is Neighbours.REPLACE_ONE and k > 1 else 1.0
+    return 1.0 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE or k == 1 else 2.0
 
 
 @proved("scores.proof.md")
