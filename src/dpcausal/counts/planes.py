@@ -24,6 +24,8 @@ class Planes:
         self._words = (rows.length + 63) // 64
         self._packed: dict[int, NDArray[np.uint64]] = {}
         self._address = np.zeros(len(rows.columns), np.uint64)
+        self._single_start = np.concatenate([[0], np.cumsum(rows.sizes - 1)[:-1]]).astype(np.int64)
+        self._single = np.zeros(int((rows.sizes - 1).sum()), np.int64)  # rows in every packed plane
         self._asked = np.zeros(len(rows.columns), np.int64)  # calls that named the column so far
 
     def cost_ns(self, jobs: Jobs) -> float:
@@ -49,9 +51,21 @@ class Planes:
         fixed = (self._address, self._rows.sizes, self._words)
 
         def task(low: int, high: int, first: int, last: int, out: Table) -> Callable[[], None]:
-            rows = min(64 * high, length) - 64 * low
+            whole = low == 0  # margins go in once, with the first words
+            rows, single = (length, self._single) if whole else (0, np.zeros_like(self._single))
             return lambda: count_planes(
-                *fixed, low, high, rows, jobs.columns, jobs.start, jobs.cells, first, last, out
+                *fixed,
+                low,
+                high,
+                rows,
+                single,
+                self._single_start,
+                jobs.columns,
+                jobs.start,
+                jobs.cells,
+                first,
+                last,
+                out,
             )
 
         if len(jobs) >= 4 * parts or parts == 1:
@@ -73,3 +87,7 @@ class Planes:
         step = threads if PACK_NS * self._rows.length * len(columns) > PARALLEL_NS else 1
         for i in range(0, len(tasks), step):
             run_parallel(tasks[i : i + step])
+        for c in columns:
+            found = np.bitwise_count(self._packed[c]).sum(axis=1, dtype=np.int64)
+            start = self._single_start[c]
+            self._single[start : start + int(self._rows.sizes[c]) - 1] = found[: int(self._rows.sizes[c]) - 1]

@@ -78,35 +78,36 @@ def _plane(address: Any, words: int, index: int, low: int, rows: int) -> Any:
 
 @nb.njit(**_JIT)
 def _subset_sums(address: Any, size: Any, words: int, start: int, stop: int, stack: Any, out: Any) -> None:
-    """Add to ``out`` the popcount of every AND of at most one plane per column (digit 0: none)."""
+    """Add to ``out`` the popcount of every AND of at most one plane per column (digit 0: none), two planes or more.
+
+    Counts of single planes do not depend on the table; they were made when the planes were packed.
+    """
     last = size.shape[0] - 1
     digit = np.zeros(last + 1, np.int64)
-    bound = np.zeros(last + 1, np.bool_)  # whether the prefix up to here has any constraint
+    bound = np.zeros(last + 1, np.int64)  # planes in the prefix up to here
     for low in range(start, stop, WORDS):
         rows = min(WORDS, stop - low)
         digit[:] = 0
         base, changed = 0, 0
         while changed >= 0:
             for d in range(changed, last):  # rebuild the prefixes from the digit that changed
-                before = d > 0 and bound[d - 1]
-                bound[d] = before or digit[d] > 0
+                before = bound[d - 1] if d > 0 else 0
+                bound[d] = before + (digit[d] > 0)
                 if digit[d] == 0:
-                    if before:
+                    if before > 0:
                         stack[d, :rows] = stack[d - 1, :rows]
                 else:
                     plane = _plane(address[d], words, digit[d] - 1, low, rows)
-                    if before:
+                    if before > 0:
                         _and(stack[d, :rows], stack[d - 1, :rows], plane)
                     else:
                         stack[d, :rows] = plane
-            if last > 0 and bound[last - 1]:
+            if last > 0 and bound[last - 1] > 0:
                 prefix = stack[last - 1, :rows]
-                out[base] += _count(prefix)
+                if bound[last - 1] > 1:
+                    out[base] += _count(prefix)
                 for v in range(1, size[last]):
                     out[base + v] += _count_and(prefix, _plane(address[last], words, v - 1, low, rows))
-            else:
-                for v in range(1, size[last]):
-                    out[base + v] += _count(_plane(address[last], words, v - 1, low, rows))
             base += size[last]
             changed = last - 1
             while changed >= 0:
@@ -134,10 +135,14 @@ def to_cells(sums: Any, size: Any) -> None:
 
 @nb.njit(**_JIT)
 def count_planes(
-    plane_address: Any, size: Any, words: int, start: int, stop: int, rows: int,
+    plane_address: Any, size: Any, words: int, start: int, stop: int, rows: int, single: Any, single_start: Any,
     job_columns: Any, job_start: Any, out_start: Any, first_job: int, last_job: int, out: Any,
 ) -> None:  # fmt: skip
-    """Tables of jobs ``first_job .. last_job`` over words ``start .. stop``, which hold ``rows`` rows; sets ``out``."""
+    """Tables of jobs ``first_job .. last_job`` over words ``start .. stop``; sets ``out``.
+
+    ``rows`` and ``single`` (rows in plane v of column c: ``single[single_start[c] + v]``) are added whole: where
+    several calls share the words of one table, one of them gets both and the others zeros.
+    """
     stack = np.empty((64, WORDS), np.uint64)
     for j in range(first_job, last_job):
         columns = job_columns[job_start[j] : job_start[j + 1]]
@@ -145,5 +150,11 @@ def count_planes(
         table[:] = 0
         if columns.shape[0] > 0:
             _subset_sums(plane_address[columns], size[columns], words, start, stop, stack, table)
+        step = 1
+        for i in range(columns.shape[0] - 1, -1, -1):
+            c = columns[i]
+            for v in range(size[c] - 1):
+                table[(v + 1) * step] += single[single_start[c] + v]
+            step *= size[c]
         table[0] = rows
         to_cells(table, size[columns])
