@@ -73,7 +73,7 @@ def print_level(results: Results, *, quick: bool) -> None:
         for name, count, *rates, below, above in summary(results, grid(0.0, quick=quick)):
             print(f"  {name:40s} {count:4d}  {' '.join(text(r) for r in rates)}  {below:3d} {above:3d}")
     if not quick:
-        print("outside, and again with another seed and 8,000 draws (standard error .0024)")
+        print("above .065, and again with another seed and 8,000 draws (standard error .0026)")
         for setting, first, again in recheck(results, settings):
             print(f"  {setting.key:55s} {text(first)} {text(again)}", flush=True)
 
