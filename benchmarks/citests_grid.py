@@ -51,7 +51,9 @@ def slow_grid(effect: float, *, quick: bool) -> list[Setting]:
     found = [
         Setting(method, design, relation, 5000, k, 1.0, effect)
         for method in ("chi2", "g", "test-of-tests")
-        for design, k in ((("balanced", 8),) if quick else (("balanced", 1), ("balanced", 8), ("rare", 8)))
+        for design, k in (
+            (("balanced", 8),) if quick else (("balanced", 1), ("balanced", 8), ("rare", 8), ("balanced", 64))
+        )
         for relation in RELATIONS
     ]
     found += [replace(s, epsilon=0.5) for s in found if s.relation == "replace-one" and not quick]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpcausal.citests.chi2 import Reconciled
 from dpcausal.citests.method import ONE_ROW, Charger, Method, Outcome, Terms
 from dpcausal.citests.parts import deal, part_count
 from dpcausal.citests.question import Question
@@ -62,9 +63,8 @@ class TestOfTests:
     def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
         """Deal, test each part, release the count."""
         parts, sub_level = self.plan(terms)
-        rejected = sum(
-            not self.test.classical(part, sub_level).independent for part in deal(blocks, parts, terms)
-        )
+        test = self.test.on_part if isinstance(self.test, Reconciled) else self.test.classical
+        rejected = sum(not test(part, sub_level).independent for part in deal(blocks, parts, terms))
         counter = Laplace(sensitivity=1.0, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=INTEGERS)
         noisy = int(release(counter, budget, f"{self.name} over {self.test.name}: {question}", rejected))
         pvalue = noisy_pvalue(noisy, parts, sub_level, counter.event("").epsilon)
