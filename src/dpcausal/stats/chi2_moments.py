@@ -11,7 +11,8 @@ parts adds it up. Given the margins of a block of N rows, r and c live levels,
 exactly [1] (enumerated in the tests); E G is exact too, a sum over cells of E[O ln O] for hypergeometric O; Var G is
 taken as Var chi2 (E G/E chi2)^2, between 7% below and 43% above the truth in the tables of 3 to 7 rows enumerated. The
 sum over blocks is referred to a gamma law of that mean and variance.
-**Null law** approximate (gamma), right in its first two moments (G: the first) whatever the size of blocks. **Guarantee** none: for
+**Null law** approximate (gamma), right in its first two moments (G: the first) whatever the size of blocks.
+**Guarantee** none: for
 parts inside a mechanism. **Cost** O(cells), for G times the width of a hypergeometric law.
 **Edge cases**: a statistic that the margins leave no choice (variance 0) gives p = 1.
 
