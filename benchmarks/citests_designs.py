@@ -111,7 +111,7 @@ def rejections(setting: Setting, count: int, seed: int = 0, *, classical: bool =
     relation = Neighbours.parse(setting.relation)
     given = ("z",) if setting.k > 1 else ()
     question = Question("x", "y", given, setting.levels, setting.levels, setting.k, True)
-    n = setting.n if relation is Neighbours.REPLACE_ONE else None
+    n = None if relation is Neighbours.ADD_REMOVE else setting.n
     terms = Terms(setting.epsilon, 0.0, LEVEL, relation, n)
     law, budget = setting.law(), Free()
     seed = zlib.crc32(f"{setting.key} {seed}".encode())
