@@ -108,6 +108,6 @@ def register(app: typer.Typer) -> None:
             f"claim        epsilon {result.claim:g}" + (f", delta {result.delta:g}" if result.delta else "")
         )
         typer.echo(
-            f"lower bound  epsilon {result.lower:.4f} at {result.confidence:.0%}, {result.trials:,} trials"
+            f"lower bound  epsilon {result.lower:.4f} at {100 * result.confidence:.10g}%, {result.trials:,} trials"
         )
         typer.echo(verdict(target, result))
