@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from dpcausal.citests.method import assumed
 from dpcausal.citests.question import Question
-from dpcausal.citests.registry import choose, method_named
+from dpcausal.citests.registry import any_method_named, choose
 from dpcausal.citests.result import CITestResult
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.budget import Budget
@@ -57,15 +57,16 @@ def ci_test(
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
     relation = Neighbours.parse(neighbours)
-    counts = counts_of(data)
-    question = Question.of(counts.schema, x, y, given)
+    if not isinstance(data, Dataset | Counts):
+        raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
+    question = Question.of(data.schema, x, y, given)
     name, why = choose(question, epsilon) if method == "auto" else (method, "as asked")
     if name == "unit-circle":
         options.setdefault("labels", x)
         relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation
     elif relation is Neighbours.FIXED_LABELS:
         raise InputError(f"{name} holds no labels fixed: neighbours must be replace-one or add-remove")
-    test = method_named(name, options)
+    test = any_method_named(name, options)
     test.check(question)
     if epsilon is None:
         if ledger is not None or delta:
@@ -75,7 +76,7 @@ def ci_test(
         reserve = delta if test.own_delta else 0.0
         budget = Budget(epsilon, delta, neighbours=relation, reserve=reserve, ledger=ledger, dataset=dataset)
     session = Session(
-        counts,
+        data,
         test,
         level=level,
         epsilon=epsilon,
@@ -84,9 +85,12 @@ def ci_test(
         budget=None if epsilon is None else budget,
     )
     outcome = session.ask(question.x, question.y, question.given)
-    public = (*PUBLIC, "the number of rows") if relation is not Neighbours.ADD_REMOVE else PUBLIC
+    rows = ("the number of rows",) if relation is not Neighbours.ADD_REMOVE else ()
     statement = budget.statement(
-        released=[f"{question}: {test.releases}"], public=public, adaptive=False, unit=test.protects
+        released=[f"{question}: {test.releases}"],
+        public=(*PUBLIC, *rows, *assumed(test, data)),
+        adaptive=False,
+        unit=test.protects,
     )
     return CITestResult(
         x=x,

@@ -1,12 +1,17 @@
-"""What every test offers: a classical answer, a private one, and a public check whether it can be asked."""
+"""What every test offers: a classical answer, a private one, and a public check whether it can be asked.
+
+A ``Method`` works on tables, a ``ValuesMethod`` on the numbers in the rows. One test may be both: it is then given
+the rows where there are rows and tables where there are only counts.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from dpcausal.citests.question import Question
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.events import Event
 from dpcausal.stats.blocks import Blocks
 
@@ -49,8 +54,8 @@ class Terms:
     n: int | None
 
 
-class Method(Protocol):
-    """A test on tables. Options are fields of the value that implements it."""
+class Asked(Protocol):
+    """What both kinds of test say about themselves. Options are fields of the value that implements it."""
 
     @property
     def name(self) -> str:
@@ -76,6 +81,11 @@ class Method(Protocol):
         """Refuse what this test can't answer; public information only."""
         ...
 
+
+@runtime_checkable
+class Method(Asked, Protocol):
+    """A test on tables."""
+
     def classical(self, blocks: Blocks, level: float) -> Outcome:
         """The non-private answer."""
         ...
@@ -83,3 +93,29 @@ class Method(Protocol):
     def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
         """Charge the budget, draw, and post-process what was released."""
         ...
+
+
+@runtime_checkable
+class ValuesMethod(Asked, Protocol):
+    """A test on the values of the rows: ``data.values`` (clamped numbers) and ``data.codes``."""
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What it takes to be public besides the schema (kernel, bandwidth, bins ...), for the statement."""
+        ...
+
+    def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
+        """The non-private answer."""
+        ...
+
+    def private_values(self, question: Question, data: Dataset, terms: Terms, budget: Charger) -> Outcome:
+        """Charge the budget, draw, and post-process what was released."""
+        ...
+
+
+AnyMethod = Method | ValuesMethod
+
+
+def assumed(method: AnyMethod, data: object) -> tuple[str, ...]:
+    """What the statement must list as public besides the schema when ``method`` is asked about ``data``."""
+    return method.assumes if isinstance(method, ValuesMethod) and isinstance(data, Dataset) else ()

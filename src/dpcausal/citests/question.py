@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical
+from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.stats.blocks import Blocks
 
@@ -24,6 +24,7 @@ class Question:
     c: int  # levels of y
     k: int  # cells of given
     ordered: bool  # whether the levels of x and of y have an order (two levels always do)
+    numeric: frozenset[str] = frozenset()  # those of its columns that hold numbers
 
     @classmethod
     def of(cls, schema: Schema, x: str, y: str, given: Sequence[str] = ()) -> Question:
@@ -41,7 +42,8 @@ class Question:
         sizes = {name: schema[name].size for name in names}
         ordered = all(_is_ordered(schema, name) for name in (x, y))
         inside = tuple(sorted(given, key=place.__getitem__))
-        return cls(x, y, inside, sizes[x], sizes[y], math.prod(sizes[z] for z in given), ordered)
+        numeric = frozenset(name for name in names if isinstance(schema[name], Numeric))
+        return cls(x, y, inside, sizes[x], sizes[y], math.prod(sizes[z] for z in given), ordered, numeric)
 
     @property
     def key(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcausal.citests.chi2 import chi2, g
 from dpcausal.citests.measured import Measured
-from dpcausal.citests.method import Method
+from dpcausal.citests.method import AnyMethod, Method
 from dpcausal.citests.question import Question
 from dpcausal.citests.rank import KENDALL, SPEARMAN
 from dpcausal.citests.test_of_tests import TestOfTests
@@ -29,7 +29,7 @@ def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float |
     return TestOfTests(method_named(test, {}), parts, sub_level)
 
 
-MAKERS: dict[str, Callable[..., Method]] = {
+MAKERS: dict[str, Callable[..., AnyMethod]] = {
     "kendall": _kendall,
     "spearman": _spearman,
     "chi2": chi2,
@@ -40,8 +40,8 @@ MAKERS: dict[str, Callable[..., Method]] = {
 }
 
 
-def method_named(name: str, options: dict[str, Any]) -> Method:
-    """The test of that name with these options."""
+def any_method_named(name: str, options: dict[str, Any]) -> AnyMethod:
+    """The test of that name with these options, on tables or on values."""
     if name not in MAKERS:
         known = ", ".join(["auto", *MAKERS])
         raise InputError(f"no test is called {name!r}{did_you_mean(name, MAKERS)}; there are {known}")
@@ -49,6 +49,14 @@ def method_named(name: str, options: dict[str, Any]) -> Method:
         return MAKERS[name](**options)
     except TypeError:
         raise InputError(f"{name} takes no option {', '.join(options)}") from None
+
+
+def method_named(name: str, options: dict[str, Any]) -> Method:
+    """The test of that name with these options; it must work on tables."""
+    method = any_method_named(name, options)
+    if not isinstance(method, Method):
+        raise InputError(f"{name} works on the values of the rows, not on tables")
+    return method
 
 
 def choose(question: Question, epsilon: float | None) -> tuple[str, str]:
