@@ -3,9 +3,10 @@ here."""
 
 from __future__ import annotations
 
+from dpcausal.networks import clinic
 from dpcausal.networks.bif import read_bif
 from dpcausal.networks.bif_writer import write_bif
 from dpcausal.networks.library import load, names
 from dpcausal.networks.network import Network, Variable
 
-__all__ = ["Network", "Variable", "load", "names", "read_bif", "write_bif"]
+__all__ = ["Network", "Variable", "clinic", "load", "names", "read_bif", "write_bif"]
