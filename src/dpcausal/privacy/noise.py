@@ -73,13 +73,13 @@ def checked_scale(scale: float) -> float:
 @lru_cache(maxsize=POOLED_SCALES)
 def _opendp(kind: str, scale: float) -> Any:
     """OpenDP's measurement that adds noise of ``kind`` to a vector of integers."""
-    import opendp.prelude as dp  # late: takes a second
+    from opendp import domains, measurements, metrics, mod  # not the prelude: it takes seconds
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    mod.enable_features("contrib")
+    domain = domains.vector_domain(domains.atom_domain(T="i64"))
     if kind == "laplace":
-        return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
-    return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
+        return measurements.make_laplace(domain, metrics.l1_distance(T="i64"), scale=scale)
+    return measurements.make_gaussian(domain, metrics.l2_distance(T="f64"), scale=scale)
 
 
 def _secure_batch(kind: str, scale: float, count: int) -> list[int]:
