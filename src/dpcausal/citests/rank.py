@@ -57,8 +57,13 @@ class RankTest:
 
     def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
         """Release both numbers at once; the p-value is post-processing."""
+        return self.released(question, *self.value(blocks), terms, budget)
+
+    def released(
+        self, question: Question, statistic: float, variance: float, terms: Terms, budget: Charger
+    ) -> Outcome:
+        """Release both numbers with the noise that ``question``'s sizes ask for."""
         mechanism, weight = self.mechanism(question, terms)
-        statistic, variance = self.value(blocks)
         label = f"{self.name}: {question}"
         released = release(mechanism, budget, label, np.array([statistic, weight * variance]))
         noisy, noisy_variance = float(released[0]), float(released[1])

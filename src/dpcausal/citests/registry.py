@@ -6,21 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from dpcausal.citests.chi2 import chi2, g
+from dpcausal.citests.continuous_rank import kendall_test, spearman_test
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.method import AnyMethod, Method
 from dpcausal.citests.question import Question
-from dpcausal.citests.rank import KENDALL, SPEARMAN
 from dpcausal.citests.test_of_tests import TestOfTests
 from dpcausal.citests.unit_circle import UnitCircle
 from dpcausal.core.errors import InputError, did_you_mean
-
-
-def _kendall() -> Method:
-    return KENDALL
-
-
-def _spearman() -> Method:
-    return SPEARMAN
 
 
 def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float | None = None) -> Method:
@@ -30,8 +22,8 @@ def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float |
 
 
 MAKERS: dict[str, Callable[..., AnyMethod]] = {
-    "kendall": _kendall,
-    "spearman": _spearman,
+    "kendall": kendall_test,
+    "spearman": spearman_test,
     "chi2": chi2,
     "g": g,
     "measured": Measured,
