@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from dpcausal.data.draft import draft
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
@@ -19,4 +17,6 @@ def register(app: typer.Typer) -> None:
         The draft shows levels and bounds read from rows: it is not private until a person has checked every
         line against public knowledge. Use it as: dpcausal schema data.csv > schema.toml
         """
+        from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
+
         typer.echo(draft(data), nl=False)

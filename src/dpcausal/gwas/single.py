@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scipy.special import chdtri
-
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
+from dpcausal.gwas.null_law import chi2_quantile
 from dpcausal.gwas.screen import FIXED_LABELS, UNITS, Unit
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import Laplace, release
@@ -52,7 +51,7 @@ def single_test(
     low, high = (margin, margin) if isinstance(margin, int) else margin or (0, n0 + n1)
     if not 0 <= low <= high <= n0 + n1:
         raise InputError("the public margin must lie within 0 and the number of alleles")
-    tau = float(chdtri(1, level))
+    tau = chi2_quantile(level)
     sensitivity = unit_circle_sensitivity(n1, n0, tau, person=unit == "person")
     noise = Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=FIXED_LABELS)
     budget = Budget(
