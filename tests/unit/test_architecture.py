@@ -28,7 +28,9 @@ ROOMS = {
     "psycopg": ("privacy/ledger/",),
     "duckdb": ("counts/duckdb.py",),
     "pyspark": (),
-    "pandas": (),
+    "pandas": ("adapters/pgmpy.py",),
+    "pgmpy": ("adapters/pgmpy.py",),
+    "causallearn": ("adapters/causal_learn.py",),
     "polars": (),
     "diffprivlib": (),
 }

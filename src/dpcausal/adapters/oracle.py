@@ -1,0 +1,164 @@
+"""An oracle of conditional independence with a hard total budget, for search loops that are not ours.
+
+Loops written for exact data ask the same question again and again (from both ends of an edge, in either order), hold
+the rows, and know nothing of a budget. The oracle stands between: it alone holds the data, keeps every answer by
+(unordered pair, set) so that each is paid once and never contradicts itself, and charges a total fixed beforehand.
+
+**Guarantee.** Everything a loop sees is (epsilon, delta)-DP in total for ``neighbours``, whatever it asks and however
+often: each new answer is charged to one filter before noise is drawn.
+**When the budget is used up** every new question is answered *dependent*: the loop keeps the edge, as our drivers do.
+Such questions are in ``refused`` and the statement counts them. What is refused depends on answers already released.
+**Choice of** ``each``, the epsilon of one question: give it, or give ``questions``, how many should be paid for:
+epsilon/questions, or with delta sqrt(2 R/questions) where that is more (R the rho of the total).
+
+>>> import dpcausal as dc
+>>> data = dc.networks.load("asia").sample(10_000, seed=1)
+>>> oracle = PrivateOracle(data, epsilon=1.0, questions=2)
+>>> oracle.ask("smoke", "lung") is oracle.ask("lung", "smoke"), oracle.paid, oracle.calls
+(True, 1, 2)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dpcausal.citests.method import Outcome
+from dpcausal.citests.question import Question
+from dpcausal.citests.registry import method_named
+from dpcausal.citests.session import Session
+from dpcausal.core.arguments import checked_level
+from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.counts.of import counts_of
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.dataset import Dataset
+from dpcausal.privacy.budget import Budget
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
+
+PUBLIC = ("the schema (columns, levels, bins)", "the loop, the test and its level")
+NOT_PAID = Outcome(independent=False)
+Key = tuple[frozenset[str], frozenset[str]]
+
+
+class PrivateOracle:
+    """Answers "is x independent of y given S?" within one total budget; ``epsilon=None``: exact, not private.
+
+    ``calls`` counts what was asked, ``paid`` what was charged, ``refused`` what could not be.
+    """
+
+    def __init__(
+        self,
+        data: Dataset | Counts,
+        *,
+        epsilon: float | None,
+        delta: float = 0.0,
+        questions: int | None = None,
+        each: float | None = None,
+        method: str = "kendall",
+        level: float = 0.05,
+        neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+        ledger: str | Ledger | None = None,
+        dataset: str | None = None,
+        **options: Any,
+    ) -> None:
+        relation = Neighbours.parse(neighbours)
+        if relation is Neighbours.FIXED_LABELS:
+            raise InputError("an oracle holds no labels fixed: neighbours must be replace-one or add-remove")
+        self._counts = counts_of(data)
+        self._test = method_named(method, options)
+        self.level = checked_level(level)
+        if epsilon is None:
+            if ledger is not None or delta or questions is not None or each is not None:
+                raise InputError(
+                    "epsilon=None means no privacy: it goes with no delta, ledger or price of a question"
+                )
+            self._budget = Budget.none(relation)
+        else:
+            if self._test.own_delta:
+                raise InputError(
+                    f"an oracle takes pure tests: {method} with these options spends a delta of its own"
+                )
+            self._budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
+            each = self._price(questions, each)
+        self.each = each
+        self._session = Session(
+            self._counts,
+            self._test,
+            level=self.level,
+            epsilon=each,
+            neighbours=relation,
+            budget=None if epsilon is None else self._budget,
+        )
+        self.calls = 0
+        self._answers: dict[Key, Outcome] = {}
+        self._refused: dict[Key, Question] = {}
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an oracle can't be copied or sent to another process: the copy could spend its budget again"
+        )
+
+    def _price(self, questions: int | None, each: float | None) -> float:
+        if (questions is None) == (each is None):
+            raise InputError("say either how many questions to pay for (questions) or the epsilon of each")
+        if each is not None:
+            return each
+        if questions is None or isinstance(questions, bool) or questions != int(questions) or questions < 1:
+            raise InputError(f"questions must be an integer above zero, not {questions!r}")
+        total = self._budget.total
+        return max(total.epsilon / questions, math.sqrt(2 * total.rho / questions)) * (1 - 1e-12)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names, in the order in which a loop that counts columns must number them."""
+        return tuple(self._counts.schema)
+
+    @property
+    def paid(self) -> int:
+        """Questions charged; without privacy, questions computed."""
+        return len(self._answers) - len(self._refused)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Questions answered "dependent" because nothing was left to pay for them."""
+        return tuple(str(question) for question in self._refused.values())
+
+    def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
+        """The answer: new and charged, the one given before, or "dependent" where nothing is left.
+
+        ``BudgetError`` if even the first question can't be paid (too dear for the total, or refused by the ledger).
+        """
+        self.calls += 1
+        question = Question.of(self._counts.schema, x, y, given)
+        if question.key not in self._answers:
+            try:
+                self._answers[question.key] = self._session.ask(x, y, given)
+            except BudgetError:
+                if not self._budget.events:
+                    raise
+                self._refused[question.key] = question
+                self._answers[question.key] = NOT_PAID
+        return self._answers[question.key]
+
+    def pvalue(self, x: str, y: str, given: Sequence[str] = ()) -> float:
+        """A number above ``level`` where independent: the p-value, or 1 and 0 where only a decision is released."""
+        outcome = self.ask(x, y, given)
+        return float(outcome.independent) if outcome.pvalue is None else outcome.pvalue
+
+    @property
+    def privacy(self) -> PrivacyStatement:
+        """The statement so far."""
+        released = f"{self.paid} answers by {self._test.name} at level {self.level:g}: {self._test.releases}"
+        limits = []
+        if self._refused:
+            limits.append(
+                f"The budget ended early: {len(self._refused)} questions were answered 'dependent' untested, so edges "
+                "may stand that were not tested."
+            )
+        rows = ("the number of rows",) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
+        return self._budget.statement(released=[released], public=(*PUBLIC, *rows), limits=limits)
