@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from html import escape
+from unicodedata import east_asian_width
 
 from dpcausal.graphs.graph import Graph
 from dpcausal.report.layout import layout
+from dpcausal.report.routes import HEIGHT, Line, lines, row
 
-STEP_X, STEP_Y, HEIGHT, MARGIN = 150.0, 92.0, 34.0, 28.0
+MARGIN = 24.0
 
-
-def _width(name: str) -> float:
-    return max(56.0, 8.2 * len(name) + 24.0)
-
-
-def svg(graph: Graph, untested: Collection[frozenset[str]] = ()) -> str:
-    """An ``<svg>`` element that scales with its container; every edge and node has a hover text."""
-    places = layout(graph)
-    widest = max((_width(name) for name in graph.nodes), default=STEP_X)
-    step = max(STEP_X, widest + 26)
-    at = {
-        n: (MARGIN + widest / 2 + p.x * step, MARGIN + HEIGHT / 2 + p.y * STEP_Y) for n, p in places.items()
-    }
-    right = max((x for x, _ in at.values()), default=0.0) + widest / 2 + MARGIN
-    bottom = max((y for _, y in at.values()), default=0.0) + HEIGHT / 2 + MARGIN
-    parts = [
-        f'<svg id="graph" viewBox="0 0 {right:.0f} {bottom:.0f}" role="img" aria-label="Causal graph">',
-        '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
-        'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker></defs>',
-    ]
-    edges = [(a, b, True) for a, b in sorted(graph.directed)]
-    edges += [(*sorted(pair), False) for pair in sorted(graph.undirected, key=sorted)]  # type: ignore[misc]
-    for a, b, arrow in edges:
-        parts.append(_edge(a, b, arrow, at, frozenset((a, b)) in untested))
-    for name, (x, y) in at.items():
-        width = _width(name)
-        parts.append(
-            f'<g class="node" data-name="{escape(name)}"><title>{escape(_about(graph, name))}</title>'
-            f'<rect x="{x - width / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{width:.1f}" height="{HEIGHT}" rx="9"/>'
-            f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(name)}</text></g>'
-        )
-    return "\n".join([*parts, "</svg>"])
+Pair = frozenset[str]
 
 
-def _about(graph: Graph, name: str) -> str:
+def box_width(name: str) -> float:
+    """Room for a name in 14-pixel type.
+
+    >>> box_width("age"), round(box_width("blood_pressure"))
+    (60.0, 139)
+    """
+    letters = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in name)
+    return max(60.0, 8.2 * letters + 24.0)
+
+
+def edge_words(a: str, b: str, arrow: bool, untested: bool = False, confidence: float | None = None) -> str:
+    """One edge as a sentence; the text that hovering shows.
+
+    >>> edge_words("a", "b", False, confidence=0.98)
+    'a and b are linked, direction not decided by the data; confidence 0.98'
+    """
+    text = f"{a} causes {b}" if arrow else f"{a} and {b} are linked, direction not decided by the data"
+    if untested:
+        text += "; not fully tested at this budget"
+    return text if confidence is None else f"{text}; confidence {confidence:.2g}"
+
+
+def node_words(graph: Graph, name: str) -> str:
+    """One node with all its edges as a sentence."""
     parts = [
         (label, sorted(found))
         for label, found in (
@@ -58,20 +51,46 @@ def _about(graph: Graph, name: str) -> str:
     return f"{name}: " + ("; ".join(f"{label} {', '.join(names)}" for label, names in parts) or "no edges")
 
 
-def _border(x: float, y: float, width: float, toward: tuple[float, float]) -> tuple[float, float]:
-    """Where the line to ``toward`` leaves the box at (x, y)."""
-    dx, dy = toward[0] - x, toward[1] - y
-    share = min((width / 2 + 2) / abs(dx) if dx else math.inf, (HEIGHT / 2 + 2) / abs(dy) if dy else math.inf)
-    return x + dx * share, y + dy * share
+def svg(
+    graph: Graph,
+    untested: Collection[Pair] = (),
+    confidence: Mapping[Pair, float] | None = None,
+) -> str:
+    """An ``<svg>`` element that scales with its container; every edge and node has a hover text."""
+    width = {name: box_width(name) for name in graph.nodes}
+    places = layout(graph, width)
+    right = max((places.x[name] + width[name] / 2 for name in graph.nodes), default=0.0) + 2 * MARGIN
+    bottom = max((row(layer) for layer in places.layer.values()), default=0.0) + HEIGHT / 2 + 2 * MARGIN
+    sizes = f'viewBox="0 0 {right:.0f} {bottom:.0f}" style="--natural: {right:.0f}px"'
+    parts = [
+        f'<svg id="graph" {sizes} role="group" aria-label="Causal graph, {len(graph.skeleton)} edges">',
+        '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
+        'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker></defs>',
+        f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
+    ]
+    parts += [_edge(graph, line, untested, confidence or {}) for line in lines(places, width)]
+    for name in graph.nodes:
+        x, y, wide = places.x[name], row(places.layer[name]), width[name]
+        words = escape(node_words(graph, name))
+        parts.append(
+            f'<g class="node" data-name="{escape(name)}" tabindex="0" aria-label="{words}"><title>{words}</title>'
+            f'<rect x="{x - wide / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{wide:.1f}" height="{HEIGHT:g}" rx="9"/>'
+            f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(name)}</text></g>'
+        )
+    return "\n".join([*parts, "</g>", "</svg>"])
 
 
-def _edge(a: str, b: str, arrow: bool, at: dict[str, tuple[float, float]], untested: bool) -> str:
-    start, end = _border(*at[a], _width(a), at[b]), _border(*at[b], _width(b), at[a])
-    bend = 0.0 if abs(at[a][1] - at[b][1]) <= STEP_Y + 1 and at[a][1] != at[b][1] else 26.0
-    middle = ((start[0] + end[0]) / 2 + bend, (start[1] + end[1]) / 2 - (bend if at[a][1] == at[b][1] else 0))
-    path = f"M{start[0]:.1f} {start[1]:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
-    kind = ("arrow" if arrow else "plain") + (" untested" if untested else "")
-    text = f"{a} {'causes' if arrow else 'and'} {b}" + ("" if arrow else ": linked, direction not known")
-    text += "; not fully tested at this budget" if untested else ""
-    head = ' marker-end="url(#head)"' if arrow else ""
-    return f'<g class="edge {kind}"><title>{escape(text)}</title><path d="{path}"{head}/></g>'
+def _edge(graph: Graph, line: Line, untested: Collection[Pair], confidence: Mapping[Pair, float]) -> str:
+    pair = frozenset((line.upper, line.lower))
+    arrow = pair not in graph.undirected
+    upward = arrow and (line.lower, line.upper) in graph.directed
+    a, b = (line.lower, line.upper) if upward else (line.upper, line.lower)
+    words = escape(edge_words(a, b, arrow, pair in untested, confidence.get(pair)))
+    kind = ("arrow" if arrow else "plain") + (" untested" if pair in untested else "")
+    head = (f' marker-{"start" if upward else "end"}="url(#head)"') if arrow else ""
+    points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
+    ends = f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
+    return (
+        f'<g class="edge {kind}" {ends} tabindex="0" aria-label="{words}"><title>{words}</title>'
+        f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"{head}/></g>'
+    )

@@ -1,79 +1,144 @@
-"""A layered layout for a CPDAG: arrows point down, lines cross little.
+"""A layered layout for a CPDAG: arrows point down, few lines cross, and no line passes through a box.
 
-Layers by the longest path of arrows; plain edges are laid along a consistent direction (the order of nodes) so that
-they get layers too, without meaning anything. Within a layer nodes are ordered by the mean place of their neighbours,
-swept down and up a few times (Sugiyama, Tagawa & Toda 1981). Deterministic.
+The four steps of Sugiyama, Tagawa & Toda (1981), each deterministic:
+
+1. every edge is laid along one order of the nodes that respects the arrows (plain edges get a direction too, without
+   meaning anything; of a directed cycle some arrow points up), and a node's layer is the longest path to it;
+2. an edge over several layers gets a way point in each layer between (``chains.py``), so that every piece joins
+   neighbouring layers;
+3. within layers, nodes and way points are ordered by the mean place of what they are joined to, swept down and up,
+   and the order with the fewest crossings is kept (``chains.py``);
+4. places: each layer in turn is put as near as it can be to the mean of its neighbours, in the sense of least squares
+   with the order and the widths kept (isotonic regression, by pooling adjacent violators).
+
+A way point is as tall as a box and nothing else stands on it: a line drawn straight down through its way points and
+curved only between layers meets no box.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from dpcausal.graphs.graph import Graph
+from dpcausal.report.chains import Item, chains, ordered_rows
 
-SWEEPS = 12
+GAP, WAY = 26.0, 16.0  # between boxes; width of a way point
+PASSES = 24
+LONE = 6  # nodes without edges in one layer
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a node goes: column and row, in units of one node."""
+class Layout:
+    """Centre and layer of every node, and the way points of every edge from its upper end to its lower one."""
 
-    x: float
-    y: float
+    x: Mapping[str, float]
+    layer: Mapping[str, int]
+    ways: Mapping[tuple[str, str], tuple[tuple[float, int], ...]]
 
 
-def _order(graph: Graph) -> list[tuple[str, str]]:
-    """Arrows, and plain edges turned so that no cycle arises: Kahn's order that respects the arrows."""
+def downward(graph: Graph) -> list[tuple[str, str]]:
+    """Every edge once as (upper, lower): Kahn's order that respects the arrows, cut at the first node of a cycle."""
     parents = {node: set(graph.parents(node)) for node in graph.nodes}
-    order: list[str] = []
+    place: dict[str, int] = {}
     while parents:
-        free = [node for node in graph.nodes if node in parents and not parents[node]]
-        node = free[0] if free else next(iter(parents))
-        order.append(node)
+        node = next((node for node in parents if not parents[node]), next(iter(parents)))
+        place[node] = len(place)
         del parents[node]
         for rest in parents.values():
             rest.discard(node)
-    place = {node: i for i, node in enumerate(order)}
-    lines = [tuple(sorted(pair, key=place.__getitem__)) for pair in sorted(graph.undirected, key=sorted)]
-    return [*sorted(graph.directed), *((a, b) for a, b in lines)]
+    pairs = sorted(sorted(pair, key=place.__getitem__) for pair in graph.skeleton)
+    return [(upper, lower) for upper, lower in pairs]
 
 
 def layers(graph: Graph) -> dict[str, int]:
-    """Layer of every node: one more than the deepest node that points to it.
+    """Layer of every node: one more than the deepest node above it; a node with nothing above sits near its children.
 
-    >>> layers(Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c")]))
-    {'a': 0, 'b': 1, 'c': 2}
+    >>> layers(Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("b", "c"), ("d", "c")]))
+    {'a': 0, 'b': 1, 'c': 2, 'd': 1}
     """
-    edges = _order(graph)
+    edges = downward(graph)
     depth = dict.fromkeys(graph.nodes, 0)
     for _ in graph.nodes:
-        for tail, head in edges:
-            depth[head] = max(depth[head], min(depth[tail] + 1, len(graph.nodes)))
+        for upper, lower in edges:
+            depth[lower] = max(depth[lower], depth[upper] + 1)
+    lowers = {lower for _, lower in edges}
+    below: dict[str, list[int]] = {}
+    for upper, lower in edges:
+        below.setdefault(upper, []).append(depth[lower])
+    for node, depths in below.items():
+        if node not in lowers:
+            depth[node] = min(depths) - 1
+    alone = [node for node in graph.nodes if not graph.adjacent(node)]
+    joined = [depth[node] for node in graph.nodes if graph.adjacent(node)]
+    first = max(joined, default=-1) + 1  # nodes without edges go to layers of their own, below
+    many = max(LONE, *(joined.count(layer) for layer in range(first))) if joined else LONE
+    depth.update({node: first + i // many for i, node in enumerate(alone)})
     return depth
 
 
-def layout(graph: Graph) -> dict[str, Place]:
-    """A place for every node.
+def layout(graph: Graph, width: Mapping[str, float]) -> Layout:
+    """Places for boxes of the given widths; the leftmost edge of all is at 0.
 
-    >>> layout(Graph(["a", "b"], directed=[("a", "b")]))
-    {'a': Place(x=0.0, y=0.0), 'b': Place(x=0.0, y=1.0)}
+    >>> found = layout(Graph(["a", "b"], directed=[("a", "b")]), {"a": 60.0, "b": 80.0})
+    >>> found.x, found.layer, found.ways
+    ({'a': 40.0, 'b': 40.0}, {'a': 0, 'b': 1}, {('a', 'b'): ()})
     """
     depth = layers(graph)
-    linked = {node for edge in graph.skeleton for node in edge}
-    rows: dict[int, list[str]] = {}
-    for node in graph.nodes:  # isolated nodes go to a last layer of their own
-        layer = depth[node] if node in linked or not linked else max(depth.values()) + 1
-        rows.setdefault(layer, []).append(node)
-    ordered = [rows[layer] for layer in sorted(rows)]
-    for sweep in range(SWEEPS):
-        centre = {node: i - (len(row) - 1) / 2 for row in ordered for i, node in enumerate(row)}
-        for row in ordered if sweep % 2 == 0 else reversed(ordered):
-            near = {node: [centre[other] for other in graph.adjacent(node)] for node in row}
-            row.sort(key=lambda node: sum(near[node]) / len(near[node]) if near[node] else centre[node])
-            centre.update({node: i - (len(row) - 1) / 2 for i, node in enumerate(row)})
-    left = min((-(len(row) - 1) / 2 for row in ordered), default=0.0)
-    return {
-        node: Place(i - (len(row) - 1) / 2 - left, float(y))
-        for y, row in enumerate(ordered)
-        for i, node in enumerate(row)
-    }
+    edges = downward(graph)
+    routes = chains(edges, depth)
+    rows = ordered_rows(graph.nodes, depth, routes)
+    size = {item: width[item] if isinstance(item, str) else WAY for row in rows for item in row}
+    near: dict[Item, list[Item]] = {item: [] for row in rows for item in row}
+    for route in routes.values():
+        for one, two in pairwise(route):
+            near[one].append(two)
+            near[two].append(one)
+    x = _places(rows, near, size)
+    left = min((x[item] - size[item] / 2 for item in x), default=0.0)
+    return Layout(
+        {name: x[name] - left for name in graph.nodes},
+        depth,
+        {edge: tuple((x[way] - left, _layer(way)) for way in routes[edge][1:-1]) for edge in edges},
+    )
+
+
+def _layer(item: Item) -> int:
+    assert not isinstance(item, str)
+    return item[2]
+
+
+def _places(
+    rows: list[list[Item]], near: Mapping[Item, list[Item]], size: Mapping[Item, float]
+) -> dict[Item, float]:
+    """Step 4. Way points pull eight times as hard as nodes do, which keeps long lines straight."""
+    x: dict[Item, float] = {}
+    for row in rows:
+        x.update(zip(row, _spread(row, [0.0] * len(row), size), strict=True))
+    for sweep in range(PASSES):
+        for row in rows if sweep % 2 == 0 else rows[::-1]:
+            wanted = []
+            for item in row:
+                pull = [(8.0 if not isinstance(other, str) else 1.0, x[other]) for other in near[item]]
+                total = sum(weight for weight, _ in pull)
+                wanted.append(sum(weight * place for weight, place in pull) / total if total else x[item])
+            x.update(zip(row, _spread(row, wanted, size), strict=True))
+    return x
+
+
+def _spread(row: list[Item], wanted: list[float], size: Mapping[Item, float]) -> list[float]:
+    """Places nearest to ``wanted`` (least squares) that keep the order and let no two items touch."""
+    offsets, at = [], 0.0
+    for i, item in enumerate(row):
+        at += (size[row[i - 1]] + size[item]) / 2 + GAP if i else 0.0
+        offsets.append(at)
+    blocks: list[tuple[float, int]] = []  # (mean of wanted - offset, how many), nondecreasing
+    for goal, offset in zip(wanted, offsets, strict=True):
+        mean, count = goal - offset, 1
+        while blocks and blocks[-1][0] > mean:
+            before, many = blocks.pop()
+            mean, count = (mean * count + before * many) / (count + many), count + many
+        blocks.append((mean, count))
+    flat = [mean for mean, count in blocks for _ in range(count)]
+    return [mean + offset for mean, offset in zip(flat, offsets, strict=True)]

@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, select_autoescape
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
+from dpcausal.report import words
 from dpcausal.report.drawing import svg
+from dpcausal.report.spending import chart, rows, steps
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
 
-BARS = 12  # events are shown one by one up to here, then summed by label
+Pair = frozenset[str]
 
 
-def spent_by(events: list[dict[str, Any]]) -> list[tuple[str, int, float]]:
-    """(what for, how many, share of the width) of the charged events, by epsilon or rho, whichever they have."""
-    cost: Counter[str] = Counter()
-    times: Counter[str] = Counter()
-    for event in events:
-        label = (
-            str(event.get("label", "")) if len(events) <= BARS else str(event.get("label", "")).split(":")[0]
-        )
-        size = event.get("cost")
-        if size is None:
-            spread = event.get("scale", event.get("sigma", 1.0))
-            size = float(event.get("sensitivity", 1.0)) / float(spread)
-        cost[label] += float(size)  # type: ignore[assignment]
-        times[label] += 1
-    most = max(cost.values(), default=1.0)
-    return [(label, times[label], value / most) for label, value in cost.most_common(BARS)]
+def confidence_of(result: DiscoveryResult) -> Mapping[Pair, float]:
+    """The result's confidence in edges; empty where its method gives none."""
+    return getattr(result, "confidence", None) or {}
+
+
+def edge_rows(result: DiscoveryResult) -> list[dict[str, Any]]:
+    """Every edge for the table below the drawing."""
+    confidence = confidence_of(result)
+    return [
+        {
+            "from": a,
+            "to": b,
+            "arrow": arrow,
+            "confidence": confidence.get(frozenset((a, b))),
+            "untested": frozenset((a, b)) in result.untested,
+        }
+        for a, b, arrow in result.graph.edges()
+    ]
 
 
 def render(result: DiscoveryResult, title: str = "Causal graph") -> str:
@@ -44,19 +48,28 @@ def render(result: DiscoveryResult, title: str = "Causal graph") -> str:
         autoescape=select_autoescape(),
         trim_blocks=True,
         lstrip_blocks=True,
+        undefined=StrictUndefined,
     )
     statement = result.privacy.to_dict()
+    found = steps(result.privacy)
     return environment.get_template("report.html").render(
         title=title,
         result=result,
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=result.graph.to_json(),
-        drawing=svg(result.graph, result.untested),
-        bars=spent_by(statement["events"]),
-        edges=result.edges(),
-        summary=result.privacy.summary().splitlines(),
-        untested=sorted(" and ".join(sorted(pair)) for pair in result.untested),
+        drawing=svg(result.graph, result.untested, confidence_of(result)),
+        edges=edge_rows(result),
+        has_confidence=bool(confidence_of(result)),
+        promise=words.promise(result.privacy),
+        open_questions=words.open_questions(result),
+        questions=words.questions(result),
+        chart=chart(found),
+        unit=found[0].unit if found else "",
+        events=rows(statement["events"]),
+        citation=words.citation(result),
+        python_call=words.python_call(result),
+        shell_call=words.shell_call(result),
         version=__version__,
     )
 

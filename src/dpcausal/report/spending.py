@@ -1,0 +1,101 @@
+"""Where a budget went: the charged events of a statement, summed by step, and drawn as bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.privacy.events import Event, event_from_dict
+
+BARS = 12  # events are shown one by one up to here, then summed by the part of the label before a colon
+LEFT, WIDE, STEP, THICK = 260.0, 420.0, 30.0, 16.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step cost: ``cost`` in ``unit`` ("epsilon", "rho", or "events" where they have no unit in common)."""
+
+    label: str
+    times: int
+    cost: float
+    unit: str
+
+
+def steps(statement: PrivacyStatement) -> list[Step]:
+    """The steps of a release in the order they were first charged.
+
+    Costs are epsilon where every event has one and the guarantee is not by rho; rho where every event has that.
+    """
+    events = [event_from_dict(event) for event in statement.events]
+    by_epsilon = all(math.isfinite(event.epsilon) for event in events)
+    by_rho = all(math.isfinite(event.rho) for event in events)
+    unit = "epsilon" if by_epsilon and statement.definition != "zCDP" else "rho" if by_rho else "events"
+    found: dict[str, tuple[int, float]] = {}
+    for event in events:
+        label = _label(event, len(events))
+        times, cost = found.get(label, (0, 0.0))
+        found[label] = times + 1, cost + (1.0 if unit == "events" else float(getattr(event, unit)))
+    return [Step(label, times, cost, unit) for label, (times, cost) in found.items()]
+
+
+def _label(event: Event, many: int) -> str:
+    label = event.label or event.kind
+    return label if many <= BARS else label.split(":")[0]
+
+
+def rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Every event in words, for a table."""
+    shown = []
+    for data in events:
+        event = event_from_dict(data)
+        own = {k: v for k, v in data.items() if k not in ("kind", "label", "neighbours", "mechanism")}
+        shown.append(
+            {
+                "label": event.label,
+                "mechanism": str(data.get("mechanism", event.kind)),
+                "parameters": ", ".join(
+                    f"{k} {v:.6g}" if isinstance(v, float) else f"{k} {v}" for k, v in own.items()
+                ),
+                "epsilon": _number(event.epsilon),
+                "delta": _number(event.delta),
+                "rho": _number(event.rho),
+            }
+        )
+    return shown
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "none"
+
+
+def shortened(label: str, most: int = 34) -> str:
+    """``label``, or its beginning where it is longer than ``most``."""
+    return label if len(label) <= most else label[: most - 1] + "…"
+
+
+def chart(found: Sequence[Step]) -> str:
+    """The bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
+    if not found:
+        return ""
+    most = max(step.cost for step in found) or 1.0
+    height = STEP * len(found) + 8
+    parts = [
+        f'<svg id="spending" viewBox="0 0 {LEFT + WIDE + 120:g} {height:g}" role="img" '
+        f'aria-label="Cost of each step, in {found[0].unit}">'
+    ]
+    for i, step in enumerate(found):
+        y = i * STEP + 6
+        name = step.label + (f" ({step.times} times)" if step.times > 1 else "")
+        words = f"{name}: {step.unit} {step.cost:.4g}"
+        wide = max(WIDE * step.cost / most, 1.0)
+        parts.append(
+            f'<g class="bar"><title>{escape(words)}</title>'
+            f'<text class="name" x="{LEFT - 10:g}" y="{y + 13:g}">{escape(shortened(name))}</text>'
+            f'<rect x="{LEFT:g}" y="{y:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
+            f'<text x="{LEFT + wide + 8:.1f}" y="{y + 13:g}">{step.unit} {step.cost:.4g}</text></g>'
+        )
+    return "\n".join([*parts, "</svg>"])

@@ -1,0 +1,118 @@
+"""The page's sentences: what was promised, what could not be tested and why, how to cite and to repeat."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dpcausal._version import __version__
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import RELATIONS, PrivacyStatement
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
+
+
+def promise(statement: PrivacyStatement) -> list[str]:
+    """The guarantee in plain sentences; for a release without privacy, that there is none."""
+    if statement.epsilon is None or statement.delta is None:
+        return [
+            f"There is no privacy guarantee: {statement.why_not_private}.",
+            "Anything about any row can leak from this page. Treat it as you treat the data.",
+        ]
+    lines = (
+        []
+        if statement.private
+        else [f"NOT PRIVATE: {statement.why_not_private}. What follows does not hold."]
+    )
+    factor = math.exp(min(statement.epsilon, 700.0))
+    up_to = "" if statement.delta == 0 else f", except with probability at most {statement.delta:g}"
+    lines.append(
+        f"Protected is {statement.unit}. Take any {RELATIONS[statement.neighbours]}: whoever sees "
+        f"everything released here, and knows all the other rows, can shift the odds between them by a factor of at "
+        f"most {factor:.3g} (e to the power epsilon = {statement.epsilon:.4g}){up_to}."
+    )
+    lines.append(
+        "So nothing here depends much on whether one person's answers were these or others. It is no promise that a "
+        "finding about people in general can't be applied to someone: that smoking causes cancer is learned "
+        "with or without them."
+    )
+    if statement.neighbours is Neighbours.ADD_REMOVE:
+        lines.append("The number of rows is protected too.")
+    if statement.ledger:
+        lines.append(
+            f"It was charged to the data set {statement.ledger.get('dataset')!r} in a ledger, as entry "
+            f"{statement.ledger.get('entry')}, before any noise was drawn."
+        )
+    else:
+        lines.append(
+            "No ledger was charged: the holder of the data must add this to the cost of other releases from these rows."
+        )
+    return lines
+
+
+def open_questions(result: DiscoveryResult) -> list[str]:
+    """What could not be tested and why, with the method's own remarks."""
+    lines = [
+        f"{' and '.join(sorted(pair))}: kept as an edge because a question about it stayed open: with this budget and "
+        "this many rows its answer would have been noise. It may be absent in truth."
+        for pair in sorted(result.untested, key=sorted)
+    ]
+    if not result.complete:
+        lines.append("The search ended before every question was asked: the budget was spent.")
+    return [*lines, *result.notes]
+
+
+def questions(result: DiscoveryResult) -> str:
+    """How many questions were asked, by size of the conditioning set."""
+    if not result.asked:
+        return ""
+    parts = [f"{count:,} given {order} columns" for order, count in sorted(result.asked.items())]
+    return f"Questions asked: {', '.join(parts)}.".replace("given 1 columns", "given 1 column").replace(
+        "given 0 columns", "without conditions"
+    )
+
+
+def citation(result: DiscoveryResult) -> str:
+    """A BibTeX entry for the software, and what a methods section must say."""
+    return (
+        "@software{dpcausal,\n"
+        "  title   = {dpcausal: causal graphs and conditional independence tests under differential privacy},\n"
+        "  author  = {{The dpcausal developers}},\n"
+        f"  version = {{{__version__}}},\n"
+        f"  note    = {{{_cost(result)}}}\n"
+        "}"
+    )
+
+
+def _cost(result: DiscoveryResult) -> str:
+    statement = result.privacy
+    if statement.epsilon is None:
+        return f"method {result.method}, level {result.level:g}, no privacy"
+    return (
+        f"method {result.method}, level {result.level:g}, epsilon {statement.epsilon:g}, delta {statement.delta:g}, "
+        f"{statement.neighbours} neighbours"
+    )
+
+
+def python_call(result: DiscoveryResult) -> str:
+    """The call that asks for the same again, background knowledge apart."""
+    asked = result.privacy.asked
+    cost = f"epsilon={asked['epsilon']:g}, delta={asked['delta']:g}" if "epsilon" in asked else "epsilon=None"
+    return (
+        "import dpcausal as dc\n\n"
+        'data = dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))\n'
+        f'result = dc.discover(data, {cost}, method="{result.method}", level={result.level:g}, '
+        f'neighbours="{result.privacy.neighbours}")\n'
+        'result.report("report.html")'
+    )
+
+
+def shell_call(result: DiscoveryResult) -> str:
+    """The same as a command."""
+    asked = result.privacy.asked
+    cost = f"--epsilon {asked['epsilon']:g} --delta {asked['delta']:g} " if "epsilon" in asked else ""
+    return (
+        f"dpcausal discover patients.csv --schema schema.toml {cost}--method {result.method} "
+        f"--level {result.level:g} --neighbours {result.privacy.neighbours} --out graph/"
+    )

@@ -1,0 +1,164 @@
+"""The report in a real Chromium: what is drawn, where, and what happens when it is pointed at, dragged and printed.
+
+A probe script is added to a copy of the page; it acts as a reader would and leaves what it saw in the page, which
+``--dump-dom`` prints. Skipped where there is no Chromium, unless DPCAUSAL_TEST_BROWSER says that there must be one
+(``.ci/run`` does).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from copy import copy
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.networks import clinic
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+DARK = "--blink-settings=preferredColorScheme=0"
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("DPCAUSAL_TEST_BROWSER"),
+    reason="no Chromium on this machine (apt-get install chromium); .ci/run installs it",
+)
+
+PROBE = """
+<script>
+const seen = {};
+const at = (x, kind, target, id = 1) => target.dispatchEvent(
+  new PointerEvent(kind, { clientX: x[0], clientY: x[1], pointerId: id, bubbles: true }));
+const graph = document.getElementById("graph"), edges = [...graph.querySelectorAll(".edge")];
+graph.setPointerCapture = () => {};  // no real pointer is down
+seen.resources = performance.getEntriesByType("resource").length;
+seen.overflow = document.documentElement.scrollWidth - innerWidth;
+seen.nodes = graph.querySelectorAll(".node").length;
+seen.edges = edges.length;
+seen.paper = getComputedStyle(document.body).backgroundColor;
+seen.ink = getComputedStyle(document.body).color;
+seen.dashes = edges.map(
+  g => [g.classList.contains("arrow"), getComputedStyle(g.querySelector(".line")).strokeDasharray]);
+seen.inside = 0;
+for (const g of edges) {
+  const line = g.querySelector(".line"), long = line.getTotalLength();
+  for (let k = 0; k <= 60; k++) {
+    const p = line.getPointAtLength(long * k / 60);
+    for (const r of graph.querySelectorAll(".node rect")) {
+      const b = r.getBBox();
+      if (p.x > b.x && p.x < b.x + b.width && p.y > b.y && p.y < b.y + b.height) seen.inside++;
+    }
+  }
+}
+seen.spilled = [...graph.querySelectorAll(".node")].filter(
+  n => n.querySelector("text").getBBox().width > n.querySelector("rect").getBBox().width).length;
+at([0, 0], "pointerenter", edges[0]);
+seen.said = document.getElementById("said").textContent;
+seen.row = document.querySelectorAll("#edges tr.lit").length;
+at([0, 0], "pointerleave", edges[0]);
+seen.unsaid = document.getElementById("said").textContent;
+const node = [...graph.querySelectorAll(".node")].find(n => n.dataset.name === edges[0].dataset.upper);
+const before = edges[0].querySelector(".line").getAttribute("d"), box = graph.getAttribute("viewBox");
+at([200, 200], "pointerdown", node.querySelector("rect"));
+at([260, 230], "pointermove", graph);
+at([260, 230], "pointerup", graph);
+seen.moved = [node.getAttribute("transform"), edges[0].querySelector(".line").getAttribute("d") !== before];
+document.getElementById("nearer").click();
+seen.zoomed = graph.getAttribute("viewBox") !== box;
+document.getElementById("reset").click();
+seen.home = graph.getAttribute("viewBox") === box && node.getAttribute("transform") === "translate(0 0)";
+seen.bars = document.querySelectorAll("#spending .bar").length;
+const out = document.createElement("pre");
+out.id = "probe";
+out.textContent = JSON.stringify(seen);
+document.body.append(out);
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def result() -> DiscoveryResult:
+    return dc.discover(clinic.sample(50_000, seed=1), epsilon=1.0, delta=1e-6, level=0.01)
+
+
+def browse(page: str, folder: Path, *flags: str) -> str:
+    """The page after its scripts ran."""
+    assert CHROMIUM, "DPCAUSAL_TEST_BROWSER is set but there is no Chromium"
+    (folder / "page.html").write_text(page)
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", "--window-size=1100,1400", *flags]
+    done = subprocess.run(
+        [*command, (folder / "page.html").as_uri()], check=True, capture_output=True, text=True, timeout=120
+    )
+    return done.stdout
+
+
+def probed(result: DiscoveryResult, folder: Path, *flags: str) -> dict[str, Any]:
+    """What the probe saw."""
+    page = Path(result.report(str(folder / "report.html"))).read_text()
+    dom = browse(page.replace("</body>", PROBE + "</body>"), folder, "--dump-dom", *flags)
+    (found,) = re.findall(r'<pre id="probe">(.*?)</pre>', dom)
+    seen: dict[str, Any] = json.loads(unescape(found))
+    return seen
+
+
+def test_drawn_dragged_and_said(result: DiscoveryResult, tmp_path: Path) -> None:
+    seen = probed(result, tmp_path)
+    assert seen["resources"] == 0
+    assert seen["overflow"] <= 0
+    assert (seen["nodes"], seen["edges"]) == (10, len(result.graph.skeleton))
+    assert seen["inside"] == 0
+    assert seen["spilled"] == 0
+    for arrow, dashes in seen["dashes"]:
+        assert (dashes == "none") == arrow
+    assert re.search(r"causes|are linked", seen["said"])
+    assert (seen["row"], seen["unsaid"]) == (1, "")
+    assert seen["moved"][0].startswith("translate(")
+    assert seen["moved"][0] != "translate(0 0)"
+    assert seen["moved"][1] is True
+    assert seen["zoomed"] is True
+    assert seen["home"] is True
+    assert seen["bars"] >= 1
+
+
+def test_confidence_is_said_when_there_is_one(result: DiscoveryResult, tmp_path: Path) -> None:
+    confident = copy(result)
+    object.__setattr__(confident, "confidence", dict.fromkeys(result.graph.skeleton, 0.97))
+    assert "confidence 0.97" in probed(confident, tmp_path)["said"]
+
+
+def luminance(colour: str) -> float:
+    red, green, blue = (int(part) / 255 for part in re.findall(r"\d+", colour)[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_the_dark_theme_is_dark_and_the_light_one_light(result: DiscoveryResult, tmp_path: Path) -> None:
+    for flags, is_dark in (((), False), ((DARK,), True)):
+        seen = probed(result, tmp_path, *flags)
+        paper, ink = luminance(seen["paper"]), luminance(seen["ink"])
+        assert (paper < ink) == is_dark
+        assert abs(paper - ink) > 0.6
+
+
+def test_it_prints(result: DiscoveryResult, tmp_path: Path) -> None:
+    page = Path(result.report(str(tmp_path / "report.html"))).read_text()
+    browse(page, tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", "--no-pdf-header-footer")
+    printed = (tmp_path / "page.pdf").read_bytes()
+    assert printed.startswith(b"%PDF")
+    assert len(printed) > 20_000
+
+
+def test_names_that_look_like_markup_stay_text(result: DiscoveryResult, tmp_path: Path) -> None:
+    name = "</script><b id='x'>\"&"
+    graph = dc.Graph([name, "b"], directed=[(name, "b")])
+    seen = probed(replace(result, graph=graph, untested=frozenset(), separating={}), tmp_path)
+    assert seen["said"] == f"{name} causes b"
+    assert seen["row"] == 1

@@ -1,0 +1,109 @@
+"""The layered layout: arrows point down, boxes don't touch, and no line passes through a box."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.report.chains import chains, crossings, ordered_rows
+from dpcausal.report.drawing import box_width
+from dpcausal.report.layout import Layout, downward, layers, layout
+from dpcausal.report.routes import HEIGHT, Line, lines, row
+
+
+def random_graph(seed: int, *, cyclic: bool = False) -> dc.Graph:
+    """Up to 14 nodes with arrows, plain edges, lone nodes and (if asked) cycles."""
+    rng = random.Random(seed)
+    names = [f"n{i}" * rng.randint(1, 6) for i in range(rng.randint(2, 14))]
+    share = rng.choice([0.1, 0.25, 0.5])
+    arrows, plain = [], []
+    for a, b in combinations(names, 2):
+        if rng.random() < share:
+            (plain if rng.random() < 0.3 else arrows).append(
+                (b, a) if cyclic and rng.random() < 0.5 else (a, b)
+            )
+    rng.shuffle(names)
+    return dc.Graph(names, directed=arrows, undirected=plain)
+
+
+def placed(graph: dc.Graph) -> tuple[Layout, dict[str, float], list[Line]]:
+    width = {name: box_width(name) for name in graph.nodes}
+    found = layout(graph, width)
+    return found, width, lines(found, width)
+
+
+def curve(line: Line, steps: int = 12) -> list[tuple[float, float]]:
+    """Points along the drawn line."""
+    points = []
+    for i, ((ax, ay), (bx, by)) in enumerate(zip(line.points, line.points[1:], strict=False)):
+        half = (ay + by) / 2
+        for k in range(steps + 1):
+            t = k / steps
+            if i % 2:
+                points.append((ax + t * (bx - ax), ay + t * (by - ay)))
+            else:
+                w = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+                points.append(
+                    (ax * (w[0] + w[1]) + bx * (w[2] + w[3]), ay * w[0] + half * (w[1] + w[2]) + by * w[3])
+                )
+    return points
+
+
+@pytest.mark.parametrize("cyclic", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_no_line_passes_through_a_box_and_no_boxes_touch(seed: int, cyclic: bool) -> None:
+    graph = random_graph(seed, cyclic=cyclic)
+    found, width, drawn = placed(graph)
+    assert len(drawn) == len(graph.skeleton)
+    for a, b in combinations(graph.nodes, 2):
+        if found.layer[a] == found.layer[b]:
+            assert abs(found.x[a] - found.x[b]) > (width[a] + width[b]) / 2
+    for line in drawn:
+        for x, y in curve(line):
+            for name in graph.nodes:
+                inside = (
+                    abs(x - found.x[name]) < width[name] / 2 and abs(y - row(found.layer[name])) < HEIGHT / 2
+                )
+                assert not inside, (line.upper, line.lower, name)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_arrows_point_down_where_there_is_no_cycle(seed: int) -> None:
+    graph = random_graph(seed)
+    depth = layers(graph)
+    assert all(depth[a] < depth[b] for a, b in graph.directed)
+    assert {frozenset(edge) for edge in downward(graph)} == set(graph.skeleton)
+    assert min(depth.values()) == 0
+
+
+def test_the_order_takes_crossings_away() -> None:
+    """Four parents in reversed order above four children: 6 crossings become none."""
+    edges = [(f"p{i}", f"c{3 - i}") for i in range(4)]
+    nodes = [*(f"p{i}" for i in range(4)), *(f"c{i}" for i in range(4))]
+    depth = {node: int(node[0] == "c") for node in nodes}
+    down = {a: [b] for a, b in edges}
+    assert crossings([nodes[:4], nodes[4:]], down) == 6
+    assert crossings(ordered_rows(nodes, depth, chains(edges, depth)), down) == 0
+
+
+def test_lone_nodes_stand_below_in_short_rows() -> None:
+    graph = dc.Graph(["a", "b", *(f"lone{i}" for i in range(15))], directed=[("a", "b")])
+    depth = layers(graph)
+    assert sorted(depth[f"lone{i}"] for i in range(15)) == [2] * 6 + [3] * 6 + [4] * 3
+
+
+def test_a_long_line_runs_beside_the_box_between() -> None:
+    graph = dc.Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c"), ("a", "c")])
+    found, width, _ = placed(graph)
+    ((x, layer),) = found.ways["a", "c"]
+    assert layer == 1
+    assert abs(x - found.x["b"]) > width["b"] / 2
+
+
+def test_the_same_graph_is_drawn_the_same_way() -> None:
+    graph = random_graph(7)
+    again = dc.Graph(graph.nodes, directed=graph.directed, undirected=graph.undirected)
+    assert placed(graph)[2] == placed(again)[2]
