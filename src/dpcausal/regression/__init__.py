@@ -1,0 +1,1 @@
+"""Regression of columns on others: kernels, kernel ridge regression, features. Pure functions of arrays."""

@@ -1,0 +1,106 @@
+"""Kernels, tiled Cholesky, kernel ridge and its features: values, norms, agreement with plain linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.regression.cholesky import TiledCholesky
+from dpcausal.regression.features import FourierFeatures, feature_residuals
+from dpcausal.regression.kernel import Kernel, Kind
+from dpcausal.regression.ridge import penalty_of, ridge_residuals
+
+KINDS: tuple[Kind, ...] = ("gaussian", "additive", "mixed")
+
+
+def rows(n: int, d: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).random((n, d))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_kernels_are_positive_and_of_norm_at_most_one(kind: Kind, intercept: bool) -> None:
+    z = rows(120, 3)
+    z[:, 1] = np.floor(z[:, 1] * 4)
+    k = Kernel(0.3, kind, discrete=(1,), intercept=intercept).block(z, z)
+    assert np.allclose(k, k.T)
+    assert k.diagonal().max() <= 1.0
+    assert np.linalg.eigvalsh(k).min() > -1e-9
+    assert k.min() >= 0.0
+
+
+def test_values_by_hand() -> None:
+    a, b = np.array([[0.0, 0.0, 2.0]]), np.array([[0.3, 0.4, 2.0], [0.3, 0.4, 1.0]])
+    near = np.exp(-0.5)  # distance .5 at bandwidth .5
+    assert Kernel(0.5, discrete=(2,)).block(a, b).tolist() == [[pytest.approx(near), 0.0]]
+    parts = (np.exp(-0.18) + np.exp(-0.32)) / 3
+    assert Kernel(0.5, "additive", (2,)).block(a, b)[0] == pytest.approx([parts + 1 / 3, parts])
+    assert Kernel(0.5, intercept=True, discrete=(2,)).block(a, b)[0] == pytest.approx([(1 + near) / 2, 0.5])
+    assert Kernel(1.0).block(np.empty((2, 0)), np.empty((3, 0))).tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 130])
+def test_tiles_agree_with_lapack(n: int) -> None:
+    rng = np.random.default_rng(n)
+    root = rng.normal(size=(n, n + 3))
+    a, b = root @ root.T + np.eye(n), rng.normal(size=(n, 2))
+    tiled = TiledCholesky(n, lambda i, k, j, m: a[i:k, j:m].copy(), tile=32)
+    assert np.allclose(tiled.solve(b), np.linalg.solve(a, b), atol=1e-8)
+
+
+def test_tiles_refuse_what_has_no_factor() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        TiledCholesky(2, lambda i, k, j, m: -np.eye(2)[i:k, j:m])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_residuals_are_those_of_the_papers_objective(kind: Kind) -> None:
+    n, strength = 80, 0.3
+    z, u = rows(n, 2), np.random.default_rng(1).uniform(-1, 1, (n, 2))
+    kernel = Kernel(0.4, kind)
+    left = ridge_residuals(z, u, kernel, penalty_of(strength, n))
+    k = kernel.block(z, z)
+    dual = np.linalg.solve(k + n * strength / 2 * np.eye(n), u)
+    assert np.allclose(left, u - k @ dual, atol=1e-9)
+
+    def objective(c: np.ndarray) -> float:
+        w2 = float(c @ k @ c)
+        return strength / 2 * w2 + float(np.mean((u[:, 0] - k @ c) ** 2))
+
+    best = objective(dual[:, 0])
+    for seed in range(20):
+        nudge = np.random.default_rng(seed).normal(size=n) * 1e-3
+        assert objective(dual[:, 0] + nudge) >= best
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "additive"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_features_stand_for_the_kernel(kind: Kind, intercept: bool) -> None:
+    z = rows(300, 2)
+    kernel = Kernel(0.5, kind, intercept=intercept)
+    phi = FourierFeatures(kernel, 2, 1200)(z)
+    assert np.linalg.norm(phi, axis=1).max() <= 1.0
+    assert np.abs(phi @ phi.T - kernel.block(z, z)).max() < 0.05
+    u = np.random.default_rng(2).uniform(-1, 1, (300, 2))
+    exact = ridge_residuals(z, u, kernel, penalty_of(0.01, 300))
+    near = feature_residuals(z, u, FourierFeatures(kernel, 2, 1200), penalty_of(0.01, 300))
+    assert np.abs(exact - near).max() < 0.05
+
+
+def test_features_of_codes_and_of_nothing() -> None:
+    z = np.array([[0.0], [1.0], [1.0]])
+    kernel = Kernel(1.0, "additive", discrete=(0,))
+    phi = FourierFeatures(kernel, 1, 10, levels=(2,))(z)
+    assert np.allclose(phi @ phi.T, kernel.block(z, z), atol=1e-9)
+    none = feature_residuals(np.empty((4, 0)), np.ones((4, 1)), FourierFeatures(Kernel(1.0), 0, 10), 4.0)
+    assert np.allclose(none, 0.5)
+
+
+def test_the_exact_fit_has_a_largest_size() -> None:
+    with pytest.raises(dc.InputError, match="features"):
+        ridge_residuals(np.zeros((20_001, 1)), np.zeros((20_001, 1)), Kernel(1.0), 1.0)
+    with pytest.raises(dc.InputError, match="lambda"):
+        penalty_of(0.0, 10)
+    with pytest.raises(dc.InputError, match="bandwidth"):
+        Kernel(float("nan"))
