@@ -5,8 +5,9 @@
     python benchmarks/utility_rivals.py --table                       # print what results/rivals.json holds
 
 ``mbi`` needs numpy 1, dpcausal numpy 2, so the mechanisms run in an environment of their own (``utility_mbi.py``) and
-PC (our own search, G test, levels .05 and .01) in this one. Rows: ``network.sample(n, seed)``, seeds 0, 1, ...; MST and AIM protect one row added or removed at (epsilon, 1e-6), by the rho that our own conversion
-allows. Noise is seeded by the same number. Points that are in the file already are not run again.
+PC (our own search, G test, levels .05 and .01) in this one. Rows: ``network.sample(n, seed)``, seeds 0, 1, ...
+MST and AIM protect one row added or removed at (epsilon, 1e-6), by the rho that our own conversion allows. Noise is
+seeded by the same number. Points that are in the file already are not run again.
 """
 
 from __future__ import annotations
