@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from dpcausal.cli.progress import shown
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
     from dpcausal.gwas.counting import GenotypeCounts, MissingRule
 
+BUDGET, FREQ_SHARE = "budget", 0.03
+
 HELP = """Find the SNPs that go with a disease, under differential privacy.
 
-    dpcausal gwas study --epsilon 3 --level 0.05 --method svt --max-hits 10 --out hits/
+PREFIX means PREFIX.bed, .bim and .fam. DIR gets hits.tsv, privacy.json and
+hits.png, with released SNPs only. Protects each person's genotypes; who takes
+part, and who is a case, is public.
 
-PREFIX means PREFIX.bed, .bim and .fam. DIR gets hits.tsv, privacy.json and hits.png, with released SNPs only. Protects
-each person's genotypes; who takes part, and who is a case, is public."""
+[bold]Examples[/bold]
+
+dpcausal gwas study --epsilon 3 --level 0.05 --method svt --max-hits 10 --out hits
+
+# two chromosomes only, one JSON object for a script
+dpcausal gwas study --epsilon 3 --method em --max-hits 5 --chr 1,2 \\
+  --out hits --json"""
 
 
 def register(app: typer.Typer) -> None:
     """Add the ``gwas`` command to ``app``."""
     app.command("gwas", help=HELP)(run_gwas)
-
-
-@contextmanager
-def shown(snps: int, show: bool) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar on standard error."""
-    if not show:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("counting genotypes", total=snps)
-        yield lambda done: bar.advance(task, done)
 
 
 def prepared(out: Path) -> Path:
@@ -75,10 +69,19 @@ def run_gwas(
     level: Annotated[float, typer.Option("--level", help="Family-wise error of all SNPs.")] = 0.05,
     method: Annotated[str, typer.Option("--method", help="svt or em.")] = "svt",
     max_hits: Annotated[int, typer.Option("--max-hits", help="Most SNPs to release.")] = 10,
+    max_answers: Annotated[
+        int, typer.Option("--max-answers", help="svt: most SNPs to ask, in file order (0: all).")
+    ] = 0,
     statistic: Annotated[str, typer.Option("--statistic", help="distance, circle or chi2.")] = "distance",
     unit: Annotated[str, typer.Option("--unit", help="person, or allele as in the papers.")] = "person",
     maf: Annotated[float, typer.Option("--maf", help="Public: no SNP's minor allele is rarer.")] = 0.0,
-    freq: Annotated[Path | None, typer.Option("--freq", help="Public frequencies (.frq, .afreq).")] = None,
+    freq: Annotated[
+        str | None,
+        typer.Option("--freq", help="Public frequencies (.frq, .afreq), or the word budget: buy a floor."),
+    ] = None,
+    freq_share: Annotated[
+        float, typer.Option("--freq-share", help="Share of epsilon for --freq budget.")
+    ] = FREQ_SHARE,
     pheno: Annotated[Path | None, typer.Option("--pheno", help="Phenotypes instead of .fam's.")] = None,
     mpheno: Annotated[int, typer.Option("--mpheno", help="Which column of --pheno.")] = 1,
     zero_one: Annotated[bool, typer.Option("--1", help="Phenotypes are 0 control, 1 case.")] = False,
@@ -113,6 +116,8 @@ def run_gwas(
         raise InputError(
             "give a PREFIX, or tables of counts (--model, or --case-counts and --control-counts)"
         )
+    if freq == BUDGET and not 0.0 < freq_share < 1.0:
+        raise InputError("--freq-share must lie within 0 and 1")
     if threads is not None and threads < 1:
         raise InputError("--threads must be at least 1")
     if tables:
@@ -122,13 +127,14 @@ def run_gwas(
             cast(str, prefix), phenotype_file=pheno, phenotype_column=mpheno, coding="01" if zero_one else "12",
             keep=keep, chromosomes=chromosomes, extract=extract,
         )  # fmt: skip
-        with shown(len(opened.rows), not as_json) as tick:
+        with shown("counting genotypes", len(opened.rows), not as_json) as tick:
             counts = opened.count(missing=cast("MissingRule", missing), threads=threads, tick=tick)
+    known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
     prepared(out)
     result = screen(
         counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
-        unit=unit, maf=maf, frequencies=None if freq is None else read_frequencies(freq, counts),  # type: ignore[arg-type]
-        ledger=ledger, dataset=dataset,
+        unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
+        max_answers=max_answers, ledger=ledger, dataset=dataset,
     )  # fmt: skip
     for name, text in (("hits.tsv", result.to_tsv()), ("privacy.json", result.privacy.to_json() + "\n")):
         try:

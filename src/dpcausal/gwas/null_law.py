@@ -2,9 +2,11 @@
 
 Given the public group sizes and the number M1 of copies of allele 1, c11 is hypergeometric when the SNP has nothing
 to do with the phenotype (alleles exchangeable between people: Hardy-Weinberg, as for every allelic test). M1 is a
-secret; what is public about it is a range: nothing (0 to n), a least minor allele frequency, or a frequency per SNP
-from a reference panel, with six standard deviations of sampling on both sides. Everything here is a *bound over
-that range*, so the level holds whatever M1 is in it; privacy does not depend on any of it.
+secret; what is known about it is a range: nothing (0 to n), a least minor allele frequency, or a frequency per SNP
+from a reference panel, with six standard deviations of sampling on both sides; or a least number of copies that a
+mechanism released (``floor.py``). Everything here is a *bound over that range*, so the level holds whatever M1 is in
+it; privacy does not depend on any of it. Naming the other allele turns M1 into n - M1 and changes no statistic, so
+only margins up to n/2 are computed.
 
 - ``chi2_tail``: sup of P(chi2 >= q), exact sums in the worst lattice position, so it is smooth in M1 and a grid of
   margins finds it.
@@ -26,6 +28,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.gwas.kernels import null as kernel
 
 Floats = NDArray[np.float64]
+Score = Callable[[Floats, Floats], Floats]
 GRID, NODES, SPREAD = 40, 160, 6.0
 
 
@@ -42,6 +45,8 @@ def chi2_quantile(level: float) -> float:
 class NullLaw:
     """Groups of ``n1`` and ``n0`` alleles; M1/n is at least ``maf`` away from 0 and 1 (0: nothing public).
 
+    ``least``: there are at least so many copies of either allele in the study (0: nothing known).
+
     >>> law = NullLaw(5000, 5000)
     >>> 1.0 < law.chi2_tail(29.72) / 5e-8 < 1.5
     True
@@ -50,26 +55,34 @@ class NullLaw:
     n1: int
     n0: int
     maf: float = 0.0
+    least: int = 0
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.maf <= 0.5:
             raise InputError(f"a minor allele frequency lies within 0 and .5, not {self.maf}")
+        if not 0 <= 2 * self.least <= self.n1 + self.n0:
+            raise InputError(f"a minor allele has 0 to {(self.n1 + self.n0) // 2} copies, not {self.least}")
 
     def margin(self, share: float, sign: float) -> float:
         """``share`` of all alleles, and SPREAD standard deviations of sampling further down or up."""
         n = self.n1 + self.n0
         return float(np.clip(share * n + sign * SPREAD * np.sqrt(n * share * (1 - share)), 0, n))
 
-    def margins(self) -> Floats:
-        """Whole numbers that cover the public range, closer towards its ends."""
+    def lower(self) -> Floats:
+        """Whole numbers that cover the lower half of the range, closer towards its end."""
         n = self.n1 + self.n0
-        low = int(self.margin(self.maf, -1.0))
-        steps = np.unique(np.geomspace(1, n / 2 - low + 1, GRID).astype(int)) - 1
-        return np.unique(np.concatenate([low + steps, n - low - steps])).astype(np.float64)
+        low = max(int(self.margin(self.maf, -1.0)), self.least)
+        steps = np.unique(np.geomspace(1, n // 2 - low + 1, GRID).astype(int)) - 1
+        return (low + steps).astype(np.float64)
+
+    def margins(self) -> Floats:
+        """The same for both halves."""
+        lower = self.lower()
+        return np.unique(np.concatenate([lower, self.n1 + self.n0 - lower]))
 
     def chi2_tail(self, cut: float) -> float:
         """sup over the range of P(chi2 >= cut)."""
-        margins = self.margins()
+        margins = self.lower()
         out = np.empty(len(margins))
         kernel.chi2_tails(float(cut), float(self.n1), float(self.n0), margins, out)
         return float(out.max())
@@ -85,28 +98,29 @@ class NullLaw:
             asked *= 0.98 * level / found
         raise InputError("no chi-squared threshold has this level: too few people")
 
-    def noisy_cuts(
-        self, statistic: Callable[[Floats, Floats], Floats], level: float, up: float, down: float
-    ) -> Floats:
+    def noisy_cuts(self, statistic: Score, level: float, up: float, down: float) -> Floats:
         """For each of ``margins``: the value passed with probability ``level`` by statistic(c11, c10) + noise.
 
         Noise: Exp(scale up) - Exp(scale down); Laplace noise is up = down.
         """
-        values, mass = self._laws(statistic)
+        lower, margins = self.lower(), self.margins()
+        cuts = self.cuts_at(lower, statistic, level, up, down)
+        return np.asarray(cuts[np.searchsorted(lower, np.minimum(margins, self.n1 + self.n0 - margins))])
+
+    def cuts_at(self, margins: Floats, statistic: Score, level: float, up: float, down: float) -> Floats:
+        """The same at any margins."""
+        values, mass = self.laws(statistic, margins)
         out = np.empty(len(values))
         kernel.noisy_cuts(level, values, mass, up, down, out)
         return out
 
-    def noisy_tail(
-        self, statistic: Callable[[Floats, Floats], Floats], cut: float, up: float, down: float
-    ) -> float:
+    def noisy_tail(self, statistic: Score, cut: float, up: float, down: float) -> float:
         """sup over the margins of P(statistic(c11, c10) + noise >= cut): the p-value of a released value."""
-        values, mass = self._laws(statistic)
+        values, mass = self.laws(statistic, self.lower())
         return max(float(kernel.noisy_tail(cut, v, w, up, down)) for v, w in zip(values, mass, strict=True))
 
-    def _laws(self, statistic: Callable[[Floats, Floats], Floats]) -> tuple[Floats, Floats]:
-        """Values of the statistic and their probabilities, a row for each of ``margins``."""
-        margins = self.margins()
+    def laws(self, statistic: Score, margins: Floats) -> tuple[Floats, Floats]:
+        """Values of the statistic and their probabilities, a row for each margin."""
         shape = (len(margins), NODES)
         c11, c10, mass = np.empty(shape), np.empty(shape), np.empty(shape)
         kernel.fill_laws(float(self.n1), float(self.n0), margins, c11, c10, mass)

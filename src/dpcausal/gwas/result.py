@@ -38,7 +38,8 @@ class Screening:
     """Released SNPs in the order they were released.
 
     ``pvalue`` is family-wise: the chance that a study without any associated SNP shows a released value as extreme.
-    ``asked`` is how many SNPs were tested, in file order: fewer than ``snps`` when the last hit paid for came early.
+    ``asked`` is how many SNPs were tested, in file order: fewer than ``snps`` when the last hit paid for came early
+    (``full``) or fewer answers were asked for.
     """
 
     hits: tuple[Hit, ...]
@@ -46,6 +47,7 @@ class Screening:
     statistic: str
     snps: int
     asked: int
+    full: bool
     level: float
     privacy: PrivacyStatement
 
@@ -83,7 +85,10 @@ class Screening:
         names = ", ".join(hit.variant.name for hit in self.rejected) or "none"
         lines = [f"{len(self.rejected)} SNPs associated at family-wise level {self.level:g}: {names}"]
         if self.asked < self.snps:
-            lines.append(
-                f"stopped after {self.asked} of {self.snps} SNPs: the last hit paid for was found (--max-hits)"
+            why = (
+                "the last hit paid for was found (--max-hits)"
+                if self.full
+                else "no more were asked (--max-answers)"
             )
+            lines.append(f"stopped after {self.asked} of {self.snps} SNPs: {why}")
         return "\n".join([*lines, self.privacy.summary()])

@@ -4,149 +4,52 @@
 papers'). Who takes part and who is a case is public, so N0 and N1 are: the statement says so.
 
 - ``svt``: SNPs in file order, each "above" its public cut or not, one-sided geometric noise; stops at the
-  ``max_hits``-th hit. The cut makes each SNP's chance of a false hit level/asked, noise included
-  (``null_law.noisy_cuts``), so the family-wise error is at most level by the union bound, whatever threshold noise
-  the SNPs share.
+  ``max_hits``-th hit (the paper's s1) or the ``max_answers``-th answer (its s2).
 - ``em``: ``max_hits`` SNPs by permute-and-flip (``share`` of epsilon), then each one's value with Laplace noise.
-  Family-wise error by the smaller of two public cuts: K P(value + noise >= t) <= level; or K P(value > a) + k
-  P(noise >= t - a) <= level, since noise is drawn for k SNPs only (a: best of a public grid). The p-value is the
-  same bound at the released value.
 
-**What is public about frequencies** sets the cuts, never the noise: nothing (worst case over all), ``maf`` (no SNP
-below it), or ``frequencies`` (of a reference panel, one per SNP). **Cost** O(SNPs), milliseconds for 200,000.
+Cuts and p-values with their family-wise control are in ``plan.py``.
+**What is known about frequencies** sets the cuts, never the noise: nothing (worst case over all), ``maf`` (no SNP
+below it), ``frequencies`` (of a reference panel, one per SNP), or a floor bought with ``freq_share`` of epsilon
+(``floor.py``). **Cost** O(SNPs), milliseconds for 200,000.
 References: Kakizaki, Fukuchi & Sakuma 2017, algorithms 3 and 4 (their threshold noise cancels: ours is drawn once,
 on one side).
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.gwas.counting import GenotypeCounts
-from dpcausal.gwas.null_law import Floats, NullLaw
+from dpcausal.gwas.floor import floor_of, least_minor_count
+from dpcausal.gwas.null_law import Floats
+from dpcausal.gwas.plan import FIXED_LABELS, RISK, UNITS, Method, Plan, Unit
 from dpcausal.gwas.result import Hit, Screening
-from dpcausal.gwas.statistics import Name, Statistic
+from dpcausal.gwas.statistics import Name
 from dpcausal.privacy.budget import Budget
-from dpcausal.privacy.mechanisms import Laplace, SparseVector, TopK, begin, release
+from dpcausal.privacy.mechanisms import begin, release
 
-Unit = Literal["person", "allele"]
-FIXED_LABELS = Neighbours.FIXED_LABELS  # genotypes change, case status and the number of people do not
-UNITS = {
-    "person": "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
-    "allele": "one allele at each SNP (half a person); who takes part, and who is a case, is public",
+SAID = {
+    "svt": "which SNPs pass a noisy cut ({})",
+    "em": "chosen SNPs, each one's statistic with noise ({})",
+    "floor": "how often the rarest allele of the study occurs, with noise",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Screen:
-    """A plan: everything public, before any genotype is seen."""
-
-    snps: int
-    cases: int
-    controls: int
-    epsilon: float
-    level: float = 0.05
-    method: Literal["svt", "em"] = "svt"
-    max_hits: int = 10
-    statistic: Name = "distance"
-    unit: Unit = "person"
-    maf: float = 0.0
-    share: float = 0.5
-
-    def __post_init__(self) -> None:
-        if self.method not in ("svt", "em"):
-            raise InputError(f"method must be svt or em, not {self.method!r}")
-        if self.unit not in UNITS:
-            raise InputError(f"unit must be person or allele, not {self.unit!r}")
-        if not (0.0 < self.level < 1.0 and 0.0 < self.share < 1.0):
-            raise InputError("level and share must lie within 0 and 1")
-        if self.snps < 1 or self.max_hits < 1:
-            raise InputError("there must be at least one SNP and one hit to pay for")
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InputError(f"epsilon must be a finite number above zero, not {self.epsilon!r}")
-
-    @cached_property
-    def law(self) -> NullLaw:
-        """Null law of the allele counts."""
-        return NullLaw(2 * self.cases, 2 * self.controls, self.maf)
-
-    @cached_property
-    def score(self) -> Statistic:
-        """The statistic, at the chi-squared threshold of half the level shared by all SNPs."""
-        tau = self.law.chi2_cut(self.level / (2 * self.snps))
-        return Statistic(self.statistic, 2 * self.cases, 2 * self.controls, tau, self.unit == "person")
-
-    @property
-    def hits(self) -> int:
-        """How many are paid for."""
-        return min(self.max_hits, self.snps)
-
-    @cached_property
-    def sieve(self) -> SparseVector:
-        """The mechanism of ``svt``."""
-        return SparseVector(
-            sensitivity=self.score.sensitivity,
-            epsilon=self.epsilon,
-            positives=self.hits,
-            neighbours=FIXED_LABELS,
-        )
-
-    @cached_property
-    def choice(self) -> TopK:
-        """The first mechanism of ``em``."""
-        return TopK(
-            sensitivity=self.score.sensitivity,
-            count=self.hits,
-            epsilon=self.epsilon * self.share,
-            neighbours=FIXED_LABELS,
-        )
-
-    @cached_property
-    def test(self) -> Laplace:
-        """The second mechanism of ``em``, once per chosen SNP."""
-        each = (self.epsilon - self.choice.round.epsilon * self.hits) / self.hits * (1 - 1e-12)
-        return Laplace(sensitivity=self.score.sensitivity, epsilon=each, neighbours=FIXED_LABELS)
-
-    def sieve_cuts(self) -> Floats:
-        """For each margin of the law: what a SNP without effect passes, noise included, with chance level/snps."""
-        step, scales = self.sieve.on.step, self.sieve.scales
-        return self.law.noisy_cuts(
-            self.score, self.level / self.snps, scales.query * step, scales.threshold * step
-        )
-
-    @cached_property
-    def whole(self) -> bool:
-        """Whether the cut of ``em`` is that of all K values with noise, and not that of K values and k noises."""
-        b = self.test.scale
-        cuts = self.law.noisy_cuts(self.score, self.level / self.snps, b, b)
-        return bool(cuts.max() < self.score.border + b * math.log(self.hits / self.level))
-
-    def pvalues(self, released: Floats) -> list[float]:
-        """Family-wise p-values of released values (``em``)."""
-        b = self.test.scale
-        if self.whole:
-            tails = [self.law.noisy_tail(self.score, float(x), b, b) for x in released]
-            return [min(1.0, max(self.snps * tail, 1e-300)) for tail in tails]
-        cuts = self.score.border + b * np.linspace(0.0, 30.0, 31)
-        chance = self.snps * np.array([self.law.chi2_tail(self.score.chi2_beyond(a)) for a in cuts])
-        gaps = np.maximum(np.subtract.outer(released, cuts) / b, 0.0)
-        return [
-            min(1.0, max(float(p), 1e-300)) for p in (chance + self.hits * 0.5 * np.exp(-gaps)).min(axis=1)
-        ]
+class Screen(Plan):
+    """A plan that can be run."""
 
     def public(self, counts: GenotypeCounts, frequencies: bool) -> list[str]:
         """What the statement says is public."""
         told = "nothing about allele frequencies (cuts hold for all)"
         if frequencies:
             told = "an allele frequency for every SNP from a reference panel"
+        elif self.freq_share > 0:
+            told = f"nothing about allele frequencies (a floor of them was bought for {self.freq_share:g} of epsilon)"
         elif self.maf > 0:
             told = f"no SNP has a minor allele frequency below {self.maf:g}"
         return [
@@ -170,6 +73,8 @@ class Screen:
         known = None if frequencies is None else np.asarray(frequencies, np.float64)
         if known is not None and (known.shape != (self.snps,) or not ((known >= 0) & (known <= 1)).all()):
             raise InputError("frequencies must be one number within 0 and 1 for each SNP")
+        if known is not None and self.freq_share:
+            raise InputError("frequencies are either public or budgeted")
         budget = Budget(
             self.epsilon,
             neighbours=FIXED_LABELS,
@@ -177,46 +82,68 @@ class Screen:
             dataset=dataset,
             note={"command": "gwas", "method": self.method},
         )
-        values = self.score(*counts.alleles())
+        self.ready()
+        alleles = counts.alleles()
+        plan, risk = self, 0.0
+        if self.freq_share:
+            plan, risk = self._bought(*alleles, budget), RISK * self.level
+        values = plan.score(*alleles)
         hits, asked = (
-            self._svt(counts, values, known, budget)
+            plan._svt(counts, values, known, budget)
             if self.method == "svt"
-            else self._em(counts, values, budget)
+            else plan._em(counts, values, risk, budget)
         )
-        said = (
-            "which SNPs pass a noisy cut"
-            if self.method == "svt"
-            else "chosen SNPs, each one's statistic with noise"
-        )
+        said = [SAID[self.method].format(self.statistic), *([SAID["floor"]] if self.freq_share else [])]
         statement = budget.statement(
-            released=[f"{said} ({self.statistic})"],
+            released=said,
             public=self.public(counts, known is not None),
-            adaptive=False,
+            adaptive=False,  # what each part costs is fixed, whatever the floor turns out to be
             unit=UNITS[self.unit],
         )
-        return Screening(tuple(hits), self.method, self.statistic, self.snps, asked, self.level, statement)
+        full = self.method == "svt" and len(hits) == self.hits
+        return Screening(
+            tuple(hits), self.method, self.statistic, self.snps, asked, full, self.level, statement
+        )
+
+    def _bought(self, c11: ArrayLike, c10: ArrayLike, budget: Budget) -> Screen:
+        """The plan for what is left of epsilon and of the level, with a floor of allele counts."""
+        n = 2 * (self.cases + self.controls)
+        noisy = float(
+            release(self.floor, budget, "gwas: rarest allele", float(least_minor_count(c11, c10, n)))
+        )
+        return replace(
+            self,
+            least=floor_of(noisy, self.floor, RISK * self.level, n),
+            level=self.level * (1.0 - RISK),
+            epsilon=self.epsilon * (1.0 - self.freq_share) * (1.0 - 1e-12),
+            freq_share=0.0,
+        )
 
     def _svt(
         self, counts: GenotypeCounts, values: Floats, known: Floats | None, budget: Budget
     ) -> tuple[list[Hit], int]:
         cuts = self.sieve_cuts()
-        above = values - (cuts.max() if known is None else self.law.per_snp(cuts, known))
+        above = (values - (cuts.max() if known is None else self.law.per_snp(cuts, known)))[: self.answers]
         session = begin(self.sieve, budget, "gwas: sparse vector", -self.sieve.centre * self.sieve.on.step)
         hits: list[Hit] = []
         asked = 0
-        while not session.halted and asked < self.snps:
+        while not session.halted and asked < self.answers:
             found = session.first_above(above[asked:])
             if found is None:
-                return hits, self.snps
+                return hits, self.answers
             asked += found + 1
             hits.append(Hit(counts.variant(asked - 1), None, None, True))
         return hits, asked
 
-    def _em(self, counts: GenotypeCounts, values: Floats, budget: Budget) -> tuple[list[Hit], int]:
+    def _em(
+        self, counts: GenotypeCounts, values: Floats, risk: float, budget: Budget
+    ) -> tuple[list[Hit], int]:
         rows = release(self.choice, budget, "gwas: top-k", values)
         noisy = np.array([float(release(self.test, budget, "gwas: test", float(values[i]))) for i in rows])
-        found = zip(rows, noisy.tolist(), self.pvalues(noisy), strict=True)
-        return [Hit(counts.variant(i), x, p, p <= self.level) for i, x, p in found], self.snps
+        hits = []
+        for i, x, p in zip(rows, noisy.tolist(), self.pvalues(noisy), strict=True):
+            hits.append(Hit(counts.variant(i), x, min(p + risk, 1.0), p <= self.level))
+        return hits, self.snps
 
 
 def screen(
@@ -227,12 +154,14 @@ def screen(
     ledger: str | None = None,
     dataset: str | None = None,
     level: float = 0.05,
-    method: Literal["svt", "em"] = "svt",
+    method: Method = "svt",
     max_hits: int = 10,
+    max_answers: int = 0,
     statistic: Name = "distance",
     unit: Unit = "person",
     maf: float = 0.0,
-    share: float = 0.5,
+    share: float | None = None,
+    freq_share: float = 0.0,
 ) -> Screening:
     """Plan (``Screen``) and run in one go.
 
@@ -243,6 +172,7 @@ def screen(
     """
     plan = Screen(
         snps=len(counts), cases=counts.cases, controls=counts.controls, epsilon=epsilon, level=level, method=method,
-        max_hits=max_hits, statistic=statistic, unit=unit, maf=maf, share=share,
+        max_hits=max_hits, max_answers=max_answers, statistic=statistic, unit=unit, maf=maf, share=share,
+        freq_share=freq_share,
     )  # fmt: skip
     return plan.run(counts, frequencies=frequencies, ledger=ledger, dataset=dataset)

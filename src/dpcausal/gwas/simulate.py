@@ -10,6 +10,7 @@ The one file of the gwas room with a pseudo-random generator: it makes data up a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,8 +89,11 @@ class Simulation:
         variants = [self.variant(i) for i in range(self.snps)]
         return GenotypeCounts(table, self.cases, self.people - self.cases, variants, np.arange(self.snps))
 
-    def write(self, prefix: str | Path) -> None:
-        """PREFIX.bed, .bim, .fam, and the truth: PREFIX.causal (SNP, frequency in controls and cases, odds ratio)."""
+    def write(self, prefix: str | Path, tick: Callable[[int], object] = lambda done: None) -> None:
+        """PREFIX.bed, .bim, .fam, and the truth: PREFIX.causal (SNP, frequency in controls and cases, odds ratio).
+
+        ``tick`` is called with the number of SNPs drawn since the last call.
+        """
         generator = np.random.default_rng(self.seed)
         in_cases, in_controls = self.frequencies(generator)
         case = np.zeros(self.people, np.bool_)
@@ -108,6 +112,7 @@ class Simulation:
                         np.uint32(round(self.missing * UNIT)), out,
                     )  # fmt: skip
                     bed.write(out.tobytes())
+                    tick(rows)
             with Path(f"{prefix}.bim").open("w") as bim:
                 for i in range(self.snps):
                     v = self.variant(i)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.gwas.null_law import chi2_quantile
-from dpcausal.gwas.screen import FIXED_LABELS, UNITS, Unit
+from dpcausal.gwas.plan import FIXED_LABELS, UNITS, Unit
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import Laplace, release
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity

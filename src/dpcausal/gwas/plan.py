@@ -1,0 +1,205 @@
+"""A plan of a screening: mechanisms, noise and cuts from public numbers alone, before any genotype is seen.
+
+- ``svt``: the cut makes each SNP's chance of a false hit level/answers, noise included (``null_law.noisy_cuts``), so
+  the family-wise error is at most level by the union bound, whatever threshold noise the SNPs share.
+- ``em``: by the better of two public cuts: K P(value + noise >= t) <= level ("whole"); or K P(value > a) + k P(noise >=
+  t - a) <= level, since noise is drawn for k SNPs only (a: best of a public grid). The p-value is the same bound at
+  the released value.
+
+The threshold tau of the statistic, and how ``em`` shares its budget, are chosen in ``design.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.gwas.design import SHARES, STEPS, Design, best_design, value_to_be_chosen
+from dpcausal.gwas.floor import least_minor_sensitivity
+from dpcausal.gwas.null_law import Floats, NullLaw
+from dpcausal.gwas.statistics import Name, Statistic
+from dpcausal.privacy.mechanisms import INTEGERS, Laplace, SparseVector, TopK
+
+Unit = Literal["person", "allele"]
+Method = Literal["svt", "em"]
+FIXED_LABELS = Neighbours.FIXED_LABELS  # genotypes change, case status and the number of people do not
+UNITS = {
+    "person": "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
+    "allele": "one allele at each SNP (half a person); who takes part, and who is a case, is public",
+}
+RISK = 0.05  # of the level, that the budgeted floor of frequencies is too high
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is asked, and what is public. ``max_answers`` (svt): SNPs to ask in file order (0: all).
+
+    ``share`` (em) of epsilon chooses and the rest tests (None: by ``design.py``).
+    ``freq_share`` of epsilon buys a floor of allele counts (``floor.py``); ``least`` is a floor already bought.
+    """
+
+    snps: int
+    cases: int
+    controls: int
+    epsilon: float
+    level: float = 0.05
+    method: Method = "svt"
+    max_hits: int = 10
+    max_answers: int = 0
+    statistic: Name = "distance"
+    unit: Unit = "person"
+    maf: float = 0.0
+    share: float | None = None
+    freq_share: float = 0.0
+    least: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in ("svt", "em"):
+            raise InputError(f"method must be svt or em, not {self.method!r}")
+        if self.unit not in UNITS:
+            raise InputError(f"unit must be person or allele, not {self.unit!r}")
+        if not (0.0 < self.level < 1.0 and (self.share is None or 0.0 < self.share < 1.0)):
+            raise InputError("level and share must lie within 0 and 1")
+        if self.snps < 1 or self.max_hits < 1:
+            raise InputError("there must be at least one SNP and one hit to pay for")
+        if self.max_answers < 0 or (self.max_answers and self.method == "em"):
+            raise InputError(
+                "the number of answers must not be negative, and is for svt: em answers max-hits"
+            )
+        if self.max_answers and self.max_answers < self.max_hits:
+            raise InputError("there can't be fewer answers than hits (max-answers, max-hits)")
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise InputError(f"epsilon must be a finite number above zero, not {self.epsilon!r}")
+        if not 0.0 <= self.freq_share < 1.0:
+            raise InputError("the share of epsilon for frequencies must lie within 0 and 1")
+        if self.freq_share and self.maf:
+            raise InputError("a budgeted floor of frequencies is for when nothing is public: leave out maf")
+
+    @cached_property
+    def law(self) -> NullLaw:
+        """Null law of the allele counts."""
+        return NullLaw(2 * self.cases, 2 * self.controls, self.maf, self.least)
+
+    @property
+    def answers(self) -> int:
+        """How many SNPs are asked at most: what the level is divided by."""
+        return min(self.max_answers or self.snps, self.snps)
+
+    @property
+    def hits(self) -> int:
+        """How many are paid for."""
+        return min(self.max_hits, self.answers)
+
+    @cached_property
+    def top(self) -> float:
+        """The chi-squared that no SNP without effect passes, but for half the level."""
+        return self.law.chi2_cut(self.level / (2 * self.answers))
+
+    def scored(self, tau: float) -> Statistic:
+        """The statistic at a threshold."""
+        return Statistic(self.statistic, 2 * self.cases, 2 * self.controls, tau, self.unit == "person")
+
+    @cached_property
+    def design(self) -> Design:
+        """Threshold and shares, from public numbers."""
+        svt = self.method == "svt"
+        taus = [self.top * step for step in (STEPS if svt else STEPS[::2])]
+        shares = SHARES if self.share is None and not svt else (self.share or 0.5,)
+        return best_design(self.law, taus[:1] if self.statistic == "chi2" else taus, shares, self._passing)
+
+    def _passing(self, tau: float, share: float, margins: Floats) -> tuple[Statistic, float, bool]:
+        """For ``best_design``."""
+        score, level = self.scored(tau), self.level / self.answers
+        if self.method == "svt":
+            up, down, middle = self._noise(self._sieve(score))
+            return score, float(self.law.cuts_at(margins, score, level, up, down).max()) - middle, True
+        choice, b = self._choice(score, share), self._test(score, share).scale
+        cut = float(self.law.cuts_at(margins, score, level, b, b).max())
+        few = score.border + b * math.log(self.hits / self.level) if tau == self.top else math.inf
+        scale = 2.0 * score.sensitivity / choice.round.epsilon
+        chosen = value_to_be_chosen(score, self.law, self.snps, self.top, scale)
+        return score, max(min(cut, few), chosen), cut <= few
+
+    @staticmethod
+    def _noise(sieve: SparseVector) -> tuple[float, float, float]:
+        """Scales of the noise up and down, and its median, in the statistic's units."""
+        step = sieve.on.step
+        return sieve.scales.query * step, sieve.scales.threshold * step, sieve.centre * step
+
+    def _sieve(self, score: Statistic) -> SparseVector:
+        return SparseVector(
+            sensitivity=score.sensitivity, epsilon=self.epsilon, positives=self.hits, neighbours=FIXED_LABELS
+        )
+
+    def _choice(self, score: Statistic, share: float) -> TopK:
+        return TopK(
+            sensitivity=score.sensitivity,
+            count=self.hits,
+            epsilon=self.epsilon * share,
+            neighbours=FIXED_LABELS,
+        )
+
+    def _test(self, score: Statistic, share: float) -> Laplace:
+        each = (self.epsilon - self._choice(score, share).round.epsilon * self.hits) / self.hits * (1 - 1e-12)
+        return Laplace(sensitivity=score.sensitivity, epsilon=each, neighbours=FIXED_LABELS)
+
+    @cached_property
+    def score(self) -> Statistic:
+        """The statistic in use."""
+        return self.scored(self.design.tau)
+
+    @cached_property
+    def sieve(self) -> SparseVector:
+        """The mechanism of ``svt``."""
+        return self._sieve(self.score)
+
+    @cached_property
+    def choice(self) -> TopK:
+        """The first mechanism of ``em``."""
+        return self._choice(self.score, self.design.share)
+
+    @cached_property
+    def test(self) -> Laplace:
+        """The second mechanism of ``em``, once per chosen SNP."""
+        return self._test(self.score, self.design.share)
+
+    @cached_property
+    def floor(self) -> Laplace:
+        """The mechanism that buys a floor of allele counts, before the others."""
+        sensitivity = least_minor_sensitivity(person=self.unit == "person")
+        return Laplace(
+            sensitivity=sensitivity,
+            epsilon=self.epsilon * self.freq_share,
+            neighbours=FIXED_LABELS,
+            grid=INTEGERS,
+        )
+
+    def ready(self) -> None:
+        """Make every mechanism: what can't be made is an error before anything is charged."""
+        for mechanism in (self.sieve,) if self.method == "svt" else (self.choice, self.test):
+            mechanism.event("plan")
+        if self.freq_share:
+            self.floor.event("plan")
+
+    def sieve_cuts(self) -> Floats:
+        """For each margin of the law: what a SNP without effect passes, noise included, with chance level/answers."""
+        up, down, _ = self._noise(self.sieve)
+        return self.law.noisy_cuts(self.score, self.level / self.answers, up, down)
+
+    def pvalues(self, released: Floats) -> list[float]:
+        """Family-wise p-values of released values (``em``)."""
+        b = self.test.scale
+        if self.design.whole:
+            tails = [self.snps * self.law.noisy_tail(self.score, float(x), b, b) for x in released]
+        else:
+            cuts = self.score.border + b * np.linspace(0.0, 30.0, 31)
+            chance = self.snps * np.array([self.law.chi2_tail(self.score.chi2_beyond(a)) for a in cuts])
+            gaps = np.maximum(np.subtract.outer(released, cuts) / b, 0.0)
+            tails = (chance + self.hits * 0.5 * np.exp(-gaps)).min(axis=1).tolist()
+        return [min(1.0, max(tail, 1e-300)) for tail in tails]
