@@ -1,11 +1,12 @@
 # make demo   a private release on an embedded data set, from nothing
 # make test   the whole test suite, from nothing (.ci/run calls this)
+# make docs   the documentation, in site/index.html; warnings are errors, links are checked
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint docs bench clean
 
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -26,11 +27,15 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python tools/proofs.py check
 
-test: lint
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/docs.py site
+
+test: lint docs
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: lint
+test-all: lint docs
 	$(BIN)/python -m pytest
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

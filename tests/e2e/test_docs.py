@@ -1,0 +1,126 @@
+"""What the documentation shows is what a reader gets: its commands and Python sessions are run.
+
+- ``pycon`` blocks are doctests, one session a page.
+- ``console`` blocks hold ``$ dpcausal ...`` lines with what they print. Noise makes digits differ, so shown and real
+  lines are compared with every number, edge and verdict blotted out; a line ``...`` stands for any lines.
+- ``toml`` blocks whose first line is ``# file: NAME`` are written to NAME first.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from dpcausal.cli.app import run
+from dpcausal.networks import clinic
+
+DOCS = Path(__file__).parents[2] / "docs"
+FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BY_NOISE = re.compile(
+    r"\s+\S+ (->|-) \S+|Not fully tested, kept: .*|\d+ of the questions could not be answered .*"
+)
+VERDICT = re.compile("no evidence against independence|dependent")
+NUMBER = re.compile(r"[-+]?\b\d[\d.,]*(?:e[-+]?\d+)?\b|\b[0-9a-f]{8,64}\b")
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    """The fenced blocks of one kind."""
+    return [text for name, text in FENCED.findall(page.read_text(encoding="utf-8")) if name == kind]
+
+
+def pages_with(kind: str) -> list[str]:
+    """Pages that hold such a block."""
+    return [str(page.relative_to(DOCS)) for page in sorted(DOCS.rglob("*.md")) if blocks(page, kind)]
+
+
+def blotted(line: str) -> str:
+    """Numbers, hashes and verdicts blotted out, spaces and rules evened; empty for an edge that noise may change."""
+    if BY_NOISE.fullmatch(line):
+        return ""
+    return " ".join(re.sub("─+", "─", NUMBER.sub("#", VERDICT.sub("?", line))).split())
+
+
+def matches(shown: list[str], real: list[str]) -> bool:
+    """Whether the real lines have the shape of the shown ones."""
+    wanted = "".join(
+        ".*?" if line == "..." else re.escape(line + "\n") for line in map(blotted, shown) if line
+    )
+    return (
+        re.fullmatch(wanted, "".join(line + "\n" for line in map(blotted, real) if line), re.DOTALL)
+        is not None
+    )
+
+
+def sessions(block: str) -> list[tuple[str, list[str]]]:
+    """(command, shown lines) of a console block; a command may go on after a backslash."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def test_shapes_are_told_apart() -> None:
+    assert matches(["p = 0.12, 3 rows", "..."], ["p = 1e-9, 20 rows", "x", "y"])
+    assert not matches(["p = 0.12, 3 rows"], ["p = 0.12, 3 columns"])
+    assert matches(
+        ["1 edges", "  a -> b", "x: dependent"], ["0 edges", "x: no evidence against independence"]
+    )
+    assert not matches(["a", "b"], ["a"])
+
+
+def test_there_is_something_to_check() -> None:
+    assert "tutorial.md" in pages_with("console")
+    assert len(pages_with("pycon")) > 5
+
+
+@pytest.mark.parametrize("name", pages_with("pycon"))
+def test_python_sessions(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "\n\n".join(blocks(DOCS / name, "pycon"))
+    test = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    said: list[str] = []
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(
+        test, out=said.append
+    )
+    assert tried
+    assert not failed, "".join(said)
+
+
+@pytest.mark.parametrize("name", pages_with("console"))
+def test_commands(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    import pyarrow as pa
+    import pyarrow.csv
+
+    pa.csv.write_csv(pa.table(clinic.patients(50_000, seed=1)), "patients.csv")  # as make demo does
+    for text in blocks(DOCS / name, "toml"):
+        first = re.match(r"# file: (\S+)\n", text)
+        if first:
+            (tmp_path / first[1]).write_text(text)
+    for block in blocks(DOCS / name, "console"):
+        for command, shown in sessions(block):
+            code = 0
+            if shown and (last := re.fullmatch(r"\[exit code (\d)\]", shown[-1])):
+                code, shown = int(last[1]), shown[:-1]
+            words = shlex.split(command)
+            target = words[words.index(">") + 1] if ">" in words else None
+            words = words[: words.index(">")] if target else words
+            if words[0] != "dpcausal":
+                continue  # make, head, ...: shown for orientation
+            assert run(words[1:]) == code, command
+            said = capsys.readouterr()
+            if target:
+                (tmp_path / target).write_text(said.out)
+            else:
+                real = (said.out + said.err).splitlines()
+                assert matches(shown, real), f"{command}\nprinted\n{said.out}{said.err}"

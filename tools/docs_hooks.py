@@ -1,0 +1,160 @@
+"""What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, one page per room.
+
+Nothing is written to docs/; the pages exist only in the built site. Proofs are plain text with plain formulas, and are
+shown as they are: what changes is the list of ``proves:`` marks on top, and names of other proofs become links.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from docs_command import command_page
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "dpcausal"
+MARK = re.compile(r"<!-- proves: (?P<name>[\w.]+) sha256:(?P<hash>[0-9a-f]*) -->\n?")
+NAMED = re.compile(r"`(?:[\w.]+/)*(?P<name>\w+)\.proof\.md`")
+ROOMS = {
+    "core": "errors, neighbours, the privacy statement",
+    "data": "schema, reading files, the coded data set",
+    "counts": "contingency tables and their backends",
+    "privacy": "noise, mechanisms, events, accounting, budget, ledger",
+    "stats": "statistics, sensitivities and null laws",
+    "citests": "tests of conditional independence",
+    "graphs": "CPDAGs, d-separation, formats, metrics",
+    "discovery": "the PC search and its drivers",
+    "gwas": "private screening of SNPs",
+    "audit": "lower bounds on epsilon, known-broken mechanisms",
+    "networks": "benchmark networks and sampling",
+    "report": "the HTML report and plots",
+    "adapters": "private tests inside other libraries' searches",
+}
+PROOFS_INTRO = """# Proofs
+
+Every constant that carries a guarantee has its proof in a file beside the code, and the code names the file
+(`@proved("...")`). The file holds a hash of the function's syntax tree and of everything in its module that it uses. A
+change of the code without a new reading of the proof fails the build: `python tools/proofs.py check`. These pages are
+those files.
+
+Formulas are plain text: `x^2`, `sqrt(n)`, `sum_i`, `a'` for the value after a row was added.
+
+| proof | proves | for |
+|---|---|---|
+"""
+
+
+def proof_files() -> list[Path]:
+    """Every proof, by path."""
+    return sorted(SOURCE.rglob("*.proof.md"))
+
+
+def proof_address(proof: Path) -> str:
+    """Its page in the site.
+
+    >>> proof_address(SOURCE / "stats" / "spearman.proof.md")
+    'proofs/stats_spearman.md'
+    """
+    inside = proof.relative_to(SOURCE)
+    return "proofs/" + "_".join([*inside.parts[:-1], proof.name.removesuffix(".proof.md")]) + ".md"
+
+
+def title_of(text: str) -> str:
+    """The first heading."""
+    return text.split("\n", 1)[0].lstrip("# ").strip()
+
+
+def proof_page(proof: Path, addresses: dict[str, str]) -> str:
+    """The proof as a page: marks as a list, other proofs linked, the rest as it is."""
+    text = proof.read_text(encoding="utf-8")
+    marks = [(m["name"], m["hash"]) for m in MARK.finditer(text)]
+    title, _, body = MARK.sub("", text).partition("\n")
+    room = proof.parent.relative_to(SOURCE).as_posix()
+    proved = ", ".join(f"`{name}` ({digest})" for name, digest in marks)
+    said = f"Proves, in `src/dpcausal/{room}/`: {proved}. File: `{proof.name}`."
+    head = f'<div class="proves" markdown="1">\n{said}\n</div>'
+
+    def linked(match: re.Match[str]) -> str:
+        address = addresses.get(match["name"])
+        return f"[{match[0]}]({Path(address).name})" if address else match[0]
+
+    return f"{title}\n\n{head}\n\n{NAMED.sub(linked, body).strip()}\n"
+
+
+def rooms() -> list[str]:
+    """The packages, in the order of ``ROOMS``; new ones last. The command line has a page of its own."""
+    there = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"cli"}
+    return [room for room in ROOMS if room in there] + sorted(there - ROOMS.keys())
+
+
+def room_page(room: str, about: str) -> str:
+    """Reference of one room, with its modules' docstrings."""
+    return (
+        f"# `dpcausal.{room}`: {about}\n\n::: dpcausal.{room}\n    options:\n      show_submodules: true\n"
+        "      show_root_heading: false\n      show_root_toc_entry: false\n"
+    )
+
+
+def generated() -> dict[str, str]:
+    """Address -> text of every page that is made here."""
+    proofs = proof_files()
+    addresses = {proof.name.removesuffix(".proof.md"): proof_address(proof) for proof in proofs}
+    pages: dict[str, str] = {}
+    rows = []
+    for proof in proofs:
+        text = proof.read_text(encoding="utf-8")
+        pages[proof_address(proof)] = proof_page(proof, addresses)
+        names = ", ".join(f"`{m['name']}`" for m in MARK.finditer(text))
+        room = proof.parent.relative_to(SOURCE).as_posix()
+        rows.append(f"| [{title_of(text)}]({Path(proof_address(proof)).name}) | {names} | `{room}` |")
+    pages["proofs/index.md"] = PROOFS_INTRO + "\n".join(rows) + "\n"
+    pages["reference/command_line.md"] = command_page()
+    for room in rooms():
+        pages[f"reference/{room}.md"] = room_page(room, ROOMS.get(room, "reference"))
+    return pages
+
+
+def nav_of(pages: dict[str, str], extra: list[str], nav: list[Any]) -> list[Any]:
+    """The navigation with MEASURED, PROOFS and REFERENCE filled in."""
+    proofs: list[Any] = ["proofs/index.md"]
+    for room in dict.fromkeys(p.parent.relative_to(SOURCE).as_posix() for p in proof_files()):
+        inside = [p for p in proof_files() if p.parent.relative_to(SOURCE).as_posix() == room]
+        proofs.append({room: [{title_of(pages[proof_address(p)]): proof_address(p)} for p in inside]})
+    reference: list[Any] = [
+        "reference/index.md",
+        {"Command line": "reference/command_line.md"},
+        *({f"dpcausal.{room}": f"reference/{room}.md"} for room in rooms()),
+    ]
+    filled = {"MEASURED": extra, "PROOFS": proofs, "REFERENCE": reference}
+    return [
+        {
+            title: filled.get(entry, entry) if isinstance(entry, str) else entry
+            for title, entry in item.items()
+        }
+        for item in nav
+    ]
+
+
+def named_in(entry: Any) -> set[str]:
+    """Every page that a navigation names."""
+    if isinstance(entry, str):
+        return {entry}
+    inner = entry.values() if isinstance(entry, dict) else entry
+    return set().union(*(named_in(one) for one in inner))
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Called by mkdocs: add the made pages and complete the navigation."""
+    from mkdocs.structure.files import File
+
+    pages = generated()
+    for address, text in pages.items():
+        files.append(File.generated(config, address, content=text))
+    known = named_in(config.nav) | set(pages) | {"reference/index.md"}
+    there = [file.src_uri for file in files if file.src_uri.endswith(".md") and file.src_uri not in known]
+    config.nav = nav_of(pages, sorted(there), config.nav)
+    return files
