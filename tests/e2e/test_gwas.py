@@ -95,14 +95,6 @@ def test_bad_input_is_one_line(
     assert seen.out == ""
 
 
-def test_truncated_bed(study: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for end in (".bed", ".bim", ".fam"):
-        body = Path(f"{study}{end}").read_bytes()
-        (tmp_path / f"t{end}").write_bytes(body[:-1] if end == ".bed" else body)
-    assert run(["gwas", str(tmp_path / "t"), "--epsilon", "1", "--out", str(tmp_path / "o")]) == 2
-    assert "truncated" in capsys.readouterr().err
-
-
 def test_simulate_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gwas-simulate", str(tmp_path / "x"), "--maf", "much"]) == 2
     assert run(["gwas-simulate", str(tmp_path / "x"), "--maf", "0.9"]) == 2
