@@ -24,9 +24,25 @@ ClickException: type[Any] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
 
+HELP = """Causal graphs and conditional independence tests on sensitive data, under differential privacy.
+
+[bold]From a file to a private graph[/bold]
+
+dpcausal schema patients.csv > schema.toml
+# check every line of schema.toml against a code book
+dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
+  --epsilon 10
+dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
+  --ledger sqlite:///budget.db --dataset cohort
+dpcausal ledger show --ledger sqlite:///budget.db
+
+Every command has examples: dpcausal discover --help"""
+CODES = "Exit codes: 0 done, 2 bad input or usage, 3 the budget does not allow it, 130 interrupted."
+
 app = typer.Typer(
     name="dpcausal",
-    help="Causal graphs and conditional independence tests on sensitive data, under differential privacy.",
+    help=HELP,
+    epilog=CODES,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -59,7 +75,7 @@ def fail(message: str, code: int) -> int:
     return code
 
 
-_said: set[str] = set()  # warnings already shown by this run
+_warnings: dict[str, None] = {}  # of this run, each once; shown when it ends well: an error is one line
 
 
 def _warn(
@@ -70,18 +86,18 @@ def _warn(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    if str(message) not in _said:
-        _said.add(str(message))
-        fail(str(message), 0)
+    _warnings[str(message)] = None
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
-    _said.clear()
+    _warnings.clear()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             result = app(args=arguments, standalone_mode=False)
+        for line in _warnings:
+            fail(line, 0)
         return result if isinstance(result, int) else 0
     except DpcausalError as error:
         return fail(str(error), error.exit_code)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-import time
 from typing import TYPE_CHECKING
 
 import typer
 
+from dpcausal.cli.progress import shown
 from dpcausal.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:  # loaded late, so that other commands start fast
     from dpcausal.audit.empirical import AuditResult
     from dpcausal.audit.targets import Target
-
-PATIENCE = 2.0  # seconds before a progress bar appears
 
 
 def find(method: str, epsilon: float) -> Target:
@@ -35,25 +32,10 @@ def find(method: str, epsilon: float) -> Target:
 
 def run(method: str, target: Target, trials: int, confidence: float) -> AuditResult:
     """The audit, with a progress bar on a terminal once it has taken two seconds."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     from dpcausal.audit.empirical import audit
 
-    progress = Progress(console=Console(stderr=True), transient=True)
-    task = progress.add_task(method, total=trials)
-    since, shows = time.monotonic(), sys.stderr.isatty()
-
-    def step(done: int) -> None:
-        progress.advance(task, done)
-        if shows and not progress.live.is_started and time.monotonic() - since > PATIENCE:
-            progress.start()
-
-    try:
+    with shown(f"auditing {method}", trials) as step:
         return audit(method, target.sampler, target.claim, target.delta, trials, confidence, step)
-    finally:
-        if progress.live.is_started:
-            progress.stop()
 
 
 def verdict(target: Target, result: AuditResult) -> str:
@@ -85,6 +67,13 @@ def register(app: typer.Typer) -> None:
 
         Half of the trials choose an event, the other half test it (Clopper-Pearson). Broken variants, named
         broken-..., show what an audit can and can't catch.
+
+        [bold]Examples[/bold]
+
+        dpcausal audit laplace --epsilon 1 --trials 20000
+
+        # a variant with a known fault: the audit refutes its claim
+        dpcausal audit broken-svt-no-query-noise --epsilon 1 --trials 20000 --json
         """
         target = find(method, epsilon)
         result = run(method, target, trials, confidence)

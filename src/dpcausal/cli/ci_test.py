@@ -10,9 +10,38 @@ import typer
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
 
-    dpcausal test patients.csv --schema schema.toml --x smoke --y lung --given age,sex --epsilon 0.5
+Without --epsilon nothing is computed: say --no-privacy for the classical
+answer.
 
-Without --epsilon nothing is computed: say --no-privacy for the classical answer."""
+[bold]Examples[/bold]
+
+dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
+  --epsilon 0.5
+
+# given others, with a test of your choice
+dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
+  --given age,sex --method kendall --epsilon 0.5
+
+# charged to a ledger; one JSON object for a script
+dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
+  --epsilon 0.5 --ledger sqlite:///budget.db --dataset cohort --json
+
+# not private, to compare with
+dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
+  --no-privacy"""
+
+METHODS = (
+    "auto",
+    "kendall",
+    "spearman",
+    "chi2",
+    "g",
+    "measured",
+    "unit-circle",
+    "gcm",
+    "crt",
+    "test-of-tests",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +55,12 @@ def run_test(
     x: Annotated[str, typer.Option("--x", help="A column.")],
     y: Annotated[str, typer.Option("--y", help="Another column.")],
     given: Annotated[str, typer.Option("--given", help="Columns to condition on, with commas.")] = "",
-    method: Annotated[str, typer.Option("--method", help="auto, kendall, spearman, chi2, g, ...")] = "auto",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", help="auto, kendall, spearman, chi2, g, ...", autocompletion=lambda: list(METHODS)
+        ),
+    ] = "auto",
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="What the test may cost.")] = None,
     delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
     level: Annotated[float, typer.Option("--level", help="Size of the test.")] = 0.05,

@@ -16,10 +16,27 @@ if TYPE_CHECKING:
 
 HELP = """Learn a causal graph (a CPDAG) under differential privacy.
 
-    dpcausal discover patients.csv --schema schema.toml --epsilon 1 --delta 1e-6 --out graph/
+DIR gets graph.json, graph.dot, graph.graphml, privacy.json and report.html.
+Without --epsilon nothing is computed, unless --method pc asks for the
+classical algorithm, which is not private.
 
-DIR gets graph.json, graph.dot, graph.graphml and privacy.json. Without --epsilon nothing is computed, unless
---method pc asks for the classical algorithm, which is not private."""
+[bold]Examples[/bold]
+
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --out graph
+
+# what is known: ages come first, nobody's sex is an effect
+dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
+  --tiers "age,sex;smoke,bronc" --forbidden age:sex
+
+# charged to a ledger before any noise is drawn; one JSON object for a script
+dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
+  --ledger sqlite:///budget.db --dataset cohort --json
+
+# not private, to compare with
+dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
+
+METHODS = ("auto", "measured", "priv-pc", "svt-pc", "em-pc", "curate", "pc")  # for shell completion
 
 
 def register(app: typer.Typer) -> None:
@@ -91,12 +108,21 @@ def run_discover(
     delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
     method: Annotated[
         str,
-        typer.Option("--method", help="auto, measured, priv-pc, svt-pc, em-pc, curate, or pc (not private)."),
+        typer.Option(
+            "--method",
+            help="auto, measured, priv-pc, svt-pc, em-pc, curate, or pc (not private).",
+            autocompletion=lambda: list(METHODS),
+        ),
     ] = "auto",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
     max_order: Annotated[int | None, typer.Option("--max-order", help="Largest conditioning set.")] = None,
     neighbours: Annotated[
-        str, typer.Option("--neighbours", help="replace-one or add-remove.")
+        str,
+        typer.Option(
+            "--neighbours",
+            help="replace-one or add-remove.",
+            autocompletion=lambda: ["replace-one", "add-remove"],
+        ),
     ] = "replace-one",
     required: Annotated[list[str] | None, typer.Option("--required", help="a:b or a--b; repeat it.")] = None,
     forbidden: Annotated[

@@ -23,7 +23,8 @@ part, and who is a case, is public.
 
 [bold]Examples[/bold]
 
-dpcausal gwas study --epsilon 3 --level 0.05 --method svt --max-hits 10 --out hits
+dpcausal gwas study --epsilon 3 --level 0.05 --method svt --max-hits 10 \\
+  --out hits
 
 # two chromosomes only, one JSON object for a script
 dpcausal gwas study --epsilon 3 --method em --max-hits 5 --chr 1,2 \\

@@ -7,11 +7,19 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.progress import shown
 from dpcausal.core.errors import InputError
 
 HELP = """Simulate a case/control study and write PREFIX.bed, .bim, .fam, and the truth to PREFIX.causal.
 
-    dpcausal gwas-simulate study --people 5000 --snps 200000 --causal 10 --odds-ratio 1.5"""
+[bold]Examples[/bold]
+
+dpcausal gwas-simulate study --people 2000 --snps 5000 --causal 10 \\
+  --odds-ratio 1.5
+
+# rarer alleles, some calls missing, more controls than cases
+dpcausal gwas-simulate study --people 2000 --snps 5000 --maf 0.01-0.3 \\
+  --missing 0.01 --case-share 0.3 --seed 7"""
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +59,8 @@ def run_simulate(
         people=people, snps=snps, maf=frequency_range(maf), causal=causal, odds_ratio=odds_ratio,
         case_share=case_share, missing=missing, seed=seed,
     )  # fmt: skip
-    plan.write(prefix)
+    with shown("drawing genotypes", snps, not as_json) as tick:
+        plan.write(prefix, tick)
     names = [plan.variant(int(i)).name for i in plan.causal_rows()]
     if as_json:
         typer.echo(

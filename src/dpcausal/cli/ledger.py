@@ -66,7 +66,16 @@ def create(
     ] = "replace-one",
     as_json: Json = False,
 ) -> None:
-    """Record a data set with its total budget, for ever; makes the ledger if there is none."""
+    """Record a data set with its total budget, for ever; makes the ledger if there is none.
+
+    [bold]Examples[/bold]
+
+    dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
+      --epsilon 10
+
+    dpcausal ledger create --ledger sqlite:///budget.db --dataset survey \\
+      --epsilon 4 --delta 1e-6 --neighbours add-remove
+    """
     check_total(epsilon, delta)  # before a file is made
     opened = _open(ledger, create=True)
     entry = opened.create(dataset, epsilon, delta, neighbours=neighbours)
@@ -81,7 +90,14 @@ def create(
 
 @commands.command()
 def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
-    """Total, spent and left of each data set."""
+    """Total, spent and left of each data set.
+
+    [bold]Examples[/bold]
+
+    dpcausal ledger show --ledger sqlite:///budget.db
+
+    dpcausal ledger show --ledger sqlite:///budget.db --dataset cohort --json
+    """
     accounts = _open(ledger).show(dataset)
     if as_json:
         _print_json({"datasets": [asdict(account) for account in accounts]})
@@ -98,7 +114,14 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
 @commands.command()
 def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
-    """Every entry, oldest first."""
+    """Every entry, oldest first.
+
+    [bold]Examples[/bold]
+
+    dpcausal ledger log --ledger sqlite:///budget.db
+
+    dpcausal ledger log --ledger sqlite:///budget.db --dataset cohort --json
+    """
     entries = _open(ledger).log(dataset)
     if as_json:
         _print_json({"entries": [entry.to_dict() for entry in entries]})
@@ -131,6 +154,12 @@ def verify(
     """Check the hash chain and all sums; exit code 2 if anything was altered.
 
     One chain holds all data sets, so all are checked; --dataset only makes sure that this one is there.
+
+    [bold]Examples[/bold]
+
+    dpcausal ledger verify --ledger sqlite:///budget.db
+
+    # note the head it prints elsewhere: next time --head also finds a cut-off end
     """
     opened = _open(ledger)
     found = opened.verify(head)

@@ -15,7 +15,13 @@ def register(app: typer.Typer) -> None:
         """Draft a schema file from the data, on standard output.
 
         The draft shows levels and bounds read from rows: it is not private until a person has checked every
-        line against public knowledge. Use it as: dpcausal schema data.csv > schema.toml
+        line against public knowledge.
+
+        [bold]Examples[/bold]
+
+        dpcausal schema patients.csv > schema.toml
+
+        dpcausal schema patients.parquet > schema.toml
         """
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
 

@@ -48,6 +48,8 @@ class Knowledge:
         tier = _tiers(columns, tiers)
         kept_arrows, kept = _edges("required", columns, required)
         no_arrows, left_out = _edges("forbidden", columns, forbidden)
+        for a, b in sorted(kept_arrows & no_arrows):
+            raise InputError(f'the arrow "{a}" -> "{b}" is both required and forbidden')
         left_out |= {frozenset(arrow) for arrow in no_arrows if arrow[::-1] in no_arrows}
         arrows = kept_arrows | {arrow[::-1] for arrow in no_arrows if frozenset(arrow) not in left_out}
         for a in columns:

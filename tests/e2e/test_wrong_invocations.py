@@ -1,0 +1,247 @@
+"""Every wrong call: exit code 2 (3 where a budget refuses), one line on standard error, nothing on standard output.
+
+In one process, through the entry point of the command; an exception that is not turned into a line fails the test.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpcausal.cli.app import run
+from dpcausal.privacy.ledger import Ledger
+
+SCHEMA = """\
+[columns.smoke]
+type = "categorical"
+levels = ["no", "yes"]
+
+[columns.age]
+type = "numeric"
+lower = 0
+upper = 110
+
+[columns.bronc]
+type = "categorical"
+levels = ["no", "yes"]
+"""
+FAULTY = {
+    "syntax.toml": SCHEMA.replace('"numeric"', '"numeric'),
+    "twice.toml": SCHEMA + "[columns.age]\ntype = 'numeric'\nlower = 0\nupper = 1\n",
+    "kind.toml": SCHEMA.replace("numeric", "number"),
+    "order.toml": SCHEMA.replace("upper = 110", "upper = -1"),
+    "bins.toml": SCHEMA.replace("upper = 110", "upper = 110\nbins = [65, 18]"),
+    "other.toml": SCHEMA.replace('levels = ["no", "yes"]', 'levels = ["no", "yes"]\nother = "maybe"', 1),
+    "levels.toml": SCHEMA.replace('levels = ["no", "yes"]', "levels = []", 1),
+    "more.toml": SCHEMA + '[columns.asthma]\ntype = "categorical"\nlevels = [0, 1]\n',
+    "one.toml": '[columns.smoke]\ntype = "categorical"\nlevels = ["no", "yes"]\n',
+    "nothing.toml": "",
+    "table.toml": SCHEMA.replace("columns.", "column."),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table, good and bad schemas, files that are not what they seem, and two ledgers."""
+    folder = tmp_path_factory.mktemp("wrong")
+    (folder / "data.csv").write_text("smoke,age,bronc\n" + "yes,30,no\nno,60,yes\n" * 50)
+    (folder / "schema.toml").write_text(SCHEMA)
+    for name, text in FAULTY.items():
+        (folder / name).write_text(text)
+    (folder / "empty.csv").write_text("")
+    (folder / "header.csv").write_text("smoke,age,bronc\n")
+    (folder / "fake.parquet").write_text("smoke,age\n")
+    (folder / "data.xlsx").write_bytes(b"PK")
+    (folder / "latin.toml").write_bytes(b"# caf\xe9\n" + SCHEMA.encode())
+    (folder / "folder").mkdir()
+    (folder / "taken").write_text("a file")
+    (folder / "half.bed").write_bytes(b"\x6c\x1b\x01")
+    (folder / "bad.bed").write_bytes(b"not genotypes")
+    for name in ("half", "bad"):
+        (folder / f"{name}.fam").write_text("f p 0 0 1 2\nf q 0 0 1 1\n")
+    (folder / "bad.bim").write_text("1 rs1 0 1 A C\n")
+    assert run(["gwas-simulate", str(folder / "study"), "--people", "20", "--snps", "4"]) == 0
+    ledger = f"sqlite:///{folder}/ledger.db"
+    assert run(["ledger", "create", "--ledger", ledger, "--dataset", "cohort", "--epsilon", "0.5"]) == 0
+    (folder / "text.db").write_text("this is no database, and long enough to be sure of that" * 20)
+    return folder
+
+
+D = "discover data.csv --schema schema.toml --out out"
+T = "test data.csv --schema schema.toml"
+L = "--ledger sqlite:///ledger.db"
+
+WRONG = [
+    # usage
+    ("no schema", "discover data.csv", "--schema"),
+    ("no such command", "dicover data.csv", "discover"),
+    ("no such option", f"{D} --epsilon 1 --epsilom 2", "--epsilom"),
+    ("too many arguments", f"{D} more.csv --epsilon 1", "more.csv"),
+    ("an option without its value", f"{T} --x smoke --y bronc --epsilon", "--epsilon"),
+    ("no number", f"{D} --epsilon one", "--epsilon"),
+    ("no whole number", f"{D} --epsilon 1 --max-order 1.5", "--max-order"),
+    # schema: drafting
+    ("schema of nothing", "schema", "Missing argument"),
+    ("schema of a missing file", "schema nope.csv", "nope.csv"),
+    ("schema of a directory", "schema folder", "directory"),
+    ("schema of an empty file", "schema empty.csv", "empty"),
+    ("schema of a spreadsheet", "schema data.xlsx", ".csv"),
+    # files
+    ("missing data", f"{D.replace('data.csv', 'dta.csv')} --epsilon 1", "dta.csv"),
+    ("a directory for data", f"{D.replace('data.csv', 'folder')} --epsilon 1", "directory"),
+    ("no rows", f"{D.replace('data.csv', 'header.csv')} --epsilon 1", "no rows"),
+    ("an empty file", f"{D.replace('data.csv', 'empty.csv')} --epsilon 1", "empty"),
+    ("not Parquet", f"{D.replace('data.csv', 'fake.parquet')} --epsilon 1", "Parquet"),
+    ("missing schema", f"{D.replace('schema.toml', 'shema.toml')} --epsilon 1", "shema.toml"),
+    ("a directory for a schema", f"{D.replace('schema.toml', 'folder')} --epsilon 1", "directory"),
+    ("a schema that is not UTF-8", f"{D.replace('schema.toml', 'latin.toml')} --epsilon 1", "UTF-8"),
+    # schema files
+    ("bad TOML", f"{D.replace('schema.toml', 'syntax.toml')} --epsilon 1", "syntax.toml:6: not valid TOML"),
+    ("a column twice", f"{D.replace('schema.toml', 'twice.toml')} --epsilon 1", "twice.toml:13"),
+    ("an unknown kind", f"{D.replace('schema.toml', 'kind.toml')} --epsilon 1", "kind.toml:6"),
+    ("bounds upside down", f"{D.replace('schema.toml', 'order.toml')} --epsilon 1", "order.toml:7"),
+    ("bins out of order", f"{D.replace('schema.toml', 'bins.toml')} --epsilon 1", "bins.toml:9"),
+    ("other is no level", f"{D.replace('schema.toml', 'other.toml')} --epsilon 1", "other.toml:4"),
+    ("no levels", f"{D.replace('schema.toml', 'levels.toml')} --epsilon 1", "levels.toml:3"),
+    ("a column the file lacks", f"{D.replace('schema.toml', 'more.toml')} --epsilon 1", "asthma"),
+    ("an empty schema", f"{D.replace('schema.toml', 'nothing.toml')} --epsilon 1", "no columns"),
+    ("columns misspelled", f"{D.replace('schema.toml', 'table.toml')} --epsilon 1", 'did you mean "columns"'),
+    ("one column only", f"{D.replace('schema.toml', 'one.toml')} --epsilon 1", "two columns"),
+    # discover
+    ("no epsilon", D, "--epsilon"),
+    ("epsilon zero", f"{D} --epsilon 0", "epsilon"),
+    ("epsilon negative", f"{D} --epsilon -1", "epsilon"),
+    ("epsilon nan", f"{D} --epsilon nan", "epsilon"),
+    ("epsilon infinite", f"{D} --epsilon inf", "epsilon"),
+    ("delta one", f"{D} --epsilon 1 --delta 1", "delta"),
+    ("delta negative", f"{D} --epsilon 1 --delta -1e-6", "delta"),
+    ("delta nan", f"{D} --epsilon 1 --delta nan", "delta"),
+    ("level zero", f"{D} --epsilon 1 --level 0", "level"),
+    ("level nan", f"{D} --epsilon 1 --level nan", "level"),
+    ("unknown method", f"{D} --epsilon 1 --method priv-cp", 'did you mean "priv-pc"'),
+    ("private pc", f"{D} --epsilon 1 --method pc", "not private"),
+    ("negative order", f"{D} --epsilon 1 --max-order -1", "max_order"),
+    ("unknown neighbours", f"{D} --epsilon 1 --neighbours next-door", "next-door"),
+    ("unknown column required", f"{D} --epsilon 1 --required smoke:bronk", 'did you mean "bronc"'),
+    ("a loop required", f"{D} --epsilon 1 --required smoke:smoke", "smoke"),
+    (
+        "required and forbidden",
+        f"{D} --epsilon 1 --required smoke:bronc --forbidden smoke:bronc",
+        "both required and forbidden",
+    ),
+    ("unknown column in tiers", f"{D} --epsilon 1 --tiers smok;age", 'did you mean "smoke"'),
+    ("out is a file", f"{D.replace('--out out', '--out taken')} --epsilon 1", "taken"),
+    ("out where nobody can write", f"{D.replace('--out out', '--out /proc/dpcausal')} --epsilon 1", "/proc"),
+    ("out below a file", f"{D.replace('--out out', '--out taken/out')} --epsilon 1", "taken"),
+    # test
+    ("unknown column", f"{T} --x smoked --y bronc --epsilon 1", 'did you mean "smoke"'),
+    ("unknown given", f"{T} --x smoke --y bronc --given ages --epsilon 1", 'did you mean "age"'),
+    ("x is y", f"{T} --x smoke --y smoke --epsilon 1", "smoke"),
+    ("x is given", f"{T} --x smoke --y bronc --given smoke --epsilon 1", "smoke"),
+    ("given twice", f"{T} --x smoke --y bronc --given age,age --epsilon 1", "age"),
+    ("unknown test", f"{T} --x smoke --y bronc --method kendal --epsilon 1", 'did you mean "kendall"'),
+    ("private and not", f"{T} --x smoke --y bronc --epsilon 1 --no-privacy", "--no-privacy"),
+    ("neither", f"{T} --x smoke --y bronc", "--no-privacy"),
+    ("test level", f"{T} --x smoke --y bronc --epsilon 1 --level 1", "level"),
+    ("test delta", f"{T} --x smoke --y bronc --epsilon 1 --delta 2", "delta"),
+    # ledger
+    ("a ledger without a data set", f"{T} --x smoke --y bronc --epsilon 1 {L}", "data set"),
+    ("a data set without a ledger", f"{T} --x smoke --y bronc --epsilon 1 --dataset cohort", "ledger"),
+    (
+        "unknown data set",
+        f"{T} --x smoke --y bronc --epsilon 0.1 {L} --dataset cohrt",
+        'did you mean "cohort"',
+    ),
+    (
+        "a ledger that is not there",
+        f"{T} --x smoke --y bronc --epsilon 0.1 --ledger sqlite:///no.db --dataset d",
+        "no.db",
+    ),
+    ("a ledger of another kind", "ledger show --ledger mysql://host/db", "mysql"),
+    ("a ledger without a scheme", "ledger show --ledger ledger.db", "sqlite:///"),
+    ("a ledger that is no database", "ledger show --ledger sqlite:///text.db", "text.db"),
+    (
+        "a ledger in no directory",
+        "ledger create --ledger sqlite:///no/l.db --dataset d --epsilon 1",
+        "no/l.db",
+    ),
+    ("a server that is not there", "ledger show --ledger postgresql://u@127.0.0.1:1/db", "127.0.0.1"),
+    ("the same data set again", f"ledger create {L} --dataset cohort --epsilon 1", "cohort"),
+    ("a total of nothing", f"ledger create {L} --dataset d --epsilon 0", "epsilon"),
+    ("a total delta of two", f"ledger create {L} --dataset d --epsilon 1 --delta 2", "delta"),
+    ("show of an unknown data set", f"ledger show {L} --dataset cohrt", 'did you mean "cohort"'),
+    ("a wrong head", f"ledger verify {L} --head 00ff", "not in the chain"),
+    # gwas
+    ("gwas of nothing", "gwas --epsilon 1 --out out", "PREFIX"),
+    ("missing plink files", "gwas nope --epsilon 1 --out out", "nope"),
+    ("half of the plink files", "gwas half --epsilon 1 --out out", "half.bim"),
+    ("no genotypes", "gwas bad --epsilon 1 --out out", "bad.bed"),
+    ("gwas epsilon", "gwas study --epsilon -3 --out out", "epsilon"),
+    ("gwas method", "gwas study --epsilon 3 --method lottery --out out", "lottery"),
+    ("gwas hits", "gwas study --epsilon 3 --max-hits 0 --out out", "one hit"),
+    ("gwas level", "gwas study --epsilon 3 --level 1.5 --out out", "level"),
+    ("gwas keep list", "gwas study --epsilon 3 --keep nobody.txt --out out", "nobody.txt"),
+    ("gwas out is a file", "gwas study --epsilon 3 --out taken", "taken"),
+    ("simulated nobody", "gwas-simulate out/s --people 0", "people"),
+    ("simulated frequencies", "gwas-simulate out/s --maf often", "--maf"),
+    # audit, reproduce
+    ("audit of an unknown method", "audit laplas", 'did you mean "laplace"'),
+    ("audit epsilon", "audit laplace --epsilon 0", "--epsilon"),
+    ("audit trials", "audit laplace --trials 0", "trials"),
+    ("audit confidence", "audit laplace --trials 100 --confidence 2", "confidence"),
+    ("an unknown figure", "reproduce priv-pc-figure2", "did you mean"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), [(c, w) for _, c, w in WRONG], ids=[name for name, _, _ in WRONG])
+def test_wrong(
+    call: str, words: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    code = run(call.split())
+    said = capsys.readouterr()
+    assert code == 2
+    assert said.out == ""
+    assert said.err.startswith("dpcausal: ")
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err
+    assert words in said.err
+    assert not (place / "out" / "graph.json").exists()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        f"{T} --x smoke --y bronc --epsilon 0.6 {L} --dataset cohort",
+        f"{D} --epsilon 0.6 {L} --dataset cohort",
+        f"{T} --x smoke --y bronc --epsilon 0.4 --delta 1e-9 --method measured {L} --dataset cohort",
+    ],
+)
+def test_an_exhausted_budget_is_3_and_says_what_is_left(
+    call: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    code = run(call.split())
+    said = capsys.readouterr()
+    assert (code, said.out, said.err.count("\n")) == (3, "", 1)
+    assert "left 0" in said.err
+    (account,) = Ledger.open("sqlite:///ledger.db").show("cohort")
+    assert account.releases == 0
+
+
+def test_there_are_more_than_forty() -> None:
+    assert len({call for _, call, _ in WRONG}) == len(WRONG) > 40
+
+
+def test_the_good_calls_they_are_made_from_work(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    assert (
+        run(f"{D} --epsilon 1 --method pc".replace("--epsilon 1 ", "").replace("out out", "out good").split())
+        == 0
+    )
+    assert run(f"{T} --x smoke --y bronc --epsilon 1".split()) == 0
+    assert run(["ledger", "show", "--ledger", "sqlite:///ledger.db"]) == 0
+    assert "cohort" in capsys.readouterr().out
