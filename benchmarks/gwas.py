@@ -1,14 +1,17 @@
 """GWAS screening: plink as the referee and the rival, power and family-wise error, known hits recovered.
 
-    python benchmarks/gwas.py [parity|speed|power|recovery ...] [--repetitions 1000] [--snps 200000] [--figure FILE]
+    python benchmarks/gwas.py [parity|speed|power|recovery|known ...] [--repetitions 1000] [--snps 200000]
+        [--large] [--figure FILE]
 
-Needs Debian's plink1.9 and plink2 on the path for parity and speed. CPU seconds are user + system, least of three runs,
-files in the page cache, one thread each.
+The last three parts are in ``gwas_power.py``.
+Needs Debian's plink1.9 and plink2 on the path for parity and speed. CPU seconds are user + system, least of five runs
+(ours and theirs in turn), files in the page cache, one thread each.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -22,29 +25,23 @@ import numpy as np
 from dpcausal.gwas.counting import Cohort, GenotypeCounts
 from dpcausal.gwas.screen import Screen
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import single_test
 from dpcausal.gwas.statistics import allelic_chi2
-from dpcausal.gwas.variants import Variant
-from dpcausal.testing import seeded
+from gwas_power import known, power, recovery
 
 
-def child_cpu(command: list[str]) -> float:
+def child_cpu(command: list[str], environment: dict[str, str] | None = None) -> float:
     """CPU seconds of a process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def cpu(work: Callable[[], object], runs: int = 3) -> float:
-    """Least CPU seconds of ``runs`` runs, after one that compiles."""
+def cpu(work: Callable[[], object]) -> float:
+    """CPU seconds of one call in this process."""
+    start = time.process_time()
     work()
-    found = []
-    for _ in range(runs):
-        start = time.process_time()
-        work()
-        found.append(time.process_time() - start)
-    return min(found)
+    return time.process_time() - start
 
 
 def parity(folder: Path) -> None:
@@ -71,175 +68,86 @@ def parity(folder: Path) -> None:
     print(f"{int((told != genotypes).any(axis=(1, 2)).sum())} of {len(told)} genotype tables differ")
 
 
-def speed(folder: Path, sizes: list[int]) -> None:
-    """CPU seconds against plink on 5,000 people."""
+def speed(folder: Path, sizes: list[int], rounds: int = 5) -> None:
+    """CPU seconds against plink on 5,000 people; in each round everything runs once, and the least of each counts."""
     memory = np.ones(2**26, np.uint64)
-    bandwidth = memory.nbytes / cpu(memory.sum) / 1e9
-    print(f"\nmemory read, one core: {bandwidth:.1f} GB/s\n")
-    names = ["SNPs", "plink 1.9 --assoc", "plink2 --geno-counts", "open", "count", "GB/s (share)"]
-    names += ["screen svt", "screen em", "end to end svt / plink2"]
-    print("| " + " | ".join(names) + " |\n|" + "---|" * len(names))
+    names = [
+        "SNPs",
+        "plink 1.9 --assoc",
+        "plink2 --geno-counts",
+        "open",
+        "count",
+        "memory read GB/s",
+        "count GB/s (share)",
+    ]
+    names += ["screen svt", "screen em", "end to end svt / plink2", "end to end em / plink2"]
+    print("\n| " + " | ".join(names) + " |\n|" + "---|" * len(names))
+    totals = []
     for snps in sizes:
         prefix = str(folder / f"speed{snps}")
         Simulation(people=5000, snps=snps, causal=10, odds_ratio=1.5, seed=2).write(prefix)
         one = ["--bfile", prefix, "--threads", "1", "--out", prefix]
-        assoc = min(child_cpu(["plink1.9", *one, "--assoc", "--allow-no-sex"]) for _ in range(3))
-        geno = min(child_cpu(["plink2", *one, "--geno-counts"]) for _ in range(3))
         cohort = Cohort.open(prefix)
         counts = cohort.count(threads=1)
 
         def screened(method: str, counts: GenotypeCounts = counts, snps: int = snps) -> None:
-            plan = Screen(snps=snps, cases=2500, controls=2500, epsilon=3.0, method=method, maf=0.05)
-            plan.run(counts)
+            Screen(snps=snps, cases=2500, controls=2500, epsilon=3.0, method=method, maf=0.05).run(counts)
 
-        opening = cpu(lambda prefix=prefix: Cohort.open(prefix))
-        counting = cpu(lambda cohort=cohort: cohort.count(threads=1))
-        svt, em = cpu(lambda: screened("svt")), cpu(lambda: screened("em"))
-        rate = snps * 1250 / counting / 1e9
-        whole = opening + counting + svt
-        print(
-            f"| {snps} | {assoc:.3f} | {geno:.3f} | {opening:.3f} | {counting:.3f} "
-            f"| {rate:.2f} ({rate / bandwidth:.0%}) | {svt:.3f} | {em:.3f} "
-            f"| {whole:.3f} = {whole / geno:.2f} (of plink 1.9: {whole / assoc:.2f}) |"
+        parts: dict[str, Callable[[], float]] = {
+            "assoc": lambda one=one: child_cpu(["plink1.9", *one, "--assoc", "--allow-no-sex"]),
+            "geno": lambda one=one: child_cpu(["plink2", *one, "--geno-counts"]),
+            "memory": lambda: cpu(memory.sum),
+            "open": lambda prefix=prefix: cpu(lambda: Cohort.open(prefix)),
+            "count": lambda cohort=cohort: cpu(lambda: cohort.count(threads=1)),
+            "svt": lambda: cpu(lambda: screened("svt")),
+            "em": lambda: cpu(lambda: screened("em")),
+        }
+        screened("svt"), screened("em")  # compiles
+        found = [{name: part() for name, part in parts.items()} for _ in range(rounds)]
+        t = {name: min(each[name] for each in found) for name in parts}
+        bandwidth, rate = memory.nbytes / t["memory"] / 1e9, snps * 1250 / t["count"] / 1e9
+        whole = [t["open"] + t["count"] + t[method] for method in ("svt", "em")]
+        totals.append((t["count"], whole[0], t["geno"]))
+        ratios = " | ".join(
+            f"{w:.3f} = {w / t['geno']:.2f} (of plink 1.9: {w / t['assoc']:.2f})" for w in whole
         )
-        command = [sys.executable, "-c", "from dpcausal.cli.app import main; main()", "gwas", prefix]
-        command += [
-            "--epsilon",
-            "3",
-            "--maf",
-            "0.05",
-            "--out",
-            str(folder / "out"),
-            "--threads",
-            "1",
-            "--json",
-        ]
-        full = min(child_cpu(command) for _ in range(3))
-        print(f"|  | the whole command, with Python's start, imports and the plot: {full:.2f} |")
-
-
-def rows_as_counts(a: np.ndarray, b: np.ndarray, n: int) -> GenotypeCounts:
-    """Binary rows as alleles of n/4 + n/4 people."""
-    table = np.stack([a // 2, a % 2, b // 2, b % 2], 1).astype(np.int32)
-    variants = [Variant("1", str(i), i, "A", "G") for i in range(len(a))]
-    return GenotypeCounts(table, n // 4, n // 4, variants, np.arange(len(a)))
-
-
-def power(repetitions: int) -> None:
-    """The paper's settings: one binary row as the unit, margins public."""
-    generator = np.random.default_rng(0)
-    print("\nsingle test, cells .26/.24, epsilon .1, level .05 (paper: .58 at 4,096, .91 at 8,192)\n")
-    print("| N | power | rejects without effect |\n|---|---|---|")
-    for n in (1024, 2048, 4096, 8192, 16384):
-        seen = []
-        with seeded(n):
-            for shift in (0.02, 0.0):
-                tests = 0
-                for _ in range(repetitions):
-                    a, b = generator.binomial(n // 2, 0.5 + shift), generator.binomial(n // 2, 0.5 - shift)
-                    tests += single_test(a, b, n // 2, n // 2, 0.1, margin=int(a + b), unit="allele").rejected
-                seen.append(tests / repetitions)
-        print(f"| {n} | {seen[0]:.3f} | {seen[1]:.3f} |")
+        print(
+            f"| {snps} | {t['assoc']:.3f} | {t['geno']:.3f} | {t['open']:.3f} | {t['count']:.3f} | {bandwidth:.1f} "
+            f"| {rate:.2f} ({rate / bandwidth:.0%}) | {t['svt']:.3f} | {t['em']:.3f} | {ratios} |",
+            flush=True,
+        )
+    if len(sizes) > 1:
+        count, whole_, geno = (last / first for first, last in zip(totals[0], totals[-1], strict=True))
+        print(
+            f"\n{sizes[-1] / sizes[0]:g} times the SNPs: count x {count:.2f}, end to end svt x {whole_:.2f}, "
+            f"plink2 x {geno:.2f}"
+        )
+    code = "from dpcausal.cli.app import main; main()"
+    words = [
+        "gwas",
+        str(folder / f"speed{sizes[0]}"),
+        "--epsilon",
+        "3",
+        "--maf",
+        "0.05",
+        "--threads",
+        "1",
+        "--json",
+    ]
+    command = [sys.executable, "-c", code, *words, "--out", str(folder / "out")]
+    keeping = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    keeping["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
+    child_cpu(command, keeping)
+    full = min(child_cpu(command, keeping) for _ in range(rounds))
     print(
-        "\nK = 10, two signals of chi-squared 30, level .05 family-wise, margins public (paper's EM: .85 and .9)\n"
+        f"\nthe whole command at {sizes[0]} SNPs, with Python's start, imports, two files and the plot: {full:.2f}"
     )
-    print(
-        "| N | epsilon | method | statistic | power | false hits | family-wise error, no signal |\n|"
-        + "---|" * 7
-    )
-    for n, epsilon in ((1024, 0.5), (32768, 0.1)):
-        gap = np.sqrt(30 * 0.25 * 4 / n) / 2
-        for method in ("em", "svt"):
-            for statistic in ("distance", "circle", "chi2"):
-                plan = Screen(
-                    snps=10, cases=n // 4, controls=n // 4, epsilon=epsilon, method=method, max_hits=2,
-                    statistic=statistic, unit="allele", maf=0.5,
-                )  # fmt: skip
-                right = wrong = alone = 0
-                with seeded(n):
-                    for signals in (2, 0):
-                        shift = np.where(np.arange(10) < signals, gap, 0.0)
-                        for _ in range(repetitions):
-                            a, b = (generator.binomial(n // 2, 0.5 + s) for s in (shift, -shift))
-                            names = {
-                                int(hit.variant.name) for hit in plan.run(rows_as_counts(a, b, n)).rejected
-                            }
-                            right += len(names & {0, 1}) if signals else 0
-                            wrong += bool(names - {0, 1}) if signals else 0
-                            alone += bool(names) if not signals else 0
-                figures = " | ".join(f"{x / repetitions:.3f}" for x in (right / 2, wrong, alone))
-                print(f"| {n} | {epsilon} | {method} | {statistic} | {figures} |", flush=True)
-
-
-def recovery(repetitions: int, snps: int, figure: str | None) -> None:
-    """Share of k planted hits found and rejected, person as the unit, minor allele frequencies above .05 public."""
-    print(f"\nknown hits recovered (rejected true hits / k), 10 planted among {snps}, {repetitions} runs\n")
-    print(
-        "| people | odds ratio | epsilon | method | statistic | top 1 | top 5 | top 10 | false hits |\n|"
-        + "---|" * 9
-    )
-    shown: dict[tuple[int, str], dict[float, list[float]]] = {}
-    for people, ratio in ((5000, 1.5), (50_000, 1.15)):
-        studies = [
-            Simulation(people=people, snps=snps, causal=10, odds_ratio=ratio, seed=s) for s in range(4)
-        ]
-        made = [study.counts() for study in studies]
-        truth = {studies[0].variant(int(i)).name for i in studies[0].causal_rows()}
-        for epsilon in (1.0, 3.0):
-            for method in ("svt", "em"):
-                for statistic in ("distance", "circle", "chi2"):
-                    shares, false = [], 0
-                    for k in (1, 5, 10):
-                        plan = Screen(
-                            snps=snps, cases=people // 2, controls=people // 2, epsilon=epsilon, method=method,
-                            max_hits=k, statistic=statistic, maf=0.05,
-                        )  # fmt: skip
-                        found = 0
-                        with seeded(k):
-                            for run in range(repetitions):
-                                names = {hit.variant.name for hit in plan.run(made[run % 4]).rejected}
-                                found += len(names & truth)
-                                false += bool(names - truth)
-                        shares.append(found / repetitions / k)
-                    shown.setdefault((people, f"{method} {statistic}"), {})[epsilon] = shares
-                    told = " | ".join(f"{x:.2f}" for x in shares)
-                    false_share = false / 3 / repetitions
-                    print(
-                        f"| {people} | {ratio} | {epsilon:g} | {method} | {statistic} | {told} | {false_share:.3f} |",
-                        flush=True,
-                    )
-    if figure:
-        draw(shown, figure)
-
-
-def draw(shown: dict[tuple[int, str], dict[float, list[float]]], figure: str) -> None:
-    """The table as a picture."""
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(9, 6), layout="constrained")
-    axes = picture.subplots(2, 2, sharey=True)
-    for (people, name), by_epsilon in shown.items():
-        for epsilon, shares in by_epsilon.items():
-            panel = axes[0 if people == 5000 else 1][0 if epsilon == 1.0 else 1]
-            style = "-" if name.startswith("svt") else "--"
-            colour = {"distance": "#b2182b", "circle": "#2166ac", "chi2": "#888888"}[name.split()[1]]
-            panel.plot([1, 5, 10], shares, style + "o", color=colour, label=name, ms=4)
-            panel.set_title(f"{people} people, epsilon {epsilon:g}", fontsize=9)
-            panel.set_xticks([1, 5, 10])
-            panel.set_ylim(-0.03, 1.03)
-    axes[0][0].legend(fontsize=7)
-    for panel in axes[1]:
-        panel.set_xlabel("hits paid for (k)")
-    for row in axes:
-        row[0].set_ylabel("true hits found / k")
-    Path(figure).parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(figure, dpi=130)
 
 
 def main() -> None:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("parts", nargs="*", default=["parity", "speed", "power", "recovery"])
+    parser.add_argument("parts", nargs="*", default=["parity", "speed", "power", "recovery", "known"])
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=20, help="of each recovery setting")
     parser.add_argument("--snps", type=int, default=200_000)
@@ -255,6 +163,8 @@ def main() -> None:
         power(options.repetitions)
     if "recovery" in options.parts:
         recovery(options.runs, options.snps, options.figure)
+    if "known" in options.parts:
+        known(options.runs, options.snps)
 
 
 if __name__ == "__main__":
