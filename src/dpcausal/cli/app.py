@@ -37,6 +37,7 @@ dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
 dpcausal ledger show --ledger sqlite:///budget.db
 
 Every command has examples: dpcausal discover --help"""
+INTERRUPTED = 130
 CODES = "Exit codes: 0 done, 2 bad input or usage, 3 the budget does not allow it, 130 interrupted."
 
 app = typer.Typer(
@@ -96,22 +97,25 @@ def run(arguments: list[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             result = app(args=arguments, standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+        if code == INTERRUPTED:  # typer has caught it
+            return fail("interrupted", code)
         for line in _warnings:
             fail(line, 0)
-        return result if isinstance(result, int) else 0
+        return code
     except DpcausalError as error:
         return fail(str(error), error.exit_code)
     except typer.Exit as stop:
-        return stop.exit_code
+        return fail("interrupted", INTERRUPTED) if stop.exit_code == INTERRUPTED else stop.exit_code
     except typer.Abort:
-        return fail("interrupted", 130)
+        return fail("interrupted", INTERRUPTED)
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True)
             return 2
         return fail(error.format_message(), 2)
     except KeyboardInterrupt:
-        return fail("interrupted", 130)
+        return fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
