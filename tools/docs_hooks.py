@@ -68,6 +68,30 @@ def title_of(text: str) -> str:
     return text.split("\n", 1)[0].lstrip("# ").strip()
 
 
+def literal(body: str) -> str:
+    """Plain formulas kept from Markdown: ``s_i`` is no emphasis, ``{...}`` no attribute, ``i<j`` no tag,
+    and a list that follows a line is a list.
+
+    >>> literal("w_i and w_j, `x_i`")
+    'w\\\\_i and w\\\\_j, `x_i`'
+    """
+    lines: list[str] = []
+    code = listing = False
+    for line in body.split("\n"):
+        before = lines[-1] if lines else ""
+        code = line.startswith("    ") and (code or not before.strip())
+        item = re.match(r" {0,3}[-*] ", line) is not None
+        if item and before.strip() and not listing:
+            lines.append("")
+        listing = bool(line.strip()) and (listing or item)
+        if not code and not line.startswith("#"):
+            spans = line.split("`")
+            spans[::2] = [re.sub(r"([_{}])", r"\\\1", span).replace("<", "&lt;") for span in spans[::2]]
+            line = "`".join(spans)
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def proof_page(proof: Path, addresses: dict[str, str]) -> str:
     """The proof as a page: marks as a list, other proofs linked, the rest as it is."""
     text = proof.read_text(encoding="utf-8")
@@ -82,7 +106,7 @@ def proof_page(proof: Path, addresses: dict[str, str]) -> str:
         address = addresses.get(match["name"])
         return f"[{match[0]}]({Path(address).name})" if address else match[0]
 
-    return f"{title}\n\n{head}\n\n{NAMED.sub(linked, body).strip()}\n"
+    return f"{title}\n\n{head}\n\n{NAMED.sub(linked, literal(body)).strip()}\n"
 
 
 def rooms() -> list[str]:

@@ -1,0 +1,84 @@
+"""The documentation's own tools: dead links are found, and no formula of a proof is lost on its way to the page."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CHECK, HOOKS = tool("docs"), tool("docs_hooks")
+PROOFS = HOOKS.proof_files()
+
+
+def faults(folder: Path, body: str) -> list[str]:
+    (folder / "index.html").write_text(f"<html><body>{body}</body></html>")
+    (folder / "other.html").write_text('<h1 id="here">x</h1>')
+    found: list[str] = CHECK.faults(folder)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('<a href="gone.html">x</a>', "index.html: no such page: gone.html"),
+        ('<a href="other.html#gone">x</a>', "index.html: no such anchor: other.html#gone"),
+        ('<a href="#gone">x</a>', "index.html: no such anchor: #gone"),
+        ('<img src="gone.png">', "index.html: no such page: gone.png"),
+        (
+            '<script src="https://cdn.example/x.js"></script>',
+            "index.html: loads https://cdn.example/x.js from elsewhere",
+        ),
+    ],
+)
+def test_faults_are_found(tmp_path: Path, body: str, said: str) -> None:
+    assert faults(tmp_path, body) == [said]
+
+
+def test_good_links_pass(tmp_path: Path) -> None:
+    assert faults(tmp_path, '<a id="a" href="other.html#here">x</a><a href="#a">y</a>') == []
+
+
+def letters(text: str) -> str:
+    """Everything but white space and what Markdown itself may take away: marks of emphasis, code, lists and tables."""
+    return re.sub(r"[\s*`#|-]+", "", text)
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.name)
+def test_proofs_reach_the_page_whole(proof: Path) -> None:
+    markdown = pytest.importorskip("markdown")
+    source = HOOKS.MARK.sub("", proof.read_text())
+    body = source.partition("\n")[2]
+    names = ["tables", "admonition", "attr_list", "footnotes", "md_in_html", "pymdownx.superfences"]
+    shown = markdown.markdown(HOOKS.literal(body), extensions=names)
+    unnumbered = re.sub(r"^ {0,3}\d+\. ", "", body, flags=re.MULTILINE)
+    assert letters(html.unescape(re.sub(r"<[^>]+>", "", shown))) == letters(unnumbered)
+
+
+def test_plain_markdown_would_lose_some() -> None:
+    markdown = pytest.importorskip("markdown")
+    formula = "at least (5)_+ y and (3)_+ y"
+    assert "_" not in markdown.markdown(formula)
+    assert "(5)_+ y and (3)_+ y" in markdown.markdown(HOOKS.literal(formula))
+
+
+def test_every_proof_and_room_has_a_page() -> None:
+    pages = HOOKS.generated()
+    assert {HOOKS.proof_address(proof) for proof in PROOFS} <= pages.keys()
+    assert {"reference/stats.md", "reference/command_line.md", "proofs/index.md"} <= pages.keys()
+    assert "dpcausal discover" in pages["reference/command_line.md"]
