@@ -14,6 +14,8 @@ from dpcausal.gwas.result import Screening
 
 ORDER = {**{str(c): c for c in range(1, 23)}, "X": 23, "Y": 24, "XY": 25, "MT": 26, "M": 26}
 
+NAMES = [*(str(c) for c in range(1, 23)), "X", "Y", "XY", "MT", "other"]
+
 
 def place(chromosome: str, position: int) -> float:
     """Chromosome number and how far along it, 250 million bases being all of it.
@@ -22,7 +24,7 @@ def place(chromosome: str, position: int) -> float:
     2.5
     """
     plain = chromosome.upper().removeprefix("CHR")
-    return ORDER.get(plain, 27) + min(position / 250e6, 1.0)
+    return ORDER.get(plain, len(NAMES)) + min(position / 250e6, 0.999)
 
 
 def draw_hits(result: Screening, path: Path) -> None:
@@ -52,8 +54,9 @@ def draw_hits(result: Screening, path: Path) -> None:
         axes.set_ylabel("hit")
     axes.set_ylim(bottom=0)
     axes.margins(y=0.15)
-    axes.set_xlim(1, 24)
-    axes.set_xticks([c + 0.5 for c in range(1, 24)], [str(c) for c in range(1, 23)] + ["X"], fontsize=7)
+    last = max([23, *(int(place(hit.variant.chromosome, 0)) for hit in result.hits)])
+    axes.set_xlim(1, last + 1)
+    axes.set_xticks([c + 0.5 for c in range(1, last + 1)], NAMES[:last], fontsize=7)
     axes.set_xlabel("chromosome")
     epsilon = result.privacy.epsilon
     told = "not private" if epsilon is None or not result.privacy.private else f"epsilon {epsilon:g}"

@@ -67,7 +67,7 @@ class Screen(Plan):
         ledger: str | None = None,
         dataset: str | None = None,
     ) -> Screening:
-        """Charge, then release. ``frequencies``: public frequency of allele 1 at each SNP (used by ``svt``)."""
+        """Charge, then release. ``frequencies``: public frequency of allele 1 at each SNP (``svt``)."""
         if (len(counts), counts.cases, counts.controls) != (self.snps, self.cases, self.controls):
             raise InputError("the plan was made for another number of SNPs, cases or controls")
         known = None if frequencies is None else np.asarray(frequencies, np.float64)
@@ -75,6 +75,8 @@ class Screen(Plan):
             raise InputError("frequencies must be one number within 0 and 1 for each SNP")
         if known is not None and self.freq_share:
             raise InputError("frequencies are either public or budgeted")
+        if known is not None and self.method == "em":
+            raise InputError("public frequencies are for svt: em takes a least one (maf) or a floor it buys")
         budget = Budget(
             self.epsilon,
             neighbours=FIXED_LABELS,

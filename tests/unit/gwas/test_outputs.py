@@ -9,7 +9,7 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.gwas.frequencies import read_frequencies
-from dpcausal.gwas.plot import draw_hits
+from dpcausal.gwas.plot import draw_hits, place
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.testing import seeded
@@ -58,6 +58,11 @@ def test_what_is_public_stands_in_the_statement() -> None:
     assert "reference panel" in str(screen(COUNTS, 1.0, frequencies=np.full(40, 0.3)).privacy.public)
 
 
+def test_a_panel_is_for_svt() -> None:
+    with pytest.raises(InputError, match="for svt"):
+        screen(COUNTS, 1.0, method="em", frequencies=np.full(40, 0.3))
+
+
 def test_public_frequencies_lower_the_cuts() -> None:
     def largest(**known: float) -> float:
         plan = Screen(snps=40, cases=2000, controls=2000, epsilon=1.0, **known)  # type: ignore[arg-type]
@@ -103,3 +108,7 @@ def test_picture(tmp_path: Path) -> None:
         assert (tmp_path / f"{method}.png").stat().st_size > 5000
     draw_hits(screen(COUNTS, 1e-6), tmp_path / "none.png")
     assert (tmp_path / "none.png").exists()
+
+
+def test_every_chromosome_has_its_place() -> None:
+    assert [int(place(name, 10**9)) for name in ("1", "chrX", "y", "MT", "scaffold7")] == [1, 23, 24, 26, 27]
