@@ -13,6 +13,7 @@ from dpcausal._version import __version__
 if TYPE_CHECKING:
     from dpcausal import networks, testing
     from dpcausal.citests.ci_test import ci_test
+    from dpcausal.citests.crt_models import LinearGaussian, TableModel
     from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError, SchemaError
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.data.columns import Categorical, Numeric
@@ -34,10 +35,12 @@ _HOMES = {
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
     "LedgerError": "dpcausal.core.errors",
+    "LinearGaussian": "dpcausal.citests.crt_models",
     "Neighbours": "dpcausal.core.neighbours",
     "Numeric": "dpcausal.data.columns",
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
+    "TableModel": "dpcausal.citests.crt_models",
     "ci_test": "dpcausal.citests.ci_test",
     "discover": "dpcausal.discovery.discover",
     "networks": "dpcausal",
@@ -55,10 +58,12 @@ __all__ = [
     "Graph",
     "InputError",
     "LedgerError",
+    "LinearGaussian",
     "Neighbours",
     "Numeric",
     "Schema",
     "SchemaError",
+    "TableModel",
     "__version__",
     "ci_test",
     "discover",

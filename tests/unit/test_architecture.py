@@ -17,7 +17,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # name as written in code -> where it may stand (prefixes of paths below src/dpcausal)
 ROOMS = {
-    "numpy.random": ("networks/", "testing.py", "gwas/simulate.py"),
+    "numpy.random": ("core/public_random.py", "networks/", "testing.py", "gwas/simulate.py"),
     "random": (),
     "secrets": ("privacy/ledger/",),  # jitter between retries, not noise
     "os.urandom": ("core/entropy.py",),

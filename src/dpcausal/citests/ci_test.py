@@ -66,6 +66,8 @@ def ci_test(
         relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation
     elif relation is Neighbours.FIXED_LABELS:
         raise InputError(f"{name} holds no labels fixed: neighbours must be replace-one or add-remove")
+    if name == "crt":
+        options.setdefault("resample", x)
     test = any_method_named(name, options)
     test.check(question)
     if epsilon is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcausal.citests.chi2 import chi2, g
 from dpcausal.citests.continuous_rank import kendall_test, spearman_test
+from dpcausal.citests.crt import Crt
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.method import AnyMethod, Method
@@ -30,6 +31,7 @@ MAKERS: dict[str, Callable[..., AnyMethod]] = {
     "measured": Measured,
     "unit-circle": UnitCircle,
     "gcm": Gcm,
+    "crt": Crt,
     "test-of-tests": _test_of_tests,
 }
 
