@@ -10,7 +10,8 @@ that misses the same part of z in x and in y makes T reject.
     sum R has variance sum_i sigma_i^2 tau_i^2 c,    c = tr(Q^4)/sum_i ((Q^2)_ii)^2
 
 if the errors' variances sigma^2, tau^2 vary little, so sum R^2 c is the variance to compare with (c = 1 for a fit of
-few degrees of freedom, 1/(1 - p/n) for p of them). The kernel works on ranks of z, so it needs no scale.
+few degrees of freedom, 1/(1 - p/n) for p of them). The kernel works on ranks of z and on standardised z, so
+it needs no scale.
 
 **Cost** 2 m^3 for a block of m rows. **Edge cases**: a constant column gives (0, 0), and p = 1.
 
@@ -70,20 +71,28 @@ def ranked(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
     return out
 
 
+def block_kernel(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
+    """K + PENALTY I of one block: ``rank_kernel`` on ranks, and straight lines in the numbers as they are."""
+    m, d = z.shape
+    k = rank_kernel(m, d, discrete).block(*(ranked(z, discrete),) * 2)
+    metric = [j for j in range(d) if j not in discrete]
+    if metric:
+        lines = z[:, metric] - z[:, metric].mean(axis=0)
+        lines /= np.maximum(lines.std(axis=0), 1e-300) * math.sqrt(len(metric))
+        k += np.nan_to_num(lines @ lines.T)
+    k[np.diag_indices(m)] += PENALTY
+    return k
+
+
 def block_residuals(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> Matrix:
     """Residuals (m x 2) of x and y after the rough rank fit; zeros if the factorisation should ever fail."""
-    k = rank_kernel(len(x), z.shape[1], discrete).block(*(ranked(z, discrete),) * 2)
-    k[np.diag_indices(len(x))] += PENALTY
-    _, left, info = lapack.dposv(k, np.column_stack([x, y]), lower=1, overwrite_a=1)
+    _, left, info = lapack.dposv(block_kernel(z, discrete), np.column_stack([x, y]), lower=1, overwrite_a=1)
     return PENALTY * left if info == 0 else np.zeros((len(x), 2))
 
 
 def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[float, float]:
     """(sum R, its variance) of one block."""
-    m = len(x)
-    k = rank_kernel(m, z.shape[1], discrete).block(*(ranked(z, discrete),) * 2)
-    k[np.diag_indices(m)] += PENALTY
-    factor, info = lapack.dpotrf(k, lower=1, clean=1, overwrite_a=1)
+    factor, info = lapack.dpotrf(block_kernel(z, discrete), lower=1, clean=1, overwrite_a=1)
     if info:
         return 0.0, 0.0
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)

@@ -105,13 +105,13 @@ def part_plan(n: int, d: int, epsilon: float, level: float = 0.05) -> tuple[int,
     """(parts, clip) for n rows, d conditioning columns: public numbers only.
 
     Enough parts that the noise (2 clip/epsilon) is no more than the parts' own spread, and that a dependence which
-    every part sees stands out at this level (about 12/epsilon + 4 at .05); no fit above ``MOST_ROWS`` rows, none below
+    every part sees stands out at this level (about 20/epsilon + 4 at .05); no fit above ``MOST_ROWS`` rows, none below
     24 + 8 d. With more parts than that the clip widens, up to 3, which keeps skewed errors from shifting the sum.
 
     >>> part_plan(1000, 1, 2.0), part_plan(1_000_000, 5, 1.0)
-    ((10, 1.0), (3125, 3.0))
+    ((14, 1.0), (3125, 3.0))
     """
-    seen = 2.6 * (math.log(1 / level) + 1.6) / epsilon + float(ndtri(level / 2)) ** 2
+    seen = 4.4 * (math.log(1 / level) + 1.6) / epsilon + float(ndtri(level / 2)) ** 2
     wanted = math.ceil(max(15 / epsilon**2, seen, n / MOST_ROWS))
     parts = max(1, min(wanted, n // (24 + 8 * d)))
     return parts, min(max(epsilon * math.sqrt(parts) / 8, 1.0), 3.0)
