@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 INTRO = """# Command line
@@ -30,9 +31,23 @@ def _shown(parameter: Any) -> tuple[str, str]:
     return names, about
 
 
+def _help(text: str) -> list[str]:
+    """Help as Markdown: terminal markup gone, what follows "Examples" shown as code.
+
+    >>> _help("Do it.\\n\\n[bold]Examples[/bold]\\n\\n# all of it\\ndpcausal it")
+    ['Do it.', '', '```bash', '# all of it', 'dpcausal it', '```']
+    """
+    plain = re.sub(r"\[/?(?:bold|dim|italic|red|green|yellow|cyan)\]", "", text).strip()
+    about, _, examples = plain.partition("\nExamples\n")
+    lines = [line.rstrip() for line in about.rstrip().splitlines()]
+    if examples:
+        lines += ["", "```bash", *(line.rstrip() for line in examples.strip().splitlines()), "```"]
+    return lines
+
+
 def _command(name: str, command: Any) -> list[str]:
     lines = [f"## `{name}`", ""]
-    lines += [line.rstrip() for line in (command.help or "").strip().splitlines()]
+    lines += _help(command.help or "")
     rows = [_shown(p) for p in command.params if p.name != "help"]
     if rows:
         lines += ["", "| option | meaning |", "|---|---|"]

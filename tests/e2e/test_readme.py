@@ -13,7 +13,8 @@ import pytest
 
 from dpcausal.cli.app import run
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+README_PATH = Path(__file__).parents[2] / "README.md"
+README = README_PATH.read_text()
 
 
 def patients(folder: Path, rows: int = 20_000) -> None:
@@ -61,13 +62,24 @@ def test_the_python_example_runs(
     assert "epsilon 0.5" in capsys.readouterr().out
 
 
-def test_the_ledger_commands_run(
+def test_the_commands_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     patients(tmp_path, rows=2000)
     monkeypatch.chdir(tmp_path)
-    commands = re.findall(r"^    (dpcausal (?:ledger|test) .*--ledger .*)$", README, flags=re.MULTILINE)
-    assert len(commands) == 3
+    commands = re.findall(r"^    dpcausal (.*)$", README, flags=re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["schema", "ledger", "discover", "test", "ledger"]
     for command in commands:
-        assert run(shlex.split(command)[1:]) == 0
-    assert "cohort" in capsys.readouterr().out
+        words = shlex.split(command)
+        assert run(words[: words.index(">")] if ">" in words else words) == 0, command
+    said = capsys.readouterr().out
+    assert "[columns.smoke]" in said
+    assert "cohort" in said
+    assert "<svg" in (tmp_path / "out" / "report.html").read_text()
+    assert (tmp_path / "out" / "privacy.json").exists()
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)", README)
+    assert len(links) > 10
+    assert [link for link in links if not (README_PATH.parent / link).exists()] == []
