@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpcausal.data.scan import ColumnsIgnored
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import discover
+    from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
     from dpcausal.privacy.budget import Budget
 
@@ -30,16 +31,22 @@ _HOMES = {
     "BudgetError": "dpcausal.core.errors",
     "Categorical": "dpcausal.data.columns",
     "ColumnsIgnored": "dpcausal.data.scan",
+    "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
     "DpcausalError": "dpcausal.core.errors",
+    "EmPC": "dpcausal.estimators",
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
     "LedgerError": "dpcausal.core.errors",
     "LinearGaussian": "dpcausal.citests.crt_models",
+    "MeasuredPC": "dpcausal.estimators",
     "Neighbours": "dpcausal.core.neighbours",
     "Numeric": "dpcausal.data.columns",
+    "PC": "dpcausal.estimators",
+    "PrivPC": "dpcausal.estimators",
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
+    "SvtPC": "dpcausal.estimators",
     "TableModel": "dpcausal.citests.crt_models",
     "ci_test": "dpcausal.citests.ci_test",
     "discover": "dpcausal.discovery.discover",
@@ -49,20 +56,26 @@ _HOMES = {
 }
 
 __all__ = [
+    "PC",
     "Budget",
     "BudgetError",
     "Categorical",
     "ColumnsIgnored",
+    "CuratePC",
     "Dataset",
     "DpcausalError",
+    "EmPC",
     "Graph",
     "InputError",
     "LedgerError",
     "LinearGaussian",
+    "MeasuredPC",
     "Neighbours",
     "Numeric",
+    "PrivPC",
     "Schema",
     "SchemaError",
+    "SvtPC",
     "TableModel",
     "__version__",
     "ci_test",

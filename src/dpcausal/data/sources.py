@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -90,6 +91,11 @@ class Columns:
             ignored
         )
         self.rows: int | None = None
+
+    @property
+    def whole(self) -> Mapping[str, Any]:
+        """The columns by name, as they were given."""
+        return MappingProxyType(self._columns)
 
     def convert(self, columns: Sequence[str]) -> None:
         """Turn the named columns into Arrow arrays, and check that they have one length."""

@@ -1,0 +1,127 @@
+"""Estimators: scikit-learn's own checks, and what each of them promises on frames, arrays and data sets."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import dpcausal as dc
+from dpcausal.estimators import _Private
+
+PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC]
+EVERY = dc.Numeric(-10, 10, bins=[0.0])  # scikit-learn's checks bring arrays of any width
+
+
+@pytest.mark.parametrize("kind", [dc.PrivPC, dc.PC])
+def test_the_checks_of_scikit_learn_pass(kind: type[_Private]) -> None:
+    """All but the two it skips itself: estimators that are random by design, and an array API that is not set."""
+    found = check_estimator(kind(EVERY, max_order=1), on_fail="raise", on_skip=None)
+    assert sum(check["status"] == "passed" for check in found) >= 30
+    skipped = {check["check_name"] for check in found if check["status"] == "skipped"}
+    assert skipped <= {"check_pipeline_consistency", "check_array_api_input"}
+
+
+@pytest.fixture(scope="module")
+def data() -> dc.Dataset:
+    return dc.networks.load("cancer").sample(20_000, seed=1)
+
+
+@pytest.mark.parametrize("kind", PRIVATE)
+def test_a_private_fit_is_a_private_discovery(kind: type[_Private], data: dc.Dataset) -> None:
+    found = kind(epsilon=2.0, delta=1e-6, level=0.01, max_order=1).fit(data)
+    assert found.privacy_.private
+    assert found.privacy_.epsilon <= 2.0
+    assert found.result_.method == kind.method
+    assert found.skeleton_ == found.causal_graph_.skeleton
+    assert list(found.feature_names_in_) == list(data.columns)
+    assert found.n_features_in_ == 5
+
+
+def test_classical_pc_is_not_private_and_finds_the_graph(data: dc.Dataset) -> None:
+    found = dc.PC(level=0.01).fit(data)
+    assert not found.privacy_.private
+    assert found.causal_graph_ == dc.discover(data, epsilon=None, method="pc", level=0.01).graph
+
+
+def frame(rows: int = 500) -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    a = rng.integers(0, 2, rows)
+    return pd.DataFrame({"a": a, "b": a ^ (rng.random(rows) < 0.1), "c": rng.normal(size=rows)})
+
+
+SCHEMA = dc.Schema(a=dc.Categorical([0, 1]), b=dc.Categorical([0, 1]), c=dc.Numeric(-3, 3, bins=[0]))
+
+
+def test_frames_arrays_and_dicts_give_the_same_graph() -> None:
+    table = frame()
+    sources = [table, pl.from_pandas(table), table.to_dict("list"), table.to_numpy(dtype=float)]
+    graphs = [dc.PC(SCHEMA).fit(source).causal_graph_ for source in sources]
+    assert all(graph == graphs[0] for graph in graphs)
+    assert frozenset(("a", "b")) in graphs[0].skeleton
+    named = dc.PC(SCHEMA).fit(table)
+    assert list(named.feature_names_in_) == ["a", "b", "c"]
+    assert not hasattr(named.fit(table.to_numpy()), "feature_names_in_")
+
+
+def test_options_and_knowledge_reach_the_search(data: dc.Dataset) -> None:
+    found = dc.PrivPC(epsilon=5.0, required=[("Smoker", "Xray")], max_order=0).fit(data)
+    assert ("Smoker", "Xray") in found.causal_graph_.directed
+    with pytest.raises(TypeError, match="nonsense"):
+        dc.PrivPC(options={"nonsense": 1}).fit(data)
+
+
+def test_a_fit_charges_the_ledger_and_an_empty_one_refuses(data: dc.Dataset, tmp_path: object) -> None:
+    from dpcausal.privacy.ledger import Ledger
+
+    url = f"sqlite:///{tmp_path}/l.db"
+    Ledger.open(url, create=True).create("d", 1.5)
+    estimator = dc.PrivPC(epsilon=1.0, ledger=url, dataset="d", max_order=0)
+    estimator.fit(data)
+    with pytest.raises(dc.BudgetError, match=r"left 0\.5"):
+        clone(estimator).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("schema", "X", "words"),
+    [
+        (None, np.zeros((5, 2)), "a schema is needed"),
+        ("schema.toml", np.zeros((5, 2)), "must be a Schema"),
+        (SCHEMA, np.zeros((5, 2)), "the schema declares 3"),
+        (SCHEMA, np.zeros(5), "expected a 2D array"),
+        (SCHEMA, pd.DataFrame({"a": [1], "b": [1], "d": [1]}), 'no column "c"'),
+        (SCHEMA, iter([1]), "expected a 2D array"),
+    ],
+)
+def test_wrong_shapes_and_schemas_are_one_line(schema: object, X: object, words: str) -> None:
+    with pytest.raises(dc.InputError, match=words) as caught:
+        dc.PC(schema).fit(X)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_parameters_are_checked_by_name() -> None:
+    estimator = dc.PrivPC(SCHEMA, epsilon=0.5)
+    assert estimator.set_params(epsilon=2.0).get_params()["epsilon"] == 2.0
+    with pytest.raises(dc.InputError, match='did you mean "epsilon"'):
+        estimator.set_params(epsilom=1.0)
+    assert repr(dc.PrivPC(epsilon=3.0)) == "PrivPC(epsilon=3.0)"
+    assert pickle.loads(pickle.dumps(estimator)).get_params() == estimator.get_params()  # noqa: S301
+
+
+def test_scikit_learn_is_not_needed() -> None:
+    """Fitting imports nothing of it."""
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "import dpcausal as dc\n"
+        "data = dc.networks.load('cancer').sample(500, seed=1)\n"
+        "print(dc.PrivPC(max_order=0).fit(data).n_features_in_)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "5\n"
