@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dpcausal.citests.method import AnyMethod, Charger, Method, Outcome, Terms, ValuesMethod
 from dpcausal.citests.question import Question
@@ -39,34 +39,33 @@ class Session:
             raise InputError(
                 f"{method.name} needs the rows themselves (a Dataset, as dc.read gives), not counts"
             )
-        self._data, self._method, self._budget = data, method, budget
-        self._level, self._neighbours = level, neighbours
-        self._epsilon, self._delta = epsilon, delta
+        self._schema, self._method, self._budget, self._level = data.schema, method, budget, level
+        self._answer: Callable[[Question], Outcome]  # chosen once: asking a protocol takes longer than a test
+        if isinstance(method, ValuesMethod) and isinstance(data, Dataset):
+            self._values, self._rows, self._answer = method, data, self._answer_values
+        else:
+            assert isinstance(method, Method)  # checked above
+            self._test, self._counts, self._answer = method, counts_of(data), self._answer_table
+        n = data.n if neighbours is not Neighbours.ADD_REMOVE else None
+        self._terms = None if epsilon is None else Terms(epsilon, delta, level, neighbours, n)
         self._answered: dict[tuple[frozenset[str], frozenset[str]], Outcome] = {}
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
         """The answer, charged if it is new."""
-        question = Question.of(self._data.schema, x, y, given)
-        if question.key not in self._answered:
+        question = Question.of(self._schema, x, y, given)
+        key = question.key
+        if key not in self._answered:
             self._method.check(question)
-            self._answered[question.key] = self._answer(question)
-        return self._answered[question.key]
+            self._answered[key] = self._answer(question)
+        return self._answered[key]
 
-    def _answer(self, question: Question) -> Outcome:
-        data, method = self._data, self._method
-        terms = self._terms()
-        if isinstance(method, ValuesMethod) and isinstance(data, Dataset):
-            if terms is None or self._budget is None:
-                return method.classical_values(question, data, self._level)
-            return method.private_values(question, data, terms, self._budget)
-        assert isinstance(method, Method)  # checked when the session was made
-        blocks = question.blocks(counts_of(data))
-        if terms is None or self._budget is None:
-            return method.classical(blocks, self._level)
-        return method.private(question, blocks, terms, self._budget)
+    def _answer_values(self, question: Question) -> Outcome:
+        if self._terms is None or self._budget is None:
+            return self._values.classical_values(question, self._rows, self._level)
+        return self._values.private_values(question, self._rows, self._terms, self._budget)
 
-    def _terms(self) -> Terms | None:
-        if self._epsilon is None:
-            return None
-        n = self._data.n if self._neighbours is not Neighbours.ADD_REMOVE else None
-        return Terms(self._epsilon, self._delta, self._level, self._neighbours, n)
+    def _answer_table(self, question: Question) -> Outcome:
+        blocks = question.blocks(self._counts)
+        if self._terms is None or self._budget is None:
+            return self._test.classical(blocks, self._level)
+        return self._test.private(question, blocks, self._terms, self._budget)

@@ -149,3 +149,18 @@ def test_no_value_in_the_data_raises(mechanism: Laplace, value: float) -> None:
         for bad in (np.nan, np.inf, -np.inf, 1e308):
             odd[...] = bad
             assert mechanism.sample(odd) is not None
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.float32])
+def test_short_arrays_are_rounded_like_long_ones(kind: type) -> None:
+    """Arrays of up to 32 numbers take a faster way to the same draws."""
+    values = (np.arange(-8, 8) * 0.375).astype(kind).reshape(2, 8)
+    short = Laplace(sensitivity=1.0, epsilon=1.0, size=16)
+    with seeded(3):
+        fast = short.sample(values)
+    with seeded(3):
+        plain = short.sample(values.tolist())  # a list is rounded as a whole
+    assert fast.shape == values.shape
+    assert (fast == plain).all()
+    with pytest.raises(InputError, match="takes 16 values"):
+        short.sample(np.zeros(3))
