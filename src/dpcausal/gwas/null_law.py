@@ -114,10 +114,17 @@ class NullLaw:
         kernel.noisy_cuts(level, values, mass, up, down, out)
         return out
 
-    def noisy_tail(self, statistic: Score, cut: float, up: float, down: float) -> float:
-        """sup over the margins of P(statistic(c11, c10) + noise >= cut): the p-value of a released value."""
+    def noisy_tails(self, statistic: Score, cuts: Floats, up: float, down: float) -> Floats:
+        """For each cut: sup over the margins of P(statistic(c11, c10) + noise >= cut), a released value's p-value."""
         values, mass = self.laws(statistic, self.lower())
-        return max(float(kernel.noisy_tail(cut, v, w, up, down)) for v, w in zip(values, mass, strict=True))
+        tails = [
+            max(
+                float(kernel.noisy_tail(float(cut), v, w, up, down))
+                for v, w in zip(values, mass, strict=True)
+            )
+            for cut in cuts
+        ]
+        return np.array(tails)
 
     def laws(self, statistic: Score, margins: Floats) -> tuple[Floats, Floats]:
         """Values of the statistic and their probabilities, a row for each margin."""

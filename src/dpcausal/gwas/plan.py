@@ -196,7 +196,7 @@ class Plan:
         """Family-wise p-values of released values (``em``)."""
         b = self.test.scale
         if self.design.whole:
-            tails = [self.snps * self.law.noisy_tail(self.score, float(x), b, b) for x in released]
+            tails = (self.snps * self.law.noisy_tails(self.score, released, b, b)).tolist()
         else:
             cuts = self.score.border + b * np.linspace(0.0, 30.0, 31)
             chance = self.snps * np.array([self.law.chi2_tail(self.score.chi2_beyond(a)) for a in cuts])

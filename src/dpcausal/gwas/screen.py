@@ -32,10 +32,11 @@ from dpcausal.gwas.statistics import Name
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import begin, release
 
+BLOCK = 16_384  # SNPs asked at a time
 SAID = {
     "svt": "which SNPs pass a noisy cut ({})",
     "em": "chosen SNPs, each one's statistic with noise ({})",
-    "floor": "how often the rarest allele of the study occurs, with noise",
+    "floor": "how often the rarest allele of the study occurs, with noise (sets the cuts; not shown)",
 }
 
 
@@ -130,11 +131,13 @@ class Screen(Plan):
         hits: list[Hit] = []
         asked = 0
         while not session.halted and asked < self.answers:
-            found = session.first_above(above[asked:])
-            if found is None:
-                return hits, self.answers
-            asked += found + 1
-            hits.append(Hit(counts.variant(asked - 1), None, None, True))
+            block = above[
+                asked : asked + BLOCK
+            ]  # rounded anew after each hit, so not all that is left at once
+            found = session.first_above(block)
+            asked += len(block) if found is None else found + 1
+            if found is not None:
+                hits.append(Hit(counts.variant(asked - 1), None, None, True))
         return hits, asked
 
     def _em(
