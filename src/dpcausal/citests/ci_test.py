@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from dpcausal.citests.choice import choose
 from dpcausal.citests.method import assumed
 from dpcausal.citests.question import Question
-from dpcausal.citests.registry import any_method_named, choose
+from dpcausal.citests.registry import any_method_named
 from dpcausal.citests.result import CITestResult
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
@@ -60,7 +61,9 @@ def ci_test(
     if not isinstance(data, Dataset | Counts):
         raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
     question = Question.of(data.schema, x, y, given)
-    name, why = choose(question, epsilon) if method == "auto" else (method, "as asked")
+    name, why = method, "as asked"
+    if method == "auto":
+        name, why = choose(question, epsilon, rows=isinstance(data, Dataset))
     if name == "unit-circle":
         options.setdefault("labels", x)
         relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation

@@ -1,4 +1,4 @@
-"""Tests by name, with their options, and the choice that ``auto`` makes."""
+"""Tests by name, with their options; ``choice.py`` makes the choice of ``auto``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dpcausal.citests.crt import Crt
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.method import AnyMethod, Method
-from dpcausal.citests.question import Question
 from dpcausal.citests.test_of_tests import TestOfTests
 from dpcausal.citests.unit_circle import UnitCircle
 from dpcausal.core.errors import InputError, did_you_mean
@@ -53,16 +52,3 @@ def method_named(name: str, options: dict[str, Any]) -> Method:
     if not isinstance(method, Method):
         raise InputError(f"{name} works on the values of the rows, not on tables")
     return method
-
-
-def choose(question: Question, epsilon: float | None) -> tuple[str, str]:
-    """(name, reason) from the schema and the budget alone.
-
-    Ordered levels: kendall, whose noise does not grow with the number of conditioning cells and which looks in the
-    one direction that ordered data usually depend in. Otherwise a test that needs no order.
-    """
-    if question.ordered:
-        return "kendall", "chosen because the levels are ordered (or two), where it has the most power"
-    if epsilon is None:
-        return "g", "chosen because the levels have no order"
-    return "measured", "chosen because the levels have no order"

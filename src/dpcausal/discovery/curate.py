@@ -25,10 +25,10 @@ import math
 
 from dpcausal.core.errors import InputError
 from dpcausal.discovery.curate_plan import EFFECT, cost_now, even_scale, expected_tests, most_tests
-from dpcausal.discovery.scores import Scorer
 from dpcausal.discovery.scores_plan import ExaminePlan
 from dpcausal.discovery.search import Answer, Answers, Question, pc_search, start
 from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.value_scores import scorer_for
 from dpcausal.privacy import noise
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.laplace import Laplace
@@ -45,7 +45,7 @@ class NoisyTests:
 
     def __init__(self, task: Task, margins: tuple[float, float]) -> None:
         self._task, self._budget, self._margins = task, task.paid(), margins
-        self._scorer = Scorer(task.counts, task.level, task.neighbours)
+        self._scorer = scorer_for(task)
         self._gaussian = self._budget.total.rho > 0
         self._found = start(task.columns, task.known)  # what the answers so far leave: released
         most = len(task.columns) - 2

@@ -33,6 +33,7 @@ DRIVERS = {
     "svt-pc": "svt_pc",
     "em-pc": "em_pc",
     "curate": "curate",
+    "tests": "tests",
 }
 PUBLIC = ("the schema (columns, levels, bins)", "the method, its level and background knowledge")
 
@@ -84,7 +85,8 @@ def discover(
     elif ledger is not None or delta:
         raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
     with _shown(progress, name):
-        found = run(Task(counts, known, level, max_order, relation, budget), **options)
+        rows = data if isinstance(data, Dataset) else None
+        found = run(Task(counts, known, level, max_order, relation, budget, rows), **options)
     skeleton = found.skeleton
     edges = skeleton.edges
     graph = orient(Graph(columns, undirected=edges), skeleton.separating, known.required_arrows(edges))

@@ -1,25 +1,45 @@
-"""PC without privacy: the classical algorithm on exact tables, for comparison and for data that are not sensitive.
+"""PC without privacy: the classical algorithm, for comparison and for data that are not sensitive.
 
-Every batch of questions is counted at once, so that tables which share columns share passes over the data; up to
-``ahead`` sets of an edge are asked together, which changes nothing but the time. ``test`` is any test with a
-classical answer (default G); ``stable=False`` is the original, order-dependent search.
-"""
+``test`` is any test with a classical answer. "auto" (default): G on exact tables where no column holds numbers, else
+the test that ``citests/choice.py`` names for each question. Tests on tables: every batch of questions is counted at
+once, so that tables which share columns share passes over the data; up to ``ahead`` sets of an edge are asked
+together, which changes nothing but the time. ``stable=False`` is the original, order-dependent search."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from dpcausal.citests.method import Method, ValuesMethod
 from dpcausal.citests.question import Question as TestQuestion
-from dpcausal.citests.registry import method_named
+from dpcausal.citests.registry import any_method_named
+from dpcausal.core.errors import InputError
 from dpcausal.discovery.search import Answers, Question, pc_search
 from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.tests import TestAnswers
 
 AHEAD = 8
 
 
-def run(task: Task, *, test: str = "g", stable: bool = True, **options: Any) -> Found:
+def run(task: Task, *, test: str = "auto", stable: bool = True, **options: Any) -> Found:
     """Run it; nothing is charged and nothing is private."""
-    method = method_named(test, options)
+    numbers = task.rows is not None and bool(task.rows.values)
+    if test == "auto" and not numbers:
+        test = "g"
+    if test == "crt":
+        raise InputError("crt needs a law for every column given every set: it can't drive a search")
+    if test == "auto" or (numbers and isinstance(any_method_named(test, options), ValuesMethod)):
+        answers = TestAnswers(task, test, options, None)
+        skeleton = drive(
+            pc_search(task.columns, task.known, max_order=task.max_order, stable=stable), answers
+        )
+        return _found(skeleton, answers.names, task)
+    return _found(_by_tables(task, test, options, stable), test, task)
+
+
+def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> Any:
+    method = any_method_named(test, options)
+    if not isinstance(method, Method):
+        raise InputError(f"{test} needs the rows themselves (a Dataset, as dc.read gives), not counts")
     schema = task.counts.schema
 
     def answer(batch: list[Question]) -> Answers:
@@ -35,8 +55,12 @@ def run(task: Task, *, test: str = "g", stable: bool = True, **options: Any) -> 
     search = pc_search(
         task.columns, task.known, max_order=task.max_order, stable=stable, ahead=AHEAD if stable else 1
     )
+    return drive(search, answer)
+
+
+def _found(skeleton: Any, tests: str, task: Task) -> Found:
     return Found(
-        drive(search, answer),
+        skeleton,
         released=("a graph learned from the raw rows",),
-        notes=(f"PC with the {test} test at level {task.level:g}",),
+        notes=(f"PC with the {tests} test at level {task.level:g}",),
     )

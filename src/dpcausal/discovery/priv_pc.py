@@ -34,6 +34,7 @@ from dpcausal.discovery.scores_plan import ExaminePlan, SievePlan, in_words, res
 from dpcausal.discovery.search import Answer, Answers, Question, pc_search
 from dpcausal.discovery.svt_pc import RELEASED
 from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.value_scores import On, scorer_for
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.mechanisms.release import begin
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine, SieveSession
@@ -115,9 +116,10 @@ def optimal_subsample(epsilon_sieve: float, n: int) -> int:
 class SieveAnswers:
     """Replies to batches: starts rounds while the budget affords them, then ends the search."""
 
-    def __init__(self, task: Task, design: Design) -> None:
+    def __init__(self, task: Task, design: Design, on: On = "values") -> None:
         self._task, self._budget, self._design = task, task.paid(), design
-        self._scorer = Scorer(task.counts, task.level, task.neighbours)
+        sampled = design.mechanism.subsample is not None
+        self._scorer = scorer_for(task, "table" if sampled else on)
         self._sieve_scorer = self._scorer
         self._session: SieveSession | None = None
 
@@ -180,10 +182,12 @@ def run(
     share: float = SHARE,
     subsample: int | str | None = None,
     stable: bool = True,
+    on: On = "values",
 ) -> Found:
     """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).
 
-    ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal".
+    ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal". ``on="table"`` (and
+    every subsample) asks the declared bins of numeric columns instead of their values (``value_scores.py``).
     """
     known, total = task.known, task.paid().total
     most = deletable(task.columns, len(known.kept), len(known.left_out))
@@ -199,7 +203,7 @@ def run(
     resolutions = [resolution(way.false_hit) for way in ways]
     best = resolutions.index(min(resolutions))
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
-    skeleton = drive(search, SieveAnswers(task, ways[best]))
+    skeleton = drive(search, SieveAnswers(task, ways[best], on))
     words = ways[best].words + (f", on {size:,} rows" if size else "")
     return Found(skeleton, (RELEASED,), notes=(f"{words}; {in_words(resolutions[best])}",))
 

@@ -24,10 +24,11 @@ from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.scores import Scorer, deletable
+from dpcausal.discovery.scores import deletable
 from dpcausal.discovery.scores_plan import SievePlan, in_words, resolution
 from dpcausal.discovery.search import Answer, Answers, Question, pc_search
 from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.value_scores import On, scorer_for
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.mechanisms.release import begin
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVector, SparseVectorSession
@@ -67,9 +68,9 @@ def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[Desig
 class SvtAnswers:
     """Replies to batches: starts sessions while the budget affords them, then ends the search."""
 
-    def __init__(self, task: Task, design: Design) -> None:
+    def __init__(self, task: Task, design: Design, on: On = "values") -> None:
         self._budget, self._design = task.paid(), design
-        self._scorer = Scorer(task.counts, task.level, task.neighbours)
+        self._scorer = scorer_for(task, on)
         self._session: SparseVectorSession | None = None
 
     def __call__(self, batch: list[Question]) -> Answers:
@@ -96,10 +97,11 @@ class SvtAnswers:
         return True
 
 
-def run(task: Task, *, positives: int | None = None, stable: bool = True) -> Found:
+def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On = "values") -> Found:
     """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
 
     A smaller number means less noise, and edges beyond it stay untested. It must be chosen from public knowledge.
+    ``on="table"`` asks the declared bins of numeric columns instead of their values (``value_scores.py``).
     """
     known, budget = task.known, task.paid()
     most = deletable(task.columns, len(known.kept), len(known.left_out))
@@ -109,5 +111,5 @@ def run(task: Task, *, positives: int | None = None, stable: bool = True) -> Fou
     resolutions = [resolution(way.plan.false_hit) for way in ways]
     best = resolutions.index(min(resolutions))
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
-    skeleton = drive(search, SvtAnswers(task, ways[best]))
+    skeleton = drive(search, SvtAnswers(task, ways[best], on))
     return Found(skeleton, (RELEASED,), notes=(f"{ways[best].words}; {in_words(resolutions[best])}",))

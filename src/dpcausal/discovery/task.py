@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.protocol import Counts
+from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.search import Answers, Question, Skeleton
 from dpcausal.privacy.budget import Budget
@@ -23,6 +24,7 @@ class Task:
     max_order: int | None
     neighbours: Neighbours
     budget: Budget | None  # None: no privacy
+    rows: Dataset | None = None  # for tests on values; None where there are only counts
 
     @property
     def columns(self) -> tuple[str, ...]:

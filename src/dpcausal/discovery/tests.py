@@ -1,0 +1,109 @@
+"""PC by tests: every question is a private test of its own, all of them under one total.
+
+Any test of ``ci_test`` (option ``test``; "auto" chooses one for each question from the schema), on the values of the
+rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``, ... A test costs ``epsilon``
+(option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
+or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
+are named.
+
+**Guarantee** (epsilon, delta)-DP in total: tests are charged before noise, the filter stops (``privacy/accounting``),
+and what is asked depends on released answers only. No question is paid twice. For many questions ``svt-pc`` and
+``priv-pc`` (pay for deletions only) and ``measured`` or ``moments`` (pay once) reach further."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpcausal.citests.choice import method_for
+from dpcausal.citests.method import ValuesMethod
+from dpcausal.citests.question import Question as TestQuestion
+from dpcausal.citests.registry import any_method_named
+from dpcausal.citests.session import Session
+from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.discovery.scores import deletable
+from dpcausal.discovery.search import Answer, Answers, Question, pc_search
+from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.privacy.accounting.filter import Filter
+
+QUESTIONS_A_PAIR = 5.0
+ROUNDING = 1 - 1e-12
+
+
+def each(total: Filter, questions: float) -> float:
+    """Epsilon of one pure test so that this many fit: by rho = epsilon^2/2, or by the sum.
+
+    >>> each(Filter(1.0), 10)
+    0.09999999999990001
+    """
+    by_sum = total.epsilon / questions
+    return max(by_sum, math.sqrt(2 * total.rho / questions)) * ROUNDING
+
+
+class TestAnswers:
+    """Replies to batches with one test a question, until the budget ends."""
+
+    __test__ = False  # not a test case, whatever its name
+
+    def __init__(self, task: Task, test: str, options: dict[str, Any], epsilon: float | None) -> None:
+        self._task, self._test, self._options = task, test, options
+        self._epsilon = epsilon
+        self._sessions: dict[str, Session] = {}
+        self._schema = task.counts.schema
+
+    def __call__(self, batch: list[Question]) -> Answers:
+        """True for independent; None from the first test on that is refused."""
+        answers: list[Answer] = []
+        for question in batch:
+            try:
+                answers.append(self._session(question).ask(*question).independent)
+            except BudgetError:
+                break
+        return answers + [None] * (len(batch) - len(answers)) if answers else None
+
+    def _session(self, question: Question) -> Session:
+        """The session of the test that this question is for."""
+        asked = TestQuestion.of(self._schema, *question)
+        name = method_for(asked, self._epsilon) if self._test == "auto" else self._test
+        if name not in self._sessions:
+            task = self._task
+            method = any_method_named(name, self._options)
+            if method.own_delta:
+                raise InputError(
+                    f"{name} with these options needs a delta for each test: ask ci_test instead"
+                )
+            by_values = isinstance(method, ValuesMethod) and task.rows is not None
+            self._sessions[name] = Session(
+                task.rows if by_values and task.rows is not None else task.counts,
+                method,
+                level=task.level,
+                epsilon=self._epsilon,
+                neighbours=task.neighbours,
+                budget=task.budget,
+            )
+        return self._sessions[name]
+
+    @property
+    def names(self) -> str:
+        """The tests that were used: follows from the schema and from questions asked."""
+        return ", ".join(sorted(self._sessions)) or self._test
+
+
+def run(
+    task: Task, *, test: str = "auto", test_epsilon: float | None = None, stable: bool = True, **options: Any
+) -> Found:
+    """Discover; ``test_epsilon`` is what one test costs. Other options go to the test."""
+    budget, known = task.paid(), task.known
+    if test == "crt":
+        raise InputError("crt needs a law for every column given every set: it can't drive a search")
+    pairs = deletable(task.columns, len(known.kept), len(known.left_out))
+    cost = test_epsilon if test_epsilon is not None else each(budget.total, QUESTIONS_A_PAIR * pairs)
+    if not (math.isfinite(cost) and 0 < cost <= budget.total.epsilon):
+        raise InputError(f"test_epsilon must lie above 0 and up to epsilon, not {test_epsilon!r}")
+    answers = TestAnswers(task, test, options, cost)
+    skeleton = drive(pc_search(task.columns, known, max_order=task.max_order, stable=stable), answers)
+    return Found(
+        skeleton,
+        ("for every question that was asked, the outcome of a private test",),
+        notes=(f"tests: {answers.names}; epsilon {cost:.3g} each",),
+    )
