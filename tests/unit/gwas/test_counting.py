@@ -90,6 +90,10 @@ BAD = {
     "more people": (".fam", lambda b: b + b"".join(b"f p%d 0 0 1 1\n" % i for i in range(9)), "does not belong"),
     "fam columns": (".fam", lambda b: b.replace(b"f3 p3 0", b"f3 p3"), "line 3: 5 columns"),
     "bim columns": (".bim", lambda b: b.replace(b"snp2\t0\t", b"snp2\t"), "line 2: 5 columns"),
+    "bim position": (".bim", lambda b: b.replace(b"\t10000\t", b"\tten\t", 1), "line 1: the position is not a whole"),
+    "bim empty field": (".bim", lambda b: b.replace(b"\tA\tG", b"\t\tG", 1), "line 1: 5 columns"),
+    "bim shifted": (".bim", lambda b: b.replace(b"snp2\t0\t", b"snp2\t").replace(b"snp3\t", b"snp3\t\t"), "line 2: 5"),
+    "bim 1e5": (".bim", lambda b: b.replace(b"\t10000\t", b"\t1e5\t", 1), "line 1: the position is not a whole"),
     "one class": (".fam", lambda b: b"".join(line[:-1] + b"1\n" for line in b.splitlines()), "class only (controls)"),
     "all missing": (".fam", lambda b: b"".join(line[:-1] + b"-9\n" for line in b.splitlines()), "no person"),
     "text phenotype": (".fam", lambda b: b[:-2] + b"ill\n", "not a number"),
@@ -108,6 +112,13 @@ def test_bad_files(cohort: Path, name: str) -> None:
         Cohort.open(cohort)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_bim_by_blanks_and_with_carriage_returns(cohort: Path) -> None:
+    before = [Cohort.open(cohort).variants[i] for i in (0, 24)]
+    for old, new in ((b"\t", b" "), (b"\n", b"\r\n")):
+        rewrite(cohort, ".bim", lambda b, old=old, new=new: b.replace(old, new))
+        assert [Cohort.open(cohort).variants[i] for i in (0, 24)] == before
 
 
 def test_nothing_left(cohort: Path, tmp_path: Path) -> None:
