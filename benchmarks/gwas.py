@@ -66,6 +66,14 @@ def parity(folder: Path) -> None:
     told = np.array([[list(map(int, words[j].split("/"))) for j in (5, 6)] for words in lines])
     print(f"parity with plink 1.9: {wrong} of 20000 allele counts or chi-squared differ;", end=" ")
     print(f"{int((told != genotypes).any(axis=(1, 2)).sum())} of {len(told)} genotype tables differ")
+    wrong = 0
+    for g, group in enumerate(("case", "control")):
+        child_cpu(
+            ["plink2", "--bfile", prefix, "--geno-counts", "--keep-if", f"PHENO1=={group}", "--out", prefix]
+        )
+        rows = [line.split()[4:7] for line in Path(f"{prefix}.gcount").read_text().splitlines()[1:]]
+        wrong += int((np.array(rows, int)[:, ::-1] != genotypes[:, g]).any(axis=1).sum())
+    print(f"parity with plink2 --geno-counts: {wrong} of 40000 rows differ")
 
 
 def speed(folder: Path, sizes: list[int], rounds: int = 5) -> None:
