@@ -32,7 +32,10 @@ ROOMS = {
     "audit": "lower bounds on epsilon, known-broken mechanisms",
     "networks": "benchmark networks and sampling",
     "report": "the HTML report and plots",
+    "planning": "what a budget will show",
+    "regression": "kernel ridge and Fourier features",
     "adapters": "private tests inside other libraries' searches",
+    "estimators": "estimators with scikit-learn's conventions",
 }
 PROOFS_INTRO = """# Proofs
 
