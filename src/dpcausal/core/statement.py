@@ -16,6 +16,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from dpcausal._version import __version__
@@ -161,6 +162,10 @@ class PrivacyStatement:
         if self.public:
             lines.append("Assumed public: " + "; ".join(self.public) + ".")
         return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw where the budget went with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
+        return import_module("dpcausal.plots").plot_budget(self, ax)  # that room is above this one
 
     def _repr_html_(self) -> str:
         """For notebooks: the summary as a small block."""

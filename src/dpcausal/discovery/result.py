@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from html import escape
 from importlib import import_module
 from typing import Any
 
@@ -62,6 +61,14 @@ class DiscoveryResult:
         write: Any = import_module("dpcausal.report.page").write  # the report room is above this one
         return str(write(self, path))
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the graph with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
+        return import_module("dpcausal.plots").plot_graph(self.graph, ax, untested=self.untested)
+
+    def plot_budget(self, ax: Any = None) -> Any:
+        """Draw where the budget went; the same as ``privacy.plot()``."""
+        return self.privacy.plot(ax)
+
     def summary(self) -> str:
         """The graph and what it cost, in words."""
         lines = [
@@ -79,4 +86,5 @@ class DiscoveryResult:
         return f"DiscoveryResult({len(self.graph.skeleton)} edges, method={self.method!r}, {cost})"
 
     def _repr_html_(self) -> str:
-        return "<pre>" + escape(self.summary()) + "</pre>"
+        html: str = import_module("dpcausal.report.notebook").html(self)
+        return html

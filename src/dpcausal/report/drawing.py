@@ -55,39 +55,45 @@ def svg(
     graph: Graph,
     untested: Collection[Pair] = (),
     confidence: Mapping[Pair, float] | None = None,
+    name: str = "graph",
 ) -> str:
-    """An ``<svg>`` element that scales with its container; every edge and node has a hover text."""
-    width = {name: box_width(name) for name in graph.nodes}
+    """An ``<svg>`` element that scales with its container; every edge and node has a hover text.
+
+    ``name`` is its id; two drawings on one page need different ones.
+    """
+    width = {node: box_width(node) for node in graph.nodes}
     places = layout(graph, width)
-    right = max((places.x[name] + width[name] / 2 for name in graph.nodes), default=0.0) + 2 * MARGIN
+    right = max((places.x[node] + width[node] / 2 for node in graph.nodes), default=0.0) + 2 * MARGIN
     bottom = max((row(layer) for layer in places.layer.values()), default=0.0) + HEIGHT / 2 + 2 * MARGIN
     sizes = f'viewBox="0 0 {right:.0f} {bottom:.0f}" style="--natural: {right:.0f}px"'
     parts = [
-        f'<svg id="graph" {sizes} role="group" aria-label="Causal graph, {len(graph.skeleton)} edges">',
-        '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
+        f'<svg id="{name}" {sizes} role="group" aria-label="Causal graph, {len(graph.skeleton)} edges">',
+        f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
         'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker></defs>',
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
-    parts += [_edge(graph, line, untested, confidence or {}) for line in lines(places, width)]
-    for name in graph.nodes:
-        x, y, wide = places.x[name], row(places.layer[name]), width[name]
-        words = escape(node_words(graph, name))
+    parts += [_edge(graph, line, untested, confidence or {}, f"{name}-head") for line in lines(places, width)]
+    for node in graph.nodes:
+        x, y, wide = places.x[node], row(places.layer[node]), width[node]
+        words = escape(node_words(graph, node))
         parts.append(
-            f'<g class="node" data-name="{escape(name)}" tabindex="0" aria-label="{words}"><title>{words}</title>'
+            f'<g class="node" data-name="{escape(node)}" tabindex="0" aria-label="{words}"><title>{words}</title>'
             f'<rect x="{x - wide / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{wide:.1f}" height="{HEIGHT:g}" rx="9"/>'
-            f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(name)}</text></g>'
+            f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(node)}</text></g>'
         )
     return "\n".join([*parts, "</g>", "</svg>"])
 
 
-def _edge(graph: Graph, line: Line, untested: Collection[Pair], confidence: Mapping[Pair, float]) -> str:
+def _edge(
+    graph: Graph, line: Line, untested: Collection[Pair], confidence: Mapping[Pair, float], marker: str
+) -> str:
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
     upward = arrow and (line.lower, line.upper) in graph.directed
     a, b = (line.lower, line.upper) if upward else (line.upper, line.lower)
     words = escape(edge_words(a, b, arrow, pair in untested, confidence.get(pair)))
     kind = ("arrow" if arrow else "plain") + (" untested" if pair in untested else "")
-    head = (f' marker-{"start" if upward else "end"}="url(#head)"') if arrow else ""
+    head = (f' marker-{"start" if upward else "end"}="url(#{marker})"') if arrow else ""
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
     ends = f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
     return (

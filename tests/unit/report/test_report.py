@@ -140,3 +140,26 @@ def test_what_could_not_be_tested_is_said(result) -> None:  # type: ignore[no-un
 def test_a_place_that_can_not_be_written_is_one_line(result) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(dc.InputError, match="can't write"):
         write(result, "/nonexistent/report.html")
+
+
+def test_a_notebook_shows_graph_and_cost_and_escapes_names(result) -> None:  # type: ignore[no-untyped-def]
+    shown = result._repr_html_()
+    assert shown.count("<svg") == 1
+    assert shown.count('class="node"') == 5
+    assert "epsilon 1" in shown
+    assert "<script" not in shown
+    odd = replace(result, graph=dc.Graph(["<b>", "c"], directed=[("<b>", "c")]), untested=frozenset())
+    assert "<b>" not in odd._repr_html_()
+    assert "&lt;b&gt; causes c" in odd._repr_html_()
+
+
+def test_two_drawings_on_one_page_do_not_share_ids(result) -> None:  # type: ignore[no-untyped-def]
+    other = replace(result, graph=dc.Graph(["a", "b"], directed=[("a", "b")]), untested=frozenset())
+    ids = [re.findall(r' id="([^"]+)"', found._repr_html_()) for found in (result, other)]
+    assert not set(ids[0]) & set(ids[1])
+
+
+def test_statements_and_tests_have_html_too(result) -> None:  # type: ignore[no-untyped-def]
+    assert "border-left" in result.privacy._repr_html_()
+    data = dc.networks.load("cancer").sample(1000, seed=1)
+    assert "Smoker and Cancer" in dc.ci_test(data, "Smoker", "Cancer", epsilon=1.0)._repr_html_()

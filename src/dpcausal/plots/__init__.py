@@ -1,0 +1,12 @@
+"""Pictures with matplotlib, from results only: ``plot_graph``, ``plot_budget``.
+
+Each draws on the axes it is given, or on new ones, and returns them: ``plot_graph(graph).figure.savefig("graph.png")``.
+matplotlib is imported when the first picture is drawn.
+"""
+
+from __future__ import annotations
+
+from dpcausal.plots.budget import plot_budget
+from dpcausal.plots.graph import plot_graph
+
+__all__ = ["plot_budget", "plot_graph"]

@@ -1,0 +1,37 @@
+"""A discovery in a notebook: the graph drawn, what it cost and what is open, as a piece of HTML without scripts."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from html import escape
+from typing import TYPE_CHECKING
+
+from dpcausal.report.drawing import svg
+from dpcausal.report.page import confidence_of
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
+
+# the notebook's own colours, dark or light
+STYLE = """\
+#{name} {{ max-width: calc(var(--natural) * 1); width: 100%; height: auto; }}
+#{name} .edge path {{ fill: none; stroke: currentColor; stroke-width: 1.8; }}
+#{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
+#{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
+#{name} .edge.untested .line {{ stroke-dasharray: 2 4; }}
+#{name} .head {{ fill: currentColor; }}
+#{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
+#{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""
+
+
+def html(result: DiscoveryResult) -> str:
+    """The piece; edges and boxes tell themselves in words when pointed at."""
+    name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
+    drawing = svg(result.graph, result.untested, confidence_of(result), name)
+    lead = f"{len(result.graph.skeleton)} edges among {len(result.graph.nodes)} columns, found by {result.method}."
+    left = [" and ".join(sorted(pair)) for pair in sorted(result.untested, key=sorted)]
+    remarks = [f"Not fully tested, kept: {', '.join(left)}."] if left else []
+    return (
+        f"<div><style>{STYLE.format(name=name)}</style><p>{escape(' '.join([lead, *remarks]))}</p>{drawing}"
+        f"{result.privacy._repr_html_()}</div>"
+    )

@@ -1,0 +1,88 @@
+"""Plots: what is on the axes, not how it looks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import BytesIO
+
+import matplotlib as mpl
+import pytest
+
+mpl.use("Agg")
+
+from matplotlib import pyplot
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+import dpcausal as dc
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.plots import plot_budget, plot_graph
+
+
+@pytest.fixture(scope="module")
+def result() -> DiscoveryResult:
+    data = dc.networks.load("cancer").sample(20_000, seed=1)
+    return dc.discover(data, epsilon=1.0, delta=1e-6, method="priv-pc", level=0.01)
+
+
+@pytest.fixture(autouse=True)
+def closed() -> object:
+    yield
+    pyplot.close("all")
+
+
+def test_a_graph_has_a_box_a_node_and_a_line_an_edge() -> None:
+    graph = dc.Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("c", "b")], undirected=[("c", "d")])
+    axes = plot_graph(graph, untested=[frozenset(("a", "b"))])
+    assert sum(isinstance(patch, FancyBboxPatch) for patch in axes.patches) == 4
+    drawn = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+    assert len(drawn) == 3
+    assert sorted(patch.get_linestyle() == "-" for patch in drawn) == [False, False, True]
+    assert {text.get_text() for text in axes.texts} == {"a", "b", "c", "d"}
+
+
+def test_an_arrow_ends_at_its_effect_even_in_a_cycle() -> None:
+    graph = dc.Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c"), ("c", "a")])
+    axes = plot_graph(graph)
+    at = {text.get_text(): text.get_position() for text in axes.texts}
+    ends = set()
+    for patch in axes.patches:
+        if isinstance(patch, FancyArrowPatch):
+            path = patch._path_original
+            nearest = [
+                min(at, key=lambda n: abs(at[n][0] - p[0]) + abs(at[n][1] - p[1]))
+                for p in path.vertices[[0, -1]]
+            ]
+            ends.add(tuple(nearest))
+    assert ends == set(graph.directed)
+
+
+def test_result_and_statement_draw_themselves_on_given_axes(result: DiscoveryResult) -> None:
+    _, (left, right) = pyplot.subplots(1, 2)
+    assert result.plot(left) is left
+    assert result.privacy.plot(right) is right
+    assert len(left.texts) == 5
+    assert right.get_xlabel() in ("epsilon", "rho")
+    picture = BytesIO()
+    left.figure.savefig(picture, format="png")
+    assert picture.getvalue().startswith(b"\x89PNG")
+
+
+def test_bars_are_the_costs(result: DiscoveryResult) -> None:
+    from dpcausal.report.spending import steps
+
+    axes = plot_budget(result.privacy)
+    assert [bar.get_width() for bar in axes.patches] == [step.cost for step in steps(result.privacy)]
+
+
+def test_nothing_charged_is_said() -> None:
+    axes = plot_budget(
+        dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc").privacy
+    )
+    assert [text.get_text() for text in axes.texts] == ["nothing was charged"]
+
+
+def test_matplotlib_is_loaded_late() -> None:
+    code = "import sys, dpcausal.plots; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
