@@ -88,6 +88,20 @@ def _from_objects(cells: Sequence[Any]) -> pa.Array:
 
 
 def _printed(cell: Any) -> bytes | None:
+    """The printed form; None for a missing value and for an object that can't print itself.
+
+    Whatever an object's own methods raise would tell that this object is there, ``SystemExit`` included. Only
+    ``KeyboardInterrupt`` passes: it is the user's.
+    """
+    try:
+        return _spelled(cell)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return None
+
+
+def _spelled(cell: Any) -> bytes | None:
     if isinstance(cell, np.generic) and not isinstance(cell, np.datetime64 | np.timedelta64):
         cell = cell.item()
     if cell is None or type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and cell != cell):
@@ -96,9 +110,6 @@ def _printed(cell: Any) -> bytes | None:
         return cell
     if isinstance(cell, int) and cell.bit_length() > 1100:  # Python won't print very long ones
         return b"inf" if cell > 0 else b"-inf"
-    try:
-        if isinstance(cell, Decimal):
-            cell = format(cell.normalize(), "f")
-        return str(cell).encode("utf-8", "surrogatepass")
-    except Exception:  # an object that can't print itself is a missing value, not a fault that shows
-        return None
+    if isinstance(cell, Decimal):
+        cell = format(cell.normalize(), "f")
+    return str(cell).encode("utf-8", "surrogatepass")
