@@ -1,4 +1,5 @@
-"""What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, one page per room.
+"""What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, what can
+be reproduced, one page per room.
 
 Nothing is written to docs/; the pages exist only in the built site. Proofs are plain text with plain formulas, and are
 shown as they are: what changes is the list of ``proves:`` marks on top, and names of other proofs become links.
@@ -14,6 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from docs_command import command_page
+from docs_figures import figures_page
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dpcausal"
@@ -140,6 +142,7 @@ def generated() -> dict[str, str]:
         rows.append(f"| [{title_of(text)}]({Path(proof_address(proof)).name}) | {names} | `{room}` |")
     pages["proofs/index.md"] = PROOFS_INTRO + "\n".join(rows) + "\n"
     pages["reference/command_line.md"] = command_page()
+    pages["reproductions.md"] = figures_page()
     for room in rooms():
         pages[f"reference/{room}.md"] = room_page(room, ROOMS.get(room, "reference"))
     return pages
@@ -156,7 +159,7 @@ def nav_of(pages: dict[str, str], extra: list[str], nav: list[Any]) -> list[Any]
         {"Command line": "reference/command_line.md"},
         *({f"dpcausal.{room}": f"reference/{room}.md"} for room in rooms()),
     ]
-    filled = {"MEASURED": extra, "PROOFS": proofs, "REFERENCE": reference}
+    filled = {"MEASURED": ["reproductions.md", *extra], "PROOFS": proofs, "REFERENCE": reference}
     return [
         {
             title: filled.get(entry, entry) if isinstance(entry, str) else entry

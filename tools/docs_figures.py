@@ -1,0 +1,44 @@
+"""The overview of reproduced figures: what `dpcausal reproduce` knows, in words, with the page that shows it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+INTRO = """# Papers, reproduced
+
+`dpcausal reproduce FIGURE` makes a paper's figure or table from scratch, in a source checkout; `--quick` takes few
+repetitions. Data and noise are seeded, so a figure is repeatable, and not private (the data are synthetic or public).
+Methods as published stand beside ours where both can run; what we changed and why is in [corrections](corrections.md).
+
+| command | what it shows | page |
+|---|---|---|
+"""
+
+
+def about(script: Path) -> str:
+    """The first sentence or line of the script's docstring."""
+    said = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+    return said.split("\n")[0].rstrip(".").replace("|", "\\|")
+
+
+def shown_on(name: str) -> str:
+    """A link to the page about a figure: its own, else one that names it, else nothing."""
+    own = DOCS / "figures" / f"{name}.md"
+    named = [own] if own.is_file() else [p for p in sorted(DOCS.glob("*.md")) if f"`{name}`" in p.read_text()]
+    named = named or [p for p in sorted(DOCS.glob("*.md")) if name in p.read_text(encoding="utf-8")]
+    return f"[{named[0].stem}]({named[0].relative_to(DOCS).as_posix()})" if named else ""
+
+
+def figures_page() -> str:
+    """The page."""
+    from dpcausal.cli.reproduce import FIGURES
+
+    rows = [
+        f"| `dpcausal reproduce {name}` | {about(ROOT / 'experiments' / script)} | {shown_on(name)} |"
+        for name, script in FIGURES.items()
+        if (ROOT / "experiments" / script).is_file()
+    ]
+    return INTRO + "\n".join(rows) + "\n"
