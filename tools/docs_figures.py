@@ -26,9 +26,9 @@ def about(script: Path) -> str:
 
 def shown_on(name: str) -> str:
     """A link to the page about a figure: its own, else one that names it, else nothing."""
-    own = DOCS / "figures" / f"{name}.md"
-    named = [own] if own.is_file() else [p for p in sorted(DOCS.glob("*.md")) if f"`{name}`" in p.read_text()]
-    named = named or [p for p in sorted(DOCS.glob("*.md")) if name in p.read_text(encoding="utf-8")]
+    own = [DOCS / "figures" / f"{stem}.md" for stem in (name, name.replace("-", "_"))]
+    named = [page for page in own if page.is_file()]
+    named = named or [page for page in sorted(DOCS.glob("*.md")) if name in page.read_text(encoding="utf-8")]
     return f"[{named[0].stem}]({named[0].relative_to(DOCS).as_posix()})" if named else ""
 
 
