@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import textwrap
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,8 +87,8 @@ class Rate:
 def measure(tests: dict[str, Test], cells: Sequence[Cell], reps: int, draws: int, seed: int) -> list[Rate]:
     """Rates of every test in every cell: ``draws`` draws of Z, ``reps`` repetitions in all.
 
-    Cells of the same n and d share Z and what is computed from it. Random numbers depend on the cell and the draw
-    only, so a figure can be made anew cell by cell.
+    Cells of the same n and d share Z and what is computed from it. Random numbers depend on the cell, the draw and
+    the test's name: what one test says does not depend on which others are asked.
     """
     counts: dict[tuple[Cell, str], int] = {}
     total = math.ceil(reps / draws) * draws
@@ -99,7 +100,8 @@ def measure(tests: dict[str, Test], cells: Sequence[Cell], reps: int, draws: int
                 rng = np.random.default_rng([seed, n, d, k, i])
                 batch = draw(cell, points.z, total // draws, rng)
                 for name, test in tests.items():
-                    scene = Scene(batch, points, rng, seed + 1000 * k + i)
+                    own = np.random.default_rng([seed, n, d, k, i, zlib.crc32(name.encode())])
+                    scene = Scene(batch, points, own, zlib.crc32(repr((seed, n, d, k, i, name)).encode()))
                     counts[cell, name] = counts.get((cell, name), 0) + int(np.sum(test(scene)))
     return [Rate(cell.panel, name, cell.at, counts[cell, name], total) for cell in cells for name in tests]
 

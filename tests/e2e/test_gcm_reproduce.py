@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from dpcausal.cli import reproduce
+from dpcausal.stats.gcm_parts import part_score
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -100,3 +101,68 @@ def test_what_is_fitted(gcm: Any, tmp_path: Path) -> None:
     reproduce.load(ROOT / "experiments" / reproduce.FIGURES["gcm-figure6"]).main(quick=True, out=tmp_path)
     assert (tmp_path / "gcm_figure6_quick.png").read_bytes()[:4] == b"\x89PNG"
     assert "no fit" in (tmp_path / "gcm_figure6_quick.md").read_text()
+
+
+def test_low_rank_is_near_enough(gcm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The regressions for many points against the exact ones, d = 1 and (ridge 5 n) d = 5."""
+    for d, alpha in ((1, 10.0), (5, 5.0 * 800)):
+        data = batch(gcm, 800, 2, d=d, s=1.0)
+        exact = gcm.published.Fits(data.z).residuals(data.unit_x, alpha)
+        monkeypatch.setattr(gcm.published, "MOST_EXACT", 100)
+        near = gcm.published.Fits(data.z).residuals(data.unit_x, alpha)
+        monkeypatch.undo()
+        assert np.abs(near - exact).max() < 1e-3 * np.abs(exact).max()
+
+
+def test_fast_scores_are_those_of_the_package(gcm: Any) -> None:
+    """Many columns at once against ``part_score`` one by one, with more than one block a part."""
+    fast = reproduce.load(ROOT / "experiments" / "gcm" / "fast.py")
+    data = batch(gcm, 700, 3, d=2, beta=0.5)
+    found = fast.part_scores(data.unit_x, data.unit_y, data.z)
+    for r in range(3):
+        assert found[r] == pytest.approx(
+            part_score(data.unit_x[:, r], data.unit_y[:, r], data.z, ()), abs=1e-8
+        )
+
+
+def test_our_tests_keep_their_level_and_see_dependence(gcm: Any) -> None:
+    """200 repetitions: more than 24 rejections at level .05 have probability 1e-4."""
+    from gcm.runs import Points, Scene
+
+    ours = reproduce.load(ROOT / "experiments" / "gcm" / "ours.py")
+    for name in (ours.OURS_GCM, ours.OURS_CRT, ours.OURS_CRT_RANK):
+        for beta in (0.0, 0.75):
+            data = batch(gcm, 1000, 200, beta=beta)
+            scene = Scene(data, Points(data.z, 0), np.random.default_rng(3), 4)
+            rejected = int(ours.TESTS[name](scene).sum())
+            assert rejected <= 24 if beta == 0 else rejected >= 190
+
+
+def test_fast_agrees_with_the_public_call(gcm: Any) -> None:
+    """gcm by ``fast.py`` and by ``dc.ci_test`` where power is about a half: two shares of 60, four sd of each other."""
+    from gcm.runs import Points, Scene
+
+    ours = reproduce.load(ROOT / "experiments" / "gcm" / "ours.py")
+    data = batch(gcm, 400, 60, beta=0.3)
+    scene = Scene(data, Points(data.z, 0), np.random.default_rng(3), 4)
+    for name, method, options in (
+        (ours.OURS_GCM, "gcm", {}),
+        (ours.OURS_CRT, "crt", ours.crt_options(scene)),
+    ):
+        fast, public = ours.TESTS[name](scene).mean(), ours.pvalues(scene, method, **options)[0].mean()
+        assert abs(fast - public) < 4 * math.sqrt(2 * 0.25 / 60)
+
+
+def test_concrete(gcm: Any) -> None:
+    """The data is what it says, inside its public bounds, and a figure's point can be computed."""
+    figure = reproduce.load(ROOT / "experiments" / "gcm" / "figure5.py")
+    columns = figure.load()
+    assert {len(v) for v in columns.values()} == {1030}
+    assert columns[figure.OUTCOME].mean() == pytest.approx(35.818, abs=0.001)
+    assert all(np.abs(figure.unit(name, v)).max() < 1 + 1e-12 for name, v in columns.items())
+    rng = np.random.default_rng(0)
+    classical, private = figure.published_pvalues(columns, "age", rng, 20)
+    assert classical.max() < 1e-10
+    assert private.shape == (20,)
+    mine = figure.our_pvalues(columns, "age", rng, 1)
+    assert (mine <= 0.05).mean() > 0.5

@@ -20,7 +20,7 @@ FIGURES = {
     "priv-pc-figure1": "priv_pc/figure1.py",
     "priv-pc-table2": "priv_pc/table2.py",
     "curate-comparison": "curate/comparison.py",
-    "gcm-figure6": "gcm/figure6.py",
+    **{f"gcm-figure{k}": f"gcm/figure{k}.py" for k in range(1, 10)},
 }
 
 HELP = """Reproduce a paper's figure or table from scratch; prints a table and writes pictures to docs/figures.
