@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpcausal.discovery.discover import discover
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
+    from dpcausal.planning.plan import plan
     from dpcausal.privacy.budget import Budget
 
 _HOMES = {
@@ -51,6 +52,7 @@ _HOMES = {
     "ci_test": "dpcausal.citests.ci_test",
     "discover": "dpcausal.discovery.discover",
     "networks": "dpcausal",
+    "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
     "testing": "dpcausal",
 }
@@ -81,6 +83,7 @@ __all__ = [
     "ci_test",
     "discover",
     "networks",
+    "plan",
     "read",
     "testing",
 ]

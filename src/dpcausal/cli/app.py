@@ -17,7 +17,7 @@ from dpcausal._version import __version__
 from dpcausal.core.errors import DpcausalError
 
 # modules of dpcausal.cli with a register(app) function, in the order of --help
-COMMANDS = ("schema", "discover", "ci_test", "gwas", "gwas_simulate", "ledger", "audit", "reproduce")
+COMMANDS = ("schema", "plan", "discover", "ci_test", "gwas", "gwas_simulate", "ledger", "audit", "reproduce")
 
 # typer brings its own copy of click or uses the installed one, by version: ask it which
 ClickException: type[Any] = next(

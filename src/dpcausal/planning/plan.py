@@ -1,0 +1,179 @@
+"""``dc.plan``: what can be learned at a budget, before any data is touched.
+
+**Formula.** ``designs.py`` (noise), ``expected.py`` (how clearly a dependence shows), ``power.py``.
+**Guarantee.** Only the schema, a number of rows and a budget go in: nothing is charged and nothing can leak. Under
+add-remove the number of rows is protected, so give a public guess and not the real one.
+**Cost** a few hundredths of a second an order.
+**Assumes** equally common levels, or a stated share of the rarest one. Real columns are less even and show less: plan
+once more with ``share``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from dpcausal._version import __version__
+from dpcausal.core.arguments import checked_level
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.schema import Schema
+from dpcausal.planning.designs import Design
+from dpcausal.planning.orders import Aim, OrderPlan, columns_of, order_plan
+from dpcausal.planning.sieve import chosen
+from dpcausal.privacy.accounting.filter import check_total
+
+MOST_ORDERS = 5  # shown unless more are asked for
+MOST_BLOCKS = 2048
+MEASURE = (
+    "Cohen's w in every block of the table: sqrt(chi2/n); the correlation phi where x and y have two levels"
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan; print it, or see ``to_dict``, ``draw`` and the ``orders`` themselves."""
+
+    columns: tuple[str, ...]
+    aim: Aim
+    design: Design
+    orders: tuple[OrderPlan, ...]
+
+    @property
+    def testable_orders(self) -> tuple[int, ...]:
+        """Orders at which the driver can answer "independent": at the others every edge stays, as not tested."""
+        return tuple(plan.order for plan in self.orders if plan.testable)
+
+    @property
+    def epsilon_enough(self) -> float | None:
+        """With which ``effect`` is found at every order planned; None where no epsilon is."""
+        needed = [plan.epsilon_enough for plan in self.orders]
+        return None if None in needed else max(value for value in needed if value is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        budget, aim = self.design, self.aim
+        return {
+            "columns": len(self.columns),
+            "rows": aim.rows,
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "neighbours": str(budget.neighbours),
+            "level": aim.level,
+            "power": aim.power,
+            "effect": aim.effect,
+            "share": aim.share,
+            "measure": MEASURE,
+            "design": "joint" if self.design.joint else "components",
+            "design_words": self.design.words(self.orders[-1].order),
+            "noise": self.design.law,
+            "testable_orders": list(self.testable_orders),
+            "epsilon_enough": self.epsilon_enough,
+            "orders": [plan.to_dict() for plan in self.orders],
+            "software": f"dpcausal {__version__}",
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def summary(self, width: int = 110) -> str:
+        """The table and what it means, as text."""
+        from dpcausal.planning.words import as_text
+
+        return as_text(self, width)
+
+    def draw(self, path: str | PathLike[str]) -> None:
+        """Write the plot as PNG."""
+        from dpcausal.planning.plot import draw_plan
+
+        draw_plan(self, path)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def plan(
+    schema: Schema | str | PathLike[str],
+    rows: int,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+    level: float = 0.05,
+    max_order: int | None = None,
+    effect: float = 0.1,
+    power: float = 0.8,
+    share: float | None = None,
+) -> Plan:
+    """What ``discover(method="measured")`` will be able to show; see the module.
+
+    ``effect`` is the dependence w that should be found, for ``epsilon_enough``; ``power`` the probability;
+    ``share`` that of the rarest level of every column (default: all levels equally common).
+
+    >>> from dpcausal.data.columns import Categorical
+    >>> yes_no = Categorical(["no", "yes"])
+    >>> found = plan(Schema(a=yes_no, b=yes_no, c=yes_no), rows=10_000, epsilon=1.0)
+    >>> found.testable_orders, round(found.orders[0].smallest, 3), found.epsilon_enough
+    ((0, 1), 0.028, 0.025)
+    """
+    declared = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+    if len(declared) < 2:
+        raise InputError("a graph needs at least two columns in the schema")
+    _check_rows(rows)
+    check_total(epsilon, delta)
+    relation = Neighbours.parse(neighbours)
+    if relation is Neighbours.FIXED_LABELS:
+        raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
+    aim = Aim(
+        rows,
+        checked_level(level),
+        checked_level(power, "power"),
+        _checked_effect(effect),
+        _checked_share(share),
+    )
+    if aim.power <= aim.level:
+        raise InputError(f"power must be above the level ({level:g}), not {power:g}")
+    sizes = tuple(column.size for column in declared.values() if column.size > 1)
+    if len(sizes) < 2:
+        raise InputError("a plan needs at least two columns with two or more declared levels")
+    highest = len(sizes) - 2
+    if max_order is not None and max_order < 0:
+        raise InputError(f"max_order must be zero or above, not {max_order}")
+    last = min(highest, MOST_ORDERS - 1 if max_order is None else max_order)
+    _check_blocks(sizes, last)
+    design = Design(sizes, rows, float(epsilon), float(delta), relation)
+    sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
+    orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
+    return Plan(tuple(declared), aim, design, orders)
+
+
+def _check_blocks(sizes: tuple[int, ...], last: int) -> None:
+    _, _, given = columns_of(sizes, last, "largest")
+    if math.prod(given) > MOST_BLOCKS:
+        raise InputError(
+            f"order {last} has up to {math.prod(given):,} conditioning cells: plan with a max_order that has at most "
+            f"{MOST_BLOCKS:,}"
+        )
+
+
+def _check_rows(rows: object) -> None:
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise InputError(f"rows must be a whole number above zero, not {rows!r}")
+
+
+def _checked_effect(effect: object) -> float:
+    if isinstance(effect, bool) or not isinstance(effect, int | float) or not 0 < effect <= 1:
+        raise InputError(f"effect must lie above 0 and not above 1, not {effect!r}")
+    return float(effect)
+
+
+def _checked_share(share: object) -> float | None:
+    if share is None:
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 0.5:
+        raise InputError(f"share must lie above 0 and not above 0.5, not {share!r}")
+    return float(share)

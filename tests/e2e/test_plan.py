@@ -1,0 +1,71 @@
+"""``dpcausal plan`` from the command line: a table, a JSON object, files, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpcausal.cli.app import run
+
+SCHEMA = """
+[columns.smoke]
+type = "categorical"
+levels = ["no", "yes"]
+[columns.age]
+type = "numeric"
+lower = 0
+upper = 110
+[columns.lung]
+type = "categorical"
+levels = ["no", "yes"]
+"""
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> str:
+    path = tmp_path / "schema.toml"
+    path.write_text(SCHEMA)
+    return str(path)
+
+
+def test_table_and_files(schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plan"
+    asked = ["plan", "--schema", schema, "--rows", "100000", "--epsilon", "1", "--delta", "1e-6"]
+    assert run([*asked, "--out", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "3 columns, 100,000 rows, epsilon 1, delta 1e-06, replace-one" in text
+    assert "is enough to find w = 0.1 at every order" in text
+    assert (out / "plan.png").read_bytes().startswith(b"\x89PNG")
+    assert len(json.loads((out / "plan.json").read_text())["orders"]) == 2
+
+
+def test_json_and_nothing_else(schema: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["plan", "--schema", schema, "--rows", "5000", "--epsilon", "0.1", "--json", "--max-order", "0"]
+    assert run([*asked, "--effect", "0.2", "--share", "0.1", "--neighbours", "add-remove"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["effect"], told["share"], told["neighbours"]) == (0.2, 0.1, "add-remove")
+    assert [row["order"] for row in told["orders"]] == [0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["--rows", "0"], "rows must be"),
+        (["--rows", "many"], "--rows"),
+        (["--epsilon", "-1"], "epsilon"),
+        (["--delta", "2"], "delta"),
+        (["--neighbours", "none"], "neighbours"),
+        (["--effect", "3"], "effect"),
+        (["--share", "0"], "share"),
+        (["--schema", "nowhere.toml"], "nowhere.toml"),
+        (["--out", "/dev/null/plan"], "can't write"),
+    ],
+)
+def test_bad_input(wrong: list[str], said: str, schema: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "--schema", schema, "--rows", "1000", "--epsilon", "1", *wrong]) == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert len(caught.err.splitlines()) == 1
+    assert said in caught.err

@@ -1,0 +1,102 @@
+"""How clearly a dependence shows: classical without noise, less with it, and the kernel's own variance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcausal.planning.blocks import omnibus
+from dpcausal.planning.expected import Expected, directions, margin, normals
+from dpcausal.planning.power import least_dependence, power, power_of
+from dpcausal.stats.measured_kernel import ABOUT, LOUD, UNSEEN, basis, covariance
+
+
+def loud(variance: float) -> Expected:
+    return Expected(10_000, 2, 3, (2, 3), None, lambda columns: variance)
+
+
+@pytest.mark.parametrize("share", [None, 0.1, 0.01])
+@pytest.mark.parametrize("shape", [(2, 2, ()), (3, 4, ()), (2, 2, (2, 2)), (3, 3, (3,)), (4, 2, (2, 5))])
+def test_without_noise_every_row_counts(shape: tuple[int, int, tuple[int, ...]], share: float | None) -> None:
+    """w = sqrt(chi2/n), so the noncentrality per w^2 is n, up to the test's floor under variances."""
+    x, y, given = shape
+    assert Expected(1e6, x, y, given, share).worth == pytest.approx(1e6, rel=2e-3)
+    assert omnibus(1e6, x, y, given, None, 0.0)[1] == pytest.approx(1e6)
+
+
+def test_noise_takes_away() -> None:
+    worth = [loud(variance).worth for variance in (0.0, 10.0, 1e3, 1e5)]
+    assert worth == sorted(worth, reverse=True)
+    assert worth[-1] < worth[0] / 10
+
+
+def test_one_pair_by_hand() -> None:
+    """Two binary columns: M has variance n/16 + s2/4 in its one entry, and a dependence w moves it by n w/4."""
+    n, s2 = 5000.0, 700.0
+    table = Expected(n, 2, 2, (), None, lambda columns: s2 if len(columns) == 2 else 0.0)
+    assert table.worth == pytest.approx((n / 4) ** 2 / (n / 16 + s2 / 4), rel=1e-3)
+
+
+def test_noise_in_a_cell_adds_components() -> None:
+    """Independent noise s2 in every cell of a 2 x 3 table: each component has s2 over the cells it sums."""
+    s2 = 7.0
+    table = Expected(100, 2, 3, (), None, lambda columns: s2 * 6 / math.prod(columns))
+    assert table.noise_variance == pytest.approx(s2)
+
+
+def test_directions_are_orthonormal_under_the_margin() -> None:
+    p = margin(4, 0.03)
+    u = directions(p)
+    assert p.sum() == pytest.approx(1.0)
+    assert u.T @ np.diag(p) @ u == pytest.approx(np.eye(3))
+    assert p @ u == pytest.approx(np.zeros(3))
+
+
+def test_patterns_never_change() -> None:
+    """A plan made twice is the same plan."""
+    assert normals(5, 3).tolist() == normals(5, 3).tolist()
+    assert loud(50.0).worth == loud(50.0).worth
+    draws = normals(0, 100_000)
+    assert abs(draws.mean()) < 0.02  # 6 standard errors
+    assert abs((draws**4).mean() - 3) < 0.2
+
+
+@pytest.mark.parametrize("share", [None, 0.1])
+def test_blocks_have_the_kernels_variance(share: float | None) -> None:
+    """One block of 3 x 2: signal^2/variance summed over directions, against ``measured_kernel.covariance``."""
+    n, s2 = 800.0, 30.0
+    p, q = margin(3, share)[None, :], margin(2, share)[None, :]
+    about = np.zeros((1, ABOUT))
+    about[0, LOUD], about[0, UNSEEN] = 1.0, n
+    u, v = np.zeros((3, 3)), np.zeros((2, 2))
+    nu, nv = basis(p, 0, u), basis(q, 0, v)
+    cov, fourth, slope = np.zeros((2, 2)), np.zeros(2), np.zeros(2)
+    spread = np.full((1, 3, 2), s2)
+    covariance(0, np.array([n]), about, spread, 0.0, p, q, u, v, nu, nv, cov, fourth, slope)
+    strength = (n * n + n) ** 2 / np.diag(cov)
+    degrees = strength.sum() ** 2 / (strength**2).sum()
+    mean = (strength**2).sum() / strength.sum()
+    assert omnibus(n, 3, 2, (1,), share, s2) == pytest.approx((degrees, degrees * mean / 2), rel=5e-3)
+
+
+def test_least_dependence_inverts_power() -> None:
+    for table in (loud(100.0), Expected(10_000, 2, 2, (2, 2), 0.1, lambda columns: 40.0, whole=True)):
+        for alike in (True, False) if table.whole else (True,):
+            w = least_dependence(table, 0.01, 0.9, alike=alike)
+            assert power_of(table, w, 0.01, alike=alike) == pytest.approx(0.9, abs=1e-4)
+
+
+def test_without_dependence_the_power_is_the_level() -> None:
+    """The Cauchy combination is exact only near 0, so within a fifth of the level."""
+    assert power(0.05, 1.0, 1.0, 0.0, 0.0) == pytest.approx(0.05)
+    for both in (2.0, 9.0, 64.0):
+        assert power(0.05, 1.0, both, 0.0, 0.0) == pytest.approx(0.05, abs=0.01)
+
+
+def test_only_whole_tables_show_what_cancels() -> None:
+    assert math.isinf(least_dependence(loud(1.0), 0.05, alike=False))
+    whole = Expected(10_000, 2, 3, (2, 3), None, lambda columns: 1.0, whole=True)
+    changing, alike = (least_dependence(whole, 0.05, alike=alike) for alike in (False, True))
+    assert alike < changing < 2 * alike

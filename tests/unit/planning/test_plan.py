@@ -1,0 +1,117 @@
+"""``dc.plan``: consistent with itself, with words and JSON, and clear about bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.core.errors import InputError
+from dpcausal.planning.words import number
+
+YES_NO = dc.Categorical(["no", "yes"])
+SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
+LARGE = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(20)})
+
+
+def test_small_domains_are_measured_as_a_whole() -> None:
+    found = dc.plan(SMALL, 100_000, 1.0, 1e-6)
+    assert found.design.joint
+    assert [order.order for order in found.orders] == [0, 1, 2, 3]
+    assert found.testable_orders == (0, 1, 2, 3)
+    for order in found.orders:
+        assert order.smallest_exact <= order.smallest < 1.05 * order.smallest_exact
+        assert (order.smallest_changing is None) == (order.order == 0)
+        assert order.noise_share < 0.05
+
+
+def test_large_domains_by_components() -> None:
+    found = dc.plan(LARGE, 10_000, 1.0, 1e-6)
+    assert not found.design.joint
+    assert len(found.orders) == 5
+    smallest = [order.smallest for order in found.orders]
+    assert smallest == sorted(smallest)
+    assert all(order.smallest_changing is None for order in found.orders)
+    assert found.orders[2].interactions is not None
+
+
+def test_too_little_for_anything() -> None:
+    found = dc.plan(LARGE, 200, 0.01, 1e-6)
+    assert found.testable_orders == ()
+    assert found.epsilon_enough is None  # 200 rows do not show w = .1 at any price
+    text = str(found)
+    assert "cannot be tested" in text
+    assert "No epsilon is enough" in text
+
+
+@pytest.mark.parametrize("schema", [SMALL, LARGE])
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+def test_the_epsilon_that_is_enough_is(schema: dc.Schema, neighbours: str) -> None:
+    """With it the effect is found at every order, with a tenth less it is not."""
+    asked: dict[str, Any] = {"neighbours": neighbours, "effect": 0.08, "max_order": 2}
+    enough = dc.plan(schema, 50_000, 1.0, 1e-6, **asked).epsilon_enough
+    assert enough is not None
+    assert max(order.smallest for order in dc.plan(schema, 50_000, enough, 1e-6, **asked).orders) <= 0.0801
+    less = dc.plan(schema, 50_000, 0.9 * enough, 1e-6, **asked)
+    assert max(order.smallest for order in less.orders) > 0.08
+
+
+def test_more_of_everything_shows_more() -> None:
+    def worst(rows: int = 10_000, epsilon: float = 0.1, level: float = 0.05, **more: Any) -> float:
+        found = dc.plan(SMALL, rows, epsilon, level=level, max_order=1, **more)
+        return max(order.smallest for order in found.orders)
+
+    usual = worst()
+    assert worst(rows=20_000) < usual < worst(epsilon=0.05)
+    assert worst(level=0.1) < usual < worst(level=0.01)
+    assert worst(power=0.5) < usual < worst(power=0.95)
+    assert worst(neighbours="add-remove") < usual < worst(share=0.1)
+
+
+def test_columns_with_one_level_do_not_count() -> None:
+    constant = dc.Schema({**dict(SMALL), "z": dc.Categorical(["only"])})
+    assert dc.plan(constant, 1000, 1.0).orders == dc.plan(SMALL, 1000, 1.0).orders
+
+
+def test_json_and_words_say_the_same(tmp_path: Path) -> None:
+    SMALL.write(tmp_path / "schema.toml")
+    found = dc.plan(tmp_path / "schema.toml", 5000, 0.2, neighbours="add-remove", effect=0.3)
+    told = json.loads(found.to_json())
+    assert told["neighbours"] == "add-remove"
+    assert [row["smallest"] for row in told["orders"]] == [order.smallest for order in found.orders]
+    text = found.summary()
+    assert max(map(len, text.splitlines())) <= 110
+    assert "about 5,000 rows" in text
+    for order in found.orders:
+        row = next(line for line in text.splitlines() if line.split()[:2] == [str(order.order), "yes"])
+        assert number(order.smallest) in row.split()
+        assert number(order.epsilon_enough) in row.split()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"rows": 0}, "rows"),
+        ({"rows": 1.5}, "rows"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": float("nan")}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"level": 5}, "level"),
+        ({"power": 0.01}, "power"),
+        ({"effect": 0}, "effect"),
+        ({"share": 0.7}, "share"),
+        ({"max_order": -1}, "max_order"),
+        ({"neighbours": "cousins"}, "neighbours"),
+        ({"neighbours": "fixed-labels"}, "neighbours"),
+        ({"schema": dc.Schema(a=YES_NO)}, "two columns"),
+        ({"schema": dc.Schema(a=YES_NO, b=dc.Categorical(["x"]))}, "two columns"),
+        ({"schema": LARGE, "max_order": 9}, "max_order"),
+    ],
+)
+def test_bad_input_is_one_line(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        dc.plan(**{"schema": SMALL, "rows": 1000, "epsilon": 1.0, **wrong})
+    assert "\n" not in str(caught.value)
