@@ -1,12 +1,13 @@
 # make demo   a private release on an embedded data set, from nothing
 # make test   the whole test suite, from nothing (.ci/run calls this)
+# make wheel  sdist and wheel, installed into a clean environment and tried (.ci/run calls this too)
 # make docs   the documentation, in site/index.html; warnings are errors, links are checked
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-all lint docs bench clean
+.PHONY: demo test test-all lint docs wheel bench clean
 
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -36,6 +37,9 @@ test: lint docs
 
 test-all: lint docs
 	$(BIN)/python -m pytest
+
+wheel:
+	tools/wheel_smoke.sh $(PYTHON)
 
 clean:
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
