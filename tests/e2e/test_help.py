@@ -29,6 +29,7 @@ SCHEMA = (
 )
 COMMANDS = [
     "schema",
+    "plan",
     "discover",
     "test",
     "gwas-simulate",
@@ -94,7 +95,7 @@ def test_every_example_runs(
 
 def test_the_first_page_shows_the_way_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     page = shown("", capsys)
-    assert [line.split()[1] for line in examples(page)] == ["schema", "ledger", "discover", "ledger"]
+    assert [line.split()[1] for line in examples(page)] == ["schema", "plan", "ledger", "discover", "ledger"]
     assert "3 the budget does not allow it" in page
 
 

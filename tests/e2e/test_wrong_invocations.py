@@ -185,6 +185,12 @@ WRONG = [
     ("gwas out is a file", "gwas study --epsilon 3 --out taken", "taken"),
     ("simulated nobody", "gwas-simulate out/s --people 0", "people"),
     ("simulated frequencies", "gwas-simulate out/s --maf often", "--maf"),
+    # plan
+    ("a plan without rows", "plan --schema schema.toml --epsilon 1", "--rows"),
+    ("a plan for no rows", "plan --schema schema.toml --rows 0 --epsilon 1", "rows"),
+    ("a plan of no epsilon", "plan --schema schema.toml --rows 100 --epsilon nan", "epsilon"),
+    ("a plan of a missing schema", "plan --schema no.toml --rows 100 --epsilon 1", "no.toml"),
+    ("a plan below the level", "plan --schema schema.toml --rows 100 --epsilon 1 --power 0.01", "power"),
     # audit, reproduce
     ("audit of an unknown method", "audit laplas", 'did you mean "laplace"'),
     ("audit epsilon", "audit laplace --epsilon 0", "--epsilon"),

@@ -29,7 +29,8 @@ HELP = """Causal graphs and conditional independence tests on sensitive data, un
 [bold]From a file to a private graph[/bold]
 
 dpcausal schema patients.csv > schema.toml
-# check every line of schema.toml against a code book
+# check schema.toml against a code book; see what a budget can show
+dpcausal plan --schema schema.toml --rows 50000 --epsilon 1
 dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
   --epsilon 10
 dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
