@@ -185,7 +185,7 @@ class Gcm:
             neighbours=terms.neighbours,
             size=max(len(columns.x), 1),
         )
-        products = self._products(columns)
+        products = self._products(columns) if len(columns.x) else np.zeros(1)
         statistic = gcm_statistic(release(mechanism, budget, label, products))
         return Outcome.at(terms.level, gcm_pvalue(statistic), statistic)
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
 
-Matrix = NDArray[np.float64]
+Float = TypeVar("Float", np.float32, np.float64)
 Kind = Literal["gaussian", "additive", "mixed"]
 KINDS = ("gaussian", "additive", "mixed")
 WIDE = 0.5
@@ -47,11 +47,11 @@ class Kernel:
         if self.kind not in KINDS:
             raise InputError(f"kernel must be one of {', '.join(KINDS)}, not {self.kind!r}")
 
-    def block(self, a: Matrix, b: Matrix) -> Matrix:
-        """k of every row of ``a`` with every row of ``b``."""
+    def block(self, a: NDArray[Float], b: NDArray[Float]) -> NDArray[Float]:
+        """k of every row of ``a`` with every row of ``b``, in the precision of ``a``."""
         d = a.shape[1]
         if d == 0:
-            return np.ones((len(a), len(b)))
+            return np.ones((len(a), len(b)), dtype=a.dtype)
         if self.kind == "gaussian" or d == 1:
             k = self._product(a, b, self.bandwidth)
         else:
@@ -64,10 +64,10 @@ class Kernel:
             k *= 0.5
         return k
 
-    def _product(self, a: Matrix, b: Matrix, width: float) -> Matrix:
+    def _product(self, a: NDArray[Any], b: NDArray[Any], width: float) -> NDArray[Any]:
         metric = [j for j in range(a.shape[1]) if j not in self.discrete]
         p, q = a[:, metric] / width, b[:, metric] / width
-        k = p @ q.T
+        k: NDArray[Any] = p @ q.T
         k -= 0.5 * np.einsum("ij,ij->i", p, p)[:, None]
         k -= 0.5 * np.einsum("ij,ij->i", q, q)[None, :]
         np.minimum(k, 0.0, out=k)  # rounding must not lift the norm above one
@@ -76,8 +76,8 @@ class Kernel:
             k *= a[:, j, None] == b[None, :, j]
         return k
 
-    def _additive(self, a: Matrix, b: Matrix) -> Matrix:
-        k = np.zeros((len(a), len(b)))
+    def _additive(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        k = np.zeros((len(a), len(b)), dtype=a.dtype)
         one = np.empty_like(k)
         for j in range(a.shape[1]):
             if j in self.discrete:

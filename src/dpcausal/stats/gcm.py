@@ -10,8 +10,8 @@ that misses the same part of z in x and in y makes T reject.
     sum R has variance sum_i sigma_i^2 tau_i^2 c,    c = tr(Q^4)/sum_i ((Q^2)_ii)^2
 
 if the errors' variances sigma^2, tau^2 vary little, so sum R^2 c is the variance to compare with (c = 1 for a fit of
-few degrees of freedom, 1/(1 - p/n) for p of them). The kernel works on ranks of z and on standardised z, so
-it needs no scale.
+few degrees of freedom, 1/(1 - p/n) for p of them). The kernel (``block_kernel``) works on ranks of z and
+on standardised z, so it needs no scale.
 
 **Cost** 2 m^3 for a block of m rows. **Edge cases**: a constant column gives (0, 0), and p = 1.
 
@@ -32,9 +32,11 @@ from dpcausal.regression.kernel import Kernel
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-PENALTY = 0.05  # nearly interpolates what the kernel can bend to: bias is worse than lost degrees of freedom
-SPREAD = 1.5  # bandwidth in ranks: about this many rows (times columns) wide
+PENALTY = 0.01  # nearly interpolates what the kernel can bend to: bias is worse than lost degrees of freedom
+SPREAD = 2.5  # bandwidth in ranks: about this many rows (times columns) wide
 MOST_WIDE = 0.5
+SMOOTH = 0.5  # bandwidth in standard deviations
+CURVES = 10.0  # weight of lines, squares and products of columns: hardly penalised
 BLOCK = 1024  # rows of one classical fit
 
 
@@ -72,14 +74,22 @@ def ranked(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
 
 
 def block_kernel(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """K + PENALTY I of one block: ``rank_kernel`` on ranks, and straight lines in the numbers as they are."""
+    """K + PENALTY I of one block.
+
+    Four things that a regression may need: rough functions of single columns and wide interactions (``rank_kernel``),
+    smooth functions that go far out (a gaussian kernel on standardised numbers), and quadratic functions of all.
+    """
     m, d = z.shape
-    k = rank_kernel(m, d, discrete).block(*(ranked(z, discrete),) * 2)
+    rough = ranked(z, discrete).astype(np.float32)
+    k = rank_kernel(m, d, discrete).block(rough, rough).astype(np.float64)
     metric = [j for j in range(d) if j not in discrete]
     if metric:
-        lines = z[:, metric] - z[:, metric].mean(axis=0)
-        lines /= np.maximum(lines.std(axis=0), 1e-300) * math.sqrt(len(metric))
-        k += np.nan_to_num(lines @ lines.T)
+        numbers = z[:, metric] - z[:, metric].mean(axis=0)
+        numbers /= np.maximum(numbers.std(axis=0), 1e-300)
+        near = numbers.astype(np.float32)
+        k += Kernel(SMOOTH, "additive").block(near, near)
+        products = numbers @ numbers.T / len(metric)
+        k += CURVES * products * (1.0 + products)
     k[np.diag_indices(m)] += PENALTY
     return k
 
@@ -91,7 +101,9 @@ def block_residuals(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) 
 
 
 def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[float, float]:
-    """(sum R, its variance) of one block."""
+    """(sum R, its variance) of one block; (0, 0) for fewer than three rows."""
+    if len(x) < 3:
+        return 0.0, 0.0
     factor, info = lapack.dpotrf(block_kernel(z, discrete), lower=1, clean=1, overwrite_a=1)
     if info:
         return 0.0, 0.0

@@ -36,7 +36,7 @@ from dpcausal.stats.gcm import Matrix, Vector, block_residuals
 
 Integers = NDArray[np.int64]
 
-SCALE = 0.7  # share of a block's degrees of freedom that its fit leaves, about
+SCALE = 0.5  # share of a block's degrees of freedom that its fit leaves, about
 STEPS = 256  # of one clip
 MOST_ROWS = 320  # of one fit
 LEAST = 1e-12  # residuals below this share of the column are rounding
