@@ -17,3 +17,10 @@ def checked_level(level: object, name: str = "level") -> float:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise InputError(f"{name} must lie strictly between 0 and 1, not {level!r}")
     return float(level)
+
+
+def checked_count(number: object, name: str) -> int:
+    """A whole number, zero or above."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise InputError(f"{name} must be a whole number, zero or above, not {number!r}")
+    return number

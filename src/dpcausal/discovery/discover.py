@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -15,9 +14,8 @@ from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Edge, Knowledge
-from dpcausal.discovery.measured import MOST_CELLS
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.task import Found, Task
+from dpcausal.discovery.task import Found, Task, mostly_numbers
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.orient import orient
 from dpcausal.privacy.budget import Budget
@@ -34,6 +32,7 @@ DRIVERS = {
     "em-pc": "em_pc",
     "curate": "curate",
     "tests": "tests",
+    "moments": "moments",
 }
 PUBLIC = ("the schema (columns, levels, bins)", "the method, its level and background knowledge")
 
@@ -73,7 +72,7 @@ def discover(
         raise InputError("a graph needs at least two columns in the schema")
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
     known = Knowledge.of(columns, required, forbidden, tiers)
-    name, why = _choose(counts, epsilon) if method == "auto" else (method, "as asked")
+    name, why = _choose(data, epsilon) if method == "auto" else (method, "as asked")
     run = _driver(name)
     if (name == "pc") != (epsilon is None):
         raise InputError(
@@ -89,7 +88,8 @@ def discover(
         found = run(Task(counts, known, level, max_order, relation, budget, rows), **options)
     skeleton = found.skeleton
     edges = skeleton.edges
-    graph = orient(Graph(columns, undirected=edges), skeleton.separating, known.required_arrows(edges))
+    middles = skeleton.separating if found.not_colliders is None else found.not_colliders
+    graph = orient(Graph(columns, undirected=edges), middles, known.required_arrows(edges))
     public = (
         *PUBLIC,
         *(("the number of rows",) if relation is Neighbours.REPLACE_ONE else ()),
@@ -109,6 +109,7 @@ def discover(
         complete=skeleton.complete,
         separating=dict(skeleton.separating),
         notes=found.notes,
+        confidence=found.confidence,
     )
 
 
@@ -127,13 +128,16 @@ def _shown(progress: bool, name: str) -> Iterator[None]:
         yield
 
 
-def _choose(counts: Counts, epsilon: float | None) -> tuple[str, str]:
+def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, str]:
     """From the schema and the budget alone."""
     if epsilon is None:
         return "pc", "chosen because no privacy was asked for"
-    if math.prod(column.size for column in counts.schema.values()) <= MOST_CELLS:
-        return "measured", "chosen because the joint table is small enough to be measured at once"
-    return "priv-pc", "chosen because the joint table is too large to be measured at once"
+    if isinstance(data, Dataset) and mostly_numbers(data.columns, data.values):
+        return (
+            "moments",
+            "chosen because most columns hold numbers, whose moments measured once answer every question",
+        )
+    return "measured", "chosen because tables measured once answer every question"
 
 
 def _driver(name: str) -> Callable[..., Found]:

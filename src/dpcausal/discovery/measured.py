@@ -1,12 +1,15 @@
-"""Measured: release one joint histogram with noise; the whole search is then free post-processing.
+"""Measured: spend the budget on tables with noise of known law, once; every test is then free post-processing.
 
-Every question needs only a margin of the joint table over all columns. It is measured once, with Laplace noise (pure
-epsilon) or Gaussian noise (with delta, where that is less), and PC asks the noisy table: a margin that sums m cells
-has m times the variance of one, and the test knows it (``stats/measured.py``). Where a table is too noisy to show
-even a perfect association, the answer is "not tested": the edge stays and the result says so.
+1. The plan (``measured_plan.py``), from public numbers alone: one joint table, or components order by order.
+2. Components: all columns and pairs. Tests of order 0 *and* 1 need no more (``stats/partial.py``). For every higher
+   order the questions the search asks name the components they lack; those worth it are measured, under
+   the filter on the total, chosen from what is already released.
+3. PC asks; a test that could not have seen a dependence is "not tested": the edge stays and the result says so.
+4. Of all sets that separate a pair the one with the largest p-value is kept; arrows follow the majority of the
+   separating sets (``measured_arrows.py``).
 
-**Guarantee** (epsilon, delta)-DP: one mechanism, one event. One row replaced moves two cells by one each, one row added
-moves one. **Cost** O(cells) a question. **Limit**: the joint table may have at most 2^18 declared cells.
+**Guarantee** (epsilon, delta)-DP in total: mechanisms charged before noise, questions chosen from released values only
+(docs/measured.md has the composition). **Cost** O(cells) a question.
 """
 
 from __future__ import annotations
@@ -14,87 +17,94 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcausal.citests.measured import Measured
-from dpcausal.citests.method import Terms
-from dpcausal.core.errors import InputError
-from dpcausal.discovery.search import Answers, Question, pc_search
+from dpcausal.core.arguments import checked_count
+from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.confidence import found_again
+from dpcausal.discovery.measured_arrows import not_colliders
+from dpcausal.discovery.measured_plan import (
+    first_sets,
+    first_shares,
+    joint_mechanism,
+    noise_variance,
+    plan_for,
+)
+from dpcausal.discovery.measurer import Measurer
+from dpcausal.discovery.search import Skeleton, pc_search
 from dpcausal.discovery.task import Found, Task, drive
 from dpcausal.privacy.mechanisms.release import release
-from dpcausal.stats.measured import MeasuredTest, measured_test
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 
-MOST_CELLS = 1 << 18
-
-
-class NoisyJoint:
-    """A released joint table and the law of its noise; answers from it cost nothing."""
-
-    def __init__(
-        self,
-        columns: tuple[str, ...],
-        table: NDArray[np.float64],
-        variance: float,
-        kurtosis: float,
-        n: int | None,
-    ) -> None:
-        self._place = {name: i for i, name in enumerate(columns)}
-        self._table, self._variance, self._kurtosis, self._n = table, variance, kurtosis, n
-        self._margins: dict[tuple[int, ...], NDArray[np.float64]] = {}
-
-    def _margin(self, axes: tuple[int, ...]) -> NDArray[np.float64]:
-        """The table over these axes, in ascending order."""
-        if axes not in self._margins:
-            over = tuple(axis for axis in range(self._table.ndim) if axis not in axes)
-            self._margins[axes] = self._table.sum(axis=over)
-        return self._margins[axes]
-
-    @property
-    def cells(self) -> int:
-        """Declared cells of the joint table."""
-        return self._table.size
-
-    def test(self, question: Question) -> MeasuredTest:
-        """The noise-aware test of one question."""
-        wanted = [self._place[name] for name in (*question.given, question.x, question.y)]
-        axes = tuple(sorted(wanted))
-        table = self._margin(axes).transpose([axes.index(axis) for axis in wanted])
-        summed = self._table.size // table.size
-        blocks = table.reshape(-1, *table.shape[-2:])
-        return measured_test(blocks, summed * self._variance, kurtosis=self._kurtosis / summed, n=self._n)
+AHEAD = 500  # sets of one edge asked about in one batch
 
 
-def measure(task: Task) -> NoisyJoint:
-    """Charge the whole budget and release the joint table."""
+def start(task: Task) -> Measurer:
+    """Measure what comes first: the joint table, or columns and pairs."""
     budget = task.paid()
-    shape = [column.size for column in task.counts.schema.values()]
-    cells = math.prod(shape)
-    if cells > MOST_CELLS:
-        raise InputError(
-            f"measured needs a joint table of at most {MOST_CELLS:,} declared cells, not {cells:,}: "
-            "declare fewer columns or coarser bins, or use priv-pc"
+    sizes = [column.size for column in task.counts.schema.values()]
+    plan = plan_for(sizes, budget.total.epsilon, budget.total.rho, task.neighbours)
+    if plan.joint:
+        total = budget.total.rho if plan.gaussian else budget.total.epsilon
+        mechanism = joint_mechanism(math.prod(sizes), total, task.neighbours, gaussian=plan.gaussian)
+        noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
+        kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
+        joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis, task.n)
+        return Measurer(task, plan, joint, ["the joint table of all columns, with noise in every cell"])
+    measurer = Measurer(task, plan, Components(sizes))
+    if task.n is not None and isinstance(measurer.tables, Components):
+        measurer.tables.add((), np.array(float(task.n)), 0.0)
+    shares = first_shares(sizes, task.neighbours)
+    for (label, sets), share in zip(first_sets(len(sizes), task.neighbours), shares, strict=True):
+        measurer.measure(sets, share, label)
+    return measurer
+
+
+def search(measurer: Measurer) -> Skeleton:
+    """The skeleton that these answers give."""
+    task = measurer.task
+    return drive(pc_search(task.columns, task.known, max_order=task.max_order, ahead=AHEAD), measurer.answer)
+
+
+def run(task: Task, confidence: int = 0) -> Found:
+    """Measure, search, orient. ``confidence``: how often to repeat the search on noise drawn anew (0: not)."""
+    checked_count(confidence, "confidence")
+    measurer = start(task)
+    skeleton = search(measurer)
+    notes = [_said(measurer)]
+    if measurer.silent:
+        notes.append(f"{measurer.silent} questions could not be answered at this budget: their edges stay")
+    arrows = not_colliders(skeleton, measurer.says, measurer.against, task.columns)
+    again = None
+    if confidence:
+        again = found_again(
+            measurer.tables,
+            lambda tables: search(measurer.with_tables(tables)).edges,
+            skeleton.edges,
+            confidence,
         )
-    terms = Terms(budget.total.epsilon, budget.total.delta, task.level, task.neighbours, task.n)
-    mechanism, variance, kurtosis = Measured().mechanism(cells, terms)
-    noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
-    return NoisyJoint(task.columns, np.asarray(noisy), variance, kurtosis, task.n)
+    return Found(
+        skeleton,
+        released=tuple(measurer.released),
+        notes=tuple(notes),
+        adaptive=not measurer.plan.joint,
+        not_colliders=arrows,
+        confidence=again,
+    )
 
 
-def run(task: Task) -> Found:
-    """Measure once, then search."""
-    joint = measure(task)
-    silent = 0
-
-    def answer(batch: list[Question]) -> Answers:
-        nonlocal silent
-        found = [joint.test(question) for question in batch]
-        answers = [test.pvalue > task.level if test.informative else None for test in found]
-        silent += answers.count(None)
-        return answers
-
-    skeleton = drive(pc_search(task.columns, task.known, max_order=task.max_order), answer)
-    notes = [f"One joint table of {joint.cells:,} cells was measured; every test was made on it"]
-    if silent:
-        notes.append(f"{silent} of the questions could not be answered at this budget: their edges stay")
-    released = ("the joint table of all columns, with noise",)
-    return Found(skeleton, released=released, notes=tuple(notes), adaptive=False)
+def _said(measurer: Measurer) -> str:
+    """What was measured, in words."""
+    deviation = math.sqrt(measurer.plan.pair_variance)
+    noise = "Gaussian" if measurer.plan.gaussian else "Laplace"
+    if isinstance(measurer.tables, JointTable):
+        cells = measurer.tables.joint.size
+        return (
+            f"One joint table of {cells:,} cells was measured with {noise} noise; a cell of a table of two columns "
+            f"is known to {deviation:.3g} rows (standard deviation)"
+        )
+    assert isinstance(measurer.tables, Components)
+    number = len(measurer.tables.values)
+    return (
+        f"{number:,} interactions of columns were measured with {noise} noise; that of two columns is known to "
+        f"{deviation:.3g} rows (standard deviation)"
+    )

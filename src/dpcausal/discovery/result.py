@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -16,7 +17,8 @@ from dpcausal.graphs.graph import Graph
 class DiscoveryResult:
     """``graph`` is the CPDAG; ``untested`` are edges that stand only because the budget ended before they were tested.
 
-    ``asked`` counts the questions by order; ``notes`` says in words what the method did.
+    ``asked`` counts the questions by order; ``notes`` says in words what the method did. ``confidence`` (measured,
+    where asked for): how often each edge is found again on noise drawn anew (``confidence.py``).
     """
 
     graph: Graph
@@ -29,6 +31,7 @@ class DiscoveryResult:
     complete: bool
     separating: dict[Pair, tuple[str, ...]]
     notes: tuple[str, ...]
+    confidence: Mapping[Pair, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -45,6 +48,12 @@ class DiscoveryResult:
             ],
             "asked": {str(order): count for order, count in sorted(self.asked.items())},
             "notes": list(self.notes),
+            "confidence": None
+            if self.confidence is None
+            else [
+                {"pair": sorted(pair), "found_again": part}
+                for pair, part in sorted(self.confidence.items(), key=lambda item: sorted(item[0]))
+            ],
             "privacy": self.privacy.to_dict(),
         }
 

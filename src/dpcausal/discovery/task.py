@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.search import Answers, Question, Skeleton
 from dpcausal.privacy.budget import Budget
 
@@ -52,6 +52,14 @@ class Found:
     public: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     adaptive: bool = True  # False: every event was fixed before the first answer
+    # middles of open triples that must not be made colliders, where more is known than one separating set
+    not_colliders: Mapping[Pair, frozenset[str]] | None = None
+    confidence: Mapping[Pair, float] | None = None  # how often each edge is found again on noise drawn anew
+
+
+def mostly_numbers(columns: Sequence[str], numeric: Collection[str]) -> bool:
+    """Whether more than half of the columns hold numbers: public."""
+    return 2 * sum(name in numeric for name in columns) > len(columns)
 
 
 def drive(

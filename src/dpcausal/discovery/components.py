@@ -1,0 +1,171 @@
+"""Released tables, the law of their noise, and tests made from them. Nothing here sees a count without noise.
+
+Two ways to hold them, one way to ask: a *joint* table, whose margins sum noisy cells, and *components*
+(``stats/components.py``), each measured with its own noise. A component measured twice is the mean of both,
+weighted by inverse variance. Everything here is free post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from dpcausal.stats.components import Columns, Floats, interaction, table_of
+from dpcausal.stats.measured import measured_test
+from dpcausal.stats.measured_law import cauchy_combination
+from dpcausal.stats.partial import PartialTest, block_noise, partial_test
+
+MOST_BLOCKS = 81  # beyond, squares of noise in so many blocks see nothing
+
+
+class NoisyTables(ABC):
+    """Tables over column numbers, with the variance of their noise component by component."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = tuple(sizes)
+        self._against: dict[tuple[int, Columns], Floats] = {}
+
+    @abstractmethod
+    def table(self, columns: Columns) -> Floats:
+        """The table over ascending ``columns``."""
+
+    @abstractmethod
+    def variance(self, columns: Columns) -> float:
+        """Variance of the noise in every direction of a component; 0 where it is exact or never was measured."""
+
+    @abstractmethod
+    def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
+        """Components a test of x and y given these needs and that were not measured."""
+
+    def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
+        """The noise-aware test; components not measured count as zero."""
+        sizes = tuple(self.sizes[j] for j in given)
+        inner = subsets_of(given)
+        return partial_test(
+            self.against(x, (y,)),
+            self.against(x, given),
+            self.against(y, given),
+            self.variance(joined(x, (y,))),
+            block_noise(sizes, tuple(self.variance(joined(x, columns)) for columns in inner)),
+            block_noise(sizes, tuple(self.variance(joined(y, columns)) for columns in inner)),
+            block_noise(sizes, tuple(self.variance(columns) for columns in inner)),
+        )
+
+    @abstractmethod
+    def louder(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> NoisyTables:
+        """The same tables with noise of the same law added once more, and known to be there."""
+
+    def against(self, end: int, columns: Columns) -> Floats:
+        """The table of ``end`` against the cells of ascending ``columns``."""
+        key = (end, columns)
+        if key not in self._against:
+            whole = joined(end, columns)
+            table = np.moveaxis(self.table(whole), whole.index(end), 0)
+            self._against[key] = np.ascontiguousarray(table.reshape(self.sizes[end], -1))
+        return self._against[key]
+
+
+class JointTable(NoisyTables):
+    """One joint table with independent noise of one variance in every cell."""
+
+    def __init__(self, table: Floats, variance: float, kurtosis: float = 0.0, n: int | None = None) -> None:
+        super().__init__(table.shape)
+        self.joint, self.cell_variance, self.kurtosis, self.n = table, variance, kurtosis, n
+
+    def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
+        """The partial form joined with one that squares block by block (``stats/measured.py``).
+
+        The first sums over blocks; the second sees what cancels between them, or stands in one small block only.
+        """
+        partial = super().test(x, y, given)
+        if not given or partial.dof == 0 or math.prod(self.sizes[j] for j in given) > MOST_BLOCKS:
+            return partial
+        whole = tuple(sorted((x, y, *given)))
+        table = self.table(whole).transpose([whole.index(j) for j in (*given, x, y)])
+        summed = self.joint.size // table.size
+        blocks = measured_test(
+            table.reshape(-1, *table.shape[-2:]),
+            summed * self.cell_variance,
+            kurtosis=self.kurtosis / summed,
+            n=self.n,
+            form="omnibus",
+        )
+        return replace(partial, pvalue=cauchy_combination(partial.pvalue, blocks.pvalue))
+
+    def table(self, columns: Columns) -> Floats:
+        """A margin of the joint table."""
+        return np.asarray(
+            self.joint.sum(axis=tuple(axis for axis in range(self.joint.ndim) if axis not in columns))
+        )
+
+    def variance(self, columns: Columns) -> float:
+        """A cell of a margin sums this many cells of the joint table."""
+        return self.cell_variance * self.joint.size / math.prod(self.sizes[j] for j in columns)
+
+    def louder(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> JointTable:
+        """Twice the variance."""
+        noise = math.sqrt(self.cell_variance) * standard_normal(self.joint.shape)
+        return JointTable(self.joint + noise, 2.0 * self.cell_variance, self.kurtosis / 2.0, self.n)
+
+    def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
+        """Nothing ever is."""
+        return []
+
+
+class Components(NoisyTables):
+    """Components by ascending column numbers, each with one variance in every direction of its space."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        super().__init__(sizes)
+        self.values: dict[Columns, Floats] = {}
+        self.variances: dict[Columns, float] = {}
+
+    def add(self, columns: Columns, value: Floats, variance: float) -> None:
+        """Take in a released component, or combine it with what is known of it."""
+        value = interaction(value) if columns else np.asarray(value, dtype=np.float64)
+        if columns in self.values:
+            old = self.variances[columns]
+            weight = old / (old + variance) if old + variance > 0 else 0.5
+            value = weight * value + (1 - weight) * self.values[columns]
+            variance = weight * variance
+        self.values[columns], self.variances[columns] = value, variance
+        self._against.clear()
+
+    def table(self, columns: Columns) -> Floats:
+        """The sum of its components, each spread over the other columns."""
+        return table_of(self.values, columns, self.sizes)
+
+    def variance(self, columns: Columns) -> float:
+        """As measured."""
+        return self.variances.get(columns, 0.0)
+
+    def louder(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> Components:
+        """Twice the variance of every component."""
+        found = Components(self.sizes)
+        for columns, value in self.values.items():
+            variance = self.variances[columns]
+            noise = interaction(standard_normal(value.shape)) if variance > 0 else 0.0
+            found.values[columns] = value + math.sqrt(variance) * noise
+            found.variances[columns] = 2.0 * variance
+        return found
+
+    def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
+        """What ``test`` would take as zero."""
+        inner = subsets_of(given)
+        wanted = [joined(x, (y,)), *inner, *(joined(end, columns) for end in (x, y) for columns in inner)]
+        return [columns for columns in wanted if columns not in self.values]
+
+
+def joined(end: int, columns: Columns) -> Columns:
+    """``columns`` with ``end``, ascending."""
+    return tuple(sorted((end, *columns)))
+
+
+def subsets_of(columns: Columns) -> list[Columns]:
+    """All subsets, the smallest first, in the order of ``stats.partial.subsets``."""
+    return [inner for number in range(len(columns) + 1) for inner in combinations(columns, number)]

@@ -1,0 +1,169 @@
+"""Charges, measures, and answers questions of a search from what was released (``measured.py`` has the whole).
+
+Questions of an order arrive in one batch. Those whose components are not measured yet name them; the sets most likely
+to separate come first, and are measured together for one share of the budget. Nothing but released values decides
+which.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpcausal.discovery.components import Components, NoisyTables
+from dpcausal.discovery.measured_plan import TRIPLES, Plan, components_mechanism, noise_variance
+from dpcausal.discovery.search import Answers, Question
+from dpcausal.discovery.task import Task
+from dpcausal.privacy.mechanisms.release import release
+from dpcausal.stats.components import Columns, interaction, sets_sensitivity
+from dpcausal.stats.partial import PartialTest
+
+# standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise
+# that only dampens a dependence must not delete it
+LEAST = (3.0, 6.0, 12.0, 40.0)
+LOUDEST = 2.0  # noise of triples over noise of pairs, at most
+LAST_PART = 0.9  # of what is left, measured at each order past the second
+
+
+@dataclass
+class Measurer:
+    """Charges, measures, and answers from what was released."""
+
+    task: Task
+    plan: Plan
+    tables: NoisyTables
+    released: list[str] = field(default_factory=list)
+    silent: int = 0  # questions without information
+    skipped: int = 0  # questions not worth their tables
+    frozen: bool = False  # measures nothing more
+    _place: dict[str, int] = field(default_factory=dict)
+    _tests: dict[tuple[int, int, Columns], PartialTest] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._place = {name: j for j, name in enumerate(self.task.columns)}
+
+    def with_tables(self, tables: NoisyTables) -> Measurer:
+        """The same questions to other tables, with nothing more to spend."""
+        return Measurer(self.task, self.plan, tables, frozen=True)
+
+    def measure(self, sets: list[Columns], share: float, label: str) -> None:
+        """Release components for this part of the budget."""
+        tables, columns = self.tables, self.task.columns
+        assert isinstance(tables, Components)
+        budget = self.task.paid()
+        total = budget.total.rho if self.plan.gaussian else budget.total.epsilon
+        mechanism = components_mechanism(
+            sets, tables.sizes, share * total, self.task.neighbours, gaussian=self.plan.gaussian
+        )
+        counts = self.task.counts
+        margins = (
+            counts.tables([tuple(columns[j] for j in one) for one in sets]) if sets != [()] else [counts.n]
+        )
+        exact = [interaction(margin) for margin in margins]
+        noisy = release(mechanism, budget, label, np.concatenate([part.ravel() for part in exact]))
+        variance, start = noise_variance(mechanism), 0
+        for one, part in zip(sets, exact, strict=True):
+            tables.add(one, noisy[start : start + part.size].reshape(part.shape), variance)
+            start += part.size
+        self._tests.clear()
+        self.released.append(
+            f"{label}, with noise of standard deviation {math.sqrt(variance):.3g} in every cell"
+        )
+
+    def answer(self, batch: list[Question]) -> Answers:
+        """One answer each: True for the best separating set of an edge, None where nothing can be said."""
+        places = [self._places(question) for question in batch]
+        if isinstance(self.tables, Components) and not self.frozen:
+            self._measure_for(places)
+        found: list[bool | None] = []
+        best: dict[tuple[int, int], int] = {}
+        for i, place in enumerate(places):
+            answer = self.says(*place)
+            found.append(False if answer else answer)
+            if answer:
+                other = best.get(place[:2])
+                if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
+                    best[place[:2]] = i
+            elif answer is None:
+                self.silent += 1
+        for i in best.values():
+            found[i] = True
+        return found
+
+    def says(self, x: int, y: int, given: Columns) -> bool | None:
+        """Independent, dependent, or nothing (no information, or a table was not measured)."""
+        if self.tables.missing(x, y, given):
+            return None
+        test = self.test(x, y, given)
+        if test.pvalue <= self.task.level:
+            return False
+        return True if test.informative(LEAST[min(len(given), len(LEAST) - 1)]) else None
+
+    def test(self, x: int, y: int, given: Columns) -> PartialTest:
+        """Kept until the next measurement."""
+        key = (x, y, given)
+        if key not in self._tests:
+            self._tests[key] = self.tables.test(x, y, given)
+        return self._tests[key]
+
+    def against(self, x: int, y: int, given: Columns) -> float:
+        """Evidence against independence: -log of the p-value."""
+        return -math.log(max(self.test(x, y, given).pvalue, 1e-300))
+
+    def _places(self, question: Question) -> tuple[int, int, Columns]:
+        place = self._place
+        return place[question.x], place[question.y], tuple(sorted(place[z] for z in question.given))
+
+    def _measure_for(self, places: list[tuple[int, int, Columns]]) -> None:
+        """Measure what these questions lack: best sets of every edge first, while noise stays low.
+
+        Sets are ranked by the test with what is not measured taken as zero: by released values only.
+        """
+        lacking = [place for place in places if self.tables.missing(*place)]
+        budget = self.task.paid()
+        order = max((len(place[2]) for place in lacking), default=0)
+        left = budget.left_rho() / budget.total.rho if self.plan.gaussian else self._left_epsilon()
+        share = min(TRIPLES, left) if order == 2 else LAST_PART * left
+        if not lacking or share < 0.01:
+            self.skipped += len(lacking)
+            return
+        edges: dict[tuple[int, int], list[tuple[float, tuple[int, int, Columns]]]] = {}
+        for place in lacking:
+            edges.setdefault(place[:2], []).append((-self.test(*place).pvalue, place))
+        ranked = [sorted(sets) for sets in edges.values()]
+        chosen: dict[Columns, None] = {}
+        room = self._room(share)
+        for turn in range(max(map(len, ranked))):
+            for sets in ranked:
+                if turn < len(sets):
+                    new = [one for one in self.tables.missing(*sets[turn][1]) if one not in chosen]
+                    cost = sets_sensitivity(new, self.tables.sizes, self.task.neighbours)
+                    if cost <= room:
+                        room -= cost
+                        chosen.update(dict.fromkeys(new))
+        if chosen:
+            self.measure(sorted(chosen), share, f"{len(chosen)} interactions for order {order}")
+        self.skipped += sum(bool(self.tables.missing(*place)) for place in lacking)
+
+    def _left_epsilon(self) -> float:
+        budget = self.task.paid()
+        return max(budget.left_epsilon() / budget.total.epsilon, 0.0)
+
+    def _room(self, share: float) -> float:
+        """Squared sensitivity that this share can measure with noise of at most ``LOUDEST`` times that of pairs.
+
+        Or, where that is more, of the sampling error in a table of three columns of middling size.
+        """
+        budget, tables = self.task.paid(), self.tables
+        assert isinstance(tables, Components)
+        middling = math.exp(3.0 * float(np.mean(np.log(tables.sizes))))
+        sampling = max(float(tables.values[()]), 1.0) / middling
+        variance = LOUDEST**2 * max(self.plan.pair_variance, sampling)
+        if self.plan.gaussian:
+            return 2.0 * share * budget.total.rho * variance
+        reach = share * budget.total.epsilon * math.sqrt(variance / 2.0)
+        return reach / math.sqrt(
+            middling
+        )  # l1: at most sqrt(cells) times the root of a squared sensitivity near 1
