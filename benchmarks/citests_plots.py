@@ -87,7 +87,8 @@ def power_figure(results: Results, where: Path) -> None:
         axes.set_ylabel("power")
     for axes in panels[2]:
         axes.set_xlabel("epsilon")
-    panels[0, 2].legend(fontsize=7, frameon=False, loc="upper left")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=8, frameon=False, ncols=4, loc="outside lower center")
     figure.suptitle(f"Power at level .05: correlation {EFFECT}/sqrt(n) in every block", fontsize=10)
     figure.savefig(where, dpi=110)
     plt.close(figure)
