@@ -1,19 +1,21 @@
 """Our ``gcm`` and ``crt`` on many repetitions that share Z: the same inner functions, one factorisation for all.
 
-``dc.ci_test`` regresses anew for every data set. Here the repetitions of a batch share the deal of rows into parts
-(gcm), and the drawn copies (crt); X, Y and the noise are each repetition's own. ``tests/e2e/test_gcm_reproduce.py``
-checks that the scores are those of the package to rounding.
+``dc.ci_test`` regresses anew for every data set. Here the data sets on one draw of Z share the deal of rows into parts
+(gcm), and those of a batch the drawn copies (crt); X, Y and the noise are each repetition's own, the noise from numpy.
+``tests/e2e/test_gcm_reproduce.py`` checks that the scores are those of the package to rounding.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from gcm.design import Z_BOUND, Batch, Values, mean_of_x
 from gcm.published import LEVEL
 from numpy.typing import NDArray
-from scipy.linalg import solve
+from scipy.linalg import cho_factor, cho_solve
 
 import dpcausal as dc
 from dpcausal.citests.continuous_rank import bins_for, blocks_of
@@ -37,68 +39,89 @@ from dpcausal.stats.gcm_parts import (
     part_plan,
     squares_share,
 )
-from dpcausal.stats.kendall_null import laplace_tail
+from dpcausal.stats.kendall_null import laplace_pvalue
 
 REPLACE = Neighbours.REPLACE_ONE
 
 
-def block_scores(x: Values, y: Values, z: Values) -> Values:
+@dataclass
+class Deal:
+    """Rows dealt into parts, each part into blocks; one factorisation a block, for every x and y on these points."""
+
+    z: Values
+    epsilon: float
+    seed: int
+
+    @cached_property
+    def plan(self) -> tuple[int, float]:
+        """(parts, cut), as the package plans them."""
+        return part_plan(*self.z.shape, self.epsilon, LEVEL)
+
+    @cached_property
+    def parts(self) -> list[list[tuple[NDArray[np.int64], tuple[Values, bool]]]]:
+        """Of every part its blocks: (rows, factor of K + PENALTY I)."""
+        dealt = np.array_split(np.random.default_rng(self.seed).permutation(len(self.z)), self.plan[0])
+        return [blocks_of_part(self.z, rows) for rows in dealt]
+
+    def scores(self, x: Values, y: Values) -> Values:
+        """One row a part, one column a repetition."""
+        return np.array(
+            [
+                sum(block_scores(x[rows], y[rows], factor) for rows, factor in part) / math.sqrt(len(part))
+                for part in self.parts
+            ]
+        )
+
+
+def blocks_of_part(z: Values, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], tuple[Values, bool]]]:
+    """As ``stats.gcm_parts.part_score`` cuts a part."""
+    blocks = max(1, -(-len(rows) // MOST_ROWS))
+    return [
+        (rows[k::blocks], cho_factor(block_kernel(z[rows[k::blocks]], ()), lower=True, check_finite=False))
+        for k in range(blocks)
+    ]
+
+
+def block_scores(x: Values, y: Values, factor: tuple[Values, bool]) -> Values:
     """``stats.gcm_parts.block_score`` of every column."""
-    m = len(x)
+    m, reps = x.shape
     if m < 3:
-        return np.zeros(x.shape[1])
+        return np.zeros(reps)
     x, y = x - x.mean(0), y - y.mean(0)
-    left = PENALTY * solve(block_kernel(z, ()), np.hstack([x, y]), assume_a="pos", check_finite=False)
-    u, v = left[:, : x.shape[1]], left[:, x.shape[1] :]
+    left = PENALTY * cho_solve(factor, np.hstack([x, y]), check_finite=False)
+    u, v = left[:, :reps], left[:, reps:]
     size_u, size_v = np.linalg.norm(u, axis=0), np.linalg.norm(v, axis=0)
     enough = (size_u > LEAST * np.linalg.norm(x, axis=0)) & (size_v > LEAST * np.linalg.norm(y, axis=0))
     found = (u * v).sum(0) / np.where(enough, size_u * size_v, 1.0) * math.sqrt(SCALE * m)
     return np.where(enough, found, 0.0)
 
 
-def part_scores(x: Values, y: Values, z: Values) -> Values:
-    """``stats.gcm_parts.part_score`` of every column."""
-    blocks = max(1, -(-len(x) // MOST_ROWS))
-    scores = [block_scores(x[k::blocks], y[k::blocks], z[k::blocks]) for k in range(blocks)]
-    return np.asarray(np.sum(scores, axis=0) / math.sqrt(blocks), np.float64)
+def discrete_laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> Values:
+    """The law of ``privacy.noise.discrete_laplace``, P(L = i) ~ exp(-|i|/scale), from numpy: for simulation only."""
+    p = -math.expm1(-1 / scale)
+    return np.asarray(rng.geometric(p, shape) - rng.geometric(p, shape), np.float64)
 
 
-def gcm_pvalues(
-    x: Values, y: Values, z: Values, epsilon: float, rng: np.random.Generator, seed: int
-) -> Values:
-    """p-values of ``gcm`` with its default variant, x, y and z in [0, 1]."""
-    scores, clip = dealt_scores(x, y, z, epsilon, rng)
-    return released_pvalues(scores, clip, epsilon, seed)
-
-
-def dealt_scores(
-    x: Values, y: Values, z: Values, epsilon: float, rng: np.random.Generator
-) -> tuple[Values, float]:
-    """(scores, cut): a row a part, a column a repetition; one deal of the rows for all."""
-    n, d = z.shape
-    parts, clip = part_plan(n, d, epsilon, LEVEL)
-    dealt = np.array_split(rng.permutation(n), parts)
-    return np.array([part_scores(x[rows], y[rows], z[rows]) for rows in dealt]), clip
-
-
-def released_pvalues(scores: Values, clip: float, epsilon: float, seed: int) -> Values:
+def released_pvalues(scores: Values, clip: float, epsilon: float, rng: np.random.Generator) -> Values:
     """Cut, release with noise, and test: one column a repetition."""
     weight = squares_share(epsilon)
     mechanism = Laplace(
         sensitivity=float(cut_sensitivity(weight)), epsilon=epsilon, neighbours=REPLACE, size=2, grid=INTEGERS
     )
-    found = []
-    with dc.testing.seeded(seed):
-        for column in scores.T:
-            total, spread = mechanism.sample(np.array(cut_scores(column.tolist(), clip, weight)))
-            found.append(laplace_tail(float(total), float(spread) * STEPS / weight, mechanism.scale))
-    return np.array(found)
+    cuts = np.array([cut_scores(column, clip, weight) for column in scores.T.tolist()], np.float64)
+    total, spread = (cuts + discrete_laplace(rng, mechanism.scale, cuts.shape)).T
+    return np.asarray(laplace_pvalue(total, spread * STEPS / weight, mechanism.scale), np.float64)
 
 
-def gcm_batch(batch: Batch, rng: np.random.Generator, seed: int) -> Values:
+def gcm_batch(batch: Batch, deal: Deal, rng: np.random.Generator) -> Values:
     """p-values of a batch."""
-    z = np.clip((batch.z + Z_BOUND) / (2 * Z_BOUND), 0, 1)
-    return gcm_pvalues((batch.unit_x + 1) / 2, (batch.unit_y + 1) / 2, z, batch.cell.epsilon, rng, seed)
+    scores = deal.scores((batch.unit_x + 1) / 2, (batch.unit_y + 1) / 2)
+    return released_pvalues(scores, deal.plan[1], batch.cell.epsilon, rng)
+
+
+def unit_z(z: Values) -> Values:
+    """Clamped to the public bounds and scaled to [0, 1]."""
+    return np.clip((z + Z_BOUND) / (2 * Z_BOUND), 0, 1)
 
 
 def crt_statistics(batch: Batch, copies: int, rng: np.random.Generator, data: dc.Dataset) -> Values:
@@ -130,24 +153,23 @@ def cut(x: Values, centre: Values, spread: Values) -> Values:
     return standardised(x, np.broadcast_to(centre, x.shape), np.broadcast_to(spread, x.shape))
 
 
-def crt_decisions(statistics: Values, epsilon: float, seed: int) -> NDArray[np.bool_]:
-    """Which columns reject, by ``NoisyRank``."""
+def crt_decisions(statistics: Values, epsilon: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which columns reject, as ``NoisyRank`` decides."""
     size = len(statistics)
+    largest = math.floor(LEVEL * size + 1e-9)
     mechanism = NoisyRank(
-        sensitivity=crt_sensitivity(REPLACE, "ranks"),
-        epsilon=epsilon,
-        size=size,
-        largest=math.floor(LEVEL * size + 1e-9),
+        sensitivity=crt_sensitivity(REPLACE, "ranks"), epsilon=epsilon, size=size, largest=largest
     )
-    with dc.testing.seeded(seed):
-        return np.array([mechanism.sample(column) for column in statistics.T])
+    integers = np.rint(statistics / mechanism.on.step)
+    noisy = integers + discrete_laplace(rng, mechanism.steps, statistics.shape)
+    return np.asarray((noisy[1:] >= noisy[0]).sum(0) < largest)
 
 
-def crt_rank_pvalues(statistics: Values, epsilon: float, seed: int) -> Values:
-    """p-values of ``release="rank"``."""
+def crt_rank_pvalues(statistics: Values, epsilon: float, rng: np.random.Generator) -> Values:
+    """p-values of ``release="rank"``: ``NoisyMax`` over ranks."""
     mechanism = NoisyMax(sensitivity=1.0, epsilon=epsilon, neighbours=REPLACE)
     ordered = -np.sort(-statistics, axis=0)
     scores = -np.abs(ordered - statistics[0]) / (2 * crt_sensitivity(REPLACE, "ranks"))
-    with dc.testing.seeded(seed):
-        ranks = [mechanism.sample(column) for column in scores.T]
-    return np.array([(1 + rank) / len(statistics) for rank in ranks])
+    integers = np.rint(scores / mechanism.on.step)
+    noise = rng.geometric(-math.expm1(-1 / mechanism.scale), scores.shape)
+    return np.asarray((1 + np.argmax(integers + noise, axis=0)) / len(statistics), np.float64)

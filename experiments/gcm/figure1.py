@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gcm.design import Cell
 from gcm.methods import KENDALL, PRIV_CRT, PRIV_GCM, TOT, named
-from gcm.ours import OURS_CRT, OURS_GCM, OURS_KENDALL, ours
+from gcm.ours import OURS_CRT, OURS_GCM, ours
 from gcm.runs import finish, measure
 
 TEXT = """Share of rejections under the null (beta = 0) by s; n = 10,000, epsilon = 2, {reps} repetitions over {draws}
@@ -28,7 +28,7 @@ def cells(quick: bool) -> list[Cell]:
 def main(quick: bool, out: Path) -> None:
     """Compute, print, draw; files gcm_figure1.png, .csv and .md in ``out``."""
     reps, draws = (40, 1) if quick else (500, 5)
-    tests = {**named(PRIV_GCM, PRIV_CRT, KENDALL, TOT), **ours(OURS_GCM, OURS_CRT, OURS_KENDALL)}
+    tests = {**named(PRIV_GCM, PRIV_CRT, KENDALL, TOT), **ours(OURS_GCM, OURS_CRT)}
     rates = measure(tests, cells(quick), reps, draws, seed=101)
     text = TEXT.format(reps=reps, draws=draws)
     finish(out, 1, quick, "Figure 1: level by complexity", text, rates, "s", log=2)

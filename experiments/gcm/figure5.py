@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from gcm.concrete import FEATURES, OUTCOME, load, resample, schema, unit
 from gcm.design import Values
-from gcm.fast import dealt_scores, released_pvalues
+from gcm.fast import Deal, released_pvalues
 from gcm.methods import GCM, PRIV_GCM
 from gcm.ours import OURS_GCM
 from gcm.published import LAMBDA, LEVEL, Fits, gcm_pvalues, products_bound
@@ -46,9 +46,9 @@ def our_pvalues(columns: dict[str, Values], feature: str, rng: np.random.Generat
     both = np.column_stack(z)
     found = []
     for _ in range(deals):
-        scores, clip = dealt_scores(x[:, None], y[:, None], both, EPSILON, rng)
-        seed = int(rng.integers(1 << 31))
-        found.append(released_pvalues(np.repeat(scores, NOISES, axis=1), clip, EPSILON, seed))
+        deal = Deal(both, EPSILON, int(rng.integers(1 << 31)))
+        scores = np.repeat(deal.scores(x[:, None], y[:, None]), NOISES, axis=1)
+        found.append(released_pvalues(scores, deal.plan[1], EPSILON, rng))
     return np.concatenate(found)
 
 

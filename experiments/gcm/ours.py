@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from gcm import fast
 from gcm.design import Z_BOUND, Batch, Values, mean_of_x
 from gcm.published import LEVEL, Flags
 from gcm.runs import Scene, Test
 
 import dpcausal as dc
+from gcm import fast
 
 OURS_GCM = "ours: gcm"
 OURS_GCM_BINS = "ours: gcm, variant bins"
@@ -54,7 +54,7 @@ def pvalues(scene: Scene, method: str, **options: Any) -> tuple[Flags, list[floa
 
 def gcm(scene: Scene) -> Flags:
     """The default."""
-    return fast.gcm_batch(scene.batch, scene.rng, scene.seed) <= LEVEL
+    return fast.gcm_batch(scene.batch, scene.points.deal(scene.batch.cell.epsilon), scene.rng) <= LEVEL
 
 
 def gcm_bins(scene: Scene) -> Flags:
@@ -77,7 +77,7 @@ def crt(scene: Scene) -> Flags:
     """The default: a decision, 199 copies; as many as the cell asks for where that is not 19."""
     copies = scene.batch.cell.copies
     found = crt_statistics(scene, 199 if copies == 19 else copies)
-    return fast.crt_decisions(found, scene.batch.cell.epsilon, scene.seed)
+    return fast.crt_decisions(found, scene.batch.cell.epsilon, scene.rng)
 
 
 def crt_rank(scene: Scene) -> Flags:
@@ -88,7 +88,7 @@ def crt_rank(scene: Scene) -> Flags:
 def crt_pvalues(scene: Scene) -> Values:
     """p-values of the rank."""
     found = crt_statistics(scene, scene.batch.cell.copies)
-    return fast.crt_rank_pvalues(found, scene.batch.cell.epsilon, scene.seed)
+    return fast.crt_rank_pvalues(found, scene.batch.cell.epsilon, scene.rng)
 
 
 def crt_statistics(scene: Scene, copies: int) -> Values:

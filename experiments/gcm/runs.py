@@ -7,7 +7,7 @@ import math
 import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -18,11 +18,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from gcm import published, rivals
 from gcm.design import Batch, Cell, Values, draw, draw_z
 from numpy.typing import NDArray
 from rich.console import Console
 from scipy.special import betaincinv
+
+from gcm import fast, published, rivals
 
 
 @dataclass
@@ -41,6 +42,7 @@ class Points:
 
     z: Values
     seed: int
+    deals: dict[float, fast.Deal] = field(default_factory=dict)
 
     @cached_property
     def fits(self) -> published.Fits:
@@ -51,6 +53,12 @@ class Points:
     def parts(self) -> list[published.Fits]:
         """Regressions on ten parts."""
         return rivals.part_fits(self.z)
+
+    def deal(self, epsilon: float) -> fast.Deal:
+        """Our parts at this budget."""
+        if epsilon not in self.deals:
+            self.deals[epsilon] = fast.Deal(fast.unit_z(self.z), epsilon, self.seed)
+        return self.deals[epsilon]
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
