@@ -1,9 +1,10 @@
 """PC without privacy: the classical algorithm, for comparison and for data that are not sensitive.
 
-``test`` is any test with a classical answer. "auto" (default): G on exact tables where no column holds numbers, else
-the test that ``citests/choice.py`` names for each question. Tests on tables: every batch of questions is counted at
-once, so that tables which share columns share passes over the data; up to ``ahead`` sets of an edge are asked
-together, which changes nothing but the time. ``stable=False`` is the original, order-dependent search."""
+``test`` is any test with a classical answer, "auto" (the test that ``citests/choice.py`` names for each question) or
+"moments" (``moments.py`` without noise). Default: moments where most columns hold numbers, else G on exact tables.
+Tests on tables: every batch of questions is counted at once, so that tables which share columns share passes over the
+data; up to ``ahead`` sets of an edge are asked together, which changes nothing but the time. ``stable=False`` is the
+original, order-dependent search."""
 
 from __future__ import annotations
 
@@ -13,20 +14,23 @@ from dpcausal.citests.method import Method, ValuesMethod
 from dpcausal.citests.question import Question as TestQuestion
 from dpcausal.citests.registry import any_method_named
 from dpcausal.core.errors import InputError
+from dpcausal.discovery import moments
 from dpcausal.discovery.search import Answers, Question, pc_search
-from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.task import Found, Task, drive, mostly_numbers
 from dpcausal.discovery.tests import TestAnswers
 
 AHEAD = 8
 
 
-def run(task: Task, *, test: str = "auto", stable: bool = True, **options: Any) -> Found:
+def run(task: Task, *, test: str | None = None, stable: bool = True, **options: Any) -> Found:
     """Run it; nothing is charged and nothing is private."""
     numbers = task.rows is not None and bool(task.rows.values)
-    if test == "auto" and not numbers:
-        test = "g"
+    if test is None:
+        test = "moments" if task.rows is not None and mostly_numbers(task.columns, task.rows.values) else "g"
     if test == "crt":
         raise InputError("crt needs a law for every column given every set: it can't drive a search")
+    if test == "moments":
+        return moments.classical(task, stable=stable, **options)
     if test == "auto" or (numbers and isinstance(any_method_named(test, options), ValuesMethod)):
         answers = TestAnswers(task, test, options, None)
         skeleton = drive(

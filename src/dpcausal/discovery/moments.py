@@ -1,0 +1,232 @@
+"""Moments: release one matrix of second moments of features, with noise; the whole search is then free.
+
+For numbers, as ``measured`` for tables. Every column becomes a few features: a numeric one 2 t, cos and sin of pi k
+t, k = 2, 4, ... (t its value scaled to [-1, 1] by its bounds; ``harmonics`` pairs of them), a categorical one an
+indicator for every level but the first. One matrix M of their second moments is released, and every question of PC is
+a test on M that knows the noise (``stats/moments.py``). With ``harmonics=0`` it tests partial correlations, right for
+linear models; more see functions of one column each, added up. With columns given, only products in which x or y
+enters as itself are used (unless noise is larger than what that could change): if x = f(z) + error its regression is
+right, whatever that of cos(x) is. By default as many (1 to 3) as the noise leaves room for.
+
+**Guarantee** (epsilon, delta)-DP: two events, fixed in advance. ``SHARE`` of the budget chooses the length rows are
+shrunk to (exponential mechanism on a public grid; option ``reach`` gives it instead), the rest pays for M (Gaussian
+noise with a delta, else Laplace). **Cost** O(n p^2), then O(q^3) a question: a million rows of 10 columns in seconds.
+
+Use bounds that fit: a column whose values fill a tenth of its declared range is measured with ten times the noise.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.errors import InputError
+from dpcausal.data.columns import Numeric
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
+from dpcausal.discovery.search import Answer, Answers, Question, pc_search
+from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.privacy.mechanisms.exponential import Exponential
+from dpcausal.privacy.mechanisms.gaussian import Gaussian
+from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.release import release
+from dpcausal.stats.moments import MomentTest, moment_sensitivity, packed, partial_test, shrunk, unpacked
+
+Floats = NDArray[np.float64]
+
+SHARE = 0.05  # of the budget, to choose the reach
+LEAST_SHRUNK, MOST_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
+LINEAR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
+TYPICAL = 0.4  # variance of a cosine of such a column
+NOISY = 0.03  # harmonics are added while noise stays below this share of it
+MOST_HARMONICS = 3
+FAINT = 0.01  # below this share noise no longer hides what a regression of cos(x) gets wrong
+GRID = 32
+CHUNK = 1 << 15
+ROOT_HALF = math.sqrt(0.5)
+
+
+def width(schema: Schema, name: str, harmonics: int) -> int:
+    """Number of features of a column: public."""
+    column = schema[name]
+    return 1 + 2 * harmonics if isinstance(column, Numeric) else max(column.size - 1, 0)
+
+
+def longest(schema: Schema, harmonics: int) -> float:
+    """The largest squared length of a row's features: public."""
+    return float(sum(LINEAR**2 + harmonics if isinstance(c, Numeric) else 1.0 for c in schema.values()))
+
+
+def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
+    """Features of some rows, all columns side by side in the order of the schema."""
+    parts: list[Floats] = []
+    for name, column in rows.schema.items():
+        if isinstance(column, Numeric):
+            t = 2 * (rows.values[name][start:stop] - column.lower) / (column.upper - column.lower) - 1
+            parts.append(LINEAR * t[:, None])
+            for k in range(1, harmonics + 1):
+                parts += [np.cos(2 * k * math.pi * t)[:, None], np.sin(2 * k * math.pi * t)[:, None]]
+        else:
+            parts.append((rows.codes[name][start:stop, None] == np.arange(1, column.size)).astype(np.float64))
+    return np.hstack(parts)
+
+
+class Moments:
+    """A (noisy) matrix of moments that answers questions."""
+
+    def __init__(self, schema: Schema, harmonics: int, matrix: Floats, n: float, noise: float) -> None:
+        self.matrix, self.n, self.noise = matrix, n, noise
+        self._places: dict[str, list[int]] = {}
+        self._main: dict[str, NDArray[np.bool_]] = {}  # features whose regression on others is trusted
+        start = 1
+        for name in schema:
+            stop = start + width(schema, name, harmonics)
+            self._places[name] = list(range(start, stop))
+            self._main[name] = np.ones(stop - start, np.bool_)
+            if isinstance(schema[name], Numeric):
+                self._main[name][1:] = False
+            start = stop
+
+    def test(self, question: Question) -> MomentTest:
+        """The test of one question; a column with one level is independent of all."""
+        x, y = self._places[question.x], self._places[question.y]
+        if not (x and y):
+            return MomentTest(0.0, 1.0, 0, True)
+        z = [0, *(place for name in question.given for place in self._places[name])]
+        kept = None
+        if question.given and self.noise < FAINT * TYPICAL * self.n:
+            kept = self._main[question.x][:, None] | self._main[question.y][None, :]
+        return partial_test(self.matrix, x, y, z, self.n, self.noise, kept)
+
+
+def sums(rows: Dataset, harmonics: int, constant: float, reach: float) -> Floats:
+    """M of all rows. Not private: for a mechanism, or for ``pc``."""
+    size = 1 + sum(width(rows.schema, name, harmonics) for name in rows.schema)
+    total = np.zeros((size, size))
+    for start in range(0, rows.n, CHUNK):
+        stop = min(start + CHUNK, rows.n)
+        h = shrunk(features(rows, harmonics, start, stop), reach)
+        f = np.hstack([np.full((stop - start, 1), constant), h])
+        total += f.T @ f
+    return total
+
+
+def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float) -> float:
+    """A private choice of a length that most rows do not pass."""
+    most = longest(rows.schema, harmonics)
+    grid = most * np.geomspace(1 / 256, 1.0, GRID)
+    counts = np.zeros(GRID)
+    for start in range(0, rows.n, CHUNK):
+        h = features(rows, harmonics, start, min(start + CHUNK, rows.n))
+        lengths = np.sort(np.einsum("ij,ij->i", h, h))
+        counts += np.searchsorted(lengths, grid, side="right")
+    wanted = 30 / (epsilon * task.n) if task.n else 0.02
+    beyond = min(max(wanted, LEAST_SHRUNK), MOST_SHRUNK)
+    scores = -np.abs(beyond * counts - (1 - beyond) * (rows.n - counts))
+    choice = Exponential(sensitivity=1.0, epsilon=epsilon, neighbours=task.neighbours)
+    return math.sqrt(float(grid[release(choice, task.paid(), "reach", scores)]))
+
+
+def _plan(task: Task, rho: float, epsilon: float, harmonics: int | None, n: int | None) -> int:
+    """How many harmonics: from public numbers."""
+    if harmonics is not None:
+        if isinstance(harmonics, bool) or not 0 <= harmonics <= 8:
+            raise InputError(f"harmonics must lie between 0 and 8, not {harmonics!r}")
+        return harmonics
+    schema, best = task.counts.schema, 1
+    for more in range(2, MOST_HARMONICS + 1):
+        size = 1 + sum(width(schema, name, more) for name in schema)
+        moved = moment_sensitivity(task.neighbours, 1.0, math.sqrt(longest(schema, more) / 2))
+        noise = moved / math.sqrt(2 * rho) if rho > 0 else ROOT_HALF * moved * size / epsilon
+        if n is not None and noise / 2**0.5 <= NOISY * TYPICAL * n:
+            best = more
+    return best
+
+
+def measure(task: Task, harmonics: int | None = None, reach: float | None = None) -> tuple[Moments, int]:
+    """Charge the budget and release M."""
+    rows, budget = task.rows, task.paid()
+    if rows is None:
+        raise InputError("moments needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    rho, epsilon = budget.total.rho, budget.total.epsilon
+    used = _plan(task, rho, epsilon, harmonics, task.n)
+    left = 1.0 if reach is not None else 1.0 - SHARE
+    if reach is None:
+        spent = math.sqrt(8 * SHARE * rho) if rho > 0 else SHARE * epsilon
+        reach = _reach(task, rows, used, min(spent, epsilon) * (1 - 1e-12))
+    constant = reach / 2
+    size = 1 + sum(width(rows.schema, name, used) for name in rows.schema)
+    moved = moment_sensitivity(task.neighbours, constant, reach)
+    entries = size * (size + 1) // 2
+    mechanism: Gaussian | Laplace
+    if rho > 0:
+        mechanism = Gaussian(
+            sensitivity=moved, rho=left * rho * (1 - 1e-12), neighbours=task.neighbours, size=entries
+        )
+        deviation = mechanism.sigma
+    else:
+        mechanism = Laplace(
+            sensitivity=moved * math.sqrt(entries),
+            epsilon=left * epsilon * (1 - 1e-12),
+            neighbours=task.neighbours,
+            size=entries,
+        )
+        deviation = math.sqrt(2.0) * mechanism.scale
+    noisy = release(mechanism, budget, "moments of features", packed(sums(rows, used, constant, reach)))
+    matrix = unpacked(np.asarray(noisy), size)
+    n = float(task.n) if task.n is not None else max(float(matrix[0, 0]) / constant**2, 1.0)
+    matrix[0, 0] = n * constant**2
+    return Moments(rows.schema, used, matrix, n, deviation * ROOT_HALF), used
+
+
+def search(task: Task, moments: Moments, stable: bool = True) -> tuple[Found, int]:
+    """PC on moments, and how many questions could not be answered."""
+    silent = 0
+
+    def answer(batch: list[Question]) -> Answers:
+        nonlocal silent
+        found = [moments.test(question) for question in batch]
+        answers: list[Answer] = [
+            False if test.pvalue <= task.level else True if test.informative else None for test in found
+        ]
+        silent += answers.count(None)
+        return answers
+
+    skeleton = drive(pc_search(task.columns, task.known, max_order=task.max_order, stable=stable), answer)
+    return Found(skeleton, ()), silent
+
+
+def classical(task: Task, harmonics: int = MOST_HARMONICS, stable: bool = True) -> Found:
+    """The same without noise, for ``method="pc", test="moments"``: not private."""
+    rows = task.rows
+    if rows is None:
+        raise InputError("moments needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)))
+    found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable)
+    note = f"PC with tests on moments of features ({harmonics} harmonics) at level {task.level:g}"
+    return Found(found.skeleton, released=("a graph learned from the raw rows",), notes=(note,))
+
+
+def run(
+    task: Task, *, harmonics: int | None = None, reach: float | None = None, stable: bool = True
+) -> Found:
+    """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
+    if reach is not None and not (math.isfinite(reach) and reach > 0):
+        raise InputError(f"reach must be a finite number above zero, not {reach!r}")
+    moments, used = measure(task, harmonics, reach)
+    found, silent = search(task, moments, stable)
+    notes = [
+        f"{len(moments.matrix)} features ({used} harmonics a numeric column), moments known to "
+        f"{moments.noise:.3g} rows (standard deviation)"
+    ]
+    if silent:
+        notes.append(f"{silent} questions could not be answered at this budget: their edges stay")
+    return Found(
+        found.skeleton,
+        released=("second moments of features of all columns, with noise",),
+        public=("the features of every column (by its declared bounds or levels)",),
+        notes=tuple(notes),
+        adaptive=False,
+    )

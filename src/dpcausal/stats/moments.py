@@ -1,0 +1,142 @@
+"""Second moments of features of all columns, and tests of conditional independence that need nothing else.
+
+    M = sum_i f_i f_i',    f = (c, h),  c a public constant,  ||h|| <= H        (rows beyond H are shrunk to it)
+
+For features x, y of two columns and z of the given ones (the constant always among them), with B_x = M_xz M_zz^-1,
+
+    S_xy = M_xy - B_x M_zy          sums of products of what is left after regression on z
+
+has mean 0 if x and y are independent given z and the regressions are right, and covariance
+
+    S_xx (x) S_yy/n   +   t^2 [ G_x (x) G_y + cross term of H ],     G = I + B B',  H = B_x B_y'
+
+the second part from noise of variance t^2 on off-diagonal entries of M and 2 t^2 on diagonal ones, to first order. A
+ridge of t sqrt(features of z) keeps directions that noise has drowned out of the regression. The statistic is the
+quadratic form of S_xy in this covariance, chi-squared with one degree of freedom a product. A product has mean 0
+already if *one* of its two regressions is right, so ``kept`` may leave out products of two features whose regressions
+are doubtful.
+
+**Guarantee** (``moments.proof.md``): the packed upper triangle, off-diagonal entries times sqrt 2, has l2 sensitivity
+c^2 + H^2 add, sqrt 2 (c^2 + H^2) replace; adding noise of one size to it gives the two variances above.
+**Null law** asymptotic, errors independent of z (heteroscedastic ones shift it). **Cost** O(n p^2) once, then
+O(q^3) a question. **Edge cases**: no rows, or a feature without variance: p = 1 and not informative.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
+
+Floats = NDArray[np.float64]
+ROOT2 = math.sqrt(2.0)
+VISIBLE = 4.0  # standard errors that a perfect association must be worth
+
+
+class MomentTest(NamedTuple):
+    """A test; not ``informative`` where even a perfect association could not have been seen."""
+
+    statistic: float
+    pvalue: float
+    dof: int
+    informative: bool
+
+
+@proved("moments.proof.md")
+def moment_sensitivity(neighbours: Neighbours | str, constant: float, reach: float) -> float:
+    """l2 sensitivity of the packed moments for ||h|| <= ``reach``.
+
+    >>> moment_sensitivity("add-remove", 1.0, 2.0)
+    5.0
+    """
+    if not (constant >= 0 and reach > 0 and math.isfinite(constant + reach)):
+        raise InputError(f"constant and reach must be finite and above zero, not {constant!r}, {reach!r}")
+    largest = constant**2 + reach**2
+    return largest if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else ROOT2 * largest
+
+
+@proved("moments.proof.md")
+def shrunk(features: Floats, reach: float) -> Floats:
+    """Rows scaled so that none is longer than ``reach``."""
+    length = np.sqrt(np.einsum("ij,ij->i", features, features))
+    factor = np.minimum(1.0, reach * (1 - 1e-12) / np.maximum(length, 1e-300))
+    return np.asarray(features * factor[:, None])
+
+
+@proved("moments.proof.md")
+def packed(matrix: Floats) -> Floats:
+    """The upper triangle as a vector, off-diagonal entries times sqrt 2.
+
+    >>> packed(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3).tolist()
+    [1.0, 2.828, 3.0]
+    """
+    rows, columns = np.triu_indices(len(matrix))
+    return np.asarray(matrix[rows, columns] * np.where(rows == columns, 1.0, ROOT2))
+
+
+def unpacked(vector: Floats, size: int) -> Floats:
+    """The matrix of ``packed``."""
+    rows, columns = np.triu_indices(size)
+    matrix = np.zeros((size, size))
+    matrix[rows, columns] = vector / np.where(rows == columns, 1.0, ROOT2)
+    matrix[columns, rows] = matrix[rows, columns]
+    return matrix
+
+
+def partial_test(
+    moments: Floats,
+    x: list[int],
+    y: list[int],
+    z: list[int],
+    n: float,
+    noise: float,
+    kept: NDArray[np.bool_] | None = None,
+) -> MomentTest:
+    """Test features ``x`` against ``y`` given ``z`` (the constant among them), ``noise`` = t; ``kept``: which products.
+
+    >>> rng = np.random.default_rng(1)
+    >>> a, b = rng.normal(size=(2, 1000))
+    >>> f = np.column_stack([np.ones(1000), a, a + b])
+    >>> partial_test(f.T @ f, [1], [2], [0], 1000, 0.0).pvalue < 1e-9
+    True
+    """
+    ridge = noise * math.sqrt(len(z)) + 1e-9 * max(n, 1.0)
+    inner = moments[np.ix_(z, z)] + ridge * np.eye(len(z))
+    values, vectors = np.linalg.eigh(inner)
+    inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
+    b_x, b_y = moments[np.ix_(x, z)] @ inverse, moments[np.ix_(y, z)] @ inverse
+    left = moments[np.ix_(x, y)] - b_x @ moments[np.ix_(z, y)]
+    s_x = _spread(moments[np.ix_(x, x)] - b_x @ moments[np.ix_(z, x)])
+    s_y = _spread(moments[np.ix_(y, y)] - b_y @ moments[np.ix_(z, y)])
+    g_x, g_y, cross = np.eye(len(x)) + b_x @ b_x.T, np.eye(len(y)) + b_y @ b_y.T, b_x @ b_y.T
+    rows = max(n, 1.0)
+    spread = np.einsum("ik,jl->ijkl", s_x, s_y) / rows + noise**2 * (
+        np.einsum("ik,jl->ijkl", g_x, g_y) + np.einsum("il,kj->ijkl", cross, cross)
+    )
+    used = np.ones(left.size, np.bool_) if kept is None else kept.ravel()
+    dof = int(used.sum())
+    spread = spread.reshape(left.size, left.size)[np.ix_(used, used)]
+    spread[np.diag_indices(dof)] += 1e-12 * rows
+    vector = left.ravel()[used]
+    statistic = float(vector @ np.linalg.lstsq(spread, vector, rcond=None)[0])
+    most = math.sqrt(float(np.trace(s_x)) * float(np.trace(s_y)))  # of any entry, for a perfect association
+    error = math.sqrt(float(np.diag(spread).max()))
+    return MomentTest(
+        max(statistic, 0.0),
+        float(chdtrc(dof, max(statistic, 0.0))),
+        dof,
+        bool(most > VISIBLE * error and np.isfinite(statistic)),
+    )
+
+
+def _spread(matrix: Floats) -> Floats:
+    """Nearest matrix without negative eigenvalues."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

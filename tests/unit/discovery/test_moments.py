@@ -1,0 +1,154 @@
+"""moments: one release, tests on it, level, and what a budget buys on numbers and mixed columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.discovery.moments import Moments, features, longest, sums
+from dpcausal.discovery.search import Question
+from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, shrunk, unpacked
+
+BOUNDS = dc.Numeric(-4, 4)
+
+
+def chain(n: int, seed: int, bent: bool = False) -> dc.Dataset:
+    """a -> b -> c, and d alone; through squares if bent. e is a level set by a."""
+    rng = np.random.default_rng(seed)
+    a, d = rng.normal(size=(2, n))
+    b = (a * a - 1 if bent else a) * 0.8 + 0.6 * rng.normal(size=n)
+    c = (np.tanh(2 * b) if bent else b) * 0.8 + 0.6 * rng.normal(size=n)
+    e = np.digitize(a + rng.normal(size=n), [-0.5, 0.5])
+    schema = dc.Schema(a=BOUNDS, b=BOUNDS, c=BOUNDS, d=BOUNDS, e=dc.Categorical(["p", "q", "r"]))
+    return dc.read({"a": a, "b": b, "c": c, "d": d, "e": [("p", "q", "r")[i] for i in e]}, schema)
+
+
+TRUTH = {frozenset("ab"), frozenset("bc"), frozenset("ae")}
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("bent", [False, True])
+def test_numbers_and_levels_at_a_large_budget(neighbours: str, delta: float, bent: bool) -> None:
+    with dc.testing.seeded(1):
+        found = dc.discover(
+            chain(20_000, 1, bent),
+            epsilon=20.0,
+            delta=delta,
+            method="moments",
+            level=0.001,
+            neighbours=neighbours,
+        )
+    assert found.graph.skeleton >= TRUTH
+    assert not any("d" in edge for edge in found.graph.skeleton)
+    if not bent:  # a few waves do not fit a square exactly, and 20,000 rows see what is left
+        assert found.graph.skeleton == TRUTH
+    assert found.privacy.epsilon is not None
+    assert found.privacy.epsilon <= 20.0
+    assert len(found.privacy.events) == 2
+
+
+def test_auto_takes_it_where_most_columns_hold_numbers() -> None:
+    data = chain(500, 2)
+    with dc.testing.seeded(2):
+        assert dc.discover(data, epsilon=1.0, delta=1e-6).method == "moments"
+    found = dc.discover(data, epsilon=None)
+    assert found.method == "pc"
+    assert "moments" in found.notes[0]
+
+
+def test_a_public_reach_saves_the_choice() -> None:
+    with dc.testing.seeded(3):
+        found = dc.discover(chain(2000, 3), epsilon=1.0, delta=1e-6, method="moments", reach=3.0, harmonics=0)
+    assert len(found.privacy.events) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"harmonics": 9}, "harmonics"), ({"reach": 0.0}, "reach"), ({"reach": np.inf}, "reach")],
+)
+def test_bad_options(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(dc.InputError, match=words):
+        dc.discover(chain(50, 4), epsilon=1.0, delta=1e-6, method="moments", **options)
+
+
+def test_counts_are_refused() -> None:
+    from dpcausal.counts.memory import MemoryCounts
+
+    with pytest.raises(dc.InputError, match="rows themselves"):
+        dc.discover(MemoryCounts(chain(50, 4)), epsilon=1.0, delta=1e-6, method="moments")
+
+
+def test_a_budget_too_small_leaves_edges_untested() -> None:
+    with dc.testing.seeded(5):
+        found = dc.discover(chain(200, 5), epsilon=0.01, delta=1e-6, method="moments")
+    assert found.untested == found.graph.skeleton
+    assert found.untested
+
+
+def test_packing_keeps_the_norm() -> None:
+    rng = np.random.default_rng(6)
+    a = rng.normal(size=(5, 5))
+    a = a + a.T
+    assert np.linalg.norm(packed(a)) == pytest.approx(np.linalg.norm(a))
+    np.testing.assert_allclose(unpacked(packed(a), 5), a)
+
+
+@pytest.mark.parametrize("harmonics", [0, 1, 3])
+@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
+def test_no_neighbour_moves_the_moments_more_and_a_smaller_bound_is_caught(
+    harmonics: int, relation: str
+) -> None:
+    """Rows at corners, at random and shrunk, on the path that is shipped."""
+    rng = np.random.default_rng(7)
+    schema = dc.Schema(a=BOUNDS, b=BOUNDS, e=dc.Categorical(["p", "q", "r"]))
+    reach, constant = 1.3, 0.65
+    ends = [(a, b, e) for a in (-4, -1, 0, 4) for b in (-4, 1, 4) for e in "pqr"]
+    ends += [(*rng.uniform(-9, 9, 2), "q") for _ in range(20)]
+
+    def total(rows: list[Any]) -> Any:
+        data = dc.read({k: [row[i] for row in rows] for i, k in enumerate("abe")}, schema)
+        return packed(sums(data, harmonics, constant, reach))
+
+    base = [(0.3, 0.2, "p"), (-1.0, 2.0, "q")]
+    with_one = [total([*base, end]) for end in ends]
+    if relation == "add-remove":
+        found = max(np.linalg.norm(one - total(base)) for one in with_one)
+    else:
+        found = max(np.linalg.norm(one - two) for one in with_one for two in with_one)
+    bound = moment_sensitivity(relation, constant, reach)
+    assert 0.75 * bound < found <= bound * (1 + 1e-12)
+
+
+def test_rows_are_never_longer_than_declared() -> None:
+    data = chain(300, 8)
+    h = features(data, 2, 0, 300)
+    assert (h**2).sum(axis=1).max() <= longest(data.schema, 2)
+    assert np.linalg.norm(shrunk(h * 50, 0.7), axis=1).max() <= 0.7
+    assert np.isfinite(shrunk(np.zeros((2, 3)), 1.0)).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 30.0])
+def test_level_with_and_without_noise(noise: float) -> None:
+    """300 draws at .05: above .11 with probability below 1e-4. a and c given b, four products at most."""
+    rng = np.random.default_rng(9)
+    rejected = 0
+    for seed in range(300):
+        data = chain(1500, 100 + seed)
+        matrix = sums(data, 1, 1.0, 10.0)
+        upper = rng.normal(size=matrix.shape) * noise
+        noisy = matrix + np.triu(upper, 1) + np.triu(upper, 1).T + np.diag(np.diag(upper)) * 2**0.5
+        noisy[0, 0] = matrix[0, 0]
+        test = Moments(data.schema, 1, noisy, 1500.0, noise).test(Question("a", "c", ("b",)))
+        rejected += test.pvalue <= 0.05
+    assert rejected <= 33
+
+
+def test_no_variance_is_no_information() -> None:
+    f = np.column_stack([np.ones(100), np.zeros(100), np.arange(100.0)])
+    test = partial_test(f.T @ f, [1], [2], [0], 100, 5.0)
+    assert not test.informative
+    assert test.pvalue > 0.5
