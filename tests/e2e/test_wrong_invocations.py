@@ -120,6 +120,8 @@ WRONG = [
     ("level zero", f"{D} --epsilon 1 --level 0", "level"),
     ("level nan", f"{D} --epsilon 1 --level nan", "level"),
     ("unknown method", f"{D} --epsilon 1 --method priv-cp", 'did you mean "priv-pc"'),
+    ("confidence of priv-pc", f"{D} --epsilon 1 --method priv-pc --confidence 5", "--confidence"),
+    ("confidence below zero", f"{D} --epsilon 1 --confidence -1", "--confidence"),
     ("private pc", f"{D} --epsilon 1 --method pc", "not private"),
     ("negative order", f"{D} --epsilon 1 --max-order -1", "max_order"),
     ("unknown neighbours", f"{D} --epsilon 1 --neighbours next-door", "next-door"),

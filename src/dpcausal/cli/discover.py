@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.core.errors import InputError
+from dpcausal.core.arguments import checked_level
+from dpcausal.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Edge
@@ -25,6 +26,10 @@ classical algorithm, which is not private.
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph
 
+# how sure each edge is, in the table and the picture of graph/report.html
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --confidence 20 --out graph
+
 # what is known: ages come first, nobody's sex is an effect
 dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
   --tiers "age,sex;smoke,bronc" --forbidden age:sex
@@ -36,7 +41,7 @@ dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
 
-METHODS = ("auto", "measured", "priv-pc", "svt-pc", "em-pc", "curate", "pc")  # for shell completion
+METHODS = ("auto", "measured", "priv-pc", "svt-pc", "em-pc", "curate", "pc")  # those of DRIVERS, unloaded
 
 
 def register(app: typer.Typer) -> None:
@@ -131,16 +136,30 @@ def run_discover(
     tiers: Annotated[str, typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'.")] = "",
     ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
     dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
+    confidence: Annotated[
+        int, typer.Option("--confidence", help="Repeats to tell how sure each edge is (measured); no cost.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
     from dpcausal.discovery.discover import discover
+    from dpcausal.privacy.accounting.filter import check_total
 
     if epsilon is None and method != "pc":
         raise InputError("give an --epsilon; without privacy there is --method pc")
+    if method not in METHODS:
+        raise InputError(
+            f"no method is called {method!r}{did_you_mean(method, METHODS)}; there are {', '.join(METHODS)}"
+        )
+    if confidence < 0 or (confidence and method not in ("auto", "measured")):
+        raise InputError("--confidence takes a number of repeats, and goes with --method measured")
+    checked_level(level)
+    if epsilon is not None:
+        check_total(epsilon, delta)  # before a large file is read
     known = {"required": parse_edges("--required", required or [])}
     known["forbidden"] = parse_edges("--forbidden", forbidden or [])
+    repeats: dict[str, Any] = {"confidence": confidence} if confidence else {}
     declared = dc.Schema.from_toml(schema)
     rows = dc.read(data, declared, progress=not as_json and sys.stderr.isatty())
     prepared(out)
@@ -157,6 +176,7 @@ def run_discover(
         dataset=dataset,
         progress=not as_json and sys.stderr.isatty(),
         **known,
+        **repeats,
     )
     write(result, out)
     typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {out}")

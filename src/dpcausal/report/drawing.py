@@ -29,12 +29,12 @@ def edge_words(a: str, b: str, arrow: bool, untested: bool = False, confidence: 
     """One edge as a sentence; the text that hovering shows.
 
     >>> edge_words("a", "b", False, confidence=0.98)
-    'a and b are linked, direction not decided by the data; confidence 0.98'
+    'a and b are linked, direction not decided by the data; confidence 98%'
     """
     text = f"{a} causes {b}" if arrow else f"{a} and {b} are linked, direction not decided by the data"
     if untested:
         text += "; not fully tested at this budget"
-    return text if confidence is None else f"{text}; confidence {confidence:.2g}"
+    return text if confidence is None else f"{text}; confidence {confidence:.0%}"
 
 
 def node_words(graph: Graph, name: str) -> str:

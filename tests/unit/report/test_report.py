@@ -51,7 +51,7 @@ def test_drawing_has_every_node_and_edge_in_words() -> None:
 def test_hovering_tells_the_confidence() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     drawing = svg(graph, confidence={frozenset(("a", "b")): 0.987})
-    assert "<title>a causes b; confidence 0.99</title>" in drawing
+    assert "<title>a causes b; confidence 99%</title>" in drawing
     assert drawing.count("confidence") == 2  # the title and the label of one edge, not of the other
 
 
