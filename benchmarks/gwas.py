@@ -26,7 +26,7 @@ from dpcausal.gwas.counting import Cohort, GenotypeCounts
 from dpcausal.gwas.screen import Screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.gwas.statistics import allelic_chi2
-from gwas_power import known, power, recovery
+from gwas_power import family, known, recovery, single
 
 
 def child_cpu(command: list[str], environment: dict[str, str] | None = None) -> float:
@@ -168,7 +168,8 @@ def main() -> None:
         if "speed" in options.parts:
             speed(Path(folder), [options.snps, *([4 * options.snps] if options.large else [])])
     if "power" in options.parts:
-        power(options.repetitions)
+        single(options.repetitions)
+        family(options.repetitions)
     if "recovery" in options.parts:
         recovery(options.runs, options.snps, options.figure)
     if "known" in options.parts:

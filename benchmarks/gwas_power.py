@@ -15,6 +15,7 @@ from dpcausal.gwas.variants import Variant
 from dpcausal.testing import seeded
 
 STUDIES = 10  # simulated for each setting
+NULLS = 3  # studies without effect for each one with
 
 
 def rows_as_counts(a: np.ndarray, b: np.ndarray, n: int) -> GenotypeCounts:
@@ -24,8 +25,8 @@ def rows_as_counts(a: np.ndarray, b: np.ndarray, n: int) -> GenotypeCounts:
     return GenotypeCounts(table, n // 4, n // 4, variants, np.arange(len(a)))
 
 
-def power(repetitions: int) -> None:
-    """The paper's settings: one binary row as the unit, margins public."""
+def single(repetitions: int) -> None:
+    """One test; the paper's settings: one binary row as the unit, margins public."""
     generator = np.random.default_rng(0)
     paper = {4096: ".58", 8192: ".91"}
     print("\nsingle test, cells .26/.24, epsilon .1, level .05\n")
@@ -40,6 +41,11 @@ def power(repetitions: int) -> None:
                     tests += single_test(a, b, n // 2, n // 2, 0.1, margin=int(a + b), unit="allele").rejected
                 seen.append(tests / repetitions)
         print(f"| {n} | {seen[0]:.3f} | {paper.get(n, '')} | {seen[1]:.3f} |", flush=True)
+
+
+def family(repetitions: int) -> None:
+    """Ten tests, two of them with an effect; and ``NULLS`` times as many studies without any."""
+    generator = np.random.default_rng(1)
     print(
         "\nK = 10, two signals of chi-squared 30, level .05 family-wise, margins public (paper's EM: .85 and .9)\n"
     )
@@ -57,9 +63,9 @@ def power(repetitions: int) -> None:
                 )  # fmt: skip
                 right = wrong = alone = 0
                 with seeded(n):
-                    for signals in (2, 0):
+                    for signals, runs in ((2, repetitions), (0, NULLS * repetitions)):
                         shift = np.where(np.arange(10) < signals, gap, 0.0)
-                        for _ in range(repetitions):
+                        for _ in range(runs):
                             a, b = (generator.binomial(n // 2, 0.5 + s) for s in (shift, -shift))
                             names = {
                                 int(hit.variant.name) for hit in plan.run(rows_as_counts(a, b, n)).rejected
@@ -67,7 +73,8 @@ def power(repetitions: int) -> None:
                             right += len(names & {0, 1}) if signals else 0
                             wrong += bool(names - {0, 1}) if signals else 0
                             alone += bool(names) if not signals else 0
-                figures = " | ".join(f"{x / repetitions:.3f}" for x in (right / 2, wrong, alone))
+                shares = (right / 2 / repetitions, wrong / repetitions, alone / NULLS / repetitions)
+                figures = " | ".join(f"{x:.3f}" for x in shares)
                 print(f"| {n} | {epsilon} | {method} | {statistic} | {figures} |", flush=True)
 
 

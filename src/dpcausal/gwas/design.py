@@ -57,7 +57,7 @@ def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
     m = np.maximum(typical_margins(law), 1.0)
     unit = table_at(law, m, 1.0)[0] - table_at(law, m, 0.0)[0]
     near, far = np.zeros(len(m)), (np.minimum(score.n1, m) - table_at(law, m, 0.0)[0]) / unit
-    for _ in range(30):
+    for _ in range(20):
         z = 0.5 * (near + far)
         passes = score(*table_at(law, m, z)) >= cut
         near, far = np.where(passes, near, z), np.where(passes, z, far)
@@ -84,7 +84,7 @@ def best_design(law: NullLaw, taus: Sequence[float], shares: Sequence[float], pa
     From the first of ``taus`` down the need falls and then rises: the search stops behind the least.
     """
     lower = law.lower()
-    few = np.unique(np.concatenate([lower[::6], lower[-1:]]))
+    few = np.unique(np.concatenate([lower[::8], lower[-1:]]))
     best, least = Design(taus[0], shares[0], True), np.inf
     for share in shares:
         last = np.inf

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
@@ -68,12 +69,16 @@ class NullLaw:
         n = self.n1 + self.n0
         return float(np.clip(share * n + sign * SPREAD * np.sqrt(n * share * (1 - share)), 0, n))
 
-    def lower(self) -> Floats:
-        """Whole numbers that cover the lower half of the range, closer towards its end."""
+    @cached_property
+    def _lower(self) -> Floats:
         n = self.n1 + self.n0
         low = max(int(self.margin(self.maf, -1.0)), self.least)
         steps = np.unique(np.geomspace(1, n // 2 - low + 1, GRID).astype(int)) - 1
         return (low + steps).astype(np.float64)
+
+    def lower(self) -> Floats:
+        """Whole numbers that cover the lower half of the range, closer towards its end."""
+        return self._lower
 
     def margins(self) -> Floats:
         """The same for both halves."""
@@ -107,11 +112,19 @@ class NullLaw:
         cuts = self.cuts_at(lower, statistic, level, up, down)
         return np.asarray(cuts[np.searchsorted(lower, np.minimum(margins, self.n1 + self.n0 - margins))])
 
-    def cuts_at(self, margins: Floats, statistic: Score, level: float, up: float, down: float) -> Floats:
-        """The same at any margins."""
+    def cuts_at(
+        self,
+        margins: Floats,
+        statistic: Score,
+        level: float,
+        up: float,
+        down: float,
+        tolerance: float = 1e-9,
+    ) -> Floats:
+        """The same at any margins, rounded up to ``tolerance`` noise scales."""
         values, mass = self.laws(statistic, margins)
         out = np.empty(len(values))
-        kernel.noisy_cuts(level, values, mass, up, down, out)
+        kernel.noisy_cuts(level, values, mass, up, down, tolerance, out)
         return out
 
     def noisy_tails(self, statistic: Score, cuts: Floats, up: float, down: float) -> Floats:

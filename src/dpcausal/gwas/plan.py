@@ -118,9 +118,9 @@ class Plan:
         score, level = self.scored(tau), self.level / self.answers
         if self.method == "svt":
             up, down, middle = self._noise(self._sieve(score))
-            return score, float(self.law.cuts_at(margins, score, level, up, down).max()) - middle, True
+            return score, float(self.law.cuts_at(margins, score, level, up, down, 1e-3).max()) - middle, True
         choice, b = self._choice(score, share), self._test(score, share).scale
-        cut = float(self.law.cuts_at(margins, score, level, b, b).max())
+        cut = float(self.law.cuts_at(margins, score, level, b, b, 1e-3).max())
         few = score.border + b * math.log(self.hits / self.level) if tau == self.top else math.inf
         scale = 2.0 * score.sensitivity / choice.round.epsilon
         chosen = value_to_be_chosen(score, self.law, self.snps, self.top, scale)

@@ -92,8 +92,8 @@ def noisy_tail(cut: Any, value: Any, mass: Any, up: Any, down: Any) -> Any:
 
 
 @nb.njit(**_JIT)
-def noisy_cuts(level: Any, value: Any, mass: Any, up: Any, down: Any, out: Any) -> None:
-    """``out[i]``: the cut at which ``noisy_tail`` of row i is ``level``, by bisection to 1e-9 of the scale."""
+def noisy_cuts(level: Any, value: Any, mass: Any, up: Any, down: Any, tolerance: Any, out: Any) -> None:
+    """``out[i]``: the cut at which ``noisy_tail`` of row i is ``level``, rounded up to ``tolerance`` noise scales."""
     for i in range(value.shape[0]):
         low, high = math.inf, -math.inf
         for j in range(value.shape[1]):
@@ -101,7 +101,7 @@ def noisy_cuts(level: Any, value: Any, mass: Any, up: Any, down: Any, out: Any) 
                 low, high = min(low, value[i, j]), max(high, value[i, j])
         low -= down * 40.0
         high += up * (1.0 - math.log(level))
-        while high - low > 1e-9 * (up + down):
+        while high - low > tolerance * (up + down):
             middle = 0.5 * (low + high)
             if noisy_tail(middle, value[i], mass[i], up, down) > level:
                 low = middle
