@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpcausal.data.scan import ColumnsIgnored
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import discover
-    from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, PrivPC, SvtPC
+    from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
     from dpcausal.planning.plan import plan
     from dpcausal.privacy.budget import Budget
@@ -41,6 +41,7 @@ _HOMES = {
     "LedgerError": "dpcausal.core.errors",
     "LinearGaussian": "dpcausal.citests.crt_models",
     "MeasuredPC": "dpcausal.estimators",
+    "MomentsPC": "dpcausal.estimators",
     "Neighbours": "dpcausal.core.neighbours",
     "Numeric": "dpcausal.data.columns",
     "PC": "dpcausal.estimators",
@@ -72,6 +73,7 @@ __all__ = [
     "LedgerError",
     "LinearGaussian",
     "MeasuredPC",
+    "MomentsPC",
     "Neighbours",
     "Numeric",
     "PrivPC",

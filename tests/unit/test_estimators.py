@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpcausal as dc
 from dpcausal.estimators import _Private
 
-PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC]
+PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC]
 EVERY = dc.Numeric(-10, 10, bins=[0.0])  # scikit-learn's checks bring arrays of any width
 
 
@@ -74,7 +74,7 @@ def test_frames_arrays_and_dicts_give_the_same_graph() -> None:
 def test_options_and_knowledge_reach_the_search(data: dc.Dataset) -> None:
     found = dc.PrivPC(epsilon=5.0, required=[("Smoker", "Xray")], max_order=0).fit(data)
     assert ("Smoker", "Xray") in found.causal_graph_.directed
-    with pytest.raises(TypeError, match="nonsense"):
+    with pytest.raises(dc.InputError, match="priv-pc has no option 'nonsense'"):
         dc.PrivPC(options={"nonsense": 1}).fit(data)
 
 

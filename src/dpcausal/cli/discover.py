@@ -41,7 +41,17 @@ dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
 
-METHODS = ("auto", "measured", "priv-pc", "svt-pc", "em-pc", "curate", "pc")  # those of DRIVERS, unloaded
+METHODS = (
+    "auto",
+    "measured",
+    "moments",
+    "tests",
+    "priv-pc",
+    "svt-pc",
+    "em-pc",
+    "curate",
+    "pc",
+)  # those of DRIVERS, unloaded
 
 
 def register(app: typer.Typer) -> None:
@@ -115,7 +125,7 @@ def run_discover(
         str,
         typer.Option(
             "--method",
-            help="auto, measured, priv-pc, svt-pc, em-pc, curate, or pc (not private).",
+            help="auto, measured, moments (numbers), tests, priv-pc, svt-pc, em-pc, curate, or pc (not private).",
             autocompletion=lambda: list(METHODS),
         ),
     ] = "auto",

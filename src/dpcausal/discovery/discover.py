@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -74,6 +75,7 @@ def discover(
     known = Knowledge.of(columns, required, forbidden, tiers)
     name, why = _choose(data, epsilon) if method == "auto" else (method, "as asked")
     run = _driver(name)
+    _check_options(name, run, options)
     if (name == "pc") != (epsilon is None):
         raise InputError(
             "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
@@ -146,3 +148,15 @@ def _driver(name: str) -> Callable[..., Found]:
         raise InputError(f"no method is called {name!r}{did_you_mean(name, DRIVERS)}; there are {known}")
     run: Callable[..., Found] = import_module(f"dpcausal.discovery.{DRIVERS[name]}").run
     return run
+
+
+def _check_options(name: str, run: Callable[..., Found], options: Collection[str]) -> None:
+    """Refuse an option that the driver does not take, before anything is charged."""
+    taken = inspect.signature(run).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
+        return
+    known = [option for option in taken if option != "task"]
+    for option in options:
+        if option not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise InputError(f"{name} has no option {option!r}{did_you_mean(option, known)}; {has}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.privacy.ledger import Ledger
 
-__all__ = ["PC", "CuratePC", "EmPC", "Estimator", "MeasuredPC", "PrivPC", "SvtPC"]
+__all__ = ["PC", "CuratePC", "EmPC", "Estimator", "MeasuredPC", "MomentsPC", "PrivPC", "SvtPC"]
 
 
 class _Private(Estimator):
@@ -79,6 +79,10 @@ class MeasuredPC(_Private):
     method = "measured"
 
 
+class MomentsPC(_Private):
+    method = "moments"
+
+
 class PrivPC(_Private):
     method = "priv-pc"
 
@@ -96,6 +100,7 @@ class CuratePC(_Private):
 
 
 _documented(MeasuredPC, "PC on tables released with noise (``discovery/measured.py``).")
+_documented(MomentsPC, "PC on a noisy matrix of moments, for numbers (``discovery/moments.py``).")
 _documented(PrivPC, "Priv-PC: sieve and examine (``discovery/priv_pc.py``).")
 _documented(SvtPC, "PC by the sparse vector technique (``discovery/svt_pc.py``).")
 _documented(EmPC, "PC by the exponential mechanism (``discovery/em_pc.py``).")
