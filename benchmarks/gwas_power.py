@@ -186,13 +186,14 @@ def draw(shown: dict[tuple[int, str], dict[float, list[float]]], figure: str) ->
     for (people, name), by_epsilon in shown.items():
         for epsilon, shares in by_epsilon.items():
             panel = axes[0 if people == 5000 else 1][0 if epsilon == 1.0 else 1]
-            style = "-" if name.startswith("svt") else "--"
+            svt = name.startswith("svt")
+            style, mark, fill = ("-", "o", None) if svt else ("--", "s", "white")
             colour = {"distance": "#b2182b", "circle": "#2166ac", "chi2": "#888888"}[name.split()[1]]
-            panel.plot([1, 5, 10], shares, style + "o", color=colour, label=name, ms=4)
-            panel.set_title(f"{people} people, epsilon {epsilon:g}", fontsize=9)
+            panel.plot([1, 5, 10], shares, style, marker=mark, color=colour, label=name, ms=5, mfc=fill)
+            panel.set_title(f"{people:,} people, epsilon {epsilon:g}", fontsize=9)
             panel.set_xticks([1, 5, 10])
             panel.set_ylim(-0.03, 1.03)
-    axes[0][0].legend(fontsize=7)
+    axes[0][0].legend(fontsize=7, handlelength=4)
     for panel in axes[1]:
         panel.set_xlabel("hits paid for (k)")
     for row in axes:
