@@ -68,7 +68,8 @@ def test_the_commands_run(
     patients(tmp_path, rows=2000)
     monkeypatch.chdir(tmp_path)
     commands = re.findall(r"^    dpcausal (.*)$", README, flags=re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["schema", "ledger", "discover", "test", "ledger"]
+    asked = [command.split()[0] for command in commands]
+    assert asked == ["schema", "plan", "ledger", "discover", "test", "ledger"]
     for command in commands:
         words = shlex.split(command)
         assert run(words[: words.index(">")] if ">" in words else words) == 0, command
