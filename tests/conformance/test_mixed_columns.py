@@ -66,7 +66,7 @@ PAIRS = list(combinations_with_replacement(KINDS, 2))
 def test_auto_answers_every_combination(
     data: dc.Dataset, x: str, y: str, given: tuple[str, ...], epsilon: float | None
 ) -> None:
-    """A correlation of .64 between the latents of 1,500 rows: missed with probability below 1e-6, but for gcm in parts."""
+    """A correlation of .64 between the latents of 1,500 rows is missed with probability below 1e-6, except by gcm."""
     for neighbours in ("replace-one", "add-remove"):
         if epsilon is None and neighbours == "add-remove":
             continue

@@ -6,7 +6,7 @@ indicator for every level but the first. One matrix M of their second moments is
 a test on M that knows the noise (``stats/moments.py``). With ``harmonics=0`` it tests partial correlations, right for
 linear models; more see functions of one column each, added up. With columns given, only products in which x or y
 enters as itself are used (unless noise is larger than what that could change): if x = f(z) + error its regression is
-right, whatever that of cos(x) is. By default as many (1 to 3) as the noise leaves room for.
+right, whatever that of cos(x) is. By default as many (0 to 3) as the noise leaves room for.
 
 **Guarantee** (epsilon, delta)-DP: two events, fixed in advance. ``SHARE`` of the budget chooses the length rows are
 shrunk to (exponential mechanism on a public grid; option ``reach`` gives it instead), the rest pays for M (Gaussian
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -30,6 +31,7 @@ from dpcausal.discovery.search import Answer, Answers, Question, pc_search
 from dpcausal.discovery.task import Found, Task, drive
 from dpcausal.privacy.mechanisms.exponential import Exponential
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
+from dpcausal.privacy.mechanisms.grid import FINENESS, Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.moments import MomentTest, moment_sensitivity, packed, partial_test, shrunk, unpacked
@@ -40,7 +42,8 @@ SHARE = 0.05  # of the budget, to choose the reach
 LEAST_SHRUNK, MOST_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
 LINEAR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
 TYPICAL = 0.4  # variance of a cosine of such a column
-NOISY = 0.03  # harmonics are added while noise stays below this share of it
+NOISY = 0.03  # harmonics are added while noise stays below this share of it ...
+DROWNED = 0.1  # ... and none is used where it is above this one
 MOST_HARMONICS = 3
 FAINT = 0.01  # below this share noise no longer hides what a regression of cos(x) gets wrong
 GRID = 32
@@ -59,6 +62,7 @@ def longest(schema: Schema, harmonics: int) -> float:
     return float(sum(LINEAR**2 + harmonics if isinstance(c, Numeric) else 1.0 for c in schema.values()))
 
 
+@proved("moments.proof.md")
 def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
     """Features of some rows, all columns side by side in the order of the schema."""
     parts: list[Floats] = []
@@ -101,6 +105,7 @@ class Moments:
         return partial_test(self.matrix, x, y, z, self.n, self.noise, kept)
 
 
+@proved("moments.proof.md")
 def sums(rows: Dataset, harmonics: int, constant: float, reach: float) -> Floats:
     """M of all rows. Not private: for a mechanism, or for ``pc``."""
     size = 1 + sum(width(rows.schema, name, harmonics) for name in rows.schema)
@@ -113,6 +118,7 @@ def sums(rows: Dataset, harmonics: int, constant: float, reach: float) -> Floats
     return total
 
 
+@proved("moments.proof.md")
 def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float) -> float:
     """A private choice of a length that most rows do not pass."""
     most = longest(rows.schema, harmonics)
@@ -129,27 +135,46 @@ def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float) -> float:
     return math.sqrt(float(grid[release(choice, task.paid(), "reach", scores)]))
 
 
+def _rows(task: Task) -> Dataset:
+    """The rows, with numbers in every numeric column."""
+    rows = task.rows
+    if rows is None or any(
+        isinstance(c, Numeric) and name not in rows.values for name, c in rows.schema.items()
+    ):
+        raise InputError("moments needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    return rows
+
+
 def _plan(task: Task, rho: float, epsilon: float, harmonics: int | None, n: int | None) -> int:
     """How many harmonics: from public numbers."""
     if harmonics is not None:
         if isinstance(harmonics, bool) or not 0 <= harmonics <= 8:
             raise InputError(f"harmonics must lie between 0 and 8, not {harmonics!r}")
         return harmonics
-    schema, best = task.counts.schema, 1
-    for more in range(2, MOST_HARMONICS + 1):
-        size = 1 + sum(width(schema, name, more) for name in schema)
-        moved = moment_sensitivity(task.neighbours, 1.0, math.sqrt(longest(schema, more) / 2))
-        noise = moved / math.sqrt(2 * rho) if rho > 0 else ROOT_HALF * moved * size / epsilon
-        if n is not None and noise / 2**0.5 <= NOISY * TYPICAL * n:
+    best = 1
+    for more in range(1, MOST_HARMONICS + 1):
+        share = _noise_share(task, rho, epsilon, more, n) if n is not None else 0.05
+        if more == 1 and share > DROWNED:
+            return 0
+        if more > 1 and share <= NOISY:
             best = more
     return best
 
 
+def _noise_share(task: Task, rho: float, epsilon: float, harmonics: int, n: int) -> float:
+    """Noise on a moment, expected before anything is measured, as a share of what a cosine has to show."""
+    schema = task.counts.schema
+    size = 1 + sum(width(schema, name, harmonics) for name in schema)
+    length = sum(0.5 + harmonics if isinstance(column, Numeric) else 1.0 for column in schema.values())
+    moved = moment_sensitivity(task.neighbours, math.sqrt(length) / 2, math.sqrt(length))
+    noise = ROOT_HALF * moved / math.sqrt(2 * rho) if rho > 0 else ROOT_HALF * moved * size / epsilon
+    return noise / (TYPICAL * max(n, 1))
+
+
+@proved("moments.proof.md")
 def measure(task: Task, harmonics: int | None = None, reach: float | None = None) -> tuple[Moments, int]:
     """Charge the budget and release M."""
-    rows, budget = task.rows, task.paid()
-    if rows is None:
-        raise InputError("moments needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    rows, budget = _rows(task), task.paid()
     rho, epsilon = budget.total.rho, budget.total.epsilon
     used = _plan(task, rho, epsilon, harmonics, task.n)
     left = 1.0 if reach is not None else 1.0 - SHARE
@@ -160,10 +185,15 @@ def measure(task: Task, harmonics: int | None = None, reach: float | None = None
     size = 1 + sum(width(rows.schema, name, used) for name in rows.schema)
     moved = moment_sensitivity(task.neighbours, constant, reach)
     entries = size * (size + 1) // 2
+    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))  # not finer: sums of many rows are rounded
     mechanism: Gaussian | Laplace
     if rho > 0:
         mechanism = Gaussian(
-            sensitivity=moved, rho=left * rho * (1 - 1e-12), neighbours=task.neighbours, size=entries
+            sensitivity=moved,
+            rho=left * rho * (1 - 1e-12),
+            neighbours=task.neighbours,
+            size=entries,
+            grid=grid,
         )
         deviation = mechanism.sigma
     else:
@@ -172,6 +202,7 @@ def measure(task: Task, harmonics: int | None = None, reach: float | None = None
             epsilon=left * epsilon * (1 - 1e-12),
             neighbours=task.neighbours,
             size=entries,
+            grid=grid,
         )
         deviation = math.sqrt(2.0) * mechanism.scale
     noisy = release(mechanism, budget, "moments of features", packed(sums(rows, used, constant, reach)))
@@ -200,9 +231,7 @@ def search(task: Task, moments: Moments, stable: bool = True) -> tuple[Found, in
 
 def classical(task: Task, harmonics: int = MOST_HARMONICS, stable: bool = True) -> Found:
     """The same without noise, for ``method="pc", test="moments"``: not private."""
-    rows = task.rows
-    if rows is None:
-        raise InputError("moments needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    rows = _rows(task)
     matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)))
     found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable)
     note = f"PC with tests on moments of features ({harmonics} harmonics) at level {task.level:g}"
