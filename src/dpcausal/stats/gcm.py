@@ -32,7 +32,10 @@ from dpcausal.regression.kernel import Kernel
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-PENALTY = 0.01  # nearly interpolates what the kernel can bend to: bias is worse than lost degrees of freedom
+PENALTY = 0.01  # nearly interpolates what the kernel can bend to: bias is worse than lost degrees of freedom,
+LEFT = 0.3  # but at least this share of them is left: else the penalty is raised, STEP-fold, as often as it takes
+STEP = 2.0
+PROBES = 4  # columns of signs that measure it
 SPREAD = 2.5  # bandwidth in ranks: about this many rows (times columns) wide
 MOST_WIDE = 0.5
 SMOOTH = 0.5  # bandwidth in standard deviations
@@ -74,7 +77,7 @@ def ranked(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
 
 
 def block_kernel(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """K + PENALTY I of one block.
+    """K of one block.
 
     Four things that a regression may need: rough functions of single columns and wide interactions (``rank_kernel``),
     smooth functions that go far out (a gaussian kernel on standardised numbers), and quadratic functions of all.
@@ -90,29 +93,63 @@ def block_kernel(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
         k += Kernel(SMOOTH, "additive").block(near, near)
         products = numbers @ numbers.T / len(metric)
         k += CURVES * products * (1.0 + products)
-    k[np.diag_indices(m)] += PENALTY
     return k
 
 
-def block_residuals(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Residuals (m x 2) of x and y after the rough rank fit; zeros if the factorisation should ever fail."""
-    _, left, info = lapack.dposv(block_kernel(z, discrete), np.column_stack([x, y]), lower=1, overwrite_a=1)
-    return PENALTY * left if info == 0 else np.zeros((len(x), 2))
+def signs(m: int) -> Matrix:
+    """PROBES columns of +-1, fixed, uncorrelated with anything: to measure traces."""
+    words = np.arange(1, m + 1, dtype=np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15)
+    words ^= words >> np.uint64(29)
+    words *= np.uint64(0xBF58476D1CE4E5B9)
+    return 1.0 - 2.0 * ((words >> np.arange(40, 40 + PROBES, dtype=np.uint64)) & np.uint64(1)).astype(
+        np.float64
+    )
+
+
+def block_residuals(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[Matrix, float]:
+    """Residuals (m x 2) of x and y after the rough fit, and tr(Q^2), about: the degrees of freedom left.
+
+    Zeros if the factorisation should ever fail.
+    """
+    m = len(x)
+    k = block_kernel(z, discrete)
+    targets = np.column_stack([x, y, signs(m)])
+    penalty = PENALTY
+    while True:
+        k[np.diag_indices(m)] += penalty
+        _, left, info = lapack.dposv(k, targets, lower=1)
+        k[np.diag_indices(m)] -= penalty
+        if info:
+            return np.zeros((m, 2)), 0.0
+        left *= penalty
+        free = float(np.square(left[:, 2:]).mean()) * m
+        if free >= LEFT * m or penalty > m:
+            return left[:, :2], free
+        penalty *= STEP
 
 
 def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[float, float]:
     """(sum R, its variance) of one block; (0, 0) for fewer than three rows."""
-    if len(x) < 3:
+    m = len(x)
+    if m < 3:
         return 0.0, 0.0
-    factor, info = lapack.dpotrf(block_kernel(z, discrete), lower=1, clean=1, overwrite_a=1)
-    if info:
-        return 0.0, 0.0
-    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    smoother = PENALTY * (np.tril(inverse) + np.tril(inverse, -1).T)
+    k = block_kernel(z, discrete)
+    penalty = PENALTY
+    while True:
+        k[np.diag_indices(m)] += penalty
+        factor, info = lapack.dpotrf(k, lower=1, clean=1)
+        k[np.diag_indices(m)] -= penalty
+        if info:
+            return 0.0, 0.0
+        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        smoother = penalty * (np.tril(inverse) + np.tril(inverse, -1).T)
+        if float(np.square(smoother).sum()) >= LEFT * m or penalty > m:
+            break
+        penalty *= STEP
     left = smoother @ np.column_stack([x, y])
     twice = smoother @ smoother
     products = left[:, 0] * left[:, 1]
-    correction = float((twice * twice).sum()) / max(float((np.diag(twice) ** 2).sum()), 1e-300)
+    correction = float(np.square(twice).sum()) / max(float(np.square(np.diag(twice)).sum()), 1e-300)
     return float(products.sum()), float(products @ products) * correction
 
 

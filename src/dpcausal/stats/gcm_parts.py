@@ -3,7 +3,7 @@
 Row labels say which part a row is in and do not depend on its values. In part c both columns are regressed on z (by any
 means: it is nobody's business but the part's) and
 
-    t_c = sqrt(SCALE m) <r_x, r_y>/(|r_x| |r_y|),    q_c = round(steps cut(t_c/clip, -1, 1))
+    t_c = sqrt(degrees of freedom left) <r_x, r_y>/(|r_x| |r_y|),    q_c = round(steps cut(t_c/clip, -1, 1))
     S = sum q_c,    V = sum v(q_c)
 
 One row changes one part, so one pair (q, v(q)), whatever the regression does: **no bound on x, y, z, on lambda or on
@@ -36,7 +36,6 @@ from dpcausal.stats.gcm import Matrix, Vector, block_residuals
 
 Integers = NDArray[np.int64]
 
-SCALE = 0.5  # share of a block's degrees of freedom that its fit leaves, about
 STEPS = 256  # of one clip
 MOST_ROWS = 320  # of one fit
 LEAST = 1e-12  # residuals below this share of the column are rounding
@@ -47,11 +46,11 @@ def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> f
     if len(x) < 3:
         return 0.0
     x, y = x - x.mean(), y - y.mean()
-    left = block_residuals(x, y, z, discrete)
+    left, free = block_residuals(x, y, z, discrete)
     size = np.linalg.norm(left, axis=0)
     if not np.all(size > LEAST * np.array([np.linalg.norm(x), np.linalg.norm(y)])):
         return 0.0
-    return float(left[:, 0] @ left[:, 1] / (size[0] * size[1]) * math.sqrt(SCALE * len(x)))
+    return float(left[:, 0] @ left[:, 1] / (size[0] * size[1]) * math.sqrt(free))
 
 
 def part_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> float:
