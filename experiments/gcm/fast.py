@@ -28,11 +28,10 @@ from dpcausal.privacy.mechanisms.noisy_max import NoisyMax
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 from dpcausal.stats.continuous_rank import ranked as ranks_of
 from dpcausal.stats.crt import crt_sensitivity, rank_scores, standardised
-from dpcausal.stats.gcm import PENALTY, block_kernel
+from dpcausal.stats.gcm import LEFT, PENALTY, STEP, block_kernel, signs
 from dpcausal.stats.gcm_parts import (
     LEAST,
     MOST_ROWS,
-    SCALE,
     STEPS,
     cut_scores,
     cut_sensitivity,
@@ -58,41 +57,55 @@ class Deal:
         return part_plan(*self.z.shape, self.epsilon, LEVEL)
 
     @cached_property
-    def parts(self) -> list[list[tuple[NDArray[np.int64], tuple[Values, bool]]]]:
-        """Of every part its blocks: (rows, factor of K + PENALTY I)."""
+    def parts(self) -> list[list[Block]]:
+        """Of every part its blocks, cut as ``stats.gcm_parts.part_score`` does."""
         dealt = np.array_split(np.random.default_rng(self.seed).permutation(len(self.z)), self.plan[0])
-        return [blocks_of_part(self.z, rows) for rows in dealt]
+        counts = [max(1, -(-len(rows) // MOST_ROWS)) for rows in dealt]
+        return [
+            [block_of(self.z, rows[k::count]) for k in range(count)]
+            for rows, count in zip(dealt, counts, strict=True)
+        ]
 
     def scores(self, x: Values, y: Values) -> Values:
         """One row a part, one column a repetition."""
         return np.array(
-            [
-                sum(block_scores(x[rows], y[rows], factor) for rows, factor in part) / math.sqrt(len(part))
-                for part in self.parts
-            ]
+            [sum(block_scores(x, y, block) for block in part) / math.sqrt(len(part)) for part in self.parts]
         )
 
 
-def blocks_of_part(z: Values, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], tuple[Values, bool]]]:
-    """As ``stats.gcm_parts.part_score`` cuts a part."""
-    blocks = max(1, -(-len(rows) // MOST_ROWS))
-    return [
-        (rows[k::blocks], cho_factor(block_kernel(z[rows[k::blocks]], ()), lower=True, check_finite=False))
-        for k in range(blocks)
-    ]
+@dataclass(frozen=True)
+class Block:
+    """Some rows, the factor of K + penalty I there, and the degrees of freedom left."""
+
+    rows: NDArray[np.int64]
+    factor: tuple[Values, bool]
+    penalty: float
+    free: float
 
 
-def block_scores(x: Values, y: Values, factor: tuple[Values, bool]) -> Values:
+def block_of(z: Values, rows: NDArray[np.int64]) -> Block:
+    """As ``stats.gcm.block_residuals`` chooses the penalty."""
+    m, penalty = len(rows), PENALTY
+    kernel = block_kernel(z[rows], ())
+    while True:
+        factor = cho_factor(kernel + penalty * np.eye(m), lower=True, check_finite=False)
+        free = float(np.square(penalty * cho_solve(factor, signs(m))).mean()) * m
+        if free >= LEFT * m or penalty > m:
+            return Block(rows, factor, penalty, free)
+        penalty *= STEP
+
+
+def block_scores(x: Values, y: Values, block: Block) -> Values:
     """``stats.gcm_parts.block_score`` of every column."""
-    m, reps = x.shape
-    if m < 3:
+    x, y, reps = x[block.rows], y[block.rows], x.shape[1]
+    if len(x) < 3:
         return np.zeros(reps)
     x, y = x - x.mean(0), y - y.mean(0)
-    left = PENALTY * cho_solve(factor, np.hstack([x, y]), check_finite=False)
+    left = block.penalty * cho_solve(block.factor, np.hstack([x, y]), check_finite=False)
     u, v = left[:, :reps], left[:, reps:]
     size_u, size_v = np.linalg.norm(u, axis=0), np.linalg.norm(v, axis=0)
     enough = (size_u > LEAST * np.linalg.norm(x, axis=0)) & (size_v > LEAST * np.linalg.norm(y, axis=0))
-    found = (u * v).sum(0) / np.where(enough, size_u * size_v, 1.0) * math.sqrt(SCALE * m)
+    found = (u * v).sum(0) / np.where(enough, size_u * size_v, 1.0) * math.sqrt(block.free)
     return np.where(enough, found, 0.0)
 
 

@@ -69,6 +69,6 @@ def main(quick: bool, out: Path) -> None:
     title = "Figure 6: what is fitted"
     text = TEXT.format(draws=draws, asked=products_bound(20 / n), used=products_bound(LAMBDA))
     table = ["| design | fit | slope | bias | error |", "|---|---|---|---|---|", *rows]
-    lines = [f"## {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *table, ""]
+    lines = [f"# {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *table, ""]
     (out / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
     show(lines)

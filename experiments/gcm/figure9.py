@@ -56,6 +56,6 @@ def main(quick: bool, out: Path) -> None:
     title = "Figure 9: p-values of the CRT"
     heads = ["| t: | | " + " | ".join(f"{t:g}" for t in EDGES) + " |", "|---|---|" + "---|" * len(EDGES)]
     text = TEXT.format(reps=reps, draws=draws)
-    lines = [f"## {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *heads, *sorted(rows), ""]
+    lines = [f"# {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *heads, *sorted(rows), ""]
     (out / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
     show(lines)

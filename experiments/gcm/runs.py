@@ -185,7 +185,7 @@ def finish(
     name = f"gcm_figure{number}" + ("_quick" if quick else "")
     picture(rates, axis, out / f"{name}.png", **look)
     save(out / f"{name}.csv", rates)
-    lines = [f"## {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *markdown(rates, axis), ""]
+    lines = [f"# {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *markdown(rates, axis), ""]
     (out / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
     show(lines)
 
