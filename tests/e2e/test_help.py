@@ -130,21 +130,3 @@ def test_progress_is_silent_where_there_is_no_terminal(
     monkeypatch.chdir(place)
     assert run(["gwas", "study", "--epsilon", "1", "--out", "quiet"]) == 0
     assert capsys.readouterr().err == ""
-
-
-def test_progress_shows_the_time_left_after_two_seconds_and_no_sooner(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from dpcausal.cli import progress
-
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with progress.shown("counting", 10) as tick:
-        tick(5)
-    assert "counting" not in capsys.readouterr().err
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    with progress.shown("counting", 10) as tick:
-        tick(5)
-        tick(1)
-    said = capsys.readouterr().err
-    assert "counting" in said
-    assert "left" in said

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import TYPE_CHECKING
 
 import typer
 
-from dpcausal.cli.progress import shown
 from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.progress import shown
 
 if TYPE_CHECKING:  # loaded late, so that other commands start fast
     from dpcausal.audit.empirical import AuditResult
@@ -34,7 +35,7 @@ def run(method: str, target: Target, trials: int, confidence: float) -> AuditRes
     """The audit, with a progress bar on a terminal once it has taken two seconds."""
     from dpcausal.audit.empirical import audit
 
-    with shown(f"auditing {method}", trials) as step:
+    with shown(f"auditing {method}", trials, sys.stderr.isatty()) as step:
         return audit(method, target.sampler, target.claim, target.delta, trials, confidence, step)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.progress import shown
 from dpcausal.core.errors import InputError
+from dpcausal.core.progress import shown
 
 if TYPE_CHECKING:
     from dpcausal.gwas.counting import GenotypeCounts, MissingRule
@@ -128,7 +129,7 @@ def run_gwas(
             cast(str, prefix), phenotype_file=pheno, phenotype_column=mpheno, coding="01" if zero_one else "12",
             keep=keep, chromosomes=chromosomes, extract=extract,
         )  # fmt: skip
-        with shown("counting genotypes", len(opened.rows), not as_json) as tick:
+        with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
             counts = opened.count(missing=cast("MissingRule", missing), threads=threads, tick=tick)
     known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
     prepared(out)

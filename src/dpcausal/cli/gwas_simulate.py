@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
 
-from dpcausal.cli.progress import shown
 from dpcausal.core.errors import InputError
+from dpcausal.core.progress import shown
 
 HELP = """Simulate a case/control study and write PREFIX.bed, .bim, .fam, and the truth to PREFIX.causal.
 
@@ -59,7 +60,7 @@ def run_simulate(
         people=people, snps=snps, maf=frequency_range(maf), causal=causal, odds_ratio=odds_ratio,
         case_share=case_share, missing=missing, seed=seed,
     )  # fmt: skip
-    with shown("drawing genotypes", snps, not as_json) as tick:
+    with shown("drawing genotypes", snps, not as_json and sys.stderr.isatty()) as tick:
         plan.write(prefix, tick)
     names = [plan.variant(int(i)).name for i in plan.causal_rows()]
     if as_json:

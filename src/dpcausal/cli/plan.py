@@ -39,7 +39,12 @@ def run_plan(
     epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all.")],
     delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
     neighbours: Annotated[
-        str, typer.Option("--neighbours", help="replace-one or add-remove.")
+        str,
+        typer.Option(
+            "--neighbours",
+            help="replace-one or add-remove.",
+            autocompletion=lambda: ["replace-one", "add-remove"],
+        ),
     ] = "replace-one",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
     max_order: Annotated[

@@ -156,11 +156,13 @@ class Delimited:
         self.names, self._delimiter = delimited.header(top, wanted)
         self.types: list[pa.DataType | None] = [None] * len(self.names)
         self.rows: int | None = None
+        self.done = 0.0  # how far the file was read, from 0 to 1 (stays 0 for a packed file)
 
     def chunks(self, columns: Sequence[str], rows: int = ROWS) -> Iterator[Chunk]:
         places = [self.names.index(name) for name in columns]
         with readable(self.label):
             stream = pa.input_stream(str(self._path))
+            size = 0 if isinstance(stream, pa.CompressedInputStream) else self._path.stat().st_size
         with stream:
             with readable(self.label):
                 _, rest = delimited.first_row(stream)
@@ -170,5 +172,6 @@ class Delimited:
                     block = next(blocks, None)
                 if block is None:
                     return
+                self.done = stream.tell() / size if size else 0.0
                 for start in range(0, len(block[0]), rows):
                     yield {name: array.slice(start, rows) for name, array in zip(columns, block, strict=True)}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.progress import shown
 from dpcausal.data.categories import code_type
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Codes, Dataset
@@ -20,10 +20,7 @@ from dpcausal.data.schema import Schema
 __all__ = ["ColumnsIgnored", "read"]
 
 
-class Tick(Protocol):
-    """Called as work gets done."""
-
-    def __call__(self, done: float) -> None: ...
+Tick = Callable[[float], None]  # told how much was done since the last call
 
 
 def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
@@ -55,14 +52,13 @@ def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
     groups = [[name] for name in columns] if isinstance(found, Parquet) else [columns]
     codes: dict[str, Codes] = {}
     values: dict[str, NDArray[np.float64]] = {}
-    with _progress(found.label, len(columns), shown=progress) as tick:
+    with shown(f"reading {found.label}", len(columns), progress) as tick:
         for group in groups:
-            gathered = _gather(found, schema, group)
+            gathered = _gather(found, schema, group, tick)
             for name in group:
                 codes[name], values_of_name = gathered.pop(name)
                 if values_of_name is not None:
                     values[name] = values_of_name
-            tick(len(group))
     n = len(codes[columns[0]])
     if n == 0:
         raise InputError(f"{found.label} has no rows")
@@ -72,13 +68,17 @@ def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
 Whole = tuple[Codes, NDArray[np.float64] | None]
 
 
-def _gather(found: Source, schema: Schema, columns: Sequence[str]) -> dict[str, Whole]:
+def _gather(found: Source, schema: Schema, columns: Sequence[str], tick: Tick) -> dict[str, Whole]:
     if found.rows is not None:
-        return _fill(found, schema, columns, found.rows)
+        return _fill(found, schema, columns, found.rows, tick)
     parts: dict[str, list[Any]] = {name: [] for name in columns}
+    told = 0.0
     for batch in coded(found, schema, columns):
         for name in columns:
             parts[name].append(batch[name])
+        done = getattr(found, "done", 0.0)
+        tick(len(columns) * (done - told))
+        told = done
     whole: dict[str, Whole] = {}
     for name in columns:
         pieces = parts.pop(name)
@@ -91,7 +91,7 @@ def _gather(found: Source, schema: Schema, columns: Sequence[str]) -> dict[str, 
     return whole
 
 
-def _fill(found: Source, schema: Schema, columns: Sequence[str], rows: int) -> dict[str, Whole]:
+def _fill(found: Source, schema: Schema, columns: Sequence[str], rows: int, tick: Tick) -> dict[str, Whole]:
     whole: dict[str, Whole] = {}
     for name in columns:
         numeric = isinstance(schema[name], Numeric)
@@ -106,20 +106,8 @@ def _fill(found: Source, schema: Schema, columns: Sequence[str], rows: int) -> d
             codes[start:end] = batch[name].codes
             if numbers is not None:
                 numbers[start:end] = batch[name].values
+        tick(len(columns) * (end - start) / rows)
         start = end
     if start != rows:
         raise InputError(f"{found.label} is damaged: it does not hold the number of rows it states")
     return whole
-
-
-@contextmanager
-def _progress(label: str, columns: int, *, shown: bool) -> Iterator[Tick]:
-    if not shown:
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"reading {label}", total=columns)
-        yield lambda done: bar.advance(task, done)

@@ -1,12 +1,11 @@
 """A progress bar with the time left, for work whose amount is public: files, trials, columns, people.
 
-It goes to standard error, only on a terminal, and only once the work has taken two seconds. What it counts is known
-before any row is read; nothing that a mechanism has not released may drive it.
+It goes to standard error, and only once the work has taken two seconds. What it counts is known before any row is read
+(sizes of files, numbers of columns, trials); nothing that a mechanism has not released may drive it.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,13 +14,13 @@ PATIENCE = 2.0  # seconds before a bar appears
 
 
 @contextmanager
-def shown(what: str, total: float, show: bool = True) -> Iterator[Callable[[float], None]]:
-    """Yield a function to be called with the amount done since the last call; ``show=False`` keeps it silent.
+def shown(what: str, total: float, show: bool) -> Iterator[Callable[[float], None]]:
+    """Yield a function to be called with the amount done since the last call; silent unless ``show``.
 
-    >>> with shown("counting", 3) as tick:
+    >>> with shown("counting", 3, show=False) as tick:
     ...     tick(1)
     """
-    if not show or not sys.stderr.isatty():
+    if not show:
         yield lambda done: None
         return
     from rich.console import Console

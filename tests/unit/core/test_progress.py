@@ -1,0 +1,68 @@
+"""Progress: silent at first, then with the time left, and driven by what is public."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import dpcausal as dc
+from dpcausal.core import progress
+
+
+def test_it_shows_the_time_left_after_two_seconds_and_no_sooner(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.shown("counting", 10, True) as tick:
+        tick(5)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    with progress.shown("counting", 10, True) as tick:
+        tick(5)
+        tick(1)
+    said = capsys.readouterr()
+    assert "counting" in said.err
+    assert "left" in said.err
+    assert said.out == ""
+    with progress.shown("counting", 10, False) as tick:
+        tick(5)
+    assert capsys.readouterr().err == ""
+
+
+SCHEMA = dc.Schema(a=dc.Categorical([0, 1]), b=dc.Numeric(0, 1))
+
+
+def ticks(source: object, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    found: list[float] = []
+
+    class Recorder:
+        def __enter__(self) -> object:
+            return found.append
+
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr("dpcausal.data.read.shown", lambda *_: Recorder())
+    dc.read(source, SCHEMA, progress=True)
+    return found
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_reading_goes_on_to_the_end_whatever_the_values(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two files of one size that differ in every value give the same ticks; they add up to the number of columns."""
+    seen = []
+    for value in (0, 1):
+        path = tmp_path / f"{value}{suffix}"
+        rows = 400_000
+        if suffix == ".csv":
+            path.write_text("a,b\n" + f"{value},{1 - value}\n" * rows)
+        else:
+            pa.parquet.write_table(pa.table({"a": [value] * rows, "b": [1.0 - value] * rows}), path)
+        seen.append(ticks(path, monkeypatch))
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 2
+    assert sum(seen[0]) == pytest.approx(2.0)
