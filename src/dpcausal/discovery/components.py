@@ -44,17 +44,22 @@ class NoisyTables(ABC):
 
     def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
         """The noise-aware test; components not measured count as zero."""
-        sizes = tuple(self.sizes[j] for j in given)
-        inner = subsets_of(given)
         return partial_test(
             self.against(x, (y,)),
             self.against(x, given),
             self.against(y, given),
             self.variance(joined(x, (y,))),
-            block_noise(sizes, tuple(self.variance(joined(x, columns)) for columns in inner)),
-            block_noise(sizes, tuple(self.variance(joined(y, columns)) for columns in inner)),
-            block_noise(sizes, tuple(self.variance(columns) for columns in inner)),
+            self.block_noise(x, given),
+            self.block_noise(y, given),
+            self.block_noise(None, given),
         )
+
+    def block_noise(self, end: int | None, given: Columns) -> Floats:
+        """Covariance over the cells of ``given`` of the noise in a contrast of ``end``, or in their sizes."""
+        variances = [
+            self.variance(columns if end is None else joined(end, columns)) for columns in subsets_of(given)
+        ]
+        return block_noise(tuple(self.sizes[j] for j in given), tuple(variances))
 
     @abstractmethod
     def louder(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> NoisyTables:
@@ -76,6 +81,12 @@ class JointTable(NoisyTables):
     def __init__(self, table: Floats, variance: float, kurtosis: float = 0.0, n: int | None = None) -> None:
         super().__init__(table.shape)
         self.joint, self.cell_variance, self.kurtosis, self.n = table, variance, kurtosis, n
+        self._margins: dict[Columns, Floats] = {tuple(range(table.ndim)): table}
+
+    def block_noise(self, end: int | None, given: Columns) -> Floats:
+        """Cells of a margin have independent noise."""
+        columns = given if end is None else joined(end, given)
+        return self.variance(columns) * np.eye(math.prod(self.sizes[j] for j in given))
 
     def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
         """The partial form joined with one that squares block by block (``stats/measured.py``).
@@ -98,10 +109,16 @@ class JointTable(NoisyTables):
         return replace(partial, pvalue=cauchy_combination(partial.pvalue, blocks.pvalue))
 
     def table(self, columns: Columns) -> Floats:
-        """A margin of the joint table."""
-        return np.asarray(
-            self.joint.sum(axis=tuple(axis for axis in range(self.joint.ndim) if axis not in columns))
-        )
+        """A margin of the joint table, from the smallest one known that holds it."""
+        if columns not in self._margins:
+            wanted = set(columns)
+            holder = min(
+                (known for known in self._margins if wanted.issubset(known)),
+                key=lambda k: self._margins[k].size,
+            )
+            over = tuple(axis for axis, column in enumerate(holder) if column not in wanted)
+            self._margins[columns] = np.asarray(self._margins[holder].sum(axis=over))
+        return self._margins[columns]
 
     def variance(self, columns: Columns) -> float:
         """A cell of a margin sums this many cells of the joint table."""

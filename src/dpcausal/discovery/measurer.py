@@ -22,8 +22,9 @@ from dpcausal.stats.partial import PartialTest
 
 # standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise
 # that only dampens a dependence must not delete it
-LEAST = (3.0, 6.0, 12.0, 40.0)
+LEAST = (6.0, 6.0, 12.0, 40.0)
 LOUDEST = 2.0  # noise of triples over noise of pairs, at most
+MOST_BLOCKS = 1024  # cells of a conditioning set
 LAST_PART = 0.9  # of what is left, measured at each order past the second
 
 
@@ -94,12 +95,16 @@ class Measurer:
 
     def says(self, x: int, y: int, given: Columns) -> bool | None:
         """Independent, dependent, or nothing (no information, or a table was not measured)."""
-        if self.tables.missing(x, y, given):
+        if self.too_many(given) or self.tables.missing(x, y, given):
             return None
         test = self.test(x, y, given)
         if test.pvalue <= self.task.level:
             return False
         return True if test.informative(LEAST[min(len(given), len(LEAST) - 1)]) else None
+
+    def too_many(self, given: Columns) -> bool:
+        """Whether the set has more cells than a test could use."""
+        return math.prod(self.tables.sizes[j] for j in given) > MOST_BLOCKS
 
     def test(self, x: int, y: int, given: Columns) -> PartialTest:
         """Kept until the next measurement."""
@@ -121,7 +126,7 @@ class Measurer:
 
         Sets are ranked by the test with what is not measured taken as zero: by released values only.
         """
-        lacking = [place for place in places if self.tables.missing(*place)]
+        lacking = [place for place in places if not self.too_many(place[2]) and self.tables.missing(*place)]
         budget = self.task.paid()
         order = max((len(place[2]) for place in lacking), default=0)
         left = budget.left_rho() / budget.total.rho if self.plan.gaussian else self._left_epsilon()
