@@ -33,8 +33,8 @@ ROUNDING = 1 - 1e-12
 def each(total: Filter, questions: float) -> float:
     """Epsilon of one pure test so that this many fit: by rho = epsilon^2/2, or by the sum.
 
-    >>> each(Filter(1.0), 10)
-    0.09999999999990001
+    >>> round(each(Filter(1.0), 10), 9)
+    0.1
     """
     by_sum = total.epsilon / questions
     return max(by_sum, math.sqrt(2 * total.rho / questions)) * ROUNDING
