@@ -58,6 +58,7 @@ def _row(order: OrderPlan, changing: bool, uneven: bool) -> list[str]:
     most = (min(order.x, order.y) - 1) ** 0.5
     effects = [
         order.smallest,
+        *[order.smallest_changing] * changing,
         *[order.smallest_largest] * uneven,
         order.smallest_exact,
         order.smallest_priv_pc,
@@ -99,7 +100,8 @@ def lines(plan: Plan) -> tuple[str, str]:
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
         below.append(
-            f"Order {', '.join(silent)} cannot be tested at this budget: edges that need it stay and are named."
+            f"Order {', '.join(silent)} cannot be tested at this budget: nothing is called independent there, edges "
+            "that would need it stay and are named."
         )
     enough = plan.epsilon_enough
     if enough is None:

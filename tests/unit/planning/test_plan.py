@@ -10,7 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError
-from dpcausal.planning.words import number
+from dpcausal.planning.words import as_table, number
 
 YES_NO = dc.Categorical(["no", "yes"])
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
@@ -26,6 +26,24 @@ def test_small_domains_are_measured_as_a_whole() -> None:
         assert order.smallest_exact <= order.smallest < 1.05 * order.smallest_exact
         assert (order.smallest_changing is None) == (order.order == 0)
         assert order.noise_share < 0.05
+
+
+def test_every_number_stands_under_its_head() -> None:
+    uneven = dc.Schema({**dict(SMALL), "f": dc.Categorical(["a", "b", "c"])})
+    for schema in (SMALL, uneven, LARGE):
+        found = dc.plan(schema, 10_000, 0.5, 1e-6, max_order=1)
+        table = as_table(found)
+        columns = {
+            str(column.header).replace("\n", " ").strip(): list(column.cells) for column in table.columns
+        }
+        order = found.orders[1]
+        assert columns["smallest w"][1] == number(order.smallest)
+        assert columns["w without noise"][1] == number(order.smallest_exact)
+        assert columns["epsilon for w = 0.1"][1] == number(order.epsilon_enough)
+        assert ("w in the largest table" in columns) == (schema is uneven)
+        assert ("w if its direction changes" in columns) == found.design.joint
+        if found.design.joint:
+            assert columns["w if its direction changes"] == ["", number(order.smallest_changing)]
 
 
 def test_large_domains_by_components() -> None:
