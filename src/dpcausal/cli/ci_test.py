@@ -76,12 +76,19 @@ def run_test(
 ) -> None:
     """Run it; the result goes to standard output."""
     import dpcausal as dc
+    from dpcausal.citests.question import Question
+    from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
+    from dpcausal.privacy.accounting.filter import check_total
 
     if (epsilon is None) != no_privacy:
         raise InputError("give either --epsilon or --no-privacy")
     declared = dc.Schema.from_toml(schema)
     names = [name.strip() for name in given.split(",") if name.strip()]
+    Question.of(declared, x, y, names)  # before a large file is read
+    checked_level(level)
+    if epsilon is not None:
+        check_total(epsilon, delta)
     rows = dc.read(data, declared, progress=not as_json and sys.stderr.isatty())
     found = dc.ci_test(
         rows,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
@@ -112,7 +113,10 @@ def run_gwas(
     from dpcausal.gwas.frequencies import read_frequencies
     from dpcausal.gwas.plot import draw_hits
     from dpcausal.gwas.screen import screen
+    from dpcausal.privacy.accounting.filter import check_total
 
+    check_total(epsilon, 0.0)  # before a large study is counted
+    checked_level(level)
     tables = bool(model or case_counts or control_counts)
     if tables == (prefix is not None):
         raise InputError(

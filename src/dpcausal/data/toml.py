@@ -49,6 +49,11 @@ class _Lines:
     def at(self, number: int | None) -> str:
         return f"{self.source}:{number}" if number else self.source
 
+    def entry(self, key: str) -> str:
+        """``file:line`` where a top-level entry first stands; only the file where that is not certain."""
+        pattern = re.compile(rf"""^\s*\[*\s*["']?{re.escape(key)}["']?\s*[\].=]""")
+        return self.at(next((i for i, line in enumerate(self.lines, 1) if pattern.match(line)), None))
+
     def column(self, name: str, key: str = "") -> str:
         """``file:line`` of a column, or of one of its keys; only the file where the line is not certain."""
         if len(self.headers.get(name, ())) != 1:
@@ -71,7 +76,7 @@ def loads(text: str, source: str = "schema") -> dict[str, Column]:
         raise SchemaError(_syntax_fault(str(error), lines)) from None
     for key in document:
         if key != "columns":
-            raise SchemaError(f'{source}: unknown entry "{key}"{did_you_mean(key, ["columns"])}')
+            raise SchemaError(f'{lines.entry(key)}: unknown entry "{key}"{did_you_mean(key, ["columns"])}')
     tables = document.get("columns", {})
     if not isinstance(tables, dict) or not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")

@@ -94,7 +94,7 @@ def test_a_schema_refuses_what_is_no_column() -> None:
             5,
             '"a" is declared twice (first on line 1)',
         ),
-        ("[column.a]", None, 'unknown entry "column" (did you mean "columns"?)'),
+        ("[column.a]", 1, 'unknown entry "column" (did you mean "columns"?)'),
         ("columns = 3", None, "no columns are declared"),
         ("columns.a = 3", None, 'column "a" must be a table'),
         ("", None, "no columns are declared"),

@@ -103,6 +103,21 @@ def test_a_long_line_runs_beside_the_box_between() -> None:
     assert abs(x - found.x["b"]) > width["b"] / 2
 
 
+def test_a_straight_line_would_pass_through_the_box_between() -> None:
+    """The check of points inside boxes has teeth: without way points the same line fails it."""
+    graph = dc.Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c"), ("a", "c")])
+    found, width, drawn = placed(graph)
+    (line,) = [line for line in drawn if (line.upper, line.lower) == ("a", "c")]
+    straight = Line("a", "c", ((found.x["b"], line.points[0][1]), (found.x["b"], line.points[-1][1])))
+    hit = [
+        abs(x - found.x["b"]) < width["b"] / 2 and abs(y - row(1)) < HEIGHT / 2 for x, y in curve(straight)
+    ]
+    assert any(hit)
+    assert not any(
+        abs(x - found.x["b"]) < width["b"] / 2 and abs(y - row(1)) < HEIGHT / 2 for x, y in curve(line)
+    )
+
+
 def test_the_same_graph_is_drawn_the_same_way() -> None:
     graph = random_graph(7)
     again = dc.Graph(graph.nodes, directed=graph.directed, undirected=graph.undirected)
