@@ -73,7 +73,8 @@ def main(out: Path = HERE) -> DiscoveryResult:
     console.print(
         f"{data.n:,} made-up patients (demo/patients.csv), {len(data.columns)} columns (demo/schema.toml)"
     )
-    console.print("(The very first run compiles its kernels, for half a minute or so.)\n", style="dim")
+    with console.status("Compiling kernels: half a minute or so, on the very first run only"):
+        dc.discover(clinic.sample(500, seed=2), epsilon=EPSILON, delta=DELTA, level=LEVEL)  # other rows
     start = time.perf_counter()
     result = dc.discover(data, epsilon=EPSILON, delta=DELTA, method="auto", level=LEVEL, confidence=REPEATS)
     seconds = time.perf_counter() - start
