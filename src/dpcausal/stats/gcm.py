@@ -33,7 +33,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 PENALTY = 0.01  # nearly interpolates what the kernel can bend to: bias is worse than lost degrees of freedom,
-LEFT = 0.3  # but at least this share of them is left: else the penalty is raised, STEP-fold, as often as it takes
+LEFT = 0.4  # but at least this share of them is left: else the penalty is raised, STEP-fold, as often as it takes
 STEP = 2.0
 PROBES = 4  # columns of signs that measure it
 SPREAD = 2.5  # bandwidth in ranks: about this many rows (times columns) wide
@@ -107,9 +107,10 @@ def signs(m: int) -> Matrix:
 
 
 def block_residuals(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[Matrix, float]:
-    """Residuals (m x 2) of x and y after the rough fit, and tr(Q^2), about: the degrees of freedom left.
+    """Residuals (m x 2) of x and y after the rough fit, and about tr(Q^2)^2/tr(Q^4), the degrees of freedom left.
 
-    Zeros if the factorisation should ever fail.
+    The cosine of two residual vectors then has a standard deviation of one over their root. Zeros if the factorisation
+    should ever fail.
     """
     m = len(x)
     k = block_kernel(z, discrete)
@@ -117,12 +118,13 @@ def block_residuals(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) 
     penalty = PENALTY
     while True:
         k[np.diag_indices(m)] += penalty
-        _, left, info = lapack.dposv(k, targets, lower=1)
+        factor, left, info = lapack.dposv(k, targets, lower=1)
         k[np.diag_indices(m)] -= penalty
         if info:
             return np.zeros((m, 2)), 0.0
         left *= penalty
-        free = float(np.square(left[:, 2:]).mean()) * m
+        twice, _ = lapack.dpotrs(factor, penalty * left[:, 2:], lower=1)
+        free = m * float(np.square(left[:, 2:]).mean()) ** 2 / max(float(np.square(twice).mean()), 1e-300)
         if free >= LEFT * m or penalty > m:
             return left[:, :2], free
         penalty *= STEP
@@ -143,11 +145,12 @@ def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) ->
             return 0.0, 0.0
         inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
         smoother = penalty * (np.tril(inverse) + np.tril(inverse, -1).T)
-        if float(np.square(smoother).sum()) >= LEFT * m or penalty > m:
+        twice = smoother @ smoother
+        free = float(np.trace(twice)) ** 2 / max(float(np.square(twice).sum()), 1e-300)
+        if free >= LEFT * m or penalty > m:
             break
         penalty *= STEP
     left = smoother @ np.column_stack([x, y])
-    twice = smoother @ smoother
     products = left[:, 0] * left[:, 1]
     correction = float(np.square(twice).sum()) / max(float(np.square(np.diag(twice)).sum()), 1e-300)
     return float(products.sum()), float(products @ products) * correction
