@@ -17,7 +17,7 @@ import dpcausal as dc
 
 EPSILON = 2.0
 BANDWIDTH = 1.0  # of Z scaled to [-1, 1]
-NOISES = 20  # draws of noise per resampled data set (at n = 1,030: per deal of the rows into parts)
+NOISES = 25  # draws of noise per resampled data set (at n = 1,030: per deal of the rows into parts)
 
 TEXT = """Share of rejections by n; epsilon = 2, {reps} repetitions. n = 1,030 is the data itself (only the noise, and
 for ours the deal of the rows into parts, is drawn anew), other n are rows drawn with replacement ({sets}
@@ -68,8 +68,8 @@ def main(quick: bool, out: Path) -> None:
     """Compute, print, draw; files gcm_figure5.png, .csv and .md in ``out``."""
     columns = load()
     rows = len(columns[OUTCOME])
-    sizes = (258, rows, 2060) if quick else (129, 258, 515, rows, 2060, 4120)
-    reps = 40 if quick else 500
+    sizes = (258, rows) if quick else (129, 258, 515, rows, 2060)
+    reps = 50 if quick else 500
     sets = reps // NOISES
     rates = []
     for feature in FEATURES:
