@@ -22,13 +22,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.stats.components import (
-    STEP,
-    Columns,
-    absolute_sensitivity,
-    pairs_sensitivity,
-    sets_sensitivity,
-)
+from dpcausal.stats.components import STEP, Columns, sets_sensitivity
 
 MOST_CELLS = 1 << 18
 WORTH = 2.0
@@ -70,13 +64,11 @@ def components_mechanism(
     """Noise for these components together; ``total`` is rho or epsilon."""
     cells = sum(math.prod(sizes[j] for j in columns) for columns in sets)
     if not gaussian:
-        reach = absolute_sensitivity(sets, sizes, neighbours)
-        return Laplace(sensitivity=reach, epsilon=total, neighbours=neighbours, size=cells, grid=Grid(STEP))
-    if len(sets) > 1 and len(sets) == math.comb(len(sizes), 2) and all(len(columns) == 2 for columns in sets):
-        squared = pairs_sensitivity(sizes, neighbours)
-    else:
-        squared = sets_sensitivity(sets, sizes, neighbours)
-    reach = math.nextafter(math.sqrt(squared), math.inf)
+        absolute = sets_sensitivity(sets, sizes, neighbours, norm=1)
+        return Laplace(
+            sensitivity=absolute, epsilon=total, neighbours=neighbours, size=cells, grid=Grid(STEP)
+        )
+    reach = math.nextafter(math.sqrt(sets_sensitivity(sets, sizes, neighbours)), math.inf)
     return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=Grid(STEP))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.components import Components, NoisyTables
 from dpcausal.discovery.measured_plan import TRIPLES, Plan, components_mechanism, noise_variance
 from dpcausal.discovery.search import Answers, Question
@@ -169,6 +170,5 @@ class Measurer:
         if self.plan.gaussian:
             return 2.0 * share * budget.total.rho * variance
         reach = share * budget.total.epsilon * math.sqrt(variance / 2.0)
-        return reach / math.sqrt(
-            middling
-        )  # l1: at most sqrt(cells) times the root of a squared sensitivity near 1
+        # the l1 sensitivity of a triple is about this many times its squared l2 sensitivity
+        return reach / (8.0 if self.task.neighbours is Neighbours.ADD_REMOVE else 4.0)

@@ -14,7 +14,7 @@ prod (1 - 1/r_j). Replacing a row by one that differs from it in D of the column
     2 (prod over B (1 - 1/r_j) - prod over B less D (1 - 1/r_j) prod over D (-1/r_j)).
 
 Two binary columns: 1/4 and 1 where the table itself has 1 and 2; and no two rows differ in the parity of every pair,
-which ``pairs_sensitivity`` counts: for all pairs of 37 columns of alarm 529.5 where tables cost 1,332.
+which ``sets_sensitivity`` counts: for all pairs of 37 columns of alarm 529.5 where tables cost 1,332.
 
 **Cost** O(cells) a component. References: Xiao, He, Zhang & Kifer 2023 (residual basis of margins, add-remove).
 """
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -53,6 +53,32 @@ def interaction(margin: ArrayLike) -> Floats:
     return found
 
 
+def _moved_squared(sizes: Sequence[int], differ: Sequence[bool]) -> float:
+    """Squared l2 length by which a component moves when a row changes in these of its columns."""
+    agree = math.prod(1.0 - 1.0 / r for r in sizes)
+    inner = math.prod(-1.0 / r if moved else 1.0 - 1.0 / r for r, moved in zip(sizes, differ, strict=True))
+    return 2.0 * (agree - inner)
+
+
+def _moved_absolute(sizes: Sequence[int], differ: Sequence[bool]) -> float:
+    """The same in l1, over the cells: by kinds of cells, (how many, value before, value after) in each column."""
+    kinds: list[list[tuple[int, float, float]]] = []
+    for r, moved in zip(sizes, differ, strict=True):
+        here, away = 1.0 - 1.0 / r, -1.0 / r
+        rest = [(1, here, away), (1, away, here), (max(r - 2, 0), away, away)]
+        kinds.append(rest if moved else [(1, here, here), (r - 1, away, away)])
+    return math.fsum(
+        math.prod(cells for cells, _, _ in cell)
+        * abs(math.prod(before for _, before, _ in cell) - math.prod(after for _, _, after in cell))
+        for cell in product(*kinds)
+    )
+
+
+def _worst(sizes: Sequence[int], moved: Callable[[Sequence[int], Sequence[bool]], float]) -> float:
+    """The largest ``moved`` over all ways in which two rows can differ."""
+    return max(moved(sizes, differ) for differ in product((False, True), repeat=len(sizes)))
+
+
 @proved("components.proof.md")
 def component_sensitivity(sizes: Sequence[int], neighbours: Neighbours) -> float:
     """Squared l2 sensitivity of the component over columns of these sizes.
@@ -60,69 +86,69 @@ def component_sensitivity(sizes: Sequence[int], neighbours: Neighbours) -> float
     >>> component_sensitivity([2, 2], Neighbours.ADD_REMOVE), component_sensitivity([2, 2], Neighbours.REPLACE_ONE)
     (0.25, 1.0)
     """
-    whole = math.prod(1.0 - 1.0 / r for r in sizes)
     if neighbours is Neighbours.ADD_REMOVE:
-        return whole * (ROUNDING if any(r & (r - 1) for r in sizes) else 1.0)
-    worst = 0.0
-    for differ in product((False, True), repeat=len(sizes)):
-        if any(differ):
-            inner = math.prod(
-                -1.0 / r if moved else 1.0 - 1.0 / r for r, moved in zip(sizes, differ, strict=True)
-            )
-            worst = max(worst, 2.0 * (whole - inner))
-    return worst * (ROUNDING if any(r & (r - 1) for r in sizes) else 1.0)
+        return math.prod(1.0 - 1.0 / r for r in sizes) * _rounding(sizes)
+    return _worst(sizes, _moved_squared) * _rounding(sizes)
 
 
 @proved("components.proof.md")
-def sets_sensitivity(sets: Iterable[Sequence[int]], sizes: Sequence[int], neighbours: Neighbours) -> float:
-    """Squared l2 sensitivity of several components together: at most the sum of theirs."""
-    return ROUNDING * math.fsum(
-        component_sensitivity([sizes[j] for j in columns], neighbours) for columns in sets
-    )
+def component_absolute(sizes: Sequence[int], neighbours: Neighbours) -> float:
+    """l1 sensitivity of the cells of the component.
+
+    >>> component_absolute([2, 2], Neighbours.ADD_REMOVE), component_absolute([2, 2], Neighbours.REPLACE_ONE)
+    (1.0, 2.0)
+    """
+    if neighbours is Neighbours.ADD_REMOVE:
+        return math.prod(2.0 - 2.0 / r for r in sizes) * _rounding(sizes)
+    return _worst(sizes, _moved_absolute) * _rounding(sizes)
+
+
+def _rounding(sizes: Sequence[int]) -> float:
+    """Powers of two make no error at all."""
+    return ROUNDING if any(r & (r - 1) for r in sizes) else 1.0
 
 
 @proved("components.proof.md")
-def pairs_sensitivity(sizes: Sequence[int], neighbours: Neighbours) -> float:
-    """Squared l2 sensitivity of the components of all pairs of columns: exact.
+def sets_sensitivity(
+    sets: Sequence[Columns], sizes: Sequence[int], neighbours: Neighbours, norm: int = 2
+) -> float:
+    """l1 (``norm`` 1) or *squared* l2 (``norm`` 2) sensitivity of several components together.
 
-    What a replaced row moves depends only on how many columns of each size differ, so all such numbers are tried.
+    At most the sum of theirs; for all pairs of columns the exact value. What a replaced row moves in the pairs depends
+    only on how many columns of each size differ, so all such numbers are tried.
 
-    >>> round(pairs_sensitivity([2] * 8, Neighbours.REPLACE_ONE), 6)  # the largest cut of 8 columns
+    >>> pairs = list(combinations(range(8), 2))
+    >>> round(sets_sensitivity(pairs, [2] * 8, Neighbours.REPLACE_ONE), 6)  # the largest cut of 8 columns
     16.0
     """
-    everything = list(combinations(range(len(sizes)), 2))
-    if neighbours is Neighbours.ADD_REMOVE:
-        return sets_sensitivity(everything, sizes, neighbours)
+    one = component_sensitivity if norm == 2 else component_absolute
+    together = ROUNDING * math.fsum(one([sizes[j] for j in columns], neighbours) for columns in sets)
     groups = sorted(Counter(sizes).items())
-    if math.prod(count + 1 for _, count in groups) > MOST_ENUMERATED:
-        return sets_sensitivity(everything, sizes, neighbours)
-    worst = 0.0
-    for moved in product(*(range(count + 1) for _, count in groups)):
-        total = 0.0
-        for g, (r, count) in enumerate(groups):
-            d = moved[g]
-            total += d * (d - 1) * (1.0 - 2.0 / r) + 2.0 * d * (count - d) * (1.0 - 1.0 / r)
-            for h in range(g + 1, len(groups)):
-                c, others = groups[h]
-                e = moved[h]
-                total += 2.0 * d * e * (1.0 - 1.0 / r - 1.0 / c)
-                total += 2.0 * (d * (others - e) * (1.0 - 1.0 / c) + (count - d) * e * (1.0 - 1.0 / r))
-        worst = max(worst, total)
-    return worst * ROUNDING
+    few = math.prod(count + 1 for _, count in groups) <= MOST_ENUMERATED
+    if neighbours is Neighbours.ADD_REMOVE or not few or set(sets) != set(combinations(range(len(sizes)), 2)):
+        return together
+    return min(together, ROUNDING * _worst_pairs(groups, _moved_squared if norm == 2 else _moved_absolute))
 
 
-@proved("components.proof.md")
-def absolute_sensitivity(
-    sets: Iterable[Sequence[int]], sizes: Sequence[int], neighbours: Neighbours
+def _worst_pairs(
+    groups: list[tuple[int, int]], moved: Callable[[Sequence[int], Sequence[bool]], float]
 ) -> float:
-    """l1 sensitivity of several components in their cells: |v|_1 <= sqrt(cells) |v|_2, component by component."""
-    return ROUNDING * math.fsum(
-        math.sqrt(
-            math.prod(sizes[j] for j in columns)
-            * component_sensitivity([sizes[j] for j in columns], neighbours)
-        )
-        for columns in sets
-    )
+    """The largest sum of ``moved`` over all pairs of columns; ``groups`` holds (size, how many columns)."""
+    by = {
+        (r, c): [[moved((r, c), (i, j)) for j in (False, True)] for i in (False, True)]
+        for r, _ in groups
+        for c, _ in groups
+    }
+    worst = 0.0
+    for differing in product(*(range(count + 1) for _, count in groups)):
+        total = 0.0
+        for g, ((r, count), d) in enumerate(zip(groups, differing, strict=True)):
+            total += d * (d - 1) / 2 * by[r, r][1][1] + d * (count - d) * by[r, r][1][0]
+            for (c, others), e in zip(groups[g + 1 :], differing[g + 1 :], strict=True):
+                value = by[r, c]
+                total += d * e * value[1][1] + d * (others - e) * value[1][0] + (count - d) * e * value[0][1]
+        worst = max(worst, total)
+    return worst
 
 
 def table_of(components: Mapping[Columns, Floats], columns: Columns, sizes: Sequence[int]) -> Floats:

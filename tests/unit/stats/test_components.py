@@ -9,10 +9,9 @@ import pytest
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.stats.components import (
-    absolute_sensitivity,
+    component_absolute,
     component_sensitivity,
     interaction,
-    pairs_sensitivity,
     sets_sensitivity,
     table_of,
 )
@@ -42,6 +41,8 @@ def test_one_component_is_tight(sizes: tuple[int, ...], relation: Neighbours) ->
     assert worst <= bound * (1 + 1e-12)
     assert worst >= bound * (1 - 1e-9)
     assert worst > 0.7 * bound  # a constant 30% too small is caught
+    absolute = max(float(np.abs(change).sum()) for change in moved(sizes, relation))
+    assert absolute == pytest.approx(component_absolute(sizes, relation), rel=1e-9)
 
 
 @pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE])
@@ -57,25 +58,25 @@ def test_all_pairs_are_tight(sizes: tuple[int, ...], relation: Neighbours) -> No
     images = [image(row) for row in product(*map(range, sizes))]
     changes = images if relation is Neighbours.ADD_REMOVE else [a - b for a, b in combinations(images, 2)]
     worst = max(float((change**2).sum()) for change in changes)
-    bound = pairs_sensitivity(sizes, relation)
+    bound = sets_sensitivity(pairs, sizes, relation)
     assert bound * (1 - 1e-9) <= worst <= bound * (1 + 1e-12)
-    assert bound <= sets_sensitivity(pairs, sizes, relation) * (1 + 1e-9)
-    assert max(float(np.abs(change).sum()) for change in changes) <= absolute_sensitivity(
-        pairs, sizes, relation
-    )
+    absolute = max(float(np.abs(change).sum()) for change in changes)
+    assert absolute == pytest.approx(sets_sensitivity(pairs, sizes, relation, norm=1), rel=1e-9)
 
 
 def test_pairs_that_are_too_many_to_try_fall_back_on_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = [2, 3, 4, 5]
-    tight = pairs_sensitivity(sizes, Neighbours.REPLACE_ONE)
+    pairs = list(combinations(range(4), 2))
+    tight = sets_sensitivity(pairs, sizes, Neighbours.REPLACE_ONE)
     monkeypatch.setattr("dpcausal.stats.components.MOST_ENUMERATED", 1)
-    assert pairs_sensitivity(sizes, Neighbours.REPLACE_ONE) > tight
+    assert sets_sensitivity(pairs, sizes, Neighbours.REPLACE_ONE) > tight
 
 
 def test_alarm() -> None:
     """The number in the module's docstring."""
     sizes = [2] * 13 + [3] * 17 + [4] * 7
-    assert pairs_sensitivity(sizes, Neighbours.REPLACE_ONE) == pytest.approx(529.5, abs=1.0)
+    pairs = list(combinations(range(37), 2))
+    assert sets_sensitivity(pairs, sizes, Neighbours.REPLACE_ONE) == pytest.approx(529.5, abs=1.0)
 
 
 @pytest.mark.parametrize("sizes", [(2, 3, 4), (3, 3), (5,)])
