@@ -44,8 +44,8 @@ class OrderPlan:
     ``worth``: rows without noise that would show as much. ``smallest`` is w in the typical tables,
     ``smallest_changing`` where its direction changes between conditioning cells (None: not seen, or order 0),
     ``smallest_largest`` in the largest tables, ``smallest_exact`` without any noise, ``smallest_priv_pc`` for one
-    question of priv-pc. ``epsilon_enough``: with which ``effect`` is found in typical tables; None where the
-    rows are too few for any epsilon (or one above 10,000).
+    question of priv-pc. ``epsilon_enough``: with which ``effect`` is found in typical tables and the order is
+    testable; None where the rows are too few for any epsilon (or one above 10,000).
     """
 
     order: int
@@ -115,13 +115,14 @@ def smallest(design: Design, order: int, aim: Aim) -> float:
 
 
 def epsilon_enough(design: Design, order: int, aim: Aim) -> float | None:
-    """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables."""
+    """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables and the order tested."""
     if design.share(order) == 0:
         return None
 
     def found(step: int) -> bool:
         tried = design.with_epsilon(10.0 ** (step / A_DECADE))
-        return power_of(expected(tried, order, "typical", aim), aim.effect, aim.level) >= aim.power
+        table = expected(tried, order, "typical", aim)
+        return power_of(table, aim.effect, aim.level) >= aim.power and answers(tried, order, table)
 
     low, high = (round(A_DECADE * math.log10(end)) for end in (LEAST_EPSILON, MOST_EPSILON))
     if not found(high):

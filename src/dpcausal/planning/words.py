@@ -111,13 +111,13 @@ def lines(plan: Plan) -> tuple[str, str]:
             + (
                 f"{aim.rows:,} rows show {number(short.smallest_exact)} without any noise."
                 if short.smallest_exact > aim.effect
-                else "nothing is left to measure it with."
+                else f"no part of the budget is kept for it, or {aim.rows:,} rows are too few to test it."
             )
         )
     else:
         verdict = "more than that" if enough <= budget.epsilon else "less than that"
         below.append(
-            f"Epsilon {number(enough)} is enough to find w = {aim.effect:g} at every order above; "
+            f"Epsilon {number(enough)} is enough to test every order above and find w = {aim.effect:g}; "
             f"{budget.epsilon:g} is {verdict}."
         )
     return above, "\n".join(below)
