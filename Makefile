@@ -29,7 +29,7 @@ lint: $(VENV)/.dev
 	$(BIN)/python tools/proofs.py check
 
 docs: $(VENV)/.dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/docs.py site
 
 test: lint docs

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build sdist and wheel, install the wheel into a clean environment, and use it as a newcomer would. About a minute.
+# Build sdist and wheel, install the wheel into a clean environment, and use it as a newcomer would. A minute or two.
 #   tools/wheel_smoke.sh [PYTHON]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,9 +22,9 @@ mkdir "$work/source"
 done | tar --null --no-recursion -T - -cf -) | tar -xf - -C "$work/source"
 
 "$python" -m venv "$work/build"
-pip "$work/build" install build
-"$work/build/bin/python" -m build --outdir "$work/dist" "$work/source" >"$work/build.log" 2>&1 || # the wheel is made from the sdist
-  die "build failed: $(tail -n 5 "$work/build.log")"
+pip "$work/build" install build "setuptools>=77" # what pyproject.toml asks of a build
+"$work/build/bin/python" -m build --no-isolation --outdir "$work/dist" "$work/source" >"$work/build.log" 2>&1 ||
+  die "build failed: $(tail -n 5 "$work/build.log")" # the wheel is made from the sdist
 wheel=$(echo "$work"/dist/*.whl)
 sdist=$(echo "$work"/dist/*.tar.gz)
 [ -f "$wheel" ] && [ -f "$sdist" ] || die "no wheel or no sdist"
