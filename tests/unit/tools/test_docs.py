@@ -94,3 +94,12 @@ def test_every_method_has_a_page_with_its_guarantee() -> None:
     about = {words: [text for text in pages if words in text.split("\n")[0]] for words in wanted}
     assert {words: len(found) for words, found in about.items() if len(found) != 1} == {}
     assert [words for words, (text,) in about.items() if "**Guarantee.**" not in text] == []
+
+
+def test_the_build_is_strict_and_not_silenced() -> None:
+    """``mkdocs build --quiet`` also hides warnings from ``--strict``, which then lets everything pass."""
+    recipe = re.search(r"^docs:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert recipe
+    assert "--strict" in recipe[1]
+    assert "quiet" not in recipe[1]
+    assert "-q" not in recipe[1].split()
