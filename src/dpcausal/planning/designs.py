@@ -5,7 +5,8 @@
 - **components**: all single columns and pairs first, which answer orders 0 and 1; for every further order m the
   interactions of m + 1 columns that its questions need. How many depends on the graph: ``EACH`` a column are assumed,
   fewer where there are not so many or the driver would not measure so many (its noise may not pass a bound). T
-  interactions of squared sensitivity D^2 have variance T D^2/(2 rho) in every direction.
+  interactions of squared l2 sensitivity D^2 have variance T D^2/(2 rho) in every direction (Gaussian), of l1
+  sensitivity D 2 (T D/epsilon)^2 (Laplace).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from dpcausal.discovery.measured_plan import (
 )
 from dpcausal.discovery.measurer import LAST_PART, LEAST, LOUDEST
 from dpcausal.privacy.accounting.filter import Filter
-from dpcausal.stats.components import component_sensitivity
+from dpcausal.stats.components import component_absolute, component_sensitivity
 
 LEAST_SHARE = 0.01  # of the budget, below which no more is measured
 EACH = 12
@@ -111,10 +112,9 @@ class Design:
         share, number = self.share(order), self._numbers[order]
         if share == 0 or number is None:
             return 1e9 * self._levels[2]  # never measured
-        cost = component_sensitivity(columns, self.neighbours)
         if self.plan.gaussian:
-            return number * cost / (2 * share * self.rho)
-        return 2 * (number * math.sqrt(math.prod(columns) * cost) / (share * self.epsilon)) ** 2
+            return number * component_sensitivity(columns, self.neighbours) / (2 * share * self.rho)
+        return 2 * (number * component_absolute(columns, self.neighbours) / (share * self.epsilon)) ** 2
 
     def share(self, order: int) -> float:
         """Part of the budget that is left for the tables of that order."""
@@ -139,12 +139,13 @@ class Design:
         d, ranked = len(self.sizes), sorted(self.sizes)
         start = (d - order - 1) // 2
         typical = ranked[start : start + order + 1]
-        cost = component_sensitivity(typical, self.neighbours)
         loud = LOUDEST * math.sqrt(max(self.plan.pair_variance, self.rows / math.prod(typical)))
         if self.plan.gaussian:
-            most = 2 * self.share(order) * self.rho * loud**2 / cost
+            room = 2 * self.share(order) * self.rho * loud**2
+            most = room / component_sensitivity(typical, self.neighbours)
         else:
-            most = self.share(order) * self.epsilon * loud / math.sqrt(2 * math.prod(typical) * cost)
+            room = self.share(order) * self.epsilon * loud / math.sqrt(2)
+            most = room / component_absolute(typical, self.neighbours)
         return max(1, min(math.comb(d, order + 1), EACH * d, int(most)))
 
     def words(self, last: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
 from dpcausal import networks, testing
@@ -10,6 +12,7 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
+from dpcausal.discovery.measured_plan import components_mechanism, noise_variance
 from dpcausal.discovery.task import Task
 from dpcausal.planning.designs import Design
 from dpcausal.privacy.budget import Budget
@@ -31,6 +34,21 @@ def test_the_driver_measures_what_was_planned(network: str, delta: float, neighb
         assert planned == pytest.approx(tables.variance(columns))
     if neighbours is Neighbours.ADD_REMOVE:
         assert design.variance(()) == pytest.approx(tables.variance(()))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_noise_of_triples_is_that_of_their_mechanism(delta: float) -> None:
+    """As many triples as planned, of like columns, in one release."""
+    design = Design((3,) * 20, 10_000, 1.0, delta, Neighbours.REPLACE_ONE)
+    number = design.interactions(2)
+    assert number is not None
+    sets = list(combinations(range(20), 3))[:number]
+    total = design.share(2) * (design.rho if design.plan.gaussian else design.epsilon)
+    mechanism = components_mechanism(
+        sets, design.sizes, total, Neighbours.REPLACE_ONE, gaussian=design.plan.gaussian
+    )
+    assert design.plan.gaussian == (delta > 0)
+    assert design.variance((3, 3, 3)) == pytest.approx(noise_variance(mechanism), rel=1e-2)
 
 
 def test_more_budget_less_noise() -> None:
