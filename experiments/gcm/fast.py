@@ -89,7 +89,9 @@ def block_of(z: Values, rows: NDArray[np.int64]) -> Block:
     kernel = block_kernel(z[rows], ())
     while True:
         factor = cho_factor(kernel + penalty * np.eye(m), lower=True, check_finite=False)
-        free = float(np.square(penalty * cho_solve(factor, signs(m))).mean()) * m
+        once = penalty * cho_solve(factor, signs(m), check_finite=False)
+        twice = penalty * cho_solve(factor, once, check_finite=False)
+        free = m * float(np.square(once).mean()) ** 2 / max(float(np.square(twice).mean()), 1e-300)
         if free >= LEFT * m or penalty > m:
             return Block(rows, factor, penalty, free)
         penalty *= STEP

@@ -68,7 +68,7 @@ def main(quick: bool, out: Path) -> None:
     """Compute, print, draw; files gcm_figure5.png, .csv and .md in ``out``."""
     columns = load()
     rows = len(columns[OUTCOME])
-    sizes = (258, rows) if quick else (129, 258, 515, rows, 2060)
+    sizes = (258, rows) if quick else (129, 258, 515, rows)
     reps = 50 if quick else 500
     sets = reps // NOISES
     rates = []
