@@ -1,6 +1,7 @@
 """PC without privacy beside other packages: the same skeletons, and CPU seconds in the same run.
 
     python benchmarks/peers_pc.py [--part skeleton|asia|alarm] [--sets 100] [--alarm alarm.bif] [--repeats 3]
+                                  [--peer pgmpy|causallearn|pyagrum]
 
 Needs an environment with the peers (``benchmarks/requirements.txt``); those that are not installed are left out and
 said so. pgmpy's wheel carries alarm as data and is used where no .bif is given. One thread; ``process_time`` counts all
@@ -68,16 +69,24 @@ def cpu_seconds(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:
     return best, found
 
 
+WANTED = {"pgmpy", "causallearn", "pyagrum"}
+
+
+def here(name: str) -> bool:
+    """Whether a peer is wanted and installed."""
+    return name in WANTED and find_spec(name) is not None
+
+
 def peers(data: dc.Dataset) -> dict[str, Callable[[], Skeleton]]:
     """Name -> a run on data already in the peer's form."""
     found: dict[str, Callable[[], Skeleton]] = {}
-    if find_spec("pgmpy"):
+    if here("causallearn"):
+        found["causal-learn stable"] = causal_learn_skeleton(data, LEVEL)
+    if here("pyagrum"):
+        found["pyAgrum PC"] = pyagrum_skeleton(data, LEVEL)
+    if here("pgmpy"):
         for variant in ("stable", "parallel"):
             found[f"pgmpy {variant}"] = pgmpy_skeleton(data, LEVEL, variant)
-    if find_spec("causallearn"):
-        found["causal-learn stable"] = causal_learn_skeleton(data, LEVEL)
-    if find_spec("pyagrum"):
-        found["pyAgrum PC"] = pyagrum_skeleton(data, LEVEL)
     return found
 
 
@@ -90,9 +99,9 @@ def compare_skeletons(sets: int) -> None:
         name, rows = names[i % 5], (1000, 2000, 5000, 10_000)[i // 5 % 4]
         data = dc.networks.load(name).sample(rows, seed=700 + i)
         runs: dict[str, Callable[[], Skeleton]] = {}
-        if find_spec("pgmpy"):
+        if here("pgmpy"):
             runs["pgmpy parallel"] = pgmpy_skeleton(data, LEVEL, "parallel", aligned=True)
-        if find_spec("causallearn"):
+        if here("causallearn"):
             runs["causal-learn stable"] = causal_learn_skeleton(data, LEVEL)
         for peer, run in runs.items():
             theirs, mine = run(), ours(data, 5 if peer.startswith("pgmpy") else None)
@@ -145,9 +154,11 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--alarm", type=Path)
+    parser.add_argument("--peer", choices=sorted(WANTED), action="append")
     chosen = parser.parse_args()
     parts = chosen.part or ("skeleton", "asia", "alarm")
-    missing = [name for name in ("pgmpy", "causallearn", "pyagrum") if not find_spec(name)]
+    WANTED.intersection_update(chosen.peer or WANTED)
+    missing = sorted(name for name in WANTED if not here(name))
     if missing:
         print(f"not installed here, left out: {', '.join(missing)}")
     np.seterr(all="ignore")

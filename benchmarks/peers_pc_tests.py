@@ -30,7 +30,7 @@ def pgmpy_skeleton(data: dc.Dataset, level: float, variant: str, *, aligned: boo
     from pgmpy.global_vars import logger
 
     logger.setLevel("ERROR")
-    frame = _frame(data, lambda codes: codes.astype(np.int64))
+    frame = _frame(data, lambda codes: codes)  # bytes: fastest for it; categories take ten times longer
     search = PC(frame)
     plain = SimpleNamespace(
         chi2_contingency=partial(CITests.stats.chi2_contingency, correction=False), chi2=CITests.stats.chi2
@@ -46,7 +46,7 @@ def pgmpy_skeleton(data: dc.Dataset, level: float, variant: str, *, aligned: boo
         try:
             found, _ = search.build_skeleton(
                 variant=variant,
-                ci_test=test if aligned else "g_sq",
+                ci_test=test if aligned else CITests.g_sq,
                 significance_level=level,
                 n_jobs=1,
                 show_progress=False,
