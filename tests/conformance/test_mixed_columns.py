@@ -92,6 +92,8 @@ def test_auto_says_where_bins_are_all_there_is() -> None:
     name, why = choose(Question.of(schema, "x_number", "y_number", ["z_number", "w_number", "v_number"]), 1.0)
     assert name == "gcm"
     assert choose(Question.of(schema, "x_number", "y_number", ["z_number"]), 1.0)[0] == "kendall"
+    two = Question.of(schema, "x_number", "y_number", ["z_number", "w_number"])
+    assert [choose(two, 1.0, n=n)[0] for n in (None, 1000, 10_000)] == ["gcm", "gcm", "kendall"]
 
 
 @pytest.mark.parametrize("method", ["kendall", "spearman", "gcm"])

@@ -1,8 +1,8 @@
 """Which test ``auto`` asks for a question: every combination of columns has one. Public information only.
 
-- x and y numbers or ordered levels (two levels always are), given nothing, levels and up to two numeric columns:
-  ``kendall``, whose noise does not grow with the number of strata;
-- the same with three or more numeric columns given: ``gcm``, since bins would be too coarse and the level lost;
+- x and y numbers or ordered levels (two levels always are), given nothing, levels and one numeric column (two with
+  4,000 public rows): ``kendall``, whose noise does not grow with the number of strata;
+- the same with more numeric columns given: ``gcm``, since bins would be too coarse and the level lost;
 - one of x and y unordered: ``measured`` (``g`` without privacy), which need no order.
 
 ``kendall`` takes numbers as they are and cuts numeric z finely (``continuous_rank.py``), ``gcm`` regresses on z;
@@ -14,14 +14,17 @@ from __future__ import annotations
 
 from dpcausal.citests.question import Question
 
-MOST_NUMERIC = 2  # numeric conditioning columns that bins are fine enough for
+ROWS_FOR_TWO = 4000  # public rows from which bins of two numeric columns are fine enough
 
 
-def choose(question: Question, epsilon: float | None, *, rows: bool = True) -> tuple[str, str]:
-    """(name, reason) from the schema and the budget alone; ``rows``: whether there are rows or only counts."""
+def choose(
+    question: Question, epsilon: float | None, *, rows: bool = True, n: int | None = None
+) -> tuple[str, str]:
+    """(name, reason) from public facts: ``rows``, whether there are rows or only counts; ``n`` where it is public."""
     numeric = sum(z in question.numeric for z in question.given)
     if question.ordered:
-        if rows and numeric > MOST_NUMERIC:
+        fine = 2 if n is not None and n >= ROWS_FOR_TWO else 1
+        if rows and numeric > fine:
             return "gcm", f"chosen because {numeric} numeric columns are given: bins would be too coarse"
         return "kendall", "chosen because the levels are ordered (or two), where it has the most power"
     name = "g" if epsilon is None else "measured"
@@ -31,6 +34,6 @@ def choose(question: Question, epsilon: float | None, *, rows: bool = True) -> t
     return name, why
 
 
-def method_for(question: Question, epsilon: float | None) -> str:
+def method_for(question: Question, epsilon: float | None, n: int | None = None) -> str:
     """The name alone."""
-    return choose(question, epsilon)[0]
+    return choose(question, epsilon, n=n)[0]

@@ -63,7 +63,8 @@ def ci_test(
     question = Question.of(data.schema, x, y, given)
     name, why = method, "as asked"
     if method == "auto":
-        name, why = choose(question, epsilon, rows=isinstance(data, Dataset))
+        public_n = None if relation is Neighbours.ADD_REMOVE else data.n
+        name, why = choose(question, epsilon, rows=isinstance(data, Dataset), n=public_n)
     if name == "unit-circle":
         options.setdefault("labels", x)
         relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation

@@ -64,7 +64,7 @@ class TestAnswers:
     def _session(self, question: Question) -> Session:
         """The session of the test that this question is for."""
         asked = TestQuestion.of(self._schema, *question)
-        name = method_for(asked, self._epsilon) if self._test == "auto" else self._test
+        name = method_for(asked, self._epsilon, self._task.n) if self._test == "auto" else self._test
         if name not in self._sessions:
             task = self._task
             method = any_method_named(name, self._options)
