@@ -27,6 +27,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
+from dpcausal.discovery.moments_features import features, longest, width
 from dpcausal.discovery.search import Answer, Answers, Question, pc_search
 from dpcausal.discovery.task import Found, Task, drive
 from dpcausal.privacy.mechanisms.exponential import Exponential
@@ -40,7 +41,6 @@ Floats = NDArray[np.float64]
 
 SHARE = 0.05  # of the budget, to choose the reach
 LEAST_SHRUNK, MOST_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
-LINEAR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
 TYPICAL = 0.4  # variance of a cosine of such a column
 NOISY = 0.03  # harmonics are added while noise stays below this share of it ...
 DROWNED = 0.1  # ... and none is used where it is above this one
@@ -49,32 +49,6 @@ FAINT = 0.01  # below this share noise no longer hides what a regression of cos(
 GRID = 32
 CHUNK = 1 << 15
 ROOT_HALF = math.sqrt(0.5)
-
-
-def width(schema: Schema, name: str, harmonics: int) -> int:
-    """Number of features of a column: public."""
-    column = schema[name]
-    return 1 + 2 * harmonics if isinstance(column, Numeric) else max(column.size - 1, 0)
-
-
-def longest(schema: Schema, harmonics: int) -> float:
-    """The largest squared length of a row's features: public."""
-    return float(sum(LINEAR**2 + harmonics if isinstance(c, Numeric) else 1.0 for c in schema.values()))
-
-
-@proved("moments.proof.md")
-def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
-    """Features of some rows, all columns side by side in the order of the schema."""
-    parts: list[Floats] = []
-    for name, column in rows.schema.items():
-        if isinstance(column, Numeric):
-            t = 2 * (rows.values[name][start:stop] - column.lower) / (column.upper - column.lower) - 1
-            parts.append(LINEAR * t[:, None])
-            for k in range(1, harmonics + 1):
-                parts += [np.cos(2 * k * math.pi * t)[:, None], np.sin(2 * k * math.pi * t)[:, None]]
-        else:
-            parts.append((rows.codes[name][start:stop, None] == np.arange(1, column.size)).astype(np.float64))
-    return np.hstack(parts)
 
 
 class Moments:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.moments import Moments, features, longest, sums
+from dpcausal.discovery.moments import Moments, sums
+from dpcausal.discovery.moments_features import features, longest
 from dpcausal.discovery.search import Question
 from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, shrunk, unpacked
 
