@@ -67,9 +67,9 @@ class Kernel:
     def _product(self, a: NDArray[Any], b: NDArray[Any], width: float) -> NDArray[Any]:
         metric = [j for j in range(a.shape[1]) if j not in self.discrete]
         p, q = a[:, metric] / width, b[:, metric] / width
-        k: NDArray[Any] = p @ q.T
-        k -= 0.5 * np.einsum("ij,ij->i", p, p)[:, None]
-        k -= 0.5 * np.einsum("ij,ij->i", q, q)[None, :]
+        left = np.column_stack([p, -0.5 * np.square(p).sum(axis=1), np.ones(len(p), p.dtype)])
+        right = np.column_stack([q, np.ones(len(q), q.dtype), -0.5 * np.square(q).sum(axis=1)])
+        k: NDArray[Any] = left @ right.T  # p.q - |p|^2/2 - |q|^2/2 in one product
         np.minimum(k, 0.0, out=k)  # rounding must not lift the norm above one
         np.exp(k, out=k)
         for j in self.discrete:

@@ -49,7 +49,7 @@ def ridge_residuals(z: Matrix, targets: Matrix, kernel: Kernel, penalty: float) 
         )
 
     def block(i0: int, i1: int, j0: int, j1: int) -> Matrix:
-        k = kernel.block(z[i0:i1], z[j0:j1])
+        k = kernel.block(z[j0:j1], z[i0:i1]).T  # in the order of columns, as LAPACK wants it
         if i0 == j0:
             k[np.diag_indices(i1 - i0)] += penalty
         return k
