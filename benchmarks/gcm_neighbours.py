@@ -5,7 +5,7 @@ Kernel ridge: two families of data sets, hill-climbed through the shipped regres
 - *star*: every row in a direction of its own at distance r from the centre, where the replaced row arrives. For a
   gaussian kernel that is k = c between centre and row, c^2 between rows: the configuration that makes ||w|| largest.
 
-Bins: one bin of a few rows, values on a fine grid and at the corners, hill-climbed.
+Bins: one or two bins of a few rows, values anywhere and at the corners, hill-climbed; and one pair made by hand.
 """
 
 from __future__ import annotations
@@ -149,7 +149,10 @@ def largest_bins(what: int, relation: str, seed: int, steps: int = 3000) -> floa
             return abs(value(rows) - value(less))
         return abs(value(np.vstack([less, rows[-1:]])) - value(np.vstack([less, rows[-2:-1]])))
 
-    found = 0.0
+    corners = [[0.0, 0.0, 0.0]] * 20 + [[0.0, 1.0, 1.0]] * 20 + [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    found = gain(
+        np.array(corners)
+    )  # two full bins: one loses its only stranger, the other gets one of the other kind
     for _ in range(12):
         n = int(rng.choice([2, 3, 4, 5, 8, 20]))
         rows = np.column_stack([rng.random((n + 1, 2)), rng.integers(0, 2, n + 1)])
