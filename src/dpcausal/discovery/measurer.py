@@ -23,7 +23,7 @@ from dpcausal.stats.partial import PartialTest
 
 # standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise
 # that only dampens a dependence must not delete it
-LEAST = (6.0, 6.0, 12.0, 40.0)
+LEAST = (6.0, 6.0, 12.0, 50.0, 100.0)
 LOUDEST = 2.0  # noise of triples over noise of pairs, at most
 MOST_BLOCKS = 1024  # cells of a conditioning set
 LAST_PART = 0.9  # of what is left, measured at each order past the second
