@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+
 from curate import published
 from priv_pc.figure1 import draw
 from priv_pc.published import graph_of

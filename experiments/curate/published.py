@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from priv_pc.published import THRESHOLD, advanced, pvalue
 
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.curate_plan import cost_now
 from dpcausal.discovery.search import Answer, Answers, Question, Skeleton, pc_search
 from dpcausal.discovery.task import drive
+from priv_pc.published import THRESHOLD, advanced, pvalue
 
 BETA = 0.1
 ORDERS = 4

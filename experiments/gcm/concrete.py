@@ -6,9 +6,9 @@ import csv
 from pathlib import Path
 
 import numpy as np
-from gcm.design import Values
 
 import dpcausal as dc
+from gcm.design import Values
 
 PATH = Path(__file__).resolve().parents[1] / "data" / "concrete.csv"
 OUTCOME = "compressive_strength"

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from gcm.design import Z_BOUND, Batch, Values, mean_of_x
-from gcm.published import LEVEL
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
@@ -39,6 +37,8 @@ from dpcausal.stats.gcm_parts import (
     squares_share,
 )
 from dpcausal.stats.kendall_null import laplace_pvalue
+from gcm.design import Z_BOUND, Batch, Values, mean_of_x
+from gcm.published import LEVEL
 
 REPLACE = Neighbours.REPLACE_ONE
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+
+import dpcausal as dc
 from gcm.concrete import FEATURES, OUTCOME, load, resample, schema, unit
 from gcm.design import Values
 from gcm.fast import Deal, released_pvalues
@@ -12,8 +14,6 @@ from gcm.methods import GCM, PRIV_GCM
 from gcm.ours import OURS_GCM
 from gcm.published import LAMBDA, LEVEL, Fits, gcm_pvalues, products_bound
 from gcm.runs import Rate, finish
-
-import dpcausal as dc
 
 EPSILON = 2.0
 BANDWIDTH = 1.0  # of Z scaled to [-1, 1]

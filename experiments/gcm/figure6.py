@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
 from gcm.design import Z_BOUND, Cell, Values, draw, draw_z
 from gcm.published import LAMBDA, Fits, products_bound, ridge
 from gcm.runs import show, wrapped

@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
 from gcm.design import Cell, Values, draw, draw_z
 from gcm.ours import OURS_CRT_RANK, crt_pvalues
 from gcm.published import crt_statistics, priv_crt_pvalues

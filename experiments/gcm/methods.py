@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from gcm import published, rivals
 from gcm.runs import Scene, Test
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from gcm.design import Z_BOUND, Batch, Values, mean_of_x
-from gcm.published import LEVEL, Flags
-from gcm.runs import Scene, Test
 
 import dpcausal as dc
 from gcm import fast
+from gcm.design import Z_BOUND, Batch, Values, mean_of_x
+from gcm.published import LEVEL, Flags
+from gcm.runs import Scene, Test
 
 OURS_GCM = "ours: gcm"
 OURS_GCM_BINS = "ours: gcm, variant bins"

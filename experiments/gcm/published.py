@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from gcm.design import Batch, Values
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve
 from scipy.special import ndtr
+
+from gcm.design import Batch, Values
 
 LAMBDA = 10.0
 LEVEL = 0.05

@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from gcm.design import Batch, Values
-from gcm.published import LAMBDA, LEVEL, Fits, Flags, gcm_pvalues, products
 from numba import njit
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
@@ -20,6 +18,8 @@ from scipy.special import ndtr
 
 from dpcausal.stats.tulap import critical_count
 from dpcausal.stats.tulap_split import SUB_LEVELS, split_power
+from gcm.design import Batch, Values
+from gcm.published import LAMBDA, LEVEL, Fits, Flags, gcm_pvalues, products
 
 CLUSTERS = 100
 PARTS = 10

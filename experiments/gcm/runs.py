@@ -18,12 +18,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from gcm.design import Batch, Cell, Values, draw, draw_z
 from numpy.typing import NDArray
 from rich.console import Console
 from scipy.special import betaincinv
 
 from gcm import fast, published, rivals
+from gcm.design import Batch, Cell, Values, draw, draw_z
 
 
 @dataclass

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+import dpcausal as dc
+from dpcausal.discovery.priv_pc import optimal_subsample
 from priv_pc import published
 from priv_pc.runs import (
     DELTA,
@@ -32,9 +35,6 @@ from priv_pc.runs import (
     save,
     show,
 )
-
-import dpcausal as dc
-from dpcausal.discovery.priv_pc import optimal_subsample
 
 LEVELS = (0.05, 0.01, 0.001)  # of the comparison with the reference: its own level is not known
 ROUNDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # epsilon of a round, as published

@@ -10,11 +10,10 @@ import statistics
 import time
 from pathlib import Path
 
-from priv_pc.runs import DELTA, LEVEL, ROWS, show
-
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.discover import discover
+from priv_pc.runs import DELTA, LEVEL, ROWS, show
 
 NETWORKS = ("earthquake", "cancer", "asia", "survey")
 WAYS = {
