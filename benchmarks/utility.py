@@ -6,6 +6,7 @@
     python benchmarks/utility.py --level            # no edges to find: false edges a graph at level .05
     python benchmarks/utility.py --time             # seconds after reading
     python benchmarks/utility.py --table            # print what the file holds
+    python benchmarks/utility.py --brief            # the same, a line a setting, in Markdown
 
 Rows: ``network.sample(n, seed)``, seeds 0, 1, ...; noise seeded by the same number (not private; the laws are the
 same).
@@ -200,6 +201,36 @@ def table(results: Results, points: list[Point], level: float) -> None:
     print("\n".join(above))
 
 
+def brief(results: Results, points: list[Point], level: float) -> None:
+    """A Markdown table: measured, the best private rival by each score, and PC without privacy."""
+    rivals = Results(RIVALS)
+    print("| network | rows | relation | epsilon | measured | best private rival | PC, not private | seeds |")
+    print("|---|---|---|---|---|---|---|---|")
+    for network, n, neighbours, epsilon in dict.fromkeys(
+        (p.network, p.n, p.neighbours, p.epsilon) for p in points if p.epsilon and p.level == level
+    ):
+        ours = Point("measured", network, n, neighbours, epsilon, level).key
+        if ours not in results.runs:
+            continue
+        mean, _, seeds = results.means(ours)
+        others: dict[str, list[float]] = {}
+        for method in METHODS[1:]:
+            key = Point(method, network, n, neighbours, epsilon, level).key
+            if key in results.runs:
+                others[method] = results.means(key)[0]
+        for rival in ("mst", "aim"):
+            key = f"{rival}|{network}|{n}|{epsilon}|{level}"
+            if neighbours == "add-remove" and key in rivals.runs:
+                others[f"{rival} + pc"] = rivals.means(key)[0]
+        plain = results.means(Point("pc", network, n, "none", None, level).key)[0]
+        best = [max((value[i], name) for name, value in others.items()) for i in (0, 1)] if others else []
+        print(
+            f"| {network} | {n:,} | {neighbours} | {epsilon:g} | **{mean[0]:.2f}** / **{mean[1]:.2f}** | "
+            + " / ".join(f"{name} {value:.2f}" for value, name in best)
+            + f" | {plain[0]:.2f} / {plain[1]:.2f} | {seeds} |"
+        )
+
+
 def false_edges(seeds: int) -> None:
     """8 binary columns with no edges, 20,000 rows: false edges a graph at level .05, by budget."""
     rng = np.random.default_rng(0)
@@ -253,6 +284,7 @@ def main() -> None:
     parser.add_argument("--level", action="store_true")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--brief", action="store_true", help="a Markdown table of what the file holds")
     arguments = parser.parse_args()
     if arguments.level:
         false_edges(max(arguments.seeds, 2))
@@ -261,6 +293,9 @@ def main() -> None:
         seconds(arguments.alarm)
         return
     results = Results(RESULTS)
+    if arguments.brief:
+        brief(results, [*small_grid(), *alarm_grid()], arguments.show)
+        return
     points = list(alarm_grid() if arguments.alarm else small_grid())
     if not arguments.table:
         results.run(points, arguments.seeds, arguments.alarm, arguments.most)

@@ -49,7 +49,9 @@ def start(task: Task) -> Measurer:
         noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
         kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
         joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis, task.n)
-        return Measurer(task, plan, joint, ["the joint table of all columns, with noise in every cell"])
+        return Measurer(
+            task, plan, joint, ["what the joint table of all columns shows, with noise in every cell"]
+        )
     measurer = Measurer(task, plan, Components(sizes))
     if task.n is not None and isinstance(measurer.tables, Components):
         measurer.tables.add((), np.array(float(task.n)), 0.0)
