@@ -72,6 +72,20 @@ def test_writes_graph_and_statement(
     assert statement["events"]
 
 
+def test_an_earlier_statement_is_kept(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is the record of a release: a second run in the same directory does not write over it."""
+    data, schema = files
+    for epsilon in ("1", "2", "3"):
+        assert call(capsys, data, "--schema", schema, "--epsilon", epsilon, "--out", str(tmp_path))[0] == 0
+    found = [
+        json.loads((tmp_path / f"{name}.json").read_text())["asked"]["epsilon"]
+        for name in ("privacy-1", "privacy-2", "privacy")
+    ]
+    assert found == [1.0, 2.0, 3.0]
+
+
 def test_json_and_nothing_else(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -99,8 +99,21 @@ def prepared(out: Path) -> Path:
     return out
 
 
+def kept_apart(statement: Path) -> None:
+    """An earlier privacy statement is a record of something released: it gets a number and is not written over."""
+    if statement.exists():
+        number = 1
+        while (kept := statement.with_name(f"{statement.stem}-{number}{statement.suffix}")).exists():
+            number += 1
+        try:
+            statement.rename(kept)
+        except OSError as error:
+            raise InputError(f"can't keep {str(statement)!r}: {error.strerror or error}") from None
+
+
 def write(result: DiscoveryResult, out: Path) -> None:
     """The graph in three formats, the privacy statement and the report."""
+    kept_apart(out / "privacy.json")
     files = {
         "graph.json": result.graph.to_json(),
         "graph.dot": result.graph.to_dot(),

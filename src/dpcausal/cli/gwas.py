@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from dpcausal.cli.discover import kept_apart, prepared
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
@@ -36,18 +37,6 @@ dpcausal gwas study --epsilon 3 --method em --max-hits 5 --chr 1,2 \\
 def register(app: typer.Typer) -> None:
     """Add the ``gwas`` command to ``app``."""
     app.command("gwas", help=HELP)(run_gwas)
-
-
-def prepared(out: Path) -> Path:
-    """The directory, made and found to be writable before anything is charged."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".dpcausal"
-        probe.write_text("")
-        probe.unlink()
-    except OSError as error:
-        raise InputError(f"can't write to the directory {str(out)!r}: {error.strerror or error}") from None
-    return out
 
 
 def from_tables(
@@ -142,6 +131,7 @@ def run_gwas(
         unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
         max_answers=max_answers, ledger=ledger, dataset=dataset,
     )  # fmt: skip
+    kept_apart(out / "privacy.json")
     for name, text in (("hits.tsv", result.to_tsv()), ("privacy.json", result.privacy.to_json() + "\n")):
         try:
             (out / name).write_text(text, encoding="utf-8")
