@@ -1,7 +1,7 @@
 """Level and power of the default gcm on the paper's design (Kalemaj et al. 2024, section 4), noise and data seeded.
 
 With 200 runs a test of level .05 rejects more than 24 times with probability below 1e-4; one of power .9 rejects
-fewer than 160 times with probability below 1e-4. ``benchmarks/gcm.py`` has the same at 500 runs and n = 10,000.
+fewer than 160 times with probability below 1e-4. ``benchmarks/private_gcm.py`` has the same at 500 runs and n = 10,000.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """gcm: largest changes found against the bounds shipped, level and power of the variants, time.
 
-    python benchmarks/gcm.py --part sensitivity|level|power|time [--repetitions 500] [--quick] [--cache FILE]
+    python benchmarks/private_gcm.py --part sensitivity|level|power|time [--repetitions 500] [--quick] [--cache FILE]
 
 Level and power are on the design of Kalemaj et al. 2024, section 4: Z ~ N(0, 4 I_d), X = f(Z_1) + N_X,
 Y = -f(Z_1) + N_Y + beta N_X, with f_s(z) = exp(-s^2/2) sin(s z) as printed there ("printed"; nothing left of it beyond
