@@ -5,8 +5,8 @@
    order the questions the search asks name the components they lack; those worth it are measured, under
    the filter on the total, chosen from what is already released.
 3. PC asks; a test that could not have seen a dependence is "not tested": the edge stays and the result says so.
-4. Of all sets that separate a pair the one with the largest p-value is kept; arrows follow the majority of the
-   separating sets (``measured_arrows.py``).
+4. Of all sets that separate a pair the one with the largest p-value is kept; arrows follow the evidence of all
+   of them (``measured_arrows.py``).
 
 **Guarantee** (epsilon, delta)-DP in total: mechanisms charged before noise, questions chosen from released values only
 (docs/measured.md has the composition). **Cost** O(cells) a question.
