@@ -24,7 +24,8 @@ from scipy.linalg import lapack
 
 import dpcausal as dc
 import gcm_neighbours as search
-from dpcausal.citests.gcm import LAMBDA, WIDTH, Gcm
+from dpcausal.citests.gcm import Gcm
+from dpcausal.citests.gcm_ridge import LAMBDA, WIDTH
 from dpcausal.citests.session import Session
 from dpcausal.privacy.events import Event
 from dpcausal.regression.kernel import Kernel
