@@ -1,4 +1,8 @@
-"""Kernel of the test on partial association (``partial.py``): margins, residual table, covariance, quadratic form."""
+"""Kernel of the test on partial association (``partial.py``): margins, residual table, covariance, quadratic form.
+
+Products and the solution are loops written out: tables are small, and numba takes ten seconds to compile numpy's
+``@`` and ``linalg.solve`` where it has not been run before.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +40,28 @@ def centred(p: Any) -> Any:
     levels, k = p.shape
     out = np.empty((levels, k))
     for s in range(k):
-        mean = p[:, s].sum() / levels
+        mean = 0.0
+        for a in range(levels):
+            mean += p[a, s] / levels
         for a in range(levels):
             out[a, s] = p[a, s] - mean
+    return out
+
+
+@jit
+def sandwich(a: Any, g: Any) -> Any:
+    """a g a'."""
+    rows, k = a.shape
+    out = np.zeros((rows, rows))
+    line = np.empty(k)
+    for i in range(rows):
+        line[:] = 0.0
+        for s in range(k):
+            for t in range(k):
+                line[t] += a[i, s] * g[s, t]
+        for j in range(rows):
+            for t in range(k):
+                out[i, j] += line[t] * a[j, t]
     return out
 
 
@@ -48,9 +71,8 @@ def covariance(size: Any, p: Any, q: Any, pc: Any, qc: Any, xy: Any, gx: Any, gy
     r, k = p.shape
     c = q.shape[0]
     d = (r - 1) * (c - 1)
-    v = np.zeros((d, d))
-    for_x = qc @ gx @ qc.T
-    for_y = pc @ gy @ pc.T
+    for_x = sandwich(qc, gx)
+    for_y = sandwich(pc, gy)
     both = 0.0  # product of the noises of the two margins
     lift = np.empty((d, k))
     for s in range(k):
@@ -60,7 +82,7 @@ def covariance(size: Any, p: Any, q: Any, pc: Any, qc: Any, xy: Any, gx: Any, gy
             for j in range(c - 1):
                 lift[e, s] = pc[i, s] * qc[j, s]
                 e += 1
-    v += lift @ gs @ lift.T
+    v = sandwich(lift, gs)
     e = 0
     for i in range(r - 1):
         for j in range(c - 1):
@@ -83,6 +105,68 @@ def covariance(size: Any, p: Any, q: Any, pc: Any, qc: Any, xy: Any, gx: Any, gy
 
 
 @jit
+def quadratic(v: Any, value: Any) -> Any:
+    """value' v^-1 value by elimination with row exchanges; overwrites v."""
+    d = value.shape[0]
+    right = value.copy()
+    for e in range(d):
+        pivot = e
+        for i in range(e + 1, d):
+            if abs(v[i, e]) > abs(v[pivot, e]):
+                pivot = i
+        if pivot != e:
+            for j in range(e, d):
+                v[e, j], v[pivot, j] = v[pivot, j], v[e, j]
+            right[e], right[pivot] = right[pivot], right[e]
+        for i in range(e + 1, d):
+            factor = v[i, e] / v[e, e]
+            for j in range(e + 1, d):
+                v[i, j] -= factor * v[e, j]
+            right[i] -= factor * right[e]
+    form = 0.0
+    for e in range(d - 1, -1, -1):
+        for j in range(e + 1, d):
+            right[e] -= v[e, j] * right[j]
+        right[e] /= v[e, e]
+        form += value[e] * right[e]
+    return form
+
+
+@jit
+def centred_twice(txy: Any, p: Any, q: Any, size: Any) -> Any:
+    """What is left of (x, y) after the margins, rows and columns centred."""
+    r, c = txy.shape
+    out = np.empty((r, c))
+    for i in range(r):
+        for j in range(c):
+            out[i, j] = txy[i, j]
+            for s in range(size.shape[0]):
+                out[i, j] -= p[i, s] * size[s] * q[j, s]
+    for i in range(r):
+        mean = 0.0
+        for j in range(c):
+            mean += out[i, j] / c
+        for j in range(c):
+            out[i, j] -= mean
+    for j in range(c):
+        mean = 0.0
+        for i in range(r):
+            mean += out[i, j] / r
+        for i in range(r):
+            out[i, j] -= mean
+    return out
+
+
+@jit
+def largest(p: Any, s: Any) -> Any:
+    """The largest entry of column s."""
+    found = p[0, s]
+    for a in range(1, p.shape[0]):
+        found = max(found, p[a, s])
+    return found
+
+
+@jit
 def partial_form(txy: Any, txs: Any, tys: Any, xy: Any, gx: Any, gy: Any, gs: Any) -> Any:
     """(quadratic form, rows that could differ, standard error of a cell) of the residual table."""
     r, c = txy.shape
@@ -90,14 +174,18 @@ def partial_form(txy: Any, txs: Any, tys: Any, xy: Any, gx: Any, gy: Any, gs: An
     size = np.zeros(k)
     p = conditional(txs, size)
     q = conditional(tys, size)
-    residual = txy - (p * size) @ q.T
-    residual = centred(centred(residual).T).T
+    residual = centred_twice(txy, p, q, size)
     v = covariance(size, p, q, centred(p), centred(q), xy, gx, gy, gs)
     d = (r - 1) * (c - 1)
-    value = residual[: r - 1, : c - 1].copy().reshape(d)
-    form = value @ np.linalg.solve(v, value)
+    value = np.empty(d)
+    for e in range(d):
+        value[e] = residual[e // (c - 1), e % (c - 1)]
+    error = 0.0
+    for e in range(d):
+        error += v[e, e] / d
+    form = quadratic(v, value)
     free_x, free_y = 0.0, 0.0
     for s in range(k):
-        free_x += size[s] * (1.0 - p[:, s].max())
-        free_y += size[s] * (1.0 - q[:, s].max())
-    return form, min(free_x, free_y), np.sqrt(np.trace(v) / d)
+        free_x += size[s] * (1.0 - largest(p, s))
+        free_y += size[s] * (1.0 - largest(q, s))
+    return form, min(free_x, free_y), np.sqrt(error)
