@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -139,3 +140,83 @@ def test_columns_that_cannot_be_drafted_are_left_out_by_name(
     pq.write_table(pa.table({"l": [[1]]}), tmp_path / "t.parquet")
     assert run(["schema", str(tmp_path / "t.parquet")]) == 2
     assert capsys.readouterr().err == "dpcausal: t.parquet has no column that can be drafted\n"
+
+
+DECLARED = """
+[columns.a]
+type = "categorical"
+levels = ["x", "y", "z"]
+[columns.n]
+type = "numeric"
+lower = 0
+upper = 10
+bins = [5]
+"""
+
+
+@pytest.fixture
+def messy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(
+        "a,n,id\nx,1\nX,-2\ny,n/a\n,many\n".replace("\n", ",1\n").replace("id,1", "id")
+    )
+    (tmp_path / "s.toml").write_text(DECLARED)
+    return tmp_path
+
+
+def test_the_check_says_what_becomes_of_the_rows(messy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert said.out.startswith("Not private: do not publish this output")
+    lines = said.out.splitlines()
+    assert 'In t.csv, but not declared, so never read: "id"' in lines
+    assert "a: 1 missing cells become x" in lines
+    assert "a: no declared level, so they become x: 'X' (1)" in lines
+    assert "n: no number, so they become 0: 'many' (1)" in lines
+    assert (
+        "n: 1 cells are below the lower bound and 0 above the upper one; they are moved to the bound" in lines
+    )
+    row = next(line for line in lines if line.strip().startswith("a "))
+    assert row.split() == ["a", "25.0%", "25.0%", "z"]
+
+
+def test_the_check_as_json_and_its_exit_code(messy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["schema", "t.csv", "--check", "s.toml", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found)[:2] == ["private", "warning"]
+    assert found["private"] is False
+    assert found["columns"][0]["texts"] == [{"text": "X", "cells": 1}]
+    (messy / "s.toml").write_text(DECLARED.replace("columns.n", "columns.nn"))
+    assert run(["schema", "t.csv", "--check", "s.toml", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["not_in_data"] == ["nn"]
+    assert run(["schema", "t.csv", "--check", "s.toml"]) == 2
+    said = capsys.readouterr()
+    assert 'Declared, but not in t.csv: "nn"' in said.out
+    assert said.err == 'dpcausal: t.csv has no column "nn" (did you mean "n"?)\n'
+    assert run(["schema", "t.csv", "--json"]) == 2
+    assert capsys.readouterr().err.startswith("dpcausal: --json goes with --check")
+
+
+def test_a_draft_in_use_warns_once_until_its_mark_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("a,b\n" + "x,1\ny,2\n" * 50)
+    assert run(["schema", "t.csv"]) == 0
+    text = capsys.readouterr().out
+    asked = {
+        "discover": ["discover", "t.csv", "--schema", "s.toml", "--epsilon", "1", "--out", "out"],
+        "test": ["test", "t.csv", "--schema", "s.toml", "--x", "a", "--y", "b", "--epsilon", "1"],
+    }
+    for marked in (True, False):
+        lines = [line for line in text.splitlines(True) if marked or not line.startswith("draft =")]
+        (tmp_path / "s.toml").write_text("".join(lines))
+        for command in asked.values():
+            assert run(command) == 0
+            warned = [line for line in capsys.readouterr().err.splitlines() if "unchecked draft" in line]
+            assert len(warned) == marked
+    statement = json.loads((tmp_path / "out" / "privacy-1.json").read_text())
+    assert any("unchecked draft" in line for line in statement["limits"])
+    statement = json.loads((tmp_path / "out" / "privacy.json").read_text())
+    assert not any("unchecked draft" in line for line in statement["limits"])

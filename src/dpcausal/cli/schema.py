@@ -1,28 +1,142 @@
-"""``dpcausal schema DATA``: a draft of a schema file on standard output."""
+"""``dpcausal schema DATA``: a draft of a schema file, or the check of one, on standard output."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
+
+if TYPE_CHECKING:
+    from dpcausal.data.check import ColumnCheck, SchemaCheck
+
+HELP = """Draft a schema file from the data, or check one against the data, on standard output.
+
+Both look at rows without noise and are [bold]not private[/bold]: for your own
+machine. A draft shows levels and bounds read from rows; a person must check
+every line against public knowledge. A check says what the schema will do to
+the rows: what is missing, clamped, no level, no number.
+
+[bold]Examples[/bold]
+
+dpcausal schema patients.csv > schema.toml
+
+# what becomes of the rows; read it, and do not publish it
+dpcausal schema patients.csv --check schema.toml"""
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
+    app.command("schema", help=HELP)(run_schema)
 
-    @app.command()
-    def schema(
-        data: str = typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file."),
-    ) -> None:
-        """Draft a schema file from the data, on standard output.
 
-        The draft shows levels and bounds read from rows: it is not private until a person has checked every
-        line against public knowledge.
+def run_schema(
+    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.")],
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", help="Compare DATA with this schema instead. Not private.", metavar="SCHEMA"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --check: print one JSON object and nothing else.")
+    ] = False,
+) -> None:
+    """Draft or check."""
+    from dpcausal.core.errors import InputError, SchemaError
 
-        [bold]Examples[/bold]
-
-        dpcausal schema patients.csv > schema.toml
-
-        dpcausal schema patients.parquet > schema.toml
-        """
+    if check is None:
+        if as_json:
+            raise InputError("--json goes with --check SCHEMA; a draft is TOML")
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
 
         typer.echo(draft(data), nl=False)
+        return
+    from dpcausal.data.check import check as look
+    from dpcausal.data.schema import Schema
+
+    found = look(data, Schema.from_toml(check))
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        if not found.usable:
+            raise typer.Exit(2)
+        return
+    show(found)
+    if not found.usable:
+        raise SchemaError(found.fault())
+
+
+def show(found: SchemaCheck) -> None:
+    """Print the table and a line for whatever a person should look at."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from dpcausal.data.check import NOT_PRIVATE
+
+    typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")
+    heads = ["column", "missing", "not declared", "no number", "clamped", "empty levels or bins"]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for head in heads:
+        table.add_column(head, justify="left" if head in (heads[0], heads[-1]) else "right", overflow="fold")
+    for column in found.columns:
+        table.add_row(*(escape(cell) for cell in _cells(column)))
+    Console(highlight=False).print(table)
+    for line in remarks(found):
+        typer.echo(line)
+
+
+def _cells(column: ColumnCheck) -> list[str]:
+    clamped = column.below + column.above
+    levels = column.type == "categorical"
+    return [
+        column.name,
+        share(column.missing, column.rows),
+        share(column.not_a_level, column.rows) if levels else "",
+        "" if levels else share(column.not_a_number, column.rows),
+        "" if levels else share(clamped, column.rows),
+        ", ".join(column.empty[:4]) + (f" and {len(column.empty) - 4} more" if len(column.empty) > 4 else ""),
+    ]
+
+
+def share(count: int, rows: int) -> str:
+    """A part of the rows in per cent, never rounded to nothing.
+
+    >>> share(0, 10), share(1, 8), share(1, 100_000)
+    ('0', '12.5%', '<0.1%')
+    """
+    part = 100.0 * count / rows if rows else 0.0
+    return "0" if count == 0 else "<0.1%" if part < 0.1 else f"{part:.1f}%"
+
+
+def remarks(found: SchemaCheck) -> list[str]:
+    """One line for each thing that a person should know, columns in their order."""
+    lines = [f'Declared, but not in {found.label}: "{name}"' for name in found.not_in_data]
+    if found.not_in_schema:
+        names = ", ".join(f'"{name}"' for name in found.not_in_schema)
+        lines.append(f"In {found.label}, but not declared, so never read: {names}")
+    for column in found.columns:
+        if column.fault:
+            lines.append(f"{column.name}: {column.fault}")
+        if column.missing:
+            lines.append(f"{column.name}: {column.missing:,} missing cells become {column.other}")
+        odd = column.not_a_level + column.not_a_number
+        if odd:
+            texts = ", ".join(f"{text!r} ({count:,})" for text, count in column.texts)
+            more = " and others" if sum(count for _, count in column.texts) < odd else ""
+            what = "no number" if column.not_a_number else "no declared level"
+            lines.append(f"{column.name}: {what}, so they become {column.other}: {texts}{more}")
+        if column.below or column.above:
+            lines.append(
+                f"{column.name}: {column.below:,} cells are below the lower bound and {column.above:,} above the "
+                "upper one; they are moved to the bound"
+            )
+    if found.draft:
+        lines.append(
+            "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
+        )
+    if found.usable and not found.not_in_schema and all(column.fine for column in found.columns):
+        lines.append(f"Every cell of {found.rows:,} rows is used as it stands.")
+    elif found.usable:
+        lines.append(f"{found.rows:,} rows can be read by this schema.")
+    return lines

@@ -1,8 +1,9 @@
 """A first draft of a schema file, from the data. Not private: it shows values; a person must check it.
 
 For the data holder's own desk. Levels, bounds and which columns are there are read from rows, so the draft says
-on top that none of it may be used or published before it is checked against public knowledge.
-Cost: one pass, memory one batch and at most ``MOST`` + 1 distinct values a column.
+on top that none of it may be used or published before it is checked against public knowledge, and carries the line
+``draft = true``: as long as it stands there, reading data with the schema gives a warning (``scan.py``).
+Cost: as ``seen.py``.
 """
 
 from __future__ import annotations
@@ -11,74 +12,24 @@ import math
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from dpcausal.core.errors import InputError
-from dpcausal.data import arrow, spelling, toml
+from dpcausal.data import arrow, toml
 from dpcausal.data.columns import Categorical, Level, Numeric
 from dpcausal.data.files import Source
-from dpcausal.data.numbers import parsed
+from dpcausal.data.seen import TRUTHS, Seen
 from dpcausal.data.sources import Columns, open_source
 
 MOST = 50  # distinct texts a column may have to be drafted as categorical
 FEW = 12  # distinct whole numbers up to which a column is drafted as categorical
-MISSING = (b"", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL", b"None", b"<NA>")
-_TRUTHS = [text.encode() for text in (*spelling.TRUE, *spelling.FALSE)]
+MOSTLY = 0.8  # part of the cells that must be numbers, or nearly, for a column with other texts to be drafted numeric
 WARNING = """\
 # DRAFT, read from the data itself: NOT PRIVATE. Levels and bounds below are values of rows.
 # Before you use this file with a private release, or show it to anyone, check every line against public
 # knowledge (a codebook, a form, common sense) and change what only the data could have told you.
-# Undeclared levels go to `other`, numbers outside the bounds are clamped. Then delete these lines.
+# Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
+# on your own machine, by `dpcausal schema DATA --check THIS_FILE`.
+draft = true  # delete this line and those above when every line is checked; until then every use warns
 """
-
-
-class _Seen:
-    """What the draft needs to know of one column."""
-
-    def __init__(self) -> None:
-        self.texts: set[bytes] = set()
-        self.numbers = True
-        self.whole = True
-        self.lower, self.upper = math.inf, -math.inf
-
-    def add(self, array: pa.Array) -> None:
-        array = arrow.plain(array)
-        kind = arrow.value_kind(array.type)
-        if kind == "null":
-            return
-        cells = _bytes(array).drop_null()
-        cells = cells.filter(pc.invert(pc.is_in(cells, value_set=pa.array(MISSING, cells.type))))
-        if len(self.texts) <= MOST:
-            self.texts.update(cells.unique().slice(0, MOST + 1).to_pylist())
-        truths = bool(pc.any(pc.is_in(cells, value_set=pa.array(_TRUTHS, cells.type))).as_py())
-        self.numbers = self.numbers and kind != "time" and not truths
-        if not self.numbers or len(cells) == 0:
-            return
-        values = parsed(cells)
-        self.numbers = not bool(np.isnan(values).any())
-        finite = values[np.isfinite(values)]
-        if self.numbers and len(finite):
-            self.whole = self.whole and bool((finite == np.rint(finite)).all())
-            self.lower, self.upper = min(self.lower, finite.min()), max(self.upper, finite.max())
-
-
-def _bytes(array: pa.Array) -> pa.Array:
-    """Every cell as text, trimmed."""
-    if arrow.kind_of(array.type) == "dictionary":
-        array = array.dictionary_decode()
-    kind = arrow.kind_of(array.type)
-    if kind == "text":
-        return arrow.trimmed(arrow.as_bytes(array))
-    if kind in ("time", "decimal"):
-        return arrow.printed(array)
-    if kind == "float":
-        values = arrow.numbers(array)
-        array = pc.if_else(pa.array(np.isnan(values)), None, array)
-        if array.type == pa.float16():
-            array = array.cast(pa.float32())
-    return array.cast(pa.string()).cast(pa.binary())
 
 
 def draft(source: Any) -> str:
@@ -91,13 +42,11 @@ def draft(source: Any) -> str:
     usable = [name for name in names if not faults[name]]
     if not usable:
         raise InputError(f"{found.label} has no column that can be drafted")
-    seen = {name: _Seen() for name in usable}
-    rows = 0
+    seen = {name: Seen(MOST) for name in usable}
     for chunk in found.chunks(usable):
         for name, array in chunk.items():
             seen[name].add(array)
-        rows += len(chunk[usable[0]])
-    if rows == 0:
+    if seen[usable[0]].rows == 0:
         raise InputError(f"{found.label} has no rows")
     parts = [_left_out(name, faults[name]) if faults[name] else _column(name, seen[name]) for name in names]
     return "\n".join([WARNING, *parts])
@@ -117,29 +66,72 @@ def _left_out(name: str, why: str) -> str:
     return f"# {toml.header(name)}  left out: {why}\n"
 
 
-def _column(name: str, seen: _Seen) -> str:
-    count = len(seen.texts)
-    if count == 0:
+def _column(name: str, seen: Seen) -> str:
+    if not seen.texts:
         return _left_out(name, "no values")
-    if seen.numbers and math.isfinite(seen.lower) and (count > FEW or not seen.whole or _large(seen)):
-        return toml.table(name, Numeric(*_outward(seen.lower, seen.upper)))
-    if count > MOST:
+    if _numeric(seen):
+        column = Numeric(*_outward(seen.lower, seen.upper))
+        return _noted(toml.table(name, column), _number_notes(seen, column))
+    if len(seen.texts) > MOST:
         return _left_out(name, f"more than {MOST} different texts: an identifier, a date or free text?")
     levels = _levels(seen)
     if not levels:
         return _left_out(name, "its values are not UTF-8 text")
     note = "# ordered = true  # if the order of the levels means something\n" if len(levels) > 2 else ""
-    return toml.table(name, Categorical(levels)) + note
+    return _noted(toml.table(name, Categorical(levels)) + note, _level_notes(seen, levels))
 
 
-def _large(seen: _Seen) -> bool:
-    return max(-seen.lower, seen.upper) >= 2**53
+def _numeric(seen: Seen) -> bool:
+    """Numbers, or mostly, and more different ones than levels usually have."""
+    many = len(seen.numbers) > FEW or not seen.whole or max(-seen.lower, seen.upper) >= 2**53
+    mostly = seen.clean or (len(seen.numbers) > FEW and seen.number_share() >= MOSTLY)
+    return many and mostly and math.isfinite(seen.lower)
 
 
-def _levels(seen: _Seen) -> list[Level]:
-    if seen.texts <= set(_TRUTHS):
+def _noted(table: str, notes: list[str]) -> str:
+    """The table with remarks below its header."""
+    first, _, rest = table.partition("\n")
+    return "\n".join([first, *(f"# {note}" for note in notes), rest])
+
+
+def _number_notes(seen: Seen, column: Numeric) -> list[str]:
+    becomes = f"become {column.other:g} unless `other` says otherwise"
+    notes = []
+    if seen.odd.total:
+        notes.append(
+            f"{seen.odd.total:,} of {seen.rows:,} cells are no numbers and {becomes}: {seen.odd.words()}"
+        )
+    if seen.separated:
+        notes.append(
+            f"{seen.separated:,} of them are numbers with separators: write 1234, not 1,234, in the data"
+        )
+    if seen.missing:
+        notes.append(f"{seen.missing:,} of {seen.rows:,} cells are missing and {becomes}")
+    ends = [(code, count) for code, count in seen.codes.items() if count and code in (seen.lower, seen.upper)]
+    for code, count in ends:
+        notes.append(f"{code} stands in {count:,} cells: if it means missing, draw the bounds without it")
+    return notes
+
+
+def _level_notes(seen: Seen, levels: list[Level]) -> list[str]:
+    notes = []
+    if seen.missing:
+        cells = f"{seen.missing:,} of {seen.rows:,} cells are missing and become {str(levels[0])!r}"
+        notes.append(f"{cells} unless `other` says otherwise; a level of their own keeps them apart")
+    spelled: dict[str, list[str]] = {}
+    for level in map(str, levels):
+        spelled.setdefault(level.casefold(), []).append(level)
+    for alike in spelled.values():
+        if len(alike) > 1:
+            names = ", ".join(map(repr, alike))
+            notes.append(f"{names} differ in case only and are different levels: make them one in the data")
+    return notes
+
+
+def _levels(seen: Seen) -> list[Level]:
+    if seen.texts <= set(TRUTHS):
         return [False, True]
-    if seen.numbers and seen.whole and math.isfinite(seen.lower):
+    if seen.clean and seen.whole and math.isfinite(seen.lower):
         return [*sorted({int(Decimal(text.decode())) for text in seen.texts if math.isfinite(float(text))})]
     texts: list[str] = []
     for text in seen.texts:

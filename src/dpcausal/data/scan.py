@@ -25,6 +25,18 @@ class ColumnsIgnored(UserWarning):
     """The data has columns that the schema does not declare."""
 
 
+class DraftSchema(UserWarning):
+    """The schema is a draft that nobody has checked: its levels and bounds were read from the data."""
+
+
+DRAFT = (
+    "the schema is an unchecked draft: its bounds and levels were read from the data, which is not covered by the "
+    "guarantee; when every line is checked against public knowledge, remove its line `draft = true`"
+)
+
+DRAFT_LIMIT = "The schema is an unchecked draft: bounds and levels read from the data are not covered."
+
+
 def opened(source: Any, schema: Schema, *, warn: bool = True) -> Source:
     """Open ``source`` and check its columns against ``schema``: names, duplicates, types."""
     wanted = list(schema)
@@ -45,6 +57,8 @@ def opened(source: Any, schema: Schema, *, warn: bool = True) -> Source:
     if ignored and warn:
         message = f"{found.label}: {_listed(ignored)} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)
+    if schema.draft and warn:
+        warnings.warn(DRAFT, DraftSchema, stacklevel=3)
     return found
 
 

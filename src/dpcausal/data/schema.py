@@ -16,7 +16,8 @@ class Schema(Mapping[str, Column]):
     """An immutable, ordered mapping from column name to ``Categorical`` or ``Numeric``.
 
     Names that are no Python names go in a mapping or in pairs: ``Schema({"age (years)": Numeric(0, 110)})``.
-    Two schemas are equal when they declare the same columns in the same order.
+    Two schemas are equal when they declare the same columns in the same order. ``draft`` says that levels and bounds
+    were read from data and nobody has checked them yet (a line ``draft = true`` in the file).
 
     >>> schema = Schema(smoke=Categorical(["no", "yes"]), age=Numeric(0, 110))
     >>> list(schema), schema["smoke"].size
@@ -25,8 +26,9 @@ class Schema(Mapping[str, Column]):
     True
     """
 
-    __slots__ = ("_columns",)
+    __slots__ = ("_columns", "_draft")
     _columns: dict[str, Column]
+    _draft: bool
 
     def __init__(
         self, columns: Mapping[str, Column] | Iterable[tuple[str, Column]] = (), /, **named: Column
@@ -45,6 +47,18 @@ class Schema(Mapping[str, Column]):
         if not declared:
             raise SchemaError("a schema needs at least one column")
         object.__setattr__(self, "_columns", declared)
+        object.__setattr__(self, "_draft", False)
+
+    @classmethod
+    def _marked(cls, columns: Mapping[str, Column] | Iterable[tuple[str, Column]], draft: bool) -> Schema:
+        found = cls(columns)
+        object.__setattr__(found, "_draft", draft)
+        return found
+
+    @property
+    def draft(self) -> bool:
+        """Whether it is an unchecked draft: levels and bounds read from data are not covered by any guarantee."""
+        return self._draft
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
@@ -55,16 +69,16 @@ class Schema(Mapping[str, Column]):
             raise SchemaError(f"{path} is not UTF-8 text") from None
         except OSError as error:
             raise InputError(f"cannot read schema {path}: {_reason(error)}") from None
-        return cls(toml.loads(text, source=str(path)))
+        return cls._marked(*toml.loads(text, source=str(path)))
 
     @classmethod
     def from_toml_string(cls, text: str) -> Schema:
         """The schema that TOML ``text`` declares."""
-        return cls(toml.loads(text))
+        return cls._marked(*toml.loads(text))
 
     def to_toml(self) -> str:
         """This schema as a TOML document, defaults written out."""
-        return toml.dumps(self._columns)
+        return toml.dumps(self._columns, self._draft)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write this schema to a file that ``from_toml`` reads."""
@@ -79,7 +93,7 @@ class Schema(Mapping[str, Column]):
         for name in chosen:
             if name not in self._columns:
                 raise SchemaError(f'no column "{name}" in the schema{did_you_mean(name, self._columns)}')
-        return Schema((name, self._columns[name]) for name in chosen)
+        return Schema._marked(((name, self._columns[name]) for name in chosen), self._draft)
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -100,7 +114,7 @@ class Schema(Mapping[str, Column]):
         raise AttributeError("a schema can't be changed; make another")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema, (self._columns,)
+        return Schema._marked, (self._columns, self._draft)
 
     def __repr__(self) -> str:
         return f"Schema({self._columns!r})"

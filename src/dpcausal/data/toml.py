@@ -4,6 +4,7 @@
     type = "categorical"
     levels = ["no", "yes"]
 
+A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet.
 Every fault is one ``SchemaError`` that names the file, the line where it can be known, and the column.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomli_w
 
@@ -23,6 +24,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "levels", "ordered", "other"),
     "numeric": ("type", "lower", "upper", "bins", "other"),
 }
+ENTRIES = ("columns", "draft")
 NEEDED = {"categorical": ("levels",), "numeric": ("lower", "upper")}
 _HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -67,20 +69,30 @@ class _Lines:
         return self.at(start)
 
 
-def loads(text: str, source: str = "schema") -> dict[str, Column]:
-    """The columns that ``text`` declares, in order; ``source`` is what errors call it."""
+class Declared(NamedTuple):
+    """What a schema file says: its columns in order, and whether it is marked as a draft."""
+
+    columns: dict[str, Column]
+    draft: bool
+
+
+def loads(text: str, source: str = "schema") -> Declared:
+    """What ``text`` declares; ``source`` is what errors call it."""
     lines = _Lines(text, source)
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SchemaError(_syntax_fault(str(error), lines)) from None
     for key in document:
-        if key != "columns":
-            raise SchemaError(f'{lines.entry(key)}: unknown entry "{key}"{did_you_mean(key, ["columns"])}')
+        if key not in ENTRIES:
+            raise SchemaError(f'{lines.entry(key)}: unknown entry "{key}"{did_you_mean(key, ENTRIES)}')
+    draft = document.get("draft", False)
+    if not isinstance(draft, bool):
+        raise SchemaError(f"{lines.entry('draft')}: draft must be true or false, not {draft!r}")
     tables = document.get("columns", {})
     if not isinstance(tables, dict) or not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
-    return {name: _column(name, table, lines) for name, table in tables.items()}
+    return Declared({name: _column(name, table, lines) for name, table in tables.items()}, draft)
 
 
 def _syntax_fault(message: str, lines: _Lines) -> str:
@@ -125,9 +137,9 @@ def _column(name: str, table: Any, lines: _Lines) -> Column:
         ) from None
 
 
-def dumps(columns: Mapping[str, Column]) -> str:
-    """TOML text that ``loads`` reads back as the same columns."""
-    return "\n".join(table(name, column) for name, column in columns.items())
+def dumps(columns: Mapping[str, Column], draft: bool = False) -> str:
+    """TOML text that ``loads`` reads back as the same."""
+    return "\n".join(["draft = true\n"] * draft + [table(name, column) for name, column in columns.items()])
 
 
 def table(name: str, column: Column) -> str:

@@ -14,6 +14,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
+from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Edge, Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.task import Found, Task, mostly_numbers
@@ -98,7 +99,10 @@ def discover(
         *found.public,
     )
     statement = (budget or Budget.none(relation)).statement(
-        released=found.released, public=public, adaptive=found.adaptive
+        released=found.released,
+        public=public,
+        adaptive=found.adaptive,
+        limits=(DRAFT_LIMIT,) if counts.schema.draft else (),
     )
     return DiscoveryResult(
         graph=graph,

@@ -1,0 +1,192 @@
+"""What a schema will do to the rows of a file, column by column. NOT PRIVATE: for the data holder's own desk.
+
+A private release never says that a value was clamped or a text was no level, since that depends on rows. Whoever holds
+the rows may look beforehand: which declared columns are missing, which cells are missing or mean no level or no number
+and what becomes of them, which are clamped, which bins and levels stay empty. The answer is as sensitive as the data.
+Cost: as reading, and at most ``seen.KEPT`` distinct texts a column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.data import arrow
+from dpcausal.data.categories import CategoricalCoder
+from dpcausal.data.coerce import check_type
+from dpcausal.data.columns import MOST_LEVELS, Categorical, Column, Numeric
+from dpcausal.data.numbers import NumericCoder, parsed
+from dpcausal.data.schema import Schema
+from dpcausal.data.seen import Texts, present
+from dpcausal.data.sources import Columns, open_source
+
+NOT_PRIVATE = "not private: do not publish this output; it was computed from the rows without noise"
+_NONE = "\0none of the levels"
+
+
+@dataclass
+class ColumnCheck:
+    """Cells of one column by what becomes of them; ``other`` is where missing and unreadable ones go."""
+
+    name: str
+    type: str
+    other: str
+    rows: int = 0
+    missing: int = 0
+    not_a_level: int = 0
+    not_a_number: int = 0
+    texts: list[tuple[str, int]] = field(
+        default_factory=list
+    )  # the most frequent of these, with their counts
+    below: int = 0  # raised to the lower bound
+    above: int = 0  # lowered to the upper bound
+    empty: list[str] = field(default_factory=list)  # levels or bins that no row falls in by itself
+    fault: str = ""  # why it can't be read as declared
+
+    @property
+    def fine(self) -> bool:
+        """Whether every cell is used as it stands, and no level or bin is empty."""
+        changed = self.missing + self.not_a_level + self.not_a_number + self.below + self.above
+        return not (changed or self.empty or self.fault)
+
+
+@dataclass
+class SchemaCheck:
+    """The check of a file: its columns, and the names that only one side has."""
+
+    label: str
+    rows: int
+    columns: list[ColumnCheck]
+    not_in_data: list[str]
+    not_in_schema: list[str]
+    draft: bool
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file can be read by the schema at all."""
+        return not self.not_in_data and not any(column.fault for column in self.columns)
+
+    def fault(self) -> str:
+        """One line on what makes it unusable."""
+        if self.not_in_data:
+            hint = did_you_mean(self.not_in_data[0], self.not_in_schema)
+            return f'{self.label} has no column "{self.not_in_data[0]}"{hint}'
+        return next(column.fault for column in self.columns if column.fault)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON; the first fields say what it is."""
+        columns = [
+            asdict(column)
+            | {"texts": [{"text": t, "cells": n} for t, n in column.texts], "fine": column.fine}
+            for column in self.columns
+        ]
+        return {
+            "private": False,
+            "warning": NOT_PRIVATE,
+            "data": self.label,
+            "rows": self.rows,
+            "usable": self.usable,
+            "draft": self.draft,
+            "not_in_data": self.not_in_data,
+            "not_in_schema": self.not_in_schema,
+            "columns": columns,
+        }
+
+
+class _Looker:
+    """Looks at one column, chunk by chunk."""
+
+    def __init__(self, name: str, column: Column) -> None:
+        self.column, self.texts = column, Texts()
+        self.found = ColumnCheck(name, type(column).__name__.lower(), str(column.other))
+        if isinstance(column, Categorical):
+            levels = [*column.levels, _NONE][: MOST_LEVELS + 1]
+            self.coder = CategoricalCoder(Categorical(levels, other=_NONE))
+        else:
+            self.found.other = f"{column.other:g}"
+            self.bins = NumericCoder(column)
+        self.counts: NDArray[np.int64] = np.zeros(column.size, np.int64)
+
+    def add(self, array: pa.Array) -> None:
+        array = arrow.plain(array)
+        self.found.rows += len(array)
+        if isinstance(self.column, Categorical):
+            codes = self.coder.codes(array)
+            unknown = codes == self.column.size
+            self.counts += np.bincount(codes[~unknown], minlength=self.column.size)
+        else:
+            values = parsed(array)
+            unknown = np.isnan(values)
+            known = values[~unknown]
+            self.found.below += int((known < self.column.lower).sum())
+            self.found.above += int((known > self.column.upper).sum())
+            inside = np.clip(known, self.column.lower, self.column.upper)
+            self.counts += np.bincount(self.bins.codes(inside), minlength=self.column.size)
+        odd = array.filter(pa.array(unknown))
+        left = present(odd) if arrow.value_kind(odd.type) != "null" else pa.array([], pa.binary())
+        self.found.missing += len(odd) - len(left)
+        self.texts.add(left)
+
+    def done(self) -> ColumnCheck:
+        found, column = self.found, self.column
+        found.texts = self.texts.named()
+        if isinstance(column, Categorical):
+            found.not_a_level = self.texts.total
+            names = [str(level) for level in column.levels]
+        else:
+            found.not_a_number = self.texts.total
+            names = bin_names(column)
+        found.empty = [name for name, count in zip(names, self.counts, strict=True) if count == 0]
+        return found
+
+
+def bin_names(column: Numeric) -> list[str]:
+    """Every bin in words.
+
+    >>> bin_names(Numeric(0, 110, [18, 65]))
+    ['0 to 18', '18 to 65', '65 to 110']
+    """
+    edges = [column.lower, *(column.bins or ()), column.upper]
+    return [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
+
+
+def check(source: Any, schema: Schema) -> SchemaCheck:
+    """Look at every declared column of ``source``. Not private."""
+    found = open_source(source, list(schema))
+    here = [name for name in schema if found.names.count(name) == 1]
+    if isinstance(found, Columns):
+        found.convert(here)
+    lookers = {name: _Looker(name, schema[name]) for name in here}
+    faulty: dict[str, ColumnCheck] = {}
+    for name in [name for name in schema if name in found.names]:
+        try:
+            if name not in here:
+                raise SchemaError(f'{found.label} has more than one column "{name}"')
+            type_ = found.types[found.names.index(name)]
+            if type_ is not None:
+                check_type(name, type_, schema[name], found.label)
+        except SchemaError as error:
+            other = str(schema[name].other)
+            faulty[name] = ColumnCheck(name, type(schema[name]).__name__.lower(), other, fault=str(error))
+    looked = [name for name in here if name not in faulty]
+    rows = 0
+    for chunk in found.chunks(looked) if looked else ():
+        for name, array in chunk.items():
+            lookers[name].add(array)
+        rows += len(chunk[looked[0]])
+    if looked and rows == 0:
+        raise InputError(f"{found.label} has no rows")
+    return SchemaCheck(
+        found.label,
+        rows,
+        [faulty[name] if name in faulty else lookers[name].done() for name in schema if name in found.names],
+        [name for name in schema if name not in found.names],
+        [name for name in dict.fromkeys(found.names) if name and name not in schema],
+        schema.draft,
+    )

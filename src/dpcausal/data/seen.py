@@ -1,0 +1,162 @@
+"""What a look at one column shows, for a draft of a schema and for its check. Not private: see ``draft.py``.
+
+Cost: one pass, memory one batch and at most ``KEPT`` distinct texts a column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpcausal.data import arrow, spelling
+from dpcausal.data.numbers import parsed
+
+KEPT = 1000  # distinct texts remembered
+SHOWN = 5  # texts named in one line
+WIDEST = 30  # characters shown of one text
+MISSING = (b"", b"NA", b"N/A", b"n/a", b"NaN", b"nan", b"null", b"NULL", b"None", b"<NA>")
+TRUTHS = [text.encode() for text in (*spelling.TRUE, *spelling.FALSE)]
+CODES = (-9999, -999, -99, -9, -1, 99, 999, 9999, 99999)  # often written for "missing"
+_SEPARATED = r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$"
+_ALMOST = (
+    r"^(<|>|<=|>=|~|\xe2\x89\xa4|\xe2\x89\xa5)? ?[+-]?[0-9]+([.,][0-9]+)* ?%?$"  # also ≤ and ≥, as bytes
+)
+
+
+class Texts:
+    """How often each text was met; only the first ``KEPT`` different ones are told apart."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.counts: Counter[bytes] = Counter()
+
+    def add(self, cells: pa.Array) -> None:
+        """Count an array of bytes without missing cells."""
+        self.total += len(cells)
+        texts, counts = cells.value_counts().flatten()
+        often = np.argsort(-arrow.numbers(counts), kind="stable")[:KEPT]
+        for text, count in zip(
+            texts.take(often).to_pylist(), arrow.numbers(counts)[often].tolist(), strict=True
+        ):
+            if text in self.counts or len(self.counts) < KEPT:
+                self.counts[text] += count
+
+    def named(self) -> list[tuple[str, int]]:
+        """The most frequent texts in readable form, and how often they stand there."""
+        return [(readable(text), count) for text, count in self.counts.most_common(SHOWN)]
+
+    def words(self) -> str:
+        """The most frequent texts in one line: ``'n/a' (9), '<5' (3) and others``."""
+        parts = ", ".join(f"{text!r} ({count:,})" for text, count in self.named())
+        told = sum(count for _, count in self.named())
+        return f"{parts} and others" if told < self.total else parts
+
+
+def readable(text: bytes) -> str:
+    """A short text for a person."""
+    whole = text.decode(errors="backslashreplace")
+    return whole if len(whole) <= WIDEST else whole[: WIDEST - 1] + "…"
+
+
+class Seen:
+    """What a draft needs to know of one column."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.texts: set[bytes] = set()  # different texts, up to most + 1
+        self.numbers: set[bytes] = set()  # those that are numbers, with separators or without, up to most + 1
+        self.odd = Texts()  # cells that are no numbers
+        self.almost = self.separated = 0  # of these: look like one (<5, 12%); have separators (1,234)
+        self.codes = dict.fromkeys(CODES, 0)
+        self.rows = self.missing = 0
+        self.times = self.truths = False
+        self.whole = True
+        self.lower, self.upper = math.inf, -math.inf
+
+    @property
+    def clean(self) -> bool:
+        """Whether every cell is a number."""
+        return not (self.times or self.truths or self.odd.total)
+
+    def number_share(self) -> float:
+        """Part of the cells that are not missing that are numbers or look like one."""
+        present = self.rows - self.missing
+        return 0.0 if present == 0 or self.times else (present - self.odd.total + self.almost) / present
+
+    def add(self, array: pa.Array) -> None:
+        """Look at some more cells."""
+        array = arrow.plain(array)
+        self.rows += len(array)
+        kind = arrow.value_kind(array.type)
+        if kind == "null":
+            self.missing += len(array)
+            return
+        cells = present(array)
+        self.missing += len(array) - len(cells)
+        _remember(self.texts, cells, self.most)
+        self.truths = self.truths or bool(
+            pc.any(pc.is_in(cells, value_set=pa.array(TRUTHS, cells.type))).as_py()
+        )
+        self.times = self.times or kind == "time"
+        if self.times or len(cells) == 0:
+            return
+        values = parsed(cells)
+        for code in CODES:
+            self.codes[code] += int((values == code).sum())
+        no_number = pa.array(np.isnan(values))
+        _remember(self.numbers, cells.filter(pc.invert(no_number)), self.most)
+        odd = cells.filter(no_number)
+        self.odd.add(odd)
+        self.almost += _matches(odd, _ALMOST)
+        self.separated += _matches(odd, _SEPARATED)
+        _remember(self.numbers, odd.filter(pc.match_substring_regex(odd, _SEPARATED)), self.most)
+        self._bound(np.concatenate([values, _without_separators(odd)]))
+
+    def _bound(self, values: NDArray[np.float64]) -> None:
+        finite = values[np.isfinite(values)]
+        if len(finite):
+            self.whole = self.whole and bool((finite == np.rint(finite)).all())
+            self.lower, self.upper = min(self.lower, finite.min()), max(self.upper, finite.max())
+
+
+def _remember(texts: set[bytes], cells: pa.Array, most: int) -> None:
+    if len(texts) <= most:
+        texts.update(cells.unique().slice(0, most + 1).to_pylist())
+
+
+def _matches(cells: pa.Array, pattern: str) -> int:
+    return int(pc.sum(pc.match_substring_regex(cells, pattern)).as_py() or 0)
+
+
+def _without_separators(cells: pa.Array) -> NDArray[np.float64]:
+    """The numbers that thousands separators hide: a draft's bounds leave room for them."""
+    cells = cells.filter(pc.match_substring_regex(cells, _SEPARATED))
+    return parsed(pc.replace_substring(cells, ",", ""))
+
+
+def present(array: pa.Array) -> pa.Array:
+    """The cells that are not missing, as trimmed text."""
+    cells = text_of(array).drop_null()
+    return cells.filter(pc.invert(pc.is_in(cells, value_set=pa.array(MISSING, cells.type))))
+
+
+def text_of(array: pa.Array) -> pa.Array:
+    """Every cell as text, trimmed."""
+    if arrow.kind_of(array.type) == "dictionary":
+        array = array.dictionary_decode()
+    kind = arrow.kind_of(array.type)
+    if kind == "text":
+        return arrow.trimmed(arrow.as_bytes(array))
+    if kind in ("time", "decimal"):
+        return arrow.printed(array)
+    if kind == "float":
+        values = arrow.numbers(array)
+        array = pc.if_else(pa.array(np.isnan(values)), None, array)
+        if array.type == pa.float16():
+            array = array.cast(pa.float32())
+    return array.cast(pa.string()).cast(pa.binary())

@@ -1,0 +1,83 @@
+"""Drafts of messy columns, and the mark that keeps a draft from being used unnoticed."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.core.errors import SchemaError
+from dpcausal.data.draft import draft
+from dpcausal.data.scan import DraftSchema
+
+NUMBERS = [str(i) for i in range(100)]
+
+
+def drafted(cells: list[str]) -> tuple[str, dc.Schema]:
+    text = draft({"x": cells, "y": ["a"] * len(cells)})
+    return text, dc.Schema.from_toml_string(text)
+
+
+@pytest.mark.parametrize("odd", ["unknown", "<5", "12 kg", "1,234", "see note"])
+def test_mostly_numbers_with_some_texts_is_numeric_and_says_so(odd: str) -> None:
+    text, schema = drafted([*NUMBERS, odd, odd])
+    assert isinstance(schema["x"], dc.Numeric)
+    assert f"# 2 of 102 cells are no numbers and become 0 unless `other` says otherwise: {odd!r} (2)" in text
+
+
+def test_bounds_leave_room_for_numbers_with_separators() -> None:
+    cells = [f"{i * 977:,}" for i in range(2000)]  # more different texts than are remembered
+    text, schema = drafted(cells)
+    column = schema["x"]
+    assert isinstance(column, dc.Numeric)
+    assert (column.lower, column.upper) == (0, 2_000_000)
+    assert "are numbers with separators: write 1234, not 1,234, in the data" in text
+
+
+def test_mostly_texts_stay_levels_or_are_left_out() -> None:
+    assert isinstance(drafted(["1", "2", "x", "y"])[1]["x"], dc.Categorical)
+    assert "x" not in drafted([*NUMBERS, *(f"text {i}" for i in range(100))])[1]
+    assert isinstance(drafted(["1", "2", "3", "unknown"] * 20)[1]["x"], dc.Categorical)
+
+
+def test_codes_missing_cells_and_spellings_are_remarked() -> None:
+    text, _ = drafted([*NUMBERS, "999", "999", ""])
+    assert "# 999 stands in 2 cells: if it means missing" in text
+    assert "# 1 of 103 cells are missing and become 0" in text
+    text, _ = drafted(["Yes", "yes", "no", ""])
+    assert "# 'Yes', 'yes' differ in case only" in text
+    assert "# 1 of 4 cells are missing and become 'Yes'" in text
+
+
+@pytest.mark.parametrize("odd", ["a\nb", "\x7f", "\x85", "'", "\u2028", "#", "é" * 100])
+def test_no_text_breaks_the_file(odd: str) -> None:
+    _, schema = drafted([*NUMBERS, odd])
+    assert isinstance(schema["x"], dc.Numeric)
+
+
+def test_the_mark_stays_until_it_is_removed() -> None:
+    text, schema = drafted(["a", "b"])
+    assert schema.draft
+    assert schema.select(["x"]).draft
+    assert pickle.loads(pickle.dumps(schema)).draft  # noqa: S301
+    assert dc.Schema.from_toml_string(schema.to_toml()).draft
+    checked = dc.Schema.from_toml_string(
+        "".join(line for line in text.splitlines(True) if "draft =" not in line)
+    )
+    assert not checked.draft
+    assert checked == schema
+    rows = {"x": ["a", "b"], "y": ["a", "a"]}
+    with pytest.warns(DraftSchema, match="bounds and levels were read from the data"):
+        dc.read(rows, schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dc.read(rows, checked)
+
+
+def test_the_mark_is_true_or_false() -> None:
+    with pytest.raises(SchemaError, match="schema:1: draft must be true or false, not 'yes'"):
+        dc.Schema.from_toml_string('draft = "yes"\n[columns.a]\ntype = "numeric"\nlower = 0\nupper = 1\n')
+    with pytest.raises(SchemaError, match=r'unknown entry "drafts".*did you mean "draft"'):
+        dc.Schema.from_toml_string("drafts = true\n")
