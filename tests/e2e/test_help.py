@@ -95,8 +95,44 @@ def test_every_example_runs(
 
 def test_the_first_page_shows_the_way_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     page = shown("", capsys)
-    assert [line.split()[1] for line in examples(page)] == ["schema", "plan", "ledger", "discover", "ledger"]
+    assert [line.split()[1] for line in examples(page)] == [
+        "schema",
+        "schema",
+        "plan",
+        "ledger",
+        "discover",
+        "ledger",
+    ]
     assert "3 the budget does not allow it" in page
+
+
+def test_the_first_page_runs_as_it_stands(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In order, in a folder that holds nothing but the data: the release fits the ledger that was made before it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "patients.csv").write_bytes((place / "patients.csv").read_bytes())
+    for line in examples(shown("", capsys)):
+        if "--help" in line:
+            continue
+        call, _, target = line.partition(" > ")
+        assert run(shlex.split(call)[1:]) == 0, line
+        said = capsys.readouterr().out
+        if target:
+            (tmp_path / target).write_text(said)
+
+
+@pytest.mark.parametrize(
+    "command", ["discover x.csv --out o", "test x.csv --x a --y b", "plan --rows 9 --epsilon 1"]
+)
+def test_no_schema_points_to_the_command_that_drafts_one(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command.split()) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("dpcausal: Missing option '--schema'.")
+    assert said.endswith("dpcausal schema FILE > schema.toml\n")
+    assert len(said.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

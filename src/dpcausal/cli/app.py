@@ -29,12 +29,14 @@ HELP = """Causal graphs and conditional independence tests on sensitive data, un
 [bold]From a file to a private graph[/bold]
 
 dpcausal schema patients.csv > schema.toml
-# check schema.toml against a code book; see what a budget can show
-dpcausal plan --schema schema.toml --rows 50000 --epsilon 1
+# check schema.toml against a code book, then against the rows
+dpcausal schema patients.csv --check schema.toml
+# see what a budget can show
+dpcausal plan --schema schema.toml --rows 50000 --epsilon 1 --delta 1e-6
 dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
-  --epsilon 10
-dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
-  --ledger sqlite:///budget.db --dataset cohort
+  --epsilon 10 --delta 1e-5
+dpcausal discover patients.csv --schema schema.toml --epsilon 1 --delta 1e-6 \\
+  --out graph --ledger sqlite:///budget.db --dataset cohort
 dpcausal ledger show --ledger sqlite:///budget.db
 
 Every command has examples: dpcausal discover --help"""
@@ -91,6 +93,16 @@ def _warn(
     _warnings[str(message)] = None
 
 
+def _hint(message: str) -> str:
+    """What to do about a usage error, where a command of ours helps.
+
+    >>> _hint("Missing option '--schema'.")
+    ' Draft one with: dpcausal schema FILE > schema.toml'
+    """
+    lacks_schema = message.startswith("Missing option '--schema'")
+    return " Draft one with: dpcausal schema FILE > schema.toml" if lacks_schema else ""
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     _warnings.clear()
@@ -114,7 +126,7 @@ def run(arguments: list[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True)
             return 2
-        return fail(error.format_message(), 2)
+        return fail(f"{error.format_message()}{_hint(error.format_message())}", 2)
     except KeyboardInterrupt:
         return fail("interrupted", INTERRUPTED)
     except BrokenPipeError:

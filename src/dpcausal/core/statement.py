@@ -12,6 +12,7 @@ Events enter as plain dictionaries.
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -40,6 +41,18 @@ RELATIONS = {
     Neighbours.ADD_REMOVE: "two tables of which one has one row more",
     Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
 }
+
+
+PLAIN = {  # definition -> what its name means for a reader
+    "pure": "pure: the bound holds without exception",
+    "approximate": "approximate: the bound may fail with probability up to delta",
+    "zCDP": "zCDP: added up as rho, stated as epsilon and delta; the bound may fail with probability up to delta",
+}
+
+NO_LEDGER = (
+    "No ledger: nobody adds this up with other releases from these rows. To keep count: --ledger URL --dataset NAME "
+    "(in Python ledger=, dataset=)."
+)
 
 
 def _software() -> dict[str, str]:
@@ -152,16 +165,29 @@ class PrivacyStatement:
         if not self.private:
             lines.append(f"NOT PRIVATE: {self.why_not_private}.")
         if self.epsilon is not None and self.delta is not None:
-            lines.append(f"Privacy: epsilon {self.epsilon:.6g}, delta {self.delta:.6g} ({self.definition}).")
-            lines.append(f"Protects {self.unit}: {RELATIONS[self.neighbours]} are hard to tell apart.")
+            meaning = PLAIN.get(self.definition, self.definition)
+            lines.append(f"Privacy: epsilon {self.epsilon:.6g}, delta {self.delta:.6g} ({meaning}).")
+            factor = math.exp(min(self.epsilon, 700.0))
+            lines.append(
+                f"Protects {self.unit}: {RELATIONS[self.neighbours]} are hard to tell apart; no result is more than "
+                f"{factor:.3g} times as likely from one as from the other."
+            )
         if self.events:
             plural = "s" if len(self.events) > 1 else ""
-            lines.append(f"Charged {len(self.events)} event{plural}: {self.composition}.")
+            lines.append(f"Charged for {len(self.events)} noisy answer{plural}: {self.composition}.")
+            lines.append(self._ledger_words())
         if self.released:
             lines.append("Released: " + "; ".join(self.released) + ".")
         if self.public:
             lines.append("Assumed public: " + "; ".join(self.public) + ".")
         return "\n".join(lines)
+
+    def _ledger_words(self) -> str:
+        if not self.ledger:
+            return NO_LEDGER
+        return (
+            f"Charged to a ledger: data set {self.ledger.get('dataset')!r}, entry {self.ledger.get('entry')}."
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw where the budget went with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""

@@ -20,7 +20,9 @@ from dpcausal._version import __version__
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
+from dpcausal.discovery.task import mostly_numbers
 from dpcausal.planning.designs import Design
 from dpcausal.planning.orders import Aim, OrderPlan, columns_of, order_plan
 from dpcausal.planning.sieve import chosen
@@ -41,6 +43,9 @@ class Plan:
     aim: Aim
     design: Design
     orders: tuple[OrderPlan, ...]
+    numbers: bool = (
+        False  # most columns hold numbers: ``auto`` takes another method than the one planned here
+    )
 
     @property
     def testable_orders(self) -> tuple[int, ...]:
@@ -148,7 +153,8 @@ def plan(
     design = Design(sizes, rows, float(epsilon), float(delta), relation)
     sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
     orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
-    return Plan(tuple(declared), aim, design, orders)
+    numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
+    return Plan(tuple(declared), aim, design, orders, mostly_numbers(tuple(declared), numeric))
 
 
 def _check_blocks(sizes: tuple[int, ...], last: int) -> None:

@@ -75,52 +75,65 @@ def _row(order: OrderPlan, changing: bool, uneven: bool) -> list[str]:
     ]
 
 
+def answer(plan: Plan) -> str:
+    """The first line: whether this budget is enough for the dependence asked about, and what would be."""
+    aim, epsilon = plan.aim, plan.design.epsilon
+    found = f"a dependence of w = {aim.effect:g}"
+    enough = plan.epsilon_enough
+    if enough is None:
+        short = next(order for order in plan.orders if order.epsilon_enough is None)
+        why = (
+            f"{aim.rows:,} rows show no less than {number(short.smallest_exact)} even without noise"
+            if short.smallest_exact > aim.effect
+            else f"no part of the budget is kept for it, or {aim.rows:,} rows are too few to test it"
+        )
+        return f"No epsilon is enough to find {found} at order {short.order}: {why}."
+    if enough <= epsilon:
+        return (
+            f"Epsilon {epsilon:g} is enough to find {found} in {aim.power:.0%} of cases, at every order below; "
+            f"{number(enough)} would be too."
+        )
+    return (
+        f"Epsilon {epsilon:g} is not enough to find {found} in {aim.power:.0%} of cases at every order below; "
+        f"{number(enough)} is."
+    )
+
+
 def lines(plan: Plan) -> tuple[str, str]:
     """(above the table, below it)."""
     aim, budget = plan.aim, plan.design
     about = "about " if budget.neighbours == "add-remove" else ""
     spread = (
-        "levels equally common"
+        "levels are equally common"
         if aim.share is None
         else f"the rarest level of every column has {aim.share:.0%} of the rows"
     )
-    above = (
-        f"{len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
-        f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}\n"
-        f"Measured: {plan.design.words(plan.orders[-1].order)}\n"
-        f"Assumed: {spread}; no data was read and nothing is charged"
-    )
+    above = [
+        answer(plan),
+        "",
+        f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
+        f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}. No data was read, nothing is charged.",
+        f"It would measure {plan.design.words(plan.orders[-1].order)}.",
+        f"Taken for granted: {spread}.",
+    ]
+    if plan.numbers:
+        above.append(
+            "Most columns hold numbers: discover then takes the method moments, unless you say --method measured, "
+            "which this is about."
+        )
     below = [
-        f"w: the dependence found {aim.power:.0%} of the times, as sqrt(chi2/rows): a correlation where both columns "
-        "have two levels (.1 weak, .3 medium, .5 strong).",
-        "It is taken to be alike in all conditioning cells"
-        + ("" if plan.design.joint else " (one that cancels between them is not seen)")
-        + '. "-": not found that often, however strong.',
+        "order: how many other columns are held fixed while two are compared.",
+        "w: how strong a dependence is, 0 to 1 for two levels (a correlation; .1 weak, .3 medium, .5 strong).",
+        f'smallest w: what is found in {aim.power:.0%} of cases. "-": not that often, however strong it is.',
+        "The dependence is taken to be alike wherever the others are fixed"
+        + ("." if plan.design.joint else "; one that cancels out between them is not seen."),
     ]
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
         below.append(
-            f"Order {', '.join(silent)} cannot be tested at this budget: nothing is called independent there, edges "
-            "that would need it stay and are named."
+            f"Order {', '.join(silent)} cannot be tested at this budget: edges that would need it stay, and are named."
         )
-    enough = plan.epsilon_enough
-    if enough is None:
-        short = next(order for order in plan.orders if order.epsilon_enough is None)
-        below.append(
-            f"No epsilon is enough for w = {aim.effect:g} at order {short.order}: "
-            + (
-                f"{aim.rows:,} rows show {number(short.smallest_exact)} without any noise."
-                if short.smallest_exact > aim.effect
-                else f"no part of the budget is kept for it, or {aim.rows:,} rows are too few to test it."
-            )
-        )
-    else:
-        verdict = "more than that" if enough <= budget.epsilon else "less than that"
-        below.append(
-            f"Epsilon {number(enough)} is enough to test every order above and find w = {aim.effect:g}; "
-            f"{budget.epsilon:g} is {verdict}."
-        )
-    return above, "\n".join(below)
+    return "\n".join(above), "\n".join(below)
 
 
 def show(plan: Plan, console: Console) -> None:

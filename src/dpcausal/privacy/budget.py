@@ -224,13 +224,18 @@ class Budget:
         return "approximate", {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
     def _composition(self, guarantee: Reading) -> str:
-        if guarantee.by == "epsilon":
-            return "fixed in advance; sums of epsilon and of delta"
-        if guarantee.by == "rho":
-            return "fixed in advance; sum of rho, converted at the best Renyi order"
-        if self.total.rho == 0:
-            return "chosen adaptively; a filter kept the sum of epsilon within the total"
-        return "chosen adaptively; a filter kept the sum of epsilon, or of rho, within the total"
+        """How costs add up, in plain words, then in the field's own."""
+        if guarantee.by in ("epsilon", "rho"):
+            plain = "what to ask was fixed before any answer was seen, and the costs are added up"
+            if guarantee.by == "epsilon":
+                return f"{plain} (fixed in advance; sums of epsilon and of delta)"
+            return f"{plain} (fixed in advance; sum of rho, converted at the best Renyi order)"
+        plain = (
+            "later questions could depend on earlier noisy answers; spending stops before the total is passed, so the "
+            "epsilon and delta above hold whatever was asked"
+        )
+        sums = "the sum of epsilon" if self.total.rho == 0 else "the sum of epsilon, or of rho,"
+        return f"{plain} (chosen adaptively; a filter kept {sums} within the total)"
 
     def _ledger_note(self) -> dict[str, Any] | None:
         if self._entry is None:

@@ -112,6 +112,34 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        (
+            {"epsilon": 1.0},
+            "Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases, at every order",
+        ),
+        ({"epsilon": 0.01}, "Epsilon 0.01 is not enough to find a dependence of w = 0.1 in 80% of cases"),
+        (
+            {"rows": 50},
+            "No epsilon is enough to find a dependence of w = 0.1 at order 0: 50 rows show no less than",
+        ),
+    ],
+)
+def test_the_first_line_is_the_answer(asked: dict[str, Any], first: str) -> None:
+    found = dc.plan(**{"schema": SMALL, "rows": 10_000, "epsilon": 1.0, **asked})
+    line = found.summary(1000).splitlines()[0]
+    assert line.startswith(first)
+    if found.epsilon_enough is not None:
+        assert number(found.epsilon_enough) in line
+
+
+def test_it_says_where_another_method_would_be_taken() -> None:
+    numbers = dc.Schema(a=dc.Numeric(0, 1), b=dc.Numeric(0, 1), c=YES_NO)
+    assert "discover then takes the method moments" in dc.plan(numbers, 1000, 1.0).summary()
+    assert "moments" not in dc.plan(SMALL, 1000, 1.0).summary()
+
+
+@pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ({"rows": 0}, "rows"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.statement import KNOWN_LIMITS, PrivacyStatement
 from dpcausal.privacy.budget import SEEDED, Budget
 from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEvent
+from dpcausal.privacy.ledger import Ledger
 from dpcausal.testing import seeded
 
 LAPLACE = LaplaceEvent(label="count <b>", neighbours="replace-one", sensitivity=1, scale=10)
@@ -117,9 +119,36 @@ def test_a_caller_can_say_why_not() -> None:
 def test_summary_and_html() -> None:
     statement = made(released=["<script>"])
     assert "epsilon 0.1" in statement.summary()
-    assert "Charged 1 event:" in statement.summary()
+    assert "(pure: the bound holds without exception)" in statement.summary()
+    assert "no result is more than 1.11 times as likely" in statement.summary()
+    assert "Charged for 1 noisy answer: what to ask was fixed" in statement.summary()
+    assert "(fixed in advance; sums of epsilon and of delta)" in statement.summary()
     assert "&lt;script&gt;" in statement._repr_html_()
     assert "<script>" not in statement._repr_html_()
+
+
+def test_the_words_for_a_search_say_what_the_filter_means() -> None:
+    words = made(adaptive=True).summary()
+    assert (
+        "later questions could depend on earlier noisy answers; spending stops before the total is passed"
+        in words
+    )
+    assert "(chosen adaptively; a filter kept the sum of epsilon within the total)" in words
+    budget = Budget(1.0, 1e-6)
+    budget.charge(GaussianEvent(label="t", neighbours="replace-one", sensitivity=1, sigma=10))
+    assert "may fail with probability up to delta)" in budget.statement(released=["x"]).summary()
+    assert "(zCDP: added up as rho" in budget.statement(released=["x"], adaptive=False).summary()
+
+
+def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
+    assert "No ledger: nobody adds this up" in made().summary()
+    assert "--ledger URL --dataset NAME" in made().summary()
+    assert "edger" not in PrivacyStatement.none(released=["a graph"]).summary()
+    url = f"sqlite:///{tmp_path}/budget.db"
+    Ledger.open(url, create=True).create("cohort", 1.0, 0.0)
+    budget = Budget(0.5, ledger=url, dataset="cohort")
+    budget.charge(LAPLACE)
+    assert "Charged to a ledger: data set 'cohort', entry 2." in budget.statement(released=["x"]).summary()
 
 
 @pytest.mark.parametrize(
