@@ -95,7 +95,7 @@ def ci_test(
     statement = budget.statement(
         released=[f"{question}: {test.releases}"],
         public=(*PUBLIC, *rows, *assumed(test, data)),
-        adaptive=False,
+        adaptive=outcome.chosen is not None,
         unit=test.protects,
     )
     return CITestResult(
@@ -110,6 +110,6 @@ def ci_test(
         if outcome.statistic is None or not math.isfinite(outcome.statistic)
         else outcome.statistic,
         dof=outcome.dof,
-        why=why,
+        why=why if outcome.chosen is None else f"{why}; {outcome.chosen}",
         privacy=statement,
     )

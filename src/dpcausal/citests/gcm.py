@@ -7,13 +7,14 @@
 - ``variant="residuals"``: the paper's Algorithm 1, every residual product with noise, at a sensitivity eleven times
   smaller than its own.
 
-``lambda_`` and ``bandwidth`` (share of the declared range) are public and belong to the last two; there is no choice by
-cross-validation, since one row can tip it and move every residual. The last two need replace-one neighbours.
+``lambda_`` and ``bandwidth`` (share of the declared range) are public and belong to the last two, which need
+replace-one neighbours; there is no choice by cross-validation, since one row can tip it and move every residual.
+``select=True`` chooses from public lists, ``lambdas`` and ``bandwidths``, for a share of epsilon (``gcm_selection.py``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from dpcausal.citests import gcm_parts
 from dpcausal.citests.gcm_columns import Columns, bins_of, columns_of
 from dpcausal.citests.gcm_ridge import LAMBDA, Ridge, released_moments
+from dpcausal.citests.gcm_selection import SHARE, Choice
 from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
 from dpcausal.citests.question import Question
 from dpcausal.citests.test_of_tests import ROWS_UNKNOWN
@@ -55,6 +57,10 @@ class Gcm:
     kernel: Kind = "gaussian"
     bins: int | None = None
     parts: int | None = None
+    select: bool = False
+    lambdas: tuple[float, ...] = ()
+    bandwidths: tuple[float, ...] = ()
+    share: float = SHARE
     name: str = "gcm"
     own_delta: bool = False
     protects: str = ONE_ROW
@@ -71,11 +77,31 @@ class Gcm:
             penalty_of(self.lambda_, 1)
         if self.bandwidth is not None:
             Kernel(self.bandwidth)
+        self._check_choice()
+
+    def _check_choice(self) -> None:
+        for word in ("lambdas", "bandwidths"):
+            given = getattr(self, word)
+            if not isinstance(given, tuple | list):
+                raise InputError(f"{word} must be a list of numbers, not {given!r}")
+            object.__setattr__(self, word, tuple(given))
+        if not self.select:
+            if self.lambdas or self.bandwidths:
+                raise InputError("lambdas and bandwidths are lists to choose from: they need select=True")
+            return
+        if self.variant not in ("moments", "residuals"):
+            raise InputError(f"select=True is for variant='moments' and 'residuals', not {self.variant!r}")
+        if (self.lambdas and self.lambda_) or (self.bandwidths and self.bandwidth):
+            raise InputError(
+                "give one lambda_ or a list lambdas, one bandwidth or a list bandwidths, not both"
+            )
+        self.choice.candidates(1)  # checks the numbers
 
     @property
     def releases(self) -> str:
         """What leaves."""
-        return RELEASES[self.variant]
+        chosen = "the choice of lambda and bandwidth by permute-and-flip, and " if self.select else ""
+        return chosen + RELEASES[self.variant]
 
     @property
     def assumes(self) -> tuple[str, ...]:
@@ -85,6 +111,9 @@ class Gcm:
         bounds = "the declared bounds, by which values are scaled"
         if self.variant == "bins":
             return (bounds, "the bins of the conditioning columns, equal widths of the declared range")
+        if self.select:
+            lists = f"the {self.kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon"
+            return bounds, f"{lists} for the choice ({self.share:g})"
         width = "default" if self.bandwidth is None else f"{self.bandwidth:g}"
         kernel = f"the {self.kernel} kernel, its bandwidth ({width}) and lambda ({self.ridge.lambda_:g})"
         return bounds, kernel
@@ -101,6 +130,12 @@ class Gcm:
         """The regression of ``moments`` and ``residuals``."""
         return Ridge(self.lambda_ or LAMBDA, self.bandwidth, self.kernel)
 
+    @property
+    def choice(self) -> Choice:
+        """What ``select`` chooses from."""
+        widths = self.bandwidths or (() if self.bandwidth is None else (self.bandwidth,))
+        return Choice(self.lambdas or (self.lambda_ or LAMBDA,), widths, self.kernel, self.share)
+
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
         """T against the normal law."""
         columns = columns_of(question, data)
@@ -109,6 +144,8 @@ class Gcm:
         if self.variant == "bins":
             total, variance = binned_moments(columns.x, columns.y, self._bins(columns, data.n))
             return Outcome.at(level, float(normal_pvalue(total, variance)), total)
+        if self.select:
+            raise InputError("select=True is a private choice: without privacy give lambda_ and bandwidth")
         return self.ridge.classical(columns, level)
 
     def private_values(self, question: Question, data: Dataset, terms: Terms, budget: Charger) -> Outcome:
@@ -119,8 +156,13 @@ class Gcm:
             return gcm_parts.private_parts(columns, terms, budget, label, self.parts)
         if self.variant == "bins":
             return self._binned(columns, terms, budget, label)
-        answer = self.ridge.moments if self.variant == "moments" else self.ridge.residuals
-        return answer(columns, terms, budget, label)
+        each, ridge, chosen = self.variant == "residuals", self.ridge, None
+        if self.select:
+            what = f"gcm (lambda and bandwidth): {question}"
+            ridge, terms = self.choice.choose(columns, terms, budget, what, each=each)
+            chosen = f"lambda {ridge.lambda_:g} and bandwidth {ridge.bandwidth:.3g} chosen privately"
+        answer = ridge.residuals if each else ridge.moments
+        return replace(answer(columns, terms, budget, label), chosen=chosen)
 
     def _binned(self, columns: Columns, terms: Terms, budget: Charger, label: str) -> Outcome:
         weight = binned_weight(terms.neighbours, terms.epsilon)

@@ -3,12 +3,14 @@
     R_i = (x_i - f(z_i)) (y_i - g(z_i)),   f and g by kernel ridge, x and y in [-1, 1]
 
 ``moments`` releases (sum R, w sum R^2), ``residuals`` (the paper's Algorithm 1) all n products. Sensitivities are in
-``stats/gcm_sensitivity.py``; they need replace-one neighbours, and a lambda and a kernel that one row does not move.
+``stats/gcm_sensitivity.py``; they need replace-one neighbours, and a lambda and a kernel that are public or were chosen
+privately before (``gcm_selection.py``).
 Up to ``MOST_ROWS`` rows the regression is exact, above that it goes through ``FEATURES`` Fourier features.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +32,9 @@ from dpcausal.stats.gcm_sensitivity import (
 )
 from dpcausal.stats.kendall_null import laplace_tail
 
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
 LAMBDA = 1.0
 WIDTH = 0.1  # default bandwidth in one dimension, as a share of the declared range; times sqrt(d)
 FEATURES = 300  # above MOST_ROWS rows
@@ -43,17 +48,23 @@ class Ridge:
     bandwidth: float | None = None
     kind: Kind = "gaussian"
 
-    def products(self, columns: Columns) -> NDArray[np.float64]:
-        """R of every row."""
+    def kernel(self, columns: Columns) -> Kernel:
+        """The kernel on these conditioning columns."""
+        width = self.bandwidth or WIDTH * max(columns.z.shape[1], 1) ** 0.5
+        return Kernel(width, self.kind, columns.discrete)
+
+    def left(self, columns: Columns, exact: bool) -> Matrix:
+        """Residuals (n x 2) of the targets; not ``exact``: through features."""
         n, d = columns.z.shape
-        targets = 2.0 * np.column_stack([columns.x, columns.y]) - 1.0
-        kernel = Kernel(self.bandwidth or WIDTH * max(d, 1) ** 0.5, self.kind, columns.discrete)
-        penalty = penalty_of(self.lambda_, n)
-        if n <= MOST_ROWS:
-            left = ridge_residuals(columns.z, targets, kernel, penalty)
-        else:
-            features = FourierFeatures(kernel, d, FEATURES, columns.levels)
-            left = feature_residuals(columns.z, targets, features, penalty)
+        kernel, penalty = self.kernel(columns), penalty_of(self.lambda_, n)
+        if exact:
+            return ridge_residuals(columns.z, targets_of(columns), kernel, penalty)
+        features = FourierFeatures(kernel, d, FEATURES, columns.levels)
+        return feature_residuals(columns.z, targets_of(columns), features, penalty)
+
+    def products(self, columns: Columns) -> Vector:
+        """R of every row."""
+        left = self.left(columns, exact=len(columns.z) <= MOST_ROWS)
         return np.asarray(left[:, 0] * left[:, 1])
 
     def classical(self, columns: Columns, level: float) -> Outcome:
@@ -63,27 +74,46 @@ class Ridge:
 
     def moments(self, columns: Columns, terms: Terms, budget: Charger, label: str) -> Outcome:
         """Release (sum R, w sum R^2) and compare with the normal law plus the noise."""
-        weight = squares_weight(self.lambda_, terms.epsilon)
-        first = sum_sensitivity(self.lambda_, terms.neighbours)
-        second = squares_sensitivity(self.lambda_, terms.neighbours)
-        mechanism = Laplace(
-            sensitivity=first + weight * second, epsilon=terms.epsilon, neighbours=terms.neighbours, size=2
-        )
+        mechanism, weight = self._moments_noise(terms)
         products = self.products(columns)
         total, squared = float(products.sum()), float(products @ products)
         return released_moments(mechanism, weight, total, squared, terms, budget, label)
 
     def residuals(self, columns: Columns, terms: Terms, budget: Charger, label: str) -> Outcome:
         """Release every R and take T of them."""
-        mechanism = Laplace(
-            sensitivity=products_sensitivity(self.lambda_, terms.neighbours),
-            epsilon=terms.epsilon,
-            neighbours=terms.neighbours,
-            size=max(len(columns.x), 1),
-        )
+        mechanism = self._residuals_noise(len(columns.x), terms)
         products = self.products(columns) if len(columns.x) else np.zeros(1)
         statistic = gcm_statistic(release(mechanism, budget, label, products))
         return Outcome.at(terms.level, gcm_pvalue(statistic), statistic)
+
+    def noise_scale(self, n: int, terms: Terms, *, each: bool) -> float:
+        """The scale of the noise on sum R: of ``moments``, or of n products with noise ``each``. Public."""
+        if each:
+            return self._residuals_noise(n, terms).scale * math.sqrt(max(n, 1))
+        return self._moments_noise(terms)[0].scale
+
+    def _moments_noise(self, terms: Terms) -> tuple[Laplace, float]:
+        """The mechanism and the weight w of sum R^2."""
+        weight = squares_weight(self.lambda_, terms.epsilon)
+        first = sum_sensitivity(self.lambda_, terms.neighbours)
+        second = squares_sensitivity(self.lambda_, terms.neighbours)
+        mechanism = Laplace(
+            sensitivity=first + weight * second, epsilon=terms.epsilon, neighbours=terms.neighbours, size=2
+        )
+        return mechanism, weight
+
+    def _residuals_noise(self, n: int, terms: Terms) -> Laplace:
+        return Laplace(
+            sensitivity=products_sensitivity(self.lambda_, terms.neighbours),
+            epsilon=terms.epsilon,
+            neighbours=terms.neighbours,
+            size=max(n, 1),
+        )
+
+
+def targets_of(columns: Columns) -> Matrix:
+    """x and y in [-1, 1]."""
+    return np.asarray(2.0 * np.column_stack([columns.x, columns.y]) - 1.0)
 
 
 def released_moments(

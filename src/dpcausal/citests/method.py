@@ -18,12 +18,16 @@ from dpcausal.stats.blocks import Blocks
 
 @dataclass(frozen=True)
 class Outcome:
-    """The answer of one test; numbers are None where only a decision was released."""
+    """The answer of one test; numbers are None where only a decision was released.
+
+    ``chosen``: what was chosen privately on the way, in words; later charges then followed an earlier answer.
+    """
 
     independent: bool
     pvalue: float | None = None
     statistic: float | None = None
     dof: int | None = None
+    chosen: str | None = None
 
     @classmethod
     def at(

@@ -65,6 +65,11 @@ class FourierFeatures:
             self._groups = [([j], frequencies(each, 1) / kernel.bandwidth) for j in metric]
         self._pieces = max(len(self._groups) + len(kernel.discrete), 1)
 
+    @staticmethod
+    def stands_for(kernel: Kernel, d: int) -> bool:
+        """Whether this kernel on d columns has such features."""
+        return kernel.kind == "additive" or (kernel.kind == "gaussian" and not (d > 1 and kernel.discrete))
+
     def __call__(self, z: Matrix) -> Matrix:
         """phi of every row."""
         scale = SHRINK / self._pieces
