@@ -1,51 +1,110 @@
 """A progress bar with the time left, for work whose amount is public: files, trials, columns, people.
 
 It goes to standard error, and only once the work has taken two seconds. What it counts is known before any row is read
-(sizes of files, numbers of columns, trials); nothing that a mechanism has not released may drive it.
+(sizes of files, numbers of columns, trials) or was computed from released values; nothing that a mechanism has not
+released may drive it. Where the amount of work itself would tell something (an adaptive search stops when its
+answers say so) the total is None: a spinner and the time gone by.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATIENCE = 2.0  # seconds before a bar appears
 
+Tick = Callable[[float], None]  # told how much was done since the last call
+Stage = Callable[[str, float | None], AbstractContextManager[Tick]]  # (what, how much; None: not known)
+
 
 @contextmanager
-def shown(what: str, total: float, show: bool) -> Iterator[Callable[[float], None]]:
-    """Yield a function to be called with the amount done since the last call; silent unless ``show``.
+def silent(what: str, total: float | None) -> Iterator[Tick]:
+    """A stage that shows nothing.
+
+    >>> with silent("counting", 3) as tick:
+    ...     tick(1)
+    """
+    yield lambda done: None
+
+
+@contextmanager
+def stages(show: bool) -> Iterator[Stage]:
+    """Yield a function that opens stages, one within the other if need be; the innermost is shown, unless not ``show``.
+
+    >>> with stages(show=False) as stage, stage("counting", 3) as tick:
+    ...     tick(1)
+    """
+    if not show:
+        yield silent
+        return
+    bar = _bar()
+    lock = threading.Lock()
+    since, over = time.monotonic(), False
+
+    def start() -> None:
+        with lock:
+            if not over and not bar.live.is_started:
+                bar.start()
+
+    @contextmanager
+    def stage(what: str, total: float | None) -> Iterator[Tick]:
+        outer = [task.id for task in bar.tasks if task.visible]
+        for number in outer:
+            bar.update(number, visible=False)
+        here = bar.add_task(what, total=total)
+
+        def tick(done: float) -> None:
+            bar.advance(here, done)
+            if time.monotonic() - since > PATIENCE:
+                start()
+
+        try:
+            yield tick
+        finally:
+            bar.remove_task(here)
+            for number in outer:
+                bar.update(number, visible=True)
+
+    timer = threading.Timer(PATIENCE, start)  # a first step may be long, and tick only when it is over
+    timer.daemon = True
+    timer.start()
+    try:
+        yield stage
+    finally:
+        timer.cancel()
+        with lock:
+            over = True
+            if bar.live.is_started:
+                bar.stop()
+
+
+@contextmanager
+def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
+    """One stage: yield a function to be called with the amount done since the last call; silent unless ``show``.
 
     >>> with shown("counting", 3, show=False) as tick:
     ...     tick(1)
     """
-    if not show:
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    bar = Progress(*columns, *clocks, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what, total=total)
-    since = time.monotonic()
-
-    def tick(done: float) -> None:
-        bar.advance(task, done)
-        if not bar.live.is_started and time.monotonic() - since > PATIENCE:
-            bar.start()
-
-    try:
+    with stages(show) as stage, stage(what, total) as tick:
         yield tick
-    finally:
-        if bar.live.is_started:
-            bar.stop()
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Left(TimeRemainingColumn):
+        """The time left, where it is known."""
+
+        def render(self, task: Task) -> Text:
+            return Text("") if task.total is None else Text("left ") + super().render(task)
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
+    return Progress(*columns, TimeElapsedColumn(), Left(), console=Console(stderr=True), transient=True)

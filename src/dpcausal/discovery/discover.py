@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.progress import stages
+from dpcausal.counts.compiled import compiled
 from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
@@ -86,9 +87,12 @@ def discover(
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
     elif ledger is not None or delta:
         raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
-    with _shown(progress, name):
-        rows = data if isinstance(data, Dataset) else None
-        found = run(Task(counts, known, level, max_order, relation, budget, rows), **options)
+    rows = data if isinstance(data, Dataset) else None
+    # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
+    # drivers open stages of their own where an amount is public
+    once = "" if compiled() else " (first run here: compiling, once)"
+    with stages(progress) as stage, stage(f"learning a graph by {name}{once}", None):
+        found = run(Task(counts, known, level, max_order, relation, budget, rows, stage), **options)
     skeleton = found.skeleton
     edges = skeleton.edges
     middles = skeleton.separating if found.not_colliders is None else found.not_colliders
@@ -117,21 +121,6 @@ def discover(
         notes=found.notes,
         confidence=found.confidence,
     )
-
-
-@contextmanager
-def _shown(progress: bool, name: str) -> Iterator[None]:
-    """A spinner with the time on standard error; it knows nothing of the search, so it can't tell anything."""
-    if not progress:
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(f"learning a graph by {name}", total=None)
-        yield
 
 
 def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, str]:

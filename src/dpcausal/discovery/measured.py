@@ -19,8 +19,9 @@ import math
 import numpy as np
 
 from dpcausal.core.arguments import checked_count
-from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.confidence import found_again
+from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured_arrows import not_colliders
 from dpcausal.discovery.measured_plan import (
     first_sets,
@@ -29,6 +30,7 @@ from dpcausal.discovery.measured_plan import (
     noise_variance,
     plan_for,
 )
+from dpcausal.discovery.measured_silence import words
 from dpcausal.discovery.measurer import Measurer
 from dpcausal.discovery.search import Skeleton, pc_search
 from dpcausal.discovery.task import Found, Task, drive
@@ -74,16 +76,18 @@ def run(task: Task, confidence: int = 0) -> Found:
     skeleton = search(measurer)
     notes = [_said(measurer)]
     if measurer.silent:
-        notes.append(f"{measurer.silent} questions could not be answered at this budget: their edges stay")
+        notes.append(words(measurer.silent))
     arrows = not_colliders(skeleton, measurer.says, measurer.against, task.columns)
     again = None
     if confidence:
-        again = found_again(
-            measurer.tables,
-            lambda tables: search(measurer.with_tables(tables)).edges,
-            skeleton.edges,
-            confidence,
-        )
+        with task.stage("repeating the search with more noise", confidence) as tick:
+
+            def once(tables: NoisyTables) -> frozenset[Pair]:
+                edges = search(measurer.with_tables(tables)).edges
+                tick(1)
+                return edges
+
+            again = found_again(measurer.tables, once, skeleton.edges, confidence)
     return Found(
         skeleton,
         released=tuple(measurer.released),

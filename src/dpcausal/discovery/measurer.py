@@ -8,13 +8,16 @@ which.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpcausal.core import progress
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.components import Components, NoisyTables
 from dpcausal.discovery.measured_plan import TRIPLES, Plan, components_mechanism, noise_variance
+from dpcausal.discovery.measured_silence import reason
 from dpcausal.discovery.search import Answers, Question
 from dpcausal.discovery.task import Task
 from dpcausal.privacy.mechanisms.release import release
@@ -37,7 +40,7 @@ class Measurer:
     plan: Plan
     tables: NoisyTables
     released: list[str] = field(default_factory=list)
-    silent: int = 0  # questions without information
+    silent: Counter[str] = field(default_factory=Counter)  # questions without an answer, by the reason
     skipped: int = 0  # questions not worth their tables
     frozen: bool = False  # measures nothing more
     _place: dict[str, int] = field(default_factory=dict)
@@ -48,7 +51,7 @@ class Measurer:
 
     def with_tables(self, tables: NoisyTables) -> Measurer:
         """The same questions to other tables, with nothing more to spend."""
-        return Measurer(self.task, self.plan, tables, frozen=True)
+        return Measurer(replace(self.task, stage=progress.silent), self.plan, tables, frozen=True)
 
     def measure(self, sets: list[Columns], share: float, label: str) -> None:
         """Release components for this part of the budget."""
@@ -81,15 +84,19 @@ class Measurer:
             self._measure_for(places)
         found: list[bool | None] = []
         best: dict[tuple[int, int], int] = {}
-        for i, place in enumerate(places):
-            answer = self.says(*place)
-            found.append(False if answer else answer)
-            if answer:
-                other = best.get(place[:2])
-                if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
-                    best[place[:2]] = i
-            elif answer is None:
-                self.silent += 1
+        order = len(places[0][2]) if places else 0
+        # how many questions there are follows from released values, so the bar may tell it
+        with self.task.stage(f"testing given {order} columns", len(places)) as tick:
+            for i, place in enumerate(places):
+                answer = self.says(*place)
+                found.append(False if answer else answer)
+                if answer:
+                    other = best.get(place[:2])
+                    if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
+                        best[place[:2]] = i
+                elif answer is None and not self.frozen:
+                    self.silent[self._why_silent(*place)] += 1
+                tick(1)
         for i in best.values():
             found[i] = True
         return found
@@ -102,6 +109,10 @@ class Measurer:
         if test.pvalue <= self.task.level:
             return False
         return True if test.informative(LEAST[min(len(given), len(LEAST) - 1)]) else None
+
+    def _why_silent(self, x: int, y: int, given: Columns) -> str:
+        least = LEAST[min(len(given), len(LEAST) - 1)]
+        return reason(self.tables, x, y, given, too_many=self.too_many(given), least=least)
 
     def too_many(self, given: Columns) -> bool:
         """Whether the set has more cells than a test could use."""

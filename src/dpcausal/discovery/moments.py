@@ -225,7 +225,10 @@ def run(
         f"{moments.noise:.3g} rows (standard deviation)"
     ]
     if silent:
-        notes.append(f"{silent} questions could not be answered at this budget: their edges stay")
+        notes.append(
+            f"{silent} questions could not be answered, so their edges stay: with this many rows and this noise even "
+            "a perfect dependence would not stand out"
+        )
     return Found(
         found.skeleton,
         released=("second moments of features of all columns, with noise",),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.progress import Stage, silent
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Knowledge, Pair
@@ -25,6 +26,7 @@ class Task:
     neighbours: Neighbours
     budget: Budget | None  # None: no privacy
     rows: Dataset | None = None  # for tests on values; None where there are only counts
+    stage: Stage = silent  # opens a progress bar; only public amounts may drive it
 
     @property
     def columns(self) -> tuple[str, ...]:

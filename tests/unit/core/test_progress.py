@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,6 +31,30 @@ def test_it_shows_the_time_left_after_two_seconds_and_no_sooner(
     with progress.shown("counting", 10, False) as tick:
         tick(5)
     assert capsys.readouterr().err == ""
+
+
+def test_it_shows_up_during_a_first_step_that_does_not_tick(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    with progress.stages(True) as stage, stage("searching", None), stage("counting", 10):
+        time.sleep(0.5)
+    said = capsys.readouterr().err
+    assert "counting" in said  # the innermost
+    assert "searching" not in said
+
+
+def test_work_without_a_total_shows_no_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    with progress.shown("searching", None, True) as tick:
+        tick(1)
+    said = capsys.readouterr().err
+    assert "searching" in said
+    assert "left" not in said
 
 
 SCHEMA = dc.Schema(a=dc.Categorical([0, 1]), b=dc.Numeric(0, 1))

@@ -1,0 +1,43 @@
+"""Why a question has no answer: the reason given is the one that holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.measured_silence import CELLS, NOISE, ROWS, UNMEASURED, reason, words
+
+
+def table(rows: float, variance: float) -> JointTable:
+    """x and y of two levels given one of two, all cells alike."""
+    return JointTable(np.full((2, 2, 2), rows / 8), variance)
+
+
+@pytest.mark.parametrize(("rows", "variance", "why"), [(8000, 1e6, NOISE), (8, 0.0, ROWS), (8, 1e6, ROWS)])
+def test_noise_or_rows(rows: float, variance: float, why: str) -> None:
+    tables = table(rows, variance)
+    assert not tables.test(0, 1, (2,)).informative(12.0)
+    assert reason(tables, 0, 1, (2,), too_many=False, least=12.0) == why
+
+
+def test_sizes_and_budget_come_first() -> None:
+    assert reason(table(8, 0.0), 0, 1, (2,), too_many=True, least=12.0) == CELLS
+    assert reason(Components([2, 2, 2]), 0, 1, (2,), too_many=False, least=12.0) == UNMEASURED
+
+
+def test_the_words_name_every_reason_with_its_count() -> None:
+    told = words(Counter({NOISE: 1200, CELLS: 3}))
+    assert told.startswith("1,203 questions could not be answered, so their edges stay: 1,200 would be")
+    assert f"; 3 {CELLS}" in told
+
+
+def test_a_discovery_says_which_reason_it_was() -> None:
+    data = dc.networks.load("cancer").sample(20_000, seed=3)
+    with dc.testing.seeded(3):
+        found = dc.discover(data, epsilon=0.001, method="measured")
+    (note,) = [note for note in found.notes if "could not be answered" in note]
+    assert NOISE in note

@@ -1,0 +1,55 @@
+"""What a progress bar of ``discover`` is driven by: public amounts, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.core.progress import Stage, Tick
+from dpcausal.discovery.discover import DRIVERS
+
+Seen = list[tuple[str, float | None, float]]  # (what, total, ticked)
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    found: Seen = []
+
+    @contextmanager
+    def stage(what: str, total: float | None) -> Iterator[Tick]:
+        done: list[float] = []
+        yield done.append
+        found.append((what, total, sum(done)))
+
+    @contextmanager
+    def stages(show: bool) -> Iterator[Stage]:
+        assert show
+        yield stage
+
+    monkeypatch.setattr("dpcausal.discovery.discover.stages", stages)
+    return found
+
+
+@pytest.mark.parametrize("method", sorted(set(DRIVERS) - {"measured"}))
+def test_a_search_whose_length_depends_on_its_answers_has_no_total(method: str, seen: Seen) -> None:
+    data = dc.networks.load("cancer").sample(500, seed=1)
+    epsilon = None if method == "pc" else 1.0
+    dc.discover(data, epsilon=epsilon, method=method, progress=True)
+    ((what, total, ticked),) = seen
+    assert what.startswith(f"learning a graph by {method}")
+    assert (total, ticked) == (None, 0)
+
+
+def test_measured_counts_questions_that_the_result_tells_anyway(seen: Seen) -> None:
+    data = dc.networks.load("cancer").sample(2000, seed=1)
+    found = dc.discover(data, epsilon=1.0, method="measured", confidence=3, progress=True)
+    *inner, (_, outer, _) = seen
+    assert outer is None
+    questions = [total for what, total, _ in inner if what.startswith("testing given")]
+    assert sum(total or 0 for total in questions) >= sum(found.asked.values()) > 0
+    assert len(questions) == len(found.asked)
+    assert ("repeating the search with more noise", 3, 3) in inner
+    assert all(total == ticked for _, total, ticked in inner)
