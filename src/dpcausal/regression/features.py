@@ -4,7 +4,8 @@
 
 The frequencies are not drawn: they are the points of an additive recurrence (fractional parts of multiples of
 the powers of a root of x^(d+1) = x + 1) sent through the normal quantile, fixed for ever and so public, and spread more
-evenly than random ones. phi has norm one, so every bound proved for kernels of norm at most one holds as it stands.
+evenly than random ones. phi has norm one (a little less, ``waves.py``), so every bound proved for kernels of norm at
+most one holds as it stands.
 Additive kernels take m/d frequencies for each column; codes take one coordinate for each declared level.
 
 **Cost** n p^2 for p features, in blocks of rows: O(p^2 + block p) memory.
@@ -18,15 +19,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import blas, cho_factor, cho_solve
 from scipy.special import ndtri
 
 from dpcausal.core.errors import InputError
 from dpcausal.regression.kernel import Kernel
+from dpcausal.regression.waves import NORM, waves_into
 
 Matrix = NDArray[np.float64]
-BLOCK = 8192  # rows at a time
-SHRINK = 1.0 - 2.0**-40  # so that rounding can't lift the norm above one
+BLOCK = 1024  # rows at a time
 
 
 def frequencies(count: int, d: int) -> Matrix:
@@ -59,11 +60,15 @@ class FourierFeatures:
         self._kernel, self._d, self._levels = kernel, d, tuple(levels)
         metric = [j for j in range(d) if j not in kernel.discrete]
         if kernel.kind == "gaussian" and metric:
-            self._groups = [(metric, frequencies(max(count // 2, 1), len(metric)) / kernel.bandwidth)]
+            groups = [(metric, frequencies(max(count // 2, 1), len(metric)))]
         else:
             each = max(count // (2 * max(d, 1)), 1)
-            self._groups = [([j], frequencies(each, 1) / kernel.bandwidth) for j in metric]
-        self._pieces = max(len(self._groups) + len(kernel.discrete), 1)
+            groups = [([j], frequencies(each, 1)) for j in metric]
+        turn = 2 * math.pi * kernel.bandwidth
+        self._groups = [(columns, np.ascontiguousarray(waves.T / turn)) for columns, waves in groups]
+        self._pieces = max(len(groups) + len(kernel.discrete), 1)
+        self.size = sum(2 * len(waves) for _, waves in groups) + sum(levels[j] for j in kernel.discrete)
+        self.size = max(self.size, 1) + kernel.intercept
 
     @staticmethod
     def stands_for(kernel: Kernel, d: int) -> bool:
@@ -71,30 +76,32 @@ class FourierFeatures:
         return kernel.kind == "additive" or (kernel.kind == "gaussian" and not (d > 1 and kernel.discrete))
 
     def __call__(self, z: Matrix) -> Matrix:
-        """phi of every row."""
-        scale = SHRINK / self._pieces
-        pieces = []
-        for columns, waves in self._groups:
-            angle = z[:, columns] @ waves.T
-            root = math.sqrt(scale / len(waves))
-            pieces += [np.cos(angle) * root, np.sin(angle) * root]
+        """phi of every row: n x ``size``."""
+        phi = np.empty((len(z), self.size))
+        scale = NORM / self._pieces * (0.5 if self._kernel.intercept else 1.0)
+        at = 0
+        for columns, turns in self._groups:
+            m = turns.shape[1]
+            waves_into(np.ascontiguousarray(z[:, columns]), turns, math.sqrt(scale / m), phi, at)
+            at += 2 * m
         for j in self._kernel.discrete:
-            pieces.append((z[:, j, None] == np.arange(self._levels[j])[None, :]) * math.sqrt(scale))
-        phi = np.hstack(pieces) if pieces else np.full((len(z), 1), math.sqrt(SHRINK))
-        if self._kernel.intercept:
-            phi = np.hstack([phi, np.full((len(z), 1), math.sqrt(SHRINK))]) * math.sqrt(0.5)
-        return np.asarray(phi, dtype=np.float64)
+            there = z[:, j, None] == np.arange(self._levels[j])[None, :]
+            phi[:, at : at + self._levels[j]] = there * math.sqrt(scale)
+            at += self._levels[j]
+        if at < self.size:  # the constant kernel, the intercept, or both
+            phi[:, at:] = math.sqrt(scale * self._pieces)
+        return phi
 
 
 def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, penalty: float) -> Matrix:
     """As ``ridge.ridge_residuals`` for the kernel phi(a).phi(b): u - phi (phi'phi + a I)^-1 phi'u."""
     targets = np.asarray(targets, dtype=np.float64)
-    size = features(z[:1]).shape[1] if len(z) else 1
+    size = features.size
     gram, moments = np.zeros((size, size), order="F"), np.zeros((size, targets.shape[1]))
     starts = range(0, len(z), BLOCK)
     for start in starts:
         phi = features(z[start : start + BLOCK])
-        gram += phi.T @ phi
+        gram = blas.dsyrk(1.0, phi.T, 1.0, gram, lower=1, overwrite_c=1)
         moments += phi.T @ targets[start : start + BLOCK]
     gram[np.diag_indices(size)] += penalty
     weights = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), moments)

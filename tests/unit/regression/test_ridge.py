@@ -10,6 +10,7 @@ from dpcausal.regression.cholesky import TiledCholesky
 from dpcausal.regression.features import FourierFeatures, feature_residuals
 from dpcausal.regression.kernel import Kernel, Kind
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
+from dpcausal.regression.waves import NORM, waves_into
 
 KINDS: tuple[Kind, ...] = ("gaussian", "additive", "mixed")
 
@@ -104,3 +105,32 @@ def test_the_exact_fit_has_a_largest_size() -> None:
         penalty_of(0.0, 10)
     with pytest.raises(dc.InputError, match="bandwidth"):
         Kernel(float("nan"))
+
+
+def test_waves_are_cosines_and_sines_of_norm_at_most_one() -> None:
+    rng = np.random.default_rng(3)
+    z = np.r_[rng.normal(0, 30, (4000, 1)), np.linspace(-1, 1, 4001)[:, None]]  # quarter turns and far out
+    out = np.full((len(z), 4), np.nan)
+    waves_into(z, np.array([[1.0, 0.25]]), 1.0, out, 0)
+    angle = 2 * np.pi * z * [[1.0, 0.25]]
+    assert np.abs(out - np.hstack([np.cos(angle), np.sin(angle)])).max() < 1e-10
+    assert NORM * (np.square(out[:, 0]) + np.square(out[:, 2])).max() <= 1.0
+    assert np.abs(np.square(out[:, 0]) + np.square(out[:, 2]) - 1).max() < 4e-11  # as waves.py says
+
+
+def test_a_rows_features_depend_on_that_row_alone() -> None:
+    z = rows(700, 3)
+    features = FourierFeatures(Kernel(0.2), 3, 61)
+    together = features(z)
+    assert all(np.array_equal(features(z[i : i + 1])[0], together[i]) for i in range(0, 700, 37))
+    assert np.square(together).sum(axis=1).max() <= 1.0
+
+
+@pytest.mark.parametrize("d", [0, 2])
+def test_features_with_levels_and_intercept_have_norm_at_most_one(d: int) -> None:
+    z = np.column_stack([rows(200, d), np.arange(200) % 3]) if d else np.empty((200, 0))
+    kernel = Kernel(0.3, "additive", discrete=(d,) if d else (), intercept=True)
+    phi = FourierFeatures(kernel, z.shape[1], 80, (0,) * d + (3,))(z)
+    norms = np.square(phi).sum(axis=1)
+    assert norms.max() <= 1.0
+    assert norms.min() > 1 - 1e-8
