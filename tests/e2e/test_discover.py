@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shlex
+import shutil
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -194,3 +199,67 @@ def test_a_directory_that_is_a_file(
     code, _, err = call(capsys, data, "--schema", schema, "--epsilon", "1", "--out", str(tmp_path / "out"))
     assert code == 2
     assert "can't write to the directory" in err
+
+
+def test_the_report_names_the_command_that_was_given(
+    files: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Taken from the page, the command and the Python call both run; folders and passwords are not in it."""
+    monkeypatch.chdir(tmp_path)
+    for source in files:
+        shutil.copy(source, tmp_path / Path(source).name.replace("data", "my data"))
+    ledger = f"sqlite:///{tmp_path}/budget.db"
+    assert run(["ledger", "create", "--ledger", ledger, "--dataset", "d", "--epsilon", "9"]) == 0
+    options = [
+        "--epsilon",
+        "1.5",
+        "--max-order",
+        "1",
+        "--tiers",
+        "Smoker,Pollution;Cancer",
+        "--level",
+        "0.01",
+    ]
+    options += ["--required", "Smoker:Cancer", "--forbidden", "Xray--Pollution", "--confidence", "2"]
+    asked = [str(tmp_path / "my data.csv"), "--schema", "schema.toml", *options, "--out", "out"]
+    code, _, error = call(capsys, *asked, "--ledger", ledger, "--dataset", "d")
+    assert (code, error) == (0, "")
+    page = (tmp_path / "out" / "report.html").read_text()
+    (command,) = (unescape(text) for text in re.findall(r'<pre id="command">(.*?)</pre>', page))
+    assert str(tmp_path) not in page
+    ledger_words = ["--ledger", "sqlite:///budget.db", "--dataset", "d"]
+    expected = ["dpcausal", "discover", "my data.csv", "--schema", "schema.toml", *options, *ledger_words]
+    words = shlex.split(command)
+    assert sorted(words) == sorted([*expected, "--out", "out"])
+    assert run(words[1:]) == 0
+    (python,) = (unescape(text) for text in re.findall(r'<pre id="reproduce">(.*?)</pre>', page, re.DOTALL))
+    made: dict[str, Any] = {}
+    exec(compile(python, "report", "exec"), made)  # noqa: S102
+    assert made["result"].privacy.asked == {"epsilon": 1.5, "delta": 0.0}
+    assert Ledger.open(ledger).show("d")[0].spent_epsilon == 4.5
+
+
+def test_confidence_where_auto_takes_another_method(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "n.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "n.toml").write_text(
+        "".join(f'[columns.{name}]\ntype = "numeric"\nlower = 0\nupper = 9\n' for name in "ab")
+    )
+    asked = [
+        str(tmp_path / "n.csv"),
+        "--schema",
+        str(tmp_path / "n.toml"),
+        "--epsilon",
+        "1",
+        "--confidence",
+        "5",
+    ]
+    code, _, error = call(capsys, *asked, "--out", str(tmp_path / "out"))
+    assert code == 2
+    assert error == (
+        "dpcausal: --confidence goes with --method measured; auto takes moments here (mostly numbers)\n"
+    )

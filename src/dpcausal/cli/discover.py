@@ -14,6 +14,7 @@ from dpcausal.core.errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.discovery.result import DiscoveryResult
+    from dpcausal.report.origin import Origin
 
 HELP = """Learn a causal graph (a CPDAG) under differential privacy.
 
@@ -111,8 +112,10 @@ def kept_apart(statement: Path) -> None:
             raise InputError(f"can't keep {str(statement)!r}: {error.strerror or error}") from None
 
 
-def write(result: DiscoveryResult, out: Path) -> None:
+def write(result: DiscoveryResult, out: Path, origin: Origin) -> None:
     """The graph in three formats, the privacy statement and the report."""
+    from dpcausal.report.page import write as write_page
+
     kept_apart(out / "privacy.json")
     files = {
         "graph.json": result.graph.to_json(),
@@ -125,7 +128,7 @@ def write(result: DiscoveryResult, out: Path) -> None:
             (out / name).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
-    result.report(str(out / "report.html"))
+    write_page(result, out / "report.html", origin=origin)
 
 
 def run_discover(
@@ -166,7 +169,9 @@ def run_discover(
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
+    from dpcausal.cli.repeat import origin_of
     from dpcausal.discovery.discover import discover
+    from dpcausal.discovery.task import mostly_numbers
     from dpcausal.privacy.accounting.filter import check_total
 
     if epsilon is None and method != "pc":
@@ -180,26 +185,28 @@ def run_discover(
     checked_level(level)
     if epsilon is not None:
         check_total(epsilon, delta)  # before a large file is read
-    known = {"required": parse_edges("--required", required or [])}
-    known["forbidden"] = parse_edges("--forbidden", forbidden or [])
-    repeats: dict[str, Any] = {"confidence": confidence} if confidence else {}
+    options: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "method": method,
+        "level": level,
+        "neighbours": neighbours,
+        "max_order": max_order,
+        "required": parse_edges("--required", required or []),
+        "forbidden": parse_edges("--forbidden", forbidden or []),
+        "tiers": parse_tiers(tiers),
+        "ledger": ledger,
+        "dataset": dataset,
+        **({"confidence": confidence} if confidence else {}),
+    }
     declared = dc.Schema.from_toml(schema)
-    rows = dc.read(data, declared, progress=not as_json and sys.stderr.isatty())
+    numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
+    if confidence and method == "auto" and mostly_numbers(tuple(declared), numeric):
+        raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
+    bars = not as_json and sys.stderr.isatty()
+    rows = dc.read(data, declared, progress=bars)
     prepared(out)
-    result = discover(
-        rows,
-        epsilon=epsilon,
-        delta=delta,
-        method=method,
-        level=level,
-        neighbours=neighbours,
-        max_order=max_order,
-        tiers=parse_tiers(tiers),
-        ledger=ledger,
-        dataset=dataset,
-        progress=not as_json and sys.stderr.isatty(),
-        **known,
-        **repeats,
-    )
-    write(result, out)
+    result = discover(rows, progress=bars, **options)
+    texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers]}
+    write(result, out, origin_of(data, schema, out, options, texts))
     typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {out}")

@@ -71,7 +71,7 @@ def create(
     [bold]Examples[/bold]
 
     dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
-      --epsilon 10
+      --epsilon 10 --delta 1e-5
 
     dpcausal ledger create --ledger sqlite:///budget.db --dataset survey \\
       --epsilon 4 --delta 1e-6 --neighbours add-remove

@@ -28,10 +28,16 @@ def box_width(name: str) -> float:
 def edge_words(a: str, b: str, arrow: bool, untested: bool = False, confidence: float | None = None) -> str:
     """One edge as a sentence; the text that hovering shows.
 
+    >>> edge_words("a", "b", True)
+    'a → b in every graph that fits, if no common cause is hidden'
     >>> edge_words("a", "b", False, confidence=0.98)
     'a and b are linked, direction not decided by the data; confidence 98%'
     """
-    text = f"{a} causes {b}" if arrow else f"{a} and {b} are linked, direction not decided by the data"
+    text = (
+        f"{a} → {b} in every graph that fits, if no common cause is hidden"
+        if arrow
+        else f"{a} and {b} are linked, direction not decided by the data"
+    )
     if untested:
         text += "; not fully tested at this budget"
     return text if confidence is None else f"{text}; confidence {confidence:.0%}"
@@ -42,8 +48,8 @@ def node_words(graph: Graph, name: str) -> str:
     parts = [
         (label, sorted(found))
         for label, found in (
-            ("caused by", graph.parents(name)),
-            ("causes", graph.children(name)),
+            ("arrows from", graph.parents(name)),
+            ("arrows to", graph.children(name)),
             ("linked, direction not known:", graph.neighbours(name)),
         )
         if found

@@ -13,6 +13,7 @@ from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.report import words
 from dpcausal.report.drawing import svg
+from dpcausal.report.origin import Origin
 from dpcausal.report.spending import chart, rows, steps
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def edge_rows(result: DiscoveryResult) -> list[dict[str, Any]]:
     ]
 
 
-def render(result: DiscoveryResult, title: str = "Causal graph") -> str:
-    """The page as text."""
+def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin | None = None) -> str:
+    """The page as text; ``origin`` names the user's files and command where they are known."""
     environment = Environment(
         loader=PackageLoader("dpcausal.report"),
         autoescape=select_autoescape(),
@@ -68,17 +69,19 @@ def render(result: DiscoveryResult, title: str = "Causal graph") -> str:
         unit=found[0].unit if found else "",
         events=rows(statement["events"]),
         citation=words.citation(result),
-        python_call=words.python_call(result),
-        shell_call=words.shell_call(result),
+        python_call=words.python_call(result, origin),
+        shell_call="" if origin is None else origin.shell(),
         version=__version__,
     )
 
 
-def write(result: DiscoveryResult, path: str | Path, title: str = "Causal graph") -> Path:
+def write(
+    result: DiscoveryResult, path: str | Path, title: str = "Causal graph", origin: Origin | None = None
+) -> Path:
     """Write the page; its path."""
     target = Path(path)
     try:
-        target.write_text(render(result, title), encoding="utf-8")
+        target.write_text(render(result, title, origin), encoding="utf-8")
     except OSError as error:
         raise InputError(f"can't write {target}: {error.strerror}") from None
     return target

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import RELATIONS, PrivacyStatement
+from dpcausal.report.origin import Origin, number
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -53,9 +54,14 @@ def promise(statement: PrivacyStatement) -> list[str]:
 
 def open_questions(result: DiscoveryResult) -> list[str]:
     """What could not be tested and why, with the method's own remarks."""
+    told = any("could not be answered" in note for note in result.notes)
+    if told or not result.complete:
+        why = "the reasons are counted below"
+    else:
+        why = "with this budget and this many rows its answer would have been noise"
     lines = [
-        f"{' and '.join(sorted(pair))}: kept as an edge because a question about it stayed open: with this budget and "
-        "this many rows its answer would have been noise. It may be absent in truth."
+        f"{' and '.join(sorted(pair))}: kept as an edge because a question about it stayed open: {why}. It may be "
+        "absent in truth."
         for pair in sorted(result.untested, key=sorted)
     ]
     if not result.complete:
@@ -95,24 +101,17 @@ def _cost(result: DiscoveryResult) -> str:
     )
 
 
-def python_call(result: DiscoveryResult) -> str:
-    """The call that asks for the same again, background knowledge apart."""
+def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
+    """The call that asks for the same again; ``data`` is the caller's own where its origin is not known."""
+    if origin is not None:
+        return origin.python(result.method)
     asked = result.privacy.asked
-    cost = f"epsilon={asked['epsilon']:g}, delta={asked['delta']:g}" if "epsilon" in asked else "epsilon=None"
-    return (
-        "import dpcausal as dc\n\n"
-        'data = dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))\n'
-        f'result = dc.discover(data, {cost}, method="{result.method}", level={result.level:g}, '
-        f'neighbours="{result.privacy.neighbours}")\n'
-        'result.report("report.html")'
+    cost = (
+        f"epsilon={number(asked['epsilon'])}, delta={number(asked['delta'])}"
+        if "epsilon" in asked
+        else "epsilon=None"
     )
-
-
-def shell_call(result: DiscoveryResult) -> str:
-    """The same as a command."""
-    asked = result.privacy.asked
-    cost = f"--epsilon {asked['epsilon']:g} --delta {asked['delta']:g} " if "epsilon" in asked else ""
     return (
-        f"dpcausal discover patients.csv --schema schema.toml {cost}--method {result.method} "
-        f"--level {result.level:g} --neighbours {result.privacy.neighbours} --out graph/"
+        f'result = dc.discover(data, {cost}, method="{result.method}", level={result.level:g}, '
+        f'neighbours="{result.privacy.neighbours}")'
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 from dpcausal.report.drawing import svg
+from dpcausal.report.origin import Origin
 from dpcausal.report.page import render, write
 from dpcausal.report.spending import Step, chart, steps
-from dpcausal.report.words import promise
+from dpcausal.report.words import open_questions, promise
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,7 @@ class Resources(HTMLParser):
 def test_drawing_has_every_node_and_edge_in_words() -> None:
     graph = dc.Graph(["a<b", "c", "d"], directed=[("a<b", "c")], undirected=[("c", "d")])
     drawing = svg(graph, untested=[frozenset(("c", "d"))])
-    assert "a&lt;b causes c" in drawing
+    assert "a&lt;b → c in every graph that fits, if no common cause is hidden" in drawing
     assert "direction not decided by the data; not fully tested" in drawing
     assert drawing.count('class="node"') == 3
     assert drawing.count('class="line"') == 2
@@ -51,7 +53,10 @@ def test_drawing_has_every_node_and_edge_in_words() -> None:
 def test_hovering_tells_the_confidence() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     drawing = svg(graph, confidence={frozenset(("a", "b")): 0.987})
-    assert "<title>a causes b; confidence 99%</title>" in drawing
+    assert (
+        "<title>a → b in every graph that fits, if no common cause is hidden; confidence 99%</title>"
+        in drawing
+    )
     assert drawing.count("confidence") == 2  # the title and the label of one edge, not of the other
 
 
@@ -86,6 +91,34 @@ def test_names_from_a_schema_are_escaped() -> None:
     schema = dc.Schema({"<script>x</script>": dc.Categorical([0, 1]), "b": dc.Categorical([0, 1])})
     data = dc.read({"<script>x</script>": [0, 1] * 50, "b": [0, 1] * 50}, schema)
     assert "<script>x" not in render(dc.discover(data, epsilon=1.0))
+
+
+def test_arrows_are_not_called_causes(result) -> None:  # type: ignore[no-untyped-def]
+    page = render(result)
+    assert result.graph.directed
+    assert not re.search(r"<td>causes</td>|cause to effect|title>\w+ causes", page)
+    assert "<td>→</td>" in page
+    assert "only if no common cause was left out" in " ".join(page.split())
+
+
+def test_how_to_reproduce_names_what_is_known(result) -> None:  # type: ignore[no-untyped-def]
+    page = render(result)
+    assert "patients.csv" not in page
+    assert 'id="command"' not in page
+    assert "result = dc.discover(data, epsilon=1, delta=0, method=" in page
+    known = Origin("mine.csv", "mine.toml", ["dpcausal", "discover", "mine.csv"], {"epsilon": 1.0})
+    page = unescape(render(result, origin=known))
+    assert '<pre id="command">dpcausal discover mine.csv</pre>' in page
+    assert "data = dc.read('mine.csv', dc.Schema.from_toml('mine.toml'))" in page
+    assert f"result = dc.discover(data, epsilon=1, method='{result.method}')" in page
+
+
+def test_an_open_question_points_to_its_reason(result) -> None:  # type: ignore[no-untyped-def]
+    pair = next(iter(result.graph.skeleton))
+    kept = replace(result, untested=frozenset([pair]), notes=())
+    assert "its answer would have been noise" in open_questions(kept)[0]
+    told = replace(kept, notes=("3 questions could not be answered, so their edges stay: 3 ...",))
+    assert "the reasons are counted below" in open_questions(told)[0]
 
 
 def statement(events: list[Event], definition: str = "pure") -> PrivacyStatement:
@@ -150,7 +183,7 @@ def test_a_notebook_shows_graph_and_cost_and_escapes_names(result) -> None:  # t
     assert "<script" not in shown
     odd = replace(result, graph=dc.Graph(["<b>", "c"], directed=[("<b>", "c")]), untested=frozenset())
     assert "<b>" not in odd._repr_html_()
-    assert "&lt;b&gt; causes c" in odd._repr_html_()
+    assert "&lt;b&gt; → c" in odd._repr_html_()
 
 
 def test_two_drawings_on_one_page_do_not_share_ids(result) -> None:  # type: ignore[no-untyped-def]

@@ -1,0 +1,89 @@
+"""Where a report's data came from: the user's own files and call, for "how to reproduce".
+
+A report is made to be shown. ``file_name`` and ``ledger_name`` take out what is nobody's business: the folders of an
+absolute path, and who logs in to a ledger with what password.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+_LOGIN = re.compile(r"//[^/]*@")
+_SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The files as they may be shown, the words of the command, and its arguments by their names in Python."""
+
+    data: str
+    schema: str
+    command: Sequence[str]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def shell(self) -> str:
+        """The command.
+
+        >>> Origin("my p.csv", "s.toml", ["dpcausal", "discover", "my p.csv"]).shell()
+        "dpcausal discover 'my p.csv'"
+        """
+        return shlex.join(self.command)
+
+    def python(self, method: str) -> str:
+        """The same call in Python, with the method that was really used."""
+        named = {**self.arguments, "method": method}
+        given = ", ".join(f"{name}={literal(value)}" for name, value in named.items())
+        return (
+            "import dpcausal as dc\n\n"
+            f"data = dc.read({self.data!r}, dc.Schema.from_toml({self.schema!r}))\n"
+            f"result = dc.discover(data, {given})\n"
+            'result.report("report.html")'
+        )
+
+
+def file_name(path: str) -> str:
+    """A path as given; of an absolute one the last part.
+
+    >>> file_name("data/p.csv"), file_name("/home/me/p.csv")
+    ('data/p.csv', 'p.csv')
+    """
+    whole = PurePath(path)
+    return whole.name if whole.is_absolute() and whole.name else path
+
+
+def ledger_name(url: str) -> str:
+    """A ledger's address without login and without folders.
+
+    >>> ledger_name("postgresql://me:p@ss@host/db"), ledger_name("sqlite:////home/me/b.db")
+    ('postgresql://...@host/db', 'sqlite:///b.db')
+    """
+    if url.startswith(_SQLITE):
+        return _SQLITE + file_name(url.removeprefix(_SQLITE))
+    return _LOGIN.sub("//...@", url)
+
+
+def literal(value: Any) -> str:
+    """As Python writes it, sets in order and numbers short.
+
+    >>> literal([("a", "b"), frozenset({"d", "c"})]), literal(1e-6)
+    ("[('a', 'b'), frozenset({'c', 'd'})]", '1e-06')
+    """
+    if isinstance(value, frozenset):
+        return "frozenset({" + ", ".join(map(repr, sorted(value))) + "})"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return number(value) if isinstance(value, float) else repr(value)
+
+
+def number(value: float) -> str:
+    """As short as it can be and still the same number.
+
+    >>> number(1.0), number(1e-6), number(0.1234567)
+    ('1', '1e-06', '0.1234567')
+    """
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
