@@ -13,22 +13,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 import dpcausal as dc
 import gcm_neighbours as search
+import gcm_time
 from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.gcm_ridge import LAMBDA, WIDTH
 from dpcausal.citests.session import Session
 from dpcausal.privacy.events import Event
-from dpcausal.regression.kernel import Kernel
 from dpcausal.stats.gcm_sensitivity import products_sensitivity, squares_sensitivity, sum_sensitivity
 
 BOUNDS = {"products": products_sensitivity, "sum": sum_sensitivity, "squares": squares_sensitivity}
@@ -132,42 +128,6 @@ def sensitivity(quick: bool) -> None:
             print(f"bins {'MV'[k]} {relation}: {found:.4f}/{claim} = {found / claim:.2f}", flush=True)
 
 
-def timing(quick: bool) -> None:
-    """One test against the bare Cholesky factor of the same size, and a million rows."""
-    n = 4000 if quick else 10_000
-    rng = np.random.default_rng(0)
-    data = design(rng, n, 1, 2, 0.5, "printed")
-    small = design(rng, 200, 1, 2, 0.5, "printed")
-    for variant in ("parts", "moments"):
-        dc.ci_test(small, "x", "y", ["z0"], method="gcm", epsilon=1.0, variant=variant)  # imports
-    z = (data.values["z0"][:, None] + 10) / 20
-    matrix = np.asfortranarray(
-        Kernel(WIDTH).block(z, z)
-    )  # what the test factors: numbers near zero would be slow
-    matrix[np.diag_indices(n)] += n * LAMBDA / 2
-    start = time.perf_counter()
-    _, info = lapack.dpotrf(matrix, lower=1, overwrite_a=1, clean=0)
-    bare = time.perf_counter() - start
-    assert info == 0
-    del matrix
-    print(f"LAPACK dpotrf, n={n}: {bare:.2f} s", flush=True)
-    for variant in ("parts", "bins", "moments", "residuals"):
-        start = time.perf_counter()
-        dc.ci_test(data, "x", "y", ["z0"], method="gcm", epsilon=1.0, variant=variant)
-        took = time.perf_counter() - start
-        print(f"gcm {variant}, n={n}: {took:.2f} s, {took / bare:.2f} of dpotrf", flush=True)
-    n = 100_000 if quick else 1_000_000
-    for d in (1, 5):
-        data = design(rng, n, d, 2, 0.5, "printed")
-        for variant in ("parts", "bins", "moments"):
-            start = time.perf_counter()
-            names = [f"z{j}" for j in range(d)]
-            dc.ci_test(data, "x", "y", names, method="gcm", epsilon=1.0, variant=variant)
-            took = time.perf_counter() - start
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-            print(f"gcm {variant}, n={n}, d={d}: {took:.1f} s, peak so far {peak:.2f} GiB", flush=True)
-
-
 def main() -> None:
     """Parse the arguments and run one part."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -179,7 +139,7 @@ def main() -> None:
     if chosen.part == "sensitivity":
         sensitivity(chosen.quick)
     elif chosen.part == "time":
-        timing(chosen.quick)
+        gcm_time.timing(chosen.quick)
     else:
         cells = level_cells(chosen.quick) if chosen.part == "level" else power_cells(chosen.quick)
         run(cells, chosen.repetitions, chosen.cache)

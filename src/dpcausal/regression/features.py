@@ -24,7 +24,7 @@ from scipy.special import ndtri
 
 from dpcausal.core.errors import InputError
 from dpcausal.regression.kernel import Kernel
-from dpcausal.regression.waves import NORM, waves_into
+from dpcausal.regression.waves import NORM, subtract_fit, waves_into
 
 Matrix = NDArray[np.float64]
 BLOCK = 1024  # rows at a time
@@ -75,9 +75,9 @@ class FourierFeatures:
         """Whether this kernel on d columns has such features."""
         return kernel.kind == "additive" or (kernel.kind == "gaussian" and not (d > 1 and kernel.discrete))
 
-    def __call__(self, z: Matrix) -> Matrix:
-        """phi of every row: n x ``size``."""
-        phi = np.empty((len(z), self.size))
+    def __call__(self, z: Matrix, out: Matrix | None = None) -> Matrix:
+        """phi of every row: n x ``size``, in the first columns of ``out`` if given."""
+        phi = np.empty((len(z), self.size)) if out is None else out
         scale = NORM / self._pieces * (0.5 if self._kernel.intercept else 1.0)
         at = 0
         for columns, turns in self._groups:
@@ -89,23 +89,26 @@ class FourierFeatures:
             phi[:, at : at + self._levels[j]] = there * math.sqrt(scale)
             at += self._levels[j]
         if at < self.size:  # the constant kernel, the intercept, or both
-            phi[:, at:] = math.sqrt(scale * self._pieces)
+            phi[:, at : self.size] = math.sqrt(scale * self._pieces)
         return phi
 
 
 def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, penalty: float) -> Matrix:
     """As ``ridge.ridge_residuals`` for the kernel phi(a).phi(b): u - phi (phi'phi + a I)^-1 phi'u."""
     targets = np.asarray(targets, dtype=np.float64)
-    size = features.size
-    gram, moments = np.zeros((size, size), order="F"), np.zeros((size, targets.shape[1]))
-    starts = range(0, len(z), BLOCK)
-    for start in starts:
-        phi = features(z[start : start + BLOCK])
-        gram = blas.dsyrk(1.0, phi.T, 1.0, gram, lower=1, overwrite_c=1)
-        moments += phi.T @ targets[start : start + BLOCK]
-    gram[np.diag_indices(size)] += penalty
-    weights = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), moments)
+    size, width = features.size, features.size + targets.shape[1]
+    gram = np.zeros((width, width), order="F")  # of phi and the targets beside it: one product for both
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(z), BLOCK)]
+    for rows in blocks:
+        both = np.empty((len(z[rows]), width))
+        features(z[rows], both)
+        both[:, size:] = targets[rows]
+        gram = blas.dsyrk(1.0, both.T, 1.0, gram, lower=1, overwrite_c=1)
+    moments = gram[size:, :size].T
+    inner = gram[:size, :size]
+    inner[np.diag_indices(size)] += penalty
+    weights = np.ascontiguousarray(cho_solve(cho_factor(inner, lower=True), moments).T)
     left = targets.copy()
-    for start in starts:
-        left[start : start + BLOCK] -= features(z[start : start + BLOCK]) @ weights
+    for rows in blocks:
+        subtract_fit(features(z[rows]), weights, left[rows])
     return left

@@ -24,6 +24,10 @@ import numpy as np
 F = TypeVar("F", bound=Callable[..., Any])
 jit: Callable[[F], F] = nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
 
+added: Callable[[F], F] = nb.njit(
+    nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"}
+)  # sums in any order
+
 NORM = 1.0 - 2.0**-30
 
 S1, S3, S5, S7, S9, S11, S13, S15 = ((-1) ** k * pi ** (2 * k + 1) / factorial(2 * k + 1) for k in range(8))
@@ -52,3 +56,14 @@ def waves_into(z: Any, turns: Any, root: float, out: Any, at: int) -> None:
             c = 1.0 + y * (C2 + y * (C4 + y * (C6 + y * (C8 + c))))
             out[i, at + j] = (c * c - s * s) * root
             out[i, at + m + j] = 2.0 * s * c * root
+
+
+@added
+def subtract_fit(phi: Any, weights: Any, left: Any) -> None:
+    """left -= phi weights', for ``weights`` of shape (targets, features): too small for a threaded product."""
+    for i in range(left.shape[0]):
+        for k in range(weights.shape[0]):
+            total = 0.0
+            for j in range(weights.shape[1]):
+                total += phi[i, j] * weights[k, j]
+            left[i, k] -= total

@@ -1,0 +1,101 @@
+"""Time and memory of gcm, every case in a process of its own (peak memory is a process's): for ``private_gcm.py``.
+
+    factor    n = 10,000: the kernel ridge variants against LAPACK's dpotrf on the matrix they factor, same process,
+              in turn, the least of two of each
+    exact     n = 20,000: ``moments`` by the exact fit
+    features  n = 1,000,000: ``moments`` through Fourier features, d = 1 and 5
+    others    the same n for ``parts`` and ``bins``
+
+Run as ``python benchmarks/gcm_time.py CASE N``; OPENBLAS_NUM_THREADS says how many threads.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import lapack
+
+import dpcausal as dc
+from dpcausal.citests.gcm_ridge import LAMBDA, WIDTH
+from dpcausal.regression.kernel import Kernel
+
+
+def rows(n: int, d: int) -> dc.Dataset:
+    """Waves of z in x and y."""
+    rng = np.random.default_rng(n + d)
+    z = np.clip(rng.normal(0, 2, (n, d)), -10, 10)
+    x = np.sin(z[:, 0]) + rng.normal(size=n)
+    values = {"x": x, "y": rng.normal(size=n) - np.sin(z[:, 0])} | {f"z{j}": z[:, j] for j in range(d)}
+    schema = dc.Schema({name: dc.Numeric(-5, 5) if name in "xy" else dc.Numeric(-10, 10) for name in values})
+    return dc.Dataset(schema, n, {name: np.zeros(n, np.uint8) for name in schema}, values)
+
+
+def asked(data: dc.Dataset, d: int, variant: str) -> float:
+    """Seconds of one private test."""
+    start = time.perf_counter()
+    names = [f"z{j}" for j in range(d)]
+    dc.ci_test(data, "x", "y", names, method="gcm", epsilon=1.0, variant=variant)
+    return time.perf_counter() - start
+
+
+def factor(n: int) -> None:
+    """dpotrf, ``moments`` and ``residuals`` in turn."""
+    data = rows(n, 1)
+    least = {"dpotrf": np.inf, "moments": np.inf, "residuals": np.inf}
+    for _ in range(2):
+        z = (data.values["z0"][:, None] + 10) / 20
+        matrix = np.asfortranarray(Kernel(WIDTH).block(z, z))  # numbers near zero would be slow
+        matrix[np.diag_indices(n)] += n * LAMBDA / 2
+        start = time.perf_counter()
+        info = lapack.dpotrf(matrix, lower=1, overwrite_a=1, clean=0)[1]
+        least["dpotrf"] = min(least["dpotrf"], time.perf_counter() - start)
+        assert info == 0
+        del matrix
+        for variant in ("moments", "residuals"):
+            least[variant] = min(least[variant], asked(data, 1, variant))
+    for name, took in least.items():
+        print(f"  {name}: {took:.2f} s, {took / least['dpotrf']:.2f} of dpotrf", flush=True)
+
+
+def one(case: str, n: int) -> None:
+    """Run one case here."""
+    small = rows(200, 1)
+    for variant in ("parts", "bins", "moments"):
+        asked(small, 1, variant)  # imports, compiled loops
+    print(f"{case}, n={n}, {os.environ.get('OPENBLAS_NUM_THREADS', 'all')} threads", flush=True)
+    if case == "factor":
+        factor(n)
+    else:
+        variants = ("parts", "bins") if case == "others" else ("moments",)
+        for d in (1,) if case == "exact" else (1, 5):
+            data = rows(n, d)
+            for variant in variants:
+                cpu = time.process_time()
+                took = asked(data, d, variant)
+                cpu = time.process_time() - cpu
+                print(f"  {variant}, d={d}: {took:.1f} s, {cpu:.1f} CPU s", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"  peak memory of the process: {peak:.2f} GiB", flush=True)
+
+
+def timing(quick: bool) -> None:
+    """Every case, with one thread and with two."""
+    cases = {"factor": 10_000, "exact": 20_000, "features": 1_000_000, "others": 1_000_000}
+    for case, n in cases.items():
+        for threads in ("1", "2"):
+            size = n // 10 if quick else n
+            subprocess.run(
+                [sys.executable, str(Path(__file__)), case, str(size)],
+                check=True,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": threads},
+            )
+
+
+if __name__ == "__main__":
+    one(sys.argv[1], int(sys.argv[2]))
