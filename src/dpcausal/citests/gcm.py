@@ -9,7 +9,8 @@
 
 ``lambda_`` and ``bandwidth`` (share of the declared range) are public and belong to the last two, which need
 replace-one neighbours; there is no choice by cross-validation, since one row can tip it and move every residual.
-``select=True`` chooses from public lists, ``lambdas`` and ``bandwidths``, for a share of epsilon (``gcm_selection.py``).
+``select=True`` chooses from public lists, ``lambdas`` and ``bandwidths``, for a share of epsilon
+(``gcm_selection.py``).
 """
 
 from __future__ import annotations

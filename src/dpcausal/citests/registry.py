@@ -1,4 +1,7 @@
-"""Tests by name, with their options; ``choice.py`` makes the choice of ``auto``."""
+"""Tests by name, with their options; ``choice.py`` makes the choice of ``auto``.
+
+``test-of-tests:gcm`` is short for ``test-of-tests`` with the option test="gcm", so that a command line can say it.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,17 @@ from dpcausal.citests.crt import Crt
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.method import AnyMethod, Method
+from dpcausal.citests.test_of_gcm import TestOfGcm
 from dpcausal.citests.test_of_tests import TestOfTests
 from dpcausal.citests.unit_circle import UnitCircle
 from dpcausal.core.errors import InputError, did_you_mean
 
 
-def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float | None = None) -> Method:
+def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float | None = None) -> AnyMethod:
     if test == "test-of-tests":
         raise InputError("test-of-tests can't be its own test")
+    if test == "gcm":
+        return TestOfGcm(parts, sub_level)
     return TestOfTests(method_named(test, {}), parts, sub_level)
 
 
@@ -35,8 +41,18 @@ MAKERS: dict[str, Callable[..., AnyMethod]] = {
 }
 
 
+def _split(name: str) -> tuple[str, str]:
+    """("test-of-tests", "gcm") of "test-of-tests:gcm"; any other name stays whole."""
+    before, _, after = name.partition(":")
+    return (before, after) if before == "test-of-tests" else (name, "")
+
+
 def any_method_named(name: str, options: dict[str, Any]) -> AnyMethod:
     """The test of that name with these options, on tables or on values."""
+    name, inner = _split(name)
+    if inner and "test" in options:
+        raise InputError(f'give the test of each part once: as "{name}:{inner}" or as the option test')
+    options = {**options, "test": inner} if inner else options
     if name not in MAKERS:
         known = ", ".join(["auto", *MAKERS])
         raise InputError(f"no test is called {name!r}{did_you_mean(name, MAKERS)}; there are {known}")

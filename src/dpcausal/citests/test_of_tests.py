@@ -56,16 +56,29 @@ class TestOfTests:
 
     def plan(self, terms: Terms) -> tuple[int, float]:
         """(parts, size of the test on each part), from public numbers."""
-        planned = plan_split(ROWS_UNKNOWN if terms.n is None else max(terms.n, 2), terms.epsilon, terms.level)
-        parts = part_count(self.parts if self.parts is not None else planned.parts, terms)
-        return parts, self.sub_level if self.sub_level is not None else planned.sub_level
+        parts, sub_level = planned(self.parts, self.sub_level, terms)
+        return part_count(parts, terms), sub_level
 
     def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
         """Deal, test each part, release the count."""
         parts, sub_level = self.plan(terms)
         test = self.test.on_part if isinstance(self.test, Reconciled) else self.test.classical
         rejected = sum(not test(part, sub_level).independent for part in deal(blocks, parts, terms))
-        counter = Laplace(sensitivity=1.0, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=INTEGERS)
-        noisy = int(release(counter, budget, f"{self.name} over {self.test.name}: {question}", rejected))
-        pvalue = noisy_pvalue(noisy, parts, sub_level, counter.event("").epsilon)
-        return Outcome.at(terms.level, pvalue, float(noisy))
+        label = f"{self.name} over {self.test.name}: {question}"
+        return noisy_count(rejected, parts, sub_level, terms, budget, label)
+
+
+def planned(parts: int | None, sub_level: float | None, terms: Terms) -> tuple[int, float]:
+    """(parts, size of the test on each) as given, or by the plan for public numbers."""
+    plan = plan_split(ROWS_UNKNOWN if terms.n is None else max(terms.n, 2), terms.epsilon, terms.level)
+    return plan.parts if parts is None else parts, plan.sub_level if sub_level is None else sub_level
+
+
+def noisy_count(
+    rejected: int, parts: int, sub_level: float, terms: Terms, budget: Charger, label: str
+) -> Outcome:
+    """Release how many of ``parts`` rejected; its p-value under Binomial(parts, sub_level) plus the noise."""
+    counter = Laplace(sensitivity=1.0, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=INTEGERS)
+    noisy = int(release(counter, budget, label, rejected))
+    pvalue = noisy_pvalue(noisy, parts, sub_level, counter.event("").epsilon)
+    return Outcome.at(terms.level, pvalue, float(noisy))
