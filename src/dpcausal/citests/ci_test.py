@@ -17,6 +17,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
+from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def ci_test(
         public=(*PUBLIC, *rows, *assumed(test, data)),
         adaptive=outcome.chosen is not None,
         unit=test.protects,
+        limits=(DRAFT_LIMIT,) if data.schema.draft else (),
     )
     return CITestResult(
         x=x,

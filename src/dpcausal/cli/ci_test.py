@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,10 @@ HELP = """Test whether two columns are independent given others, under different
 
 Without --epsilon nothing is computed: say --no-privacy for the classical
 answer.
+
+Numeric --given columns: kendall and spearman cut them into many strata of
+equal width between their bounds, gcm regresses on them as numbers; neither
+uses the bins of the schema. chi2, g, measured and test-of-tests do.
 
 [bold]Examples[/bold]
 
@@ -77,30 +82,38 @@ def run_test(
     """Run it; the result goes to standard output."""
     import dpcausal as dc
     from dpcausal.citests.question import Question
+    from dpcausal.cli.numeric_given import how_given
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
+    from dpcausal.core.progress import shown
     from dpcausal.privacy.accounting.filter import check_total
 
     if (epsilon is None) != no_privacy:
         raise InputError("give either --epsilon or --no-privacy")
     declared = dc.Schema.from_toml(schema)
     names = [name.strip() for name in given.split(",") if name.strip()]
-    Question.of(declared, x, y, names)  # before a large file is read
+    question = Question.of(declared, x, y, names)  # before a large file is read
     checked_level(level)
     if epsilon is not None:
         check_total(epsilon, delta)
-    rows = dc.read(data, declared, progress=not as_json and sys.stderr.isatty())
-    found = dc.ci_test(
-        rows,
-        x,
-        y,
-        names,
-        method=method,
-        epsilon=epsilon,
-        delta=delta,
-        level=level,
-        neighbours=neighbours,
-        ledger=ledger,
-        dataset=dataset,
-    )
+    bars = not as_json and sys.stderr.isatty()
+    rows = dc.read(data, declared, progress=bars)
+    with shown("testing", None, bars):  # one test: there is nothing to count
+        found = dc.ci_test(
+            rows,
+            x,
+            y,
+            names,
+            method=method,
+            epsilon=epsilon,
+            delta=delta,
+            level=level,
+            neighbours=neighbours,
+            ledger=ledger,
+            dataset=dataset,
+        )
+    public_n = None if neighbours == "add-remove" and not no_privacy else rows.n
+    how = how_given(found.method, question, rows, public_n)
+    if how and "declared bins" not in found.why:
+        found = replace(found, why=f"{found.why}; {how}")
     typer.echo(found.to_json() if as_json else found.summary())

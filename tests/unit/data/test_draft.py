@@ -10,7 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import SchemaError
 from dpcausal.data.draft import draft
-from dpcausal.data.scan import DraftSchema
+from dpcausal.data.scan import DRAFT_LIMIT, DraftSchema
 
 NUMBERS = [str(i) for i in range(100)]
 
@@ -74,6 +74,19 @@ def test_the_mark_stays_until_it_is_removed() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         dc.read(rows, checked)
+
+
+@pytest.mark.filterwarnings("ignore::dpcausal.data.scan.DraftSchema")
+def test_every_statement_says_that_the_schema_is_a_draft() -> None:
+    _, schema = drafted(["a", "b"] * 50)
+    data = dc.read({"x": ["a", "b"] * 50, "y": ["a"] * 100}, schema)
+    for statement in (
+        dc.ci_test(data, "x", "y", epsilon=1.0).privacy,
+        dc.discover(data, epsilon=1.0).privacy,
+    ):
+        assert DRAFT_LIMIT in statement.limits
+    checked = dc.read({"x": ["a", "b"] * 50, "y": ["a"] * 100}, dc.Schema(dict(schema)))
+    assert DRAFT_LIMIT not in dc.ci_test(checked, "x", "y", epsilon=1.0).privacy.limits
 
 
 def test_the_mark_is_true_or_false() -> None:

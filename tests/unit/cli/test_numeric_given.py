@@ -1,0 +1,84 @@
+"""The sentence on numeric conditioning columns is true of what the test did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.citests.continuous_rank import bins_for, blocks_of
+from dpcausal.citests.question import Question
+from dpcausal.cli.app import run
+from dpcausal.cli.numeric_given import how_given
+
+SCHEMA = dc.Schema(
+    x=dc.Categorical(["a", "b"]),
+    y=dc.Categorical(["a", "b", "c"]),
+    z=dc.Numeric(0, 1, [0.5]),
+    w=dc.Categorical([0, 1]),
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> dc.Dataset:
+    rng = np.random.default_rng(1)
+    return dc.read(
+        {
+            "x": rng.choice(["a", "b"], 2000),
+            "y": rng.choice(["a", "b", "c"], 2000),
+            "z": rng.random(2000),
+            "w": rng.choice([0, 1], 2000),
+        },
+        SCHEMA,
+    )
+
+
+@pytest.mark.parametrize(("n", "cuts"), [(2000, 166), (None, 64)])
+def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset, n: int | None, cuts: int) -> None:
+    """2,000 rows, three levels of y, about four rows to a cell: 166."""
+    question = Question.of(SCHEMA, "x", "w", ["z", "y"])
+    assert f"z held fixed in {cuts} strata" in how_given("kendall", question, data, n)
+    _, blocks = blocks_of(question, data, bins_for(question, data, "auto", n))
+    assert blocks == 3 * cuts
+
+
+def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
+    question = Question.of(SCHEMA, "x", "w", ["z"])
+    assert "regression on the numbers" in how_given("gcm", question, data, 2000)
+    for method in ("chi2", "g", "measured", "test-of-tests"):
+        assert "by the declared bins" in how_given(method, question, data, 2000)
+    assert how_given("kendall", Question.of(SCHEMA, "x", "w", ["y"]), data, 2000) == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--method", "kendall", "--y", "w"], "equal width between the bounds, not in the declared bins"),
+        (["--method", "gcm", "--y", "w"], "regression on the numbers themselves"),
+        (["--method", "auto", "--y", "y"], "numeric columns take part by their declared bins"),
+        (["--method", "measured", "--y", "y"], "z held fixed by the declared bins"),
+    ],
+)
+def test_the_result_says_it_once(
+    asked: list[str], said: str, data: dc.Dataset, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    SCHEMA.write(tmp_path / "s.toml")
+    columns = [data.values.get(name, data.codes[name]) for name in SCHEMA]
+    levels = {"x": "ab", "y": "abc"}
+    lines = [
+        ",".join(
+            levels[name][int(v)] if name in levels else str(v) for name, v in zip(SCHEMA, row, strict=True)
+        )
+        for row in zip(*columns, strict=True)
+    ]
+    (tmp_path / "d.csv").write_text("\n".join([",".join(SCHEMA), *lines]))
+    files = [str(tmp_path / "d.csv"), "--schema", str(tmp_path / "s.toml")]
+    assert run(["test", *files, "--x", "x", "--given", "z", "--epsilon", "1", "--json", *asked]) == 0
+    why = json.loads(capsys.readouterr().out)["why"]
+    assert said in why
+    assert why.count("declared bins") == 1
+    assert run(["test", "--help"]) == 0
+    assert "uses the bins of the schema" in capsys.readouterr().out
