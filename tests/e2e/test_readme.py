@@ -69,7 +69,7 @@ def test_the_commands_run(
     monkeypatch.chdir(tmp_path)
     commands = re.findall(r"^    dpcausal (.*)$", README, flags=re.MULTILINE)
     asked = [command.split()[0] for command in commands]
-    assert asked == ["schema", "plan", "ledger", "discover", "test", "ledger"]
+    assert asked == ["schema", "schema", "plan", "ledger", "discover", "test", "ledger"]
     for command in commands:
         words = shlex.split(command)
         assert run(words[: words.index(">")] if ">" in words else words) == 0, command

@@ -90,8 +90,8 @@ def answer(plan: Plan) -> str:
         return f"No epsilon is enough to find {found} at order {short.order}: {why}."
     if enough <= epsilon:
         return (
-            f"Epsilon {epsilon:g} is enough to find {found} in {aim.power:.0%} of cases, at every order below; "
-            f"{number(enough)} would be too."
+            f"Epsilon {epsilon:g} is enough to find {found} in {aim.power:.0%} of cases at every order below "
+            f"(so is {number(enough)})."
         )
     return (
         f"Epsilon {epsilon:g} is not enough to find {found} in {aim.power:.0%} of cases at every order below; "
@@ -112,7 +112,8 @@ def lines(plan: Plan) -> tuple[str, str]:
         answer(plan),
         "",
         f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
-        f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}. No data was read, nothing is charged.",
+        f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}.",
+        "No data was read and nothing is charged.",
         f"It would measure {plan.design.words(plan.orders[-1].order)}.",
         f"Taken for granted: {spread}.",
     ]

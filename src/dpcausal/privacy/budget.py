@@ -231,8 +231,8 @@ class Budget:
                 return f"{plain} (fixed in advance; sums of epsilon and of delta)"
             return f"{plain} (fixed in advance; sum of rho, converted at the best Renyi order)"
         plain = (
-            "later questions could depend on earlier noisy answers; spending stops before the total is passed, so the "
-            "epsilon and delta above hold whatever was asked"
+            "later questions could depend on earlier noisy answers; spending stops before the total is passed, so "
+            "epsilon and delta hold whatever was asked"
         )
         sums = "the sum of epsilon" if self.total.rho == 0 else "the sum of epsilon, or of rho,"
         return f"{plain} (chosen adaptively; a filter kept {sums} within the total)"

@@ -116,7 +116,7 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
     [
         (
             {"epsilon": 1.0},
-            "Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases, at every order",
+            "Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases at every order",
         ),
         ({"epsilon": 0.01}, "Epsilon 0.01 is not enough to find a dependence of w = 0.1 in 80% of cases"),
         (
