@@ -72,6 +72,10 @@ def _column(name: str, seen: Seen) -> str:
     if _numeric(seen):
         column = Numeric(*_outward(seen.lower, seen.upper))
         return _noted(toml.table(name, column), _number_notes(seen, column))
+    if len(seen.texts) > MOST and seen.number_share() >= MOSTLY:
+        return _left_out(
+            name, f"numbers that can't be read as such ({seen.odd.words()}): write 3.5, not 3,5 or <3.5"
+        )
     if len(seen.texts) > MOST:
         return _left_out(name, f"more than {MOST} different texts: an identifier, a date or free text?")
     levels = _levels(seen)

@@ -10,10 +10,12 @@ from dpcausal.discovery.components import NoisyTables
 from dpcausal.stats.components import Columns
 from dpcausal.stats.partial import partial_test
 
-CELLS = "have more conditioning cells than a test can use (fewer levels or bins would help)"
-UNMEASURED = "need tables for which no budget was left (a larger epsilon would help)"
-ROWS = "have too few rows that differ where the others are fixed, noise or not (more rows or fewer bins would help)"
-NOISE = "would be answered by noise alone (a larger epsilon would help)"
+CELLS = "because there are more conditioning cells than a test can use (fewer levels or bins would help)"
+UNMEASURED = "because no budget was left for the tables that it takes (a larger epsilon would help)"
+ROWS = "because too few rows differ where the others are fixed, noise or not (more rows or fewer bins would help)"
+NOISE = "because noise alone would decide (a larger epsilon would help)"
+
+QUESTIONS = "questions could not be answered, so their edges stay"
 
 
 def reason(tables: NoisyTables, x: int, y: int, given: Columns, *, too_many: bool, least: float) -> str:
@@ -36,4 +38,5 @@ def words(reasons: Counter[str]) -> str:
     """
     total = sum(reasons.values())
     parts = "; ".join(f"{count:,} {why}" for why, count in reasons.most_common())
-    return f"{total:,} questions could not be answered, so their edges stay: {parts}"
+    what = "question could not be answered, so its edge stays" if total == 1 else QUESTIONS
+    return f"{total:,} {what}: {parts}"

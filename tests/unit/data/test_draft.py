@@ -36,6 +36,13 @@ def test_bounds_leave_room_for_numbers_with_separators() -> None:
     assert "are numbers with separators: write 1234, not 1,234, in the data" in text
 
 
+def test_decimal_commas_are_left_out_with_the_reason() -> None:
+    text, schema = drafted([f"{i},5" for i in range(100)])
+    assert "x" not in schema
+    assert "# [columns.x]  left out: numbers that can't be read as such ('0,5' (1), " in text
+    assert "write 3.5, not 3,5" in text
+
+
 def test_mostly_texts_stay_levels_or_are_left_out() -> None:
     assert isinstance(drafted(["1", "2", "x", "y"])[1]["x"], dc.Categorical)
     assert "x" not in drafted([*NUMBERS, *(f"text {i}" for i in range(100))])[1]
