@@ -8,12 +8,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 import dpcausal as dc
 from dpcausal.citests.continuous_rank import bins_for, blocks_of
@@ -26,17 +25,17 @@ from dpcausal.privacy.mechanisms.noisy_max import NoisyMax
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 from dpcausal.stats.continuous_rank import ranked as ranks_of
 from dpcausal.stats.crt import crt_sensitivity, rank_scores, standardised
-from dpcausal.stats.gcm import LEFT, PENALTY, STEP, block_kernel, signs
-from dpcausal.stats.gcm_parts import (
-    LEAST,
-    MOST_ROWS,
-    STEPS,
-    cut_scores,
-    cut_sensitivity,
-    part_plan,
-    squares_share,
+from dpcausal.stats.gcm_fit import (
+    LONG,
+    Smoother,
+    ranked,
+    rough_kernel,
+    smooth_kernel,
+    smooth_residuals,
+    smoother,
+    turning,
 )
-from dpcausal.stats.kendall_null import laplace_pvalue
+from dpcausal.stats.gcm_parts import Plan, cut_scores, cut_sensitivity, part_plan, part_pvalue
 from gcm.design import Z_BOUND, Batch, Values, mean_of_x
 from gcm.published import LEVEL
 
@@ -45,70 +44,76 @@ REPLACE = Neighbours.REPLACE_ONE
 
 @dataclass
 class Deal:
-    """Rows dealt into parts, each part into blocks; one factorisation a block, for every x and y on these points."""
+    """Rows dealt into parts, several times over; one fit a part (and pattern of turns) for every x and y there."""
 
     z: Values
     epsilon: float
     seed: int
 
     @cached_property
-    def plan(self) -> tuple[int, float]:
-        """(parts, cut), as the package plans them."""
-        return part_plan(*self.z.shape, self.epsilon, LEVEL)
+    def plan(self) -> Plan:
+        """As the package plans."""
+        n, d = self.z.shape
+        return part_plan(n, d, self.epsilon, LEVEL)
 
     @cached_property
-    def parts(self) -> list[list[Block]]:
-        """Of every part its blocks, cut as ``stats.gcm_parts.part_score`` does."""
-        dealt = np.array_split(np.random.default_rng(self.seed).permutation(len(self.z)), self.plan[0])
-        counts = [max(1, -(-len(rows) // MOST_ROWS)) for rows in dealt]
+    def parts(self) -> list[Part]:
+        """The parts of all deals."""
+        rng = np.random.default_rng(self.seed)
         return [
-            [block_of(self.z, rows[k::count]) for k in range(count)]
-            for rows, count in zip(dealt, counts, strict=True)
+            Part(self.z[rows], rows)
+            for _ in range(self.plan.deals)
+            for rows in np.array_split(rng.permutation(len(self.z)), self.plan.parts)
         ]
 
-    def scores(self, x: Values, y: Values) -> Values:
-        """One row a part, one column a repetition."""
-        return np.array(
-            [sum(block_scores(x, y, block) for block in part) / math.sqrt(len(part)) for part in self.parts]
-        )
+    def scores(self, x: Values, y: Values) -> tuple[Values, Values]:
+        """(t, own): one row a part of a deal, one column a repetition."""
+        both = [part.scores(x[part.rows], y[part.rows]) for part in self.parts]
+        return np.array([t for t, _ in both]), np.array([own for _, own in both])
 
 
-@dataclass(frozen=True)
-class Block:
-    """Some rows, the factor of K + penalty I there, and the degrees of freedom left."""
+@dataclass
+class Part:
+    """The points of one part; smoothers by pattern of turns."""
 
+    z: Values
     rows: NDArray[np.int64]
-    factor: tuple[Values, bool]
-    penalty: float
-    free: float
+    kept: dict[tuple[int, ...], Smoother] = field(default_factory=dict, repr=False)
 
+    @cached_property
+    def smooth(self) -> Values:
+        """The smooth part of the kernel."""
+        return smooth_kernel(self.z, self.ranks, ())
 
-def block_of(z: Values, rows: NDArray[np.int64]) -> Block:
-    """As ``stats.gcm.block_residuals`` chooses the penalty."""
-    m, penalty = len(rows), PENALTY
-    kernel = block_kernel(z[rows], ())
-    while True:
-        factor = cho_factor(kernel + penalty * np.eye(m), lower=True, check_finite=False)
-        once = penalty * cho_solve(factor, signs(m), check_finite=False)
-        twice = penalty * cho_solve(factor, once, check_finite=False)
-        free = m * float(np.square(once).mean()) ** 2 / max(float(np.square(twice).mean()), 1e-300)
-        if free >= LEFT * m or penalty > m:
-            return Block(rows, factor, penalty, free)
-        penalty *= STEP
+    @cached_property
+    def ranks(self) -> Values:
+        """The points as ranks."""
+        return ranked(self.z, ())
 
+    def smoother(self, tops: tuple[int, ...]) -> Smoother:
+        """Q for this pattern."""
+        if tops not in self.kept:
+            self.kept[tops] = smoother(self.smooth + rough_kernel(self.ranks, (), np.array(tops)))
+        return self.kept[tops]
 
-def block_scores(x: Values, y: Values, block: Block) -> Values:
-    """``stats.gcm_parts.block_score`` of every column."""
-    x, y, reps = x[block.rows], y[block.rows], x.shape[1]
-    if len(x) < 3:
-        return np.zeros(reps)
-    x, y = x - x.mean(0), y - y.mean(0)
-    left = block.penalty * cho_solve(block.factor, np.hstack([x, y]), check_finite=False)
-    u, v = left[:, :reps], left[:, reps:]
-    size_u, size_v = np.linalg.norm(u, axis=0), np.linalg.norm(v, axis=0)
-    enough = (size_u > LEAST * np.linalg.norm(x, axis=0)) & (size_v > LEAST * np.linalg.norm(y, axis=0))
-    found = (u * v).sum(0) / np.where(enough, size_u * size_v, 1.0) * math.sqrt(block.free)
-    return np.where(enough, found, 0.0)
+    def scores(self, x: Values, y: Values) -> tuple[Values, Values]:
+        """``stats.gcm_parts.block_score`` of every column."""
+        reps = x.shape[1]
+        if len(x) < 3:
+            return np.zeros(reps), np.ones(reps)
+        x, y = x - x.mean(0), y - y.mean(0)
+        tops = np.zeros((reps, self.z.shape[1]), np.int64)
+        if len(x) >= LONG:
+            left = smooth_residuals(self.smooth, np.hstack([x, y]))
+            tops = turning(self.z, left[:, :reps], left[:, reps:], ())
+        t, own = np.zeros(reps), np.ones(reps)
+        for pattern in np.unique(tops, axis=0):
+            same = np.flatnonzero((tops == pattern).all(axis=1))
+            fit = self.smoother(tuple(pattern.tolist()))
+            u, v = fit.matrix @ x[:, same], fit.matrix @ y[:, same]
+            size = np.linalg.norm(u, axis=0) * np.linalg.norm(v, axis=0)
+            t[same], own[same] = (u * v).sum(0) / size * math.sqrt(fit.free), fit.own
+        return t, own
 
 
 def discrete_laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> Values:
@@ -117,21 +122,22 @@ def discrete_laplace(rng: np.random.Generator, scale: float, shape: tuple[int, .
     return np.asarray(rng.geometric(p, shape) - rng.geometric(p, shape), np.float64)
 
 
-def released_pvalues(scores: Values, clip: float, epsilon: float, rng: np.random.Generator) -> Values:
+def released_pvalues(
+    scores: tuple[Values, Values], plan: Plan, epsilon: float, rng: np.random.Generator
+) -> Values:
     """Cut, release with noise, and test: one column a repetition."""
-    weight = squares_share(epsilon)
-    mechanism = Laplace(
-        sensitivity=float(cut_sensitivity(weight)), epsilon=epsilon, neighbours=REPLACE, size=2, grid=INTEGERS
-    )
-    cuts = np.array([cut_scores(column, clip, weight) for column in scores.T.tolist()], np.float64)
-    total, spread = (cuts + discrete_laplace(rng, mechanism.scale, cuts.shape)).T
-    return np.asarray(laplace_pvalue(total, spread * STEPS / weight, mechanism.scale), np.float64)
+    sensitivity = float(plan.deals * cut_sensitivity())
+    mechanism = Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=REPLACE, size=2, grid=INTEGERS)
+    columns = zip(scores[0].T.tolist(), scores[1].T.tolist(), strict=True)
+    cuts = np.array([cut_scores(list(zip(t, own, strict=True)), plan) for t, own in columns], np.float64)
+    noisy = cuts + discrete_laplace(rng, mechanism.scale, cuts.shape)
+    return np.array([part_pvalue(total, spread, plan, mechanism.scale) for total, spread in noisy])
 
 
 def gcm_batch(batch: Batch, deal: Deal, rng: np.random.Generator) -> Values:
     """p-values of a batch."""
     scores = deal.scores((batch.unit_x + 1) / 2, (batch.unit_y + 1) / 2)
-    return released_pvalues(scores, deal.plan[1], batch.cell.epsilon, rng)
+    return released_pvalues(scores, deal.plan, batch.cell.epsilon, rng)
 
 
 def unit_z(z: Values) -> Values:

@@ -47,8 +47,8 @@ def our_pvalues(columns: dict[str, Values], feature: str, rng: np.random.Generat
     found = []
     for _ in range(deals):
         deal = Deal(both, EPSILON, int(rng.integers(1 << 31)))
-        scores = np.repeat(deal.scores(x[:, None], y[:, None]), NOISES, axis=1)
-        found.append(released_pvalues(scores, deal.plan[1], EPSILON, rng))
+        t, own = (np.repeat(found, NOISES, axis=1) for found in deal.scores(x[:, None], y[:, None]))
+        found.append(released_pvalues((t, own), deal.plan, EPSILON, rng))
     return np.concatenate(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from dpcausal.cli import reproduce
-from dpcausal.stats.gcm_parts import part_score
+from dpcausal.stats.gcm_parts import Plan, part_score
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -115,18 +116,20 @@ def test_low_rank_is_near_enough(gcm: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_fast_scores_are_those_of_the_package(gcm: Any) -> None:
-    """Many columns at once against ``part_score`` one by one, with more than one block a part."""
+    """Many columns at once against ``part_score`` one by one: one column turns, so there is more than one fit."""
     import gcm.fast as fast
 
     data = batch(gcm, 700, 3, d=2, beta=0.5)
+    data.unit_x[:, 1] += np.sin(40 * data.z[:, 0])
     deal = fast.Deal(data.z, 2.0, 0)
-    deal.plan = (1, 1.0)
-    found = deal.scores(data.unit_x, data.unit_y)[0]
-    order = np.random.default_rng(0).permutation(700)
-    for r in range(3):
-        assert found[r] == pytest.approx(
-            part_score(data.unit_x[order, r], data.unit_y[order, r], data.z[order], ()), abs=1e-8
-        )
+    deal.plan = Plan(2, 2, 1.0, 0.5, 720)
+    t, own = deal.scores(data.unit_x, data.unit_y)
+    assert all(len(part.kept) > 1 for part in deal.parts)
+    rng = np.random.default_rng(0)
+    rows = [part for _ in range(2) for part in np.array_split(rng.permutation(700), 2)]
+    for k, r in product(range(4), range(3)):
+        one = part_score(data.unit_x[rows[k], r], data.unit_y[rows[k], r], data.z[rows[k]], (), deal.plan)
+        assert (t[k, r], own[k, r]) == pytest.approx(one, abs=1e-8)
 
 
 def test_our_tests_keep_their_level_and_see_dependence(gcm: Any) -> None:

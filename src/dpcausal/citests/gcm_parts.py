@@ -1,10 +1,12 @@
 """gcm on disjoint random parts of the rows: the sum of their cut scores and its variance, released with noise.
 
-The statistic and its guarantee are in ``stats/gcm_parts.py``. Nothing need be public but the number of parts and the
-cut: each part's regression may follow its rows as it likes.
+The statistic and its guarantee are in ``stats/gcm_parts.py``. Nothing need be public but the number of parts and deals
+and the cut: each part's regression may follow its rows as it likes.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +20,12 @@ from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.privacy.noise import permutation
 from dpcausal.stats.gcm import classical_gcm
-from dpcausal.stats.gcm_parts import STEPS, cut_scores, cut_sensitivity, part_plan, part_score, squares_share
-from dpcausal.stats.kendall_null import laplace_tail
+from dpcausal.stats.gcm_parts import STEPS, cut_scores, cut_sensitivity, part_plan, part_pvalue, part_score
 
-RELEASES = "the sum of cut scores of disjoint parts and its variance, with Laplace noise"
-ASSUMES = ("the number of parts and the cut of their scores",)
+RELEASES = (
+    "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with Laplace noise"
+)
+ASSUMES = ("the number of parts and of deals of the rows into them, and the cut of their scores",)
 
 
 def classical_parts(columns: Columns, level: float) -> Outcome:
@@ -36,31 +39,33 @@ def private_parts(columns: Columns, terms: Terms, budget: Charger, label: str, w
 
     ``wanted`` is the number of parts; None takes what ``part_plan`` says.
     """
-    parts, clip = part_plan(terms.n or ROWS_UNKNOWN, columns.z.shape[1], terms.epsilon, terms.level)
-    parts = wanted or parts
+    d = columns.z.shape[1]
+    plan = part_plan(
+        terms.n or ROWS_UNKNOWN, d, terms.epsilon, terms.level, numeric=len(columns.discrete) < d
+    )
+    parts = wanted or plan.parts
+    plan = replace(plan, parts=parts if terms.n is not None else 1 << (parts - 1).bit_length())
     scores = [
-        part_score(columns.x[rows], columns.y[rows], columns.z[rows], columns.discrete)
-        for rows in dealt(len(columns.x), parts, terms)
+        part_score(columns.x[rows], columns.y[rows], columns.z[rows], columns.discrete, plan)
+        for _ in range(plan.deals)
+        for rows in dealt(len(columns.x), plan.parts, terms)
     ]
-    weight = squares_share(terms.epsilon)
     mechanism = Laplace(
-        sensitivity=float(cut_sensitivity(weight)),
+        sensitivity=float(plan.deals * cut_sensitivity()),
         epsilon=terms.epsilon,
         neighbours=terms.neighbours,
         size=2,
         grid=INTEGERS,
     )
-    released = release(mechanism, budget, label, np.array(cut_scores(scores, clip, weight)))
-    total, variance = float(released[0]), float(released[1]) * STEPS / weight
-    pvalue = laplace_tail(total, variance, mechanism.scale)
-    return Outcome.at(terms.level, pvalue, total * clip / STEPS)
+    total, spread = release(mechanism, budget, label, np.array(cut_scores(scores, plan)))
+    pvalue = part_pvalue(float(total), float(spread), plan, mechanism.scale)
+    return Outcome.at(terms.level, pvalue, float(total) * plan.clip / (STEPS * plan.deals))
 
 
 def dealt(n: int, parts: int, terms: Terms) -> list[NDArray[np.int64]]:
     """The rows of every part: equal parts where n is public, else (a power of two) each row by its own coins."""
     if terms.n is not None:
         return np.array_split(permutation(n), parts)
-    parts = 1 << (parts - 1).bit_length()
     labels = np.frombuffer(random_bytes(4 * n), np.uint32) & np.uint32(parts - 1)
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.searchsorted(labels[order], np.arange(1, parts)))

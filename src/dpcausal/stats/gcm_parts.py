@@ -1,117 +1,173 @@
-"""The generalised covariance measure on disjoint parts of the rows, each part's score cut, and the scores added.
+"""The generalised covariance measure on disjoint parts of the rows, each part's score cut, the scores added, and that
+averaged over several deals of the rows into parts.
 
-Row labels say which part a row is in and do not depend on its values. In part c both columns are regressed on z (by any
-means: it is nobody's business but the part's) and
+Row labels say which part a row is in and do not depend on its values. In part c of deal k both columns are regressed on
+z (``gcm_fit.py``, but any means would do: it is nobody's business but the part's) and
 
-    t_c = sqrt(degrees of freedom left) <r_x, r_y>/(|r_x| |r_y|),    q_c = round(steps cut(t_c/clip, -1, 1))
-    S = sum q_c,    V = sum v(q_c)
+    t = sqrt(free) <r_x, r_y>/(|r_x| |r_y|),    p = round(steps |cut(t/clip)|),    q = +-round(steps w |cut(t/clip)|)
+    S = sum_k sum_c q,    V = sum_k sum_c v(p),    v(p) = p^2/(2 steps), rounded;  w <= 1 below
 
-One row changes one part, so one pair (q, v(q)), whatever the regression does: **no bound on x, y, z, on lambda or on
-the bandwidth is needed**, and ranks, which no global test could use, are allowed within a part.
+One row changes one part of every deal, so one triple (q, p) for each of the K deals, whatever the regression does: **no
+bound on x, y, z, on lambda or on the bandwidth is needed**, and ranks, which no global test could use, are allowed.
 
-**Guarantee** (``gcm_parts.proof.md``). l1 sensitivity of the integers (S, V): max over a, b of |a - b| + |v(a) - v(b)|,
-by enumeration. For v(q) = weight q^2/steps it is 2 steps up to weight 1/2, so the variance is free there, then
-weight (1 + 1/(2 weight))^2 steps. The same for replace-one and add-remove, if labels are drawn row by row.
+**Guarantee** (``gcm_parts.proof.md``). l1 sensitivity of the integers (S, V): K max over p, p' of p + p' +
+|v(p) - v(p')| = 2 K steps, by enumeration. So the mean over deals costs no more noise than one deal, and V costs
+none at all. The same for replace-one and add-remove, if labels are drawn row by row.
 
-**Null law.** Scores have mean near 0 (cov(<r_x, r_y>, |r_x| |r_y|) vanishes under the null) and are independent between
-parts, so S has mean 0 and variance sum E q^2, which V estimates whatever the errors' variances do. The p-value is that
-of a normal variable plus the noise (``kendall_null.py``). A part of very many rows is cut into blocks of at most
-``MOST_ROWS`` and its score is the sum of theirs over the root of their number.
+**Null law.** t has mean near 0 (cov(<r_x, r_y>, |r_x| |r_y|) vanishes under the null) and variance 1. A fit mixes a row
+with others of its part; dealt anew it is mixed with others, and the mean over deals loses what the mixing added: its
+variance is that of one deal times
 
-**Cost** O(n MOST_ROWS^2). **Edge cases**: an empty part or a constant column scores 0.
+    r = own + (1 - own)(1/K + 1/P - 1/(K P)),     P parts, own from ``gcm_fit.py``
+
+own differs between parts and depends on rows, so w = sqrt(r(floor)/r(own)) brings every part to the r of the public
+floor (a half; one where no number is conditioned on), and S/(K steps) has variance P r(floor) E cut^2. V replaces that
+where it says, beyond its own error, that scores vary more (unequal variances of the errors). The p-value is that
+of a normal variable plus the noise (``kendall_null.py``).
+
+**Cost** 3 to 5 K n m^2 for parts of m rows. **Edge cases**: an empty part or a constant column scores 0.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from dpcausal.core.proofs import proved
-from dpcausal.stats.gcm import Matrix, Vector, block_residuals
+from dpcausal.stats.gcm_fit import LEFT, Matrix, Vector, block_residuals
+from dpcausal.stats.kendall_null import laplace_tail
 
 Integers = NDArray[np.int64]
+Score = tuple[float, float]  # t and the rows' own share of its variance
 
 STEPS = 256  # of one clip
-MOST_ROWS = 320  # of one fit
+WEIGHT = 0.5  # of V
 LEAST = 1e-12  # residuals below this share of the column are rounding
+DEALS = ((2_000, 8), (5_000, 4), (20_000, 2))  # up to so many rows, so many deals; one above
 
 
-def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> float:
-    """t of one block of rows."""
+@dataclass(frozen=True)
+class Plan:
+    """Public numbers: parts and deals, the cut, the least own share, and the most rows of one fit."""
+
+    parts: int
+    deals: int
+    clip: float
+    floor: float
+    most_rows: int
+
+    def mixed(self, own: float) -> float:
+        """r: the variance of the mean over deals, as a share of one deal's.
+
+        >>> Plan(14, 8, 1.0, 0.5, 720).mixed(1.0), Plan(14, 1, 1.0, 0.5, 720).mixed(0.5)
+        (1.0, 1.0)
+        """
+        return own + (1 - own) * (1 - (1 - 1 / self.deals) * (1 - 1 / self.parts))
+
+
+def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
+    """(t, own) of one block of rows; own only if ``exact``."""
     if len(x) < 3:
-        return 0.0
+        return 0.0, 1.0
     x, y = x - x.mean(), y - y.mean()
-    left, free = block_residuals(x, y, z, discrete)
+    left, free, own = block_residuals(x, y, z, discrete, exact)
     size = np.linalg.norm(left, axis=0)
     if not np.all(size > LEAST * np.array([np.linalg.norm(x), np.linalg.norm(y)])):
-        return 0.0
-    return float(left[:, 0] @ left[:, 1] / (size[0] * size[1]) * math.sqrt(free))
+        return 0.0, 1.0
+    return float(left[:, 0] @ left[:, 1] / (size[0] * size[1]) * math.sqrt(free)), own
 
 
-def part_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> float:
-    """t of one part; silent whatever the rows are, since a warning would tell of them."""
-    blocks = max(1, -(-len(x) // MOST_ROWS))
+def part_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], plan: Plan) -> Score:
+    """(t, own) of one part, by blocks of at most ``most_rows``; silent, since a warning would tell of the rows."""
+    blocks, exact = max(1, -(-len(x) // plan.most_rows)), plan.deals > 1
     with np.errstate(all="ignore"):
-        scores = [block_score(x[k::blocks], y[k::blocks], z[k::blocks], discrete) for k in range(blocks)]
-    return sum(scores) / math.sqrt(blocks)
+        scores = [
+            block_score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact) for k in range(blocks)
+        ]
+    return sum(t for t, _ in scores) / math.sqrt(blocks), sum(own for _, own in scores) / blocks
+
+
+@lru_cache(maxsize=1)
+@proved("gcm_parts.proof.md")
+def squares() -> tuple[int, ...]:
+    """v(p) for p = 0 ... STEPS."""
+    return tuple(round(WEIGHT * p * p / STEPS) for p in range(STEPS + 1))
 
 
 @proved("gcm_parts.proof.md")
-def squares(weight: float) -> Integers:
-    """v(q) for q = 0 ... STEPS."""
-    return np.rint(weight * np.arange(STEPS + 1.0) ** 2 / STEPS).astype(np.int64)
+def cut_scores(scores: Sequence[Score], plan: Plan) -> tuple[int, int]:
+    """(S, V) of the scores of all parts of all deals: integers, exactly.
 
-
-@proved("gcm_parts.proof.md")
-def cut_scores(scores: Sequence[float], clip: float, weight: float) -> tuple[int, int]:
-    """(S, V) of the parts' scores: integers, exactly.
-
-    >>> cut_scores([0.5, -3.0, float("nan")], 1.0, 0.5)
+    >>> cut_scores([(0.5, 1.0), (-3.0, 1.0), (float("nan"), 1.0)], Plan(3, 1, 1.0, 1.0, 720))
     (-128, 160)
     """
-    table = squares(weight)
+    table = squares()
     total = spread = 0
-    for score in scores:
-        share = min(max(score / clip, -1.0), 1.0) if math.isfinite(score) else 0.0
-        q = round(share * STEPS)
-        total, spread = total + q, spread + int(table[abs(q)])
+    for t, own in scores:
+        size = min(abs(t) / plan.clip, 1.0) if math.isfinite(t) else 0.0
+        weight = math.sqrt(plan.mixed(plan.floor) / plan.mixed(own)) if 0.0 <= own <= 1.0 else 1.0
+        q = round(STEPS * size * min(weight, 1.0))
+        total, spread = total + (q if t > 0 else -q), spread + table[round(STEPS * size)]
     return total, spread
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
-def cut_sensitivity(weight: float) -> int:
-    """l1 sensitivity of (S, V).
+def cut_sensitivity() -> int:
+    """l1 sensitivity of (S, V) of one deal.
 
-    >>> cut_sensitivity(0.5) == 2 * STEPS, cut_sensitivity(2.0)
-    (True, 800)
+    >>> cut_sensitivity() == 2 * STEPS
+    True
     """
-    q = np.arange(-STEPS, STEPS + 1)
-    v = squares(weight)[np.abs(q)]
-    return int((np.abs(q[:, None] - q[None, :]) + np.abs(v[:, None] - v[None, :])).max())
+    p, v = np.arange(STEPS + 1), np.array(squares())
+    return int((p[:, None] + p[None, :] + np.abs(v[:, None] - v[None, :])).max())
 
 
-def squares_share(epsilon: float) -> float:
-    """The weight of V: free (1/2) up to epsilon .8, else what makes its noise .8 b^2 (``kendall_null.py``)."""
-    return max(0.5, math.sqrt(1.25 * epsilon) - 0.5)
+def cut_moments(clip: float) -> tuple[float, float]:
+    """E c^2 and E c^4 of c = cut(N(0, 1)/clip, -1, 1).
+
+    >>> [round(moment, 4) for moment in cut_moments(1.0)]
+    [0.5161, 0.4294]
+    """
+    inside, outside = 2 * float(ndtr(clip)) - 1, 2 * float(ndtr(-clip))
+    density = math.exp(-clip * clip / 2) / math.sqrt(2 * math.pi)
+    second = (inside - 2 * clip * density) / clip**2
+    fourth = (3 * inside - 2 * density * (clip**3 + 3 * clip)) / clip**4
+    return second + outside, fourth + outside
 
 
-def part_plan(n: int, d: int, epsilon: float, level: float = 0.05) -> tuple[int, float]:
-    """(parts, clip) for n rows, d conditioning columns: public numbers only.
+def part_pvalue(total: float, spread: float, plan: Plan, scale: float) -> float:
+    """p-value of a released (S, V), ``scale`` the noise's on each."""
+    unit = STEPS * plan.deals
+    second, fourth = cut_moments(plan.clip)
+    error = math.sqrt(plan.parts * (fourth - second**2) + 2 * (scale / (WEIGHT * unit)) ** 2)
+    found = spread / (WEIGHT * unit) - (total / unit) ** 2 / plan.parts - error
+    variance = plan.mixed(plan.floor) * max(plan.parts * second, found)
+    return laplace_tail(total, variance * unit**2, scale)
+
+
+def part_plan(n: int, d: int, epsilon: float, level: float = 0.05, numeric: bool = True) -> Plan:
+    """Parts and deals for n rows, d conditioning columns (``numeric``: not all of them codes): public numbers only.
 
     Enough parts that the noise (2 clip/epsilon) is no more than the parts' own spread, and that a dependence which
-    every part sees stands out at this level (about 20/epsilon + 4 at .05); no fit above ``MOST_ROWS`` rows, none below
-    24 + 8 d. With more parts than that the clip widens, up to 3, which keeps skewed errors from shifting the sum.
+    every part sees stands out at this level (about 20/epsilon + 4 at .05); no fit above 720 rows (320 from 20,000
+    rows on), none below 24 + 7 d. With more parts than that the clip widens, up to 3, which keeps skewed errors from
+    shifting the sum.
 
-    >>> part_plan(1000, 1, 2.0), part_plan(1_000_000, 5, 1.0)
-    ((14, 1.0), (3125, 3.0))
+    >>> plan = part_plan(1000, 1, 2.0)
+    >>> plan.parts, plan.deals, plan.clip, part_plan(1_000_000, 5, 1.0).parts
+    (14, 8, 1.0, 3125)
     """
+    most_rows = 720 if n <= DEALS[-1][0] else 320
     seen = 4.4 * (math.log(1 / level) + 1.6) / epsilon + float(ndtri(level / 2)) ** 2
-    wanted = math.ceil(max(15 / epsilon**2, seen, n / MOST_ROWS))
-    parts = max(1, min(wanted, n // (24 + 8 * d)))
-    return parts, min(max(epsilon * math.sqrt(parts) / 8, 1.0), 3.0)
+    wanted = math.ceil(max(15 / epsilon**2, seen, n / most_rows))
+    parts = max(1, min(wanted, n // (24 + 7 * d)))
+    clip = min(max(epsilon * math.sqrt(parts) / 8, 1.0), 3.0)
+    deals = next((count for most, count in DEALS if n <= most), 1)
+    return Plan(parts, deals, clip, LEFT if numeric and d else 1.0, most_rows)

@@ -17,12 +17,15 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity
-from dpcausal.stats.gcm_parts import STEPS, cut_scores, cut_sensitivity, part_score, squares_share
+from dpcausal.stats.gcm_parts import STEPS, Plan, cut_scores, cut_sensitivity, part_score
 from dpcausal.stats.gcm_sensitivity import (
+    leak_bound,
     products_sensitivity,
+    reach_bound,
     squares_sensitivity,
     squares_weight,
     sum_sensitivity,
+    weight_bound,
 )
 
 BOUNDS = {"products": products_sensitivity, "sum": sum_sensitivity, "squares": squares_sensitivity}
@@ -35,15 +38,49 @@ def test_kernel_ridge_bounds_hold(what: str, strength: float) -> None:
         assert search.largest(what, n, strength, seed=n, starts=3, steps=40) <= BOUNDS[what](strength)
 
 
+CAUGHT = {"sum": (0.2, 1.0, 10.0, 100.0), "products": (10.0, 100.0), "squares": (100.0,)}
+
+
 @pytest.mark.parametrize("what", sorted(BOUNDS))
 def test_kernel_ridge_bounds_30_percent_smaller_are_caught(what: str) -> None:
-    assert search.largest(what, 40, 100.0, seed=1, starts=0) > 0.7 * BOUNDS[what](100.0)
+    """For sum R at every lambda; the two others are attained only as lambda grows (found .63 and .37 at 1)."""
+    for strength in CAUGHT[what]:
+        found = search.largest_plane(what, 120, strength, np.random.default_rng(1), starts=3, steps=20)
+        assert 0.7 * BOUNDS[what](strength) < found <= BOUNDS[what](strength)
 
 
-def test_the_papers_constant_is_safe_but_eleven_times_larger() -> None:
+def test_sum_bound_is_nearly_attained() -> None:
+    found = search.moved(search.right_angles(1.0).pair(200), 1.0)["sum"]
+    assert found > 0.96 * sum_sensitivity(1.0)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_what_the_proof_says_of_residuals(plain: bool) -> None:
+    """Its steps (2), (6) and the norms of w, v and p, on random rows by the shipped regression."""
+    rng = np.random.default_rng(9)
+    for n, strength in product((2, 7, 60), (0.05, 0.2, 1.0, 10.0)):
+        z = rng.normal(size=(n, 4))
+        z = z / np.linalg.norm(z, axis=1)[:, None] * rng.random((n, 1)) ** 0.2 if plain else z
+        u = rng.choice([-1.0, 1.0], (n, 2))
+        r = search.residuals(z, u[:, 0], u[:, 1], strength, plain)
+        k = z @ z.T if plain else Kernel(1.0).block(z, z)
+        a = penalty_of(strength, n)
+        dual = r / a  # w = sum of dual_i phi_i
+        w = np.einsum("it,ij,jt->t", dual, k, dual)
+        assert np.all(w <= weight_bound(strength) ** 2 + 1e-9)
+        leak = np.linalg.solve(k + a * np.eye(n), a * dual)  # of v
+        assert np.all(np.einsum("it,ij,jt->t", leak, k, leak) <= leak_bound(strength) ** 2 + 1e-9)
+        both = dual + leak
+        assert np.all(np.einsum("it,ij,jt->t", both, k, both) <= reach_bound(strength) ** 2 + 1e-9)
+        assert np.all(np.square(np.abs(r) - 0.5).sum(axis=0) <= n / 4 + 1e-9)
+        most = 1 + weight_bound(strength)
+        assert np.all(np.sqrt(np.sum(r**6, axis=0) / n) <= (2 * most**2 + most + 1) / 4)
+
+
+def test_the_papers_constant_is_safe_but_twelve_times_larger() -> None:
     root = np.sqrt(2.0)  # Lemma B.6 at lambda = 1
     theirs = 4 * (1 + root) * (1 + root + 4 * root + 4)
-    assert theirs / products_sensitivity(1.0) == pytest.approx(10.93, abs=0.02)
+    assert theirs / products_sensitivity(1.0) == pytest.approx(12.07, abs=0.02)
 
 
 def test_the_weight_of_the_squares_gives_their_noise_its_share() -> None:
@@ -100,32 +137,69 @@ def test_bins_all_small_tables() -> None:
     assert lowest >= -0.125
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.8, 2.0, 10.0])
-def test_parts_reach_their_sensitivity_and_never_pass_it(epsilon: float) -> None:
-    weight = squares_share(epsilon)
-    bound = cut_sensitivity(weight)
+def moved(one: tuple[int, int], two: tuple[int, int]) -> int:
+    """l1 distance."""
+    return abs(one[0] - two[0]) + abs(one[1] - two[1])
+
+
+@pytest.mark.parametrize("deals", [1, 8])
+def test_parts_reach_their_sensitivity_and_never_pass_it(deals: int) -> None:
+    """One score of every deal replaced by any other, any number included, the own share too."""
+    plan, bound = Plan(6, deals, 1.0, 0.5, 320), deals * cut_sensitivity()
     rng = np.random.default_rng(0)
+    extremes = [-9.0, 9.0, 0.0, np.nan, np.inf, -np.inf]
+
+    def drawn() -> tuple[float, float]:
+        t = rng.choice([rng.normal(0, 2), *extremes])
+        return float(t), float(rng.choice([0.5, 1.0, rng.random(), np.nan, 1e-320, -1.0, 7.0]))
+
     found = 0
-    scores = list(rng.normal(0, 1, 6))
     for _ in range(4000):
-        changed = [*scores[:-1], float(rng.choice([rng.normal(0, 2), -9.0, 9.0, np.nan, np.inf]))]
-        one, two = cut_scores(scores, 1.0, weight), cut_scores(changed, 1.0, weight)
-        found = max(found, abs(one[0] - two[0]) + abs(one[1] - two[1]))
-        scores = changed
+        kept = [drawn() for _ in range(5)]
+        old, new = [drawn()] * deals, [drawn()] * deals
+        found = max(found, moved(cut_scores([*kept, *old], plan), cut_scores([*kept, *new], plan)))
     assert 0.7 * bound < found <= bound
-    free = 2 * STEPS if weight <= 0.5 else weight * (1 + 1 / (2 * weight)) ** 2 * STEPS
-    assert bound == pytest.approx(free, abs=2)
+    assert bound == 2 * STEPS * deals
+
+
+def test_neighbours_through_the_shipped_fit() -> None:
+    """Rows replaced by searched extremes, the deals held: (S, V) moves by no more than claimed, and by over 70% of it.
+
+    200 hill-climbing steps over the row's three values; scores by ``part_score``, cut by ``cut_scores``.
+    """
+    rng = np.random.default_rng(8)
+    n, plan = 90, Plan(3, 2, 1.0, 0.5, 320)
+    deals = [np.array_split(rng.permutation(n), 3) for _ in range(2)]
+    x, y, z = rng.normal(size=n), rng.normal(size=n), rng.random((n, 1))
+
+    def released(row: np.ndarray) -> tuple[int, int]:
+        u, v, w = x.copy(), y.copy(), z.copy()
+        u[0], v[0], w[0, 0] = row
+        scores = [part_score(u[part], v[part], w[part], (), plan) for deal in deals for part in deal]
+        return cut_scores(scores, plan)
+
+    rows = [np.array([1.0, 1.0, 0.5]), np.array([1.0, -1.0, 0.5])]
+    best = moved(released(rows[0]), released(rows[1]))
+    for step in range(200):
+        tried = [row.copy() for row in rows]
+        tried[step % 2] = tried[step % 2] * rng.choice([1.0, -1.0, 3.0], 3) + rng.normal(0, 0.3, 3)
+        found = moved(released(tried[0]), released(tried[1]))
+        if found > best:
+            rows, best = tried, found
+    bound = plan.deals * cut_sensitivity()
+    assert 0.7 * bound < best <= bound
 
 
 def test_one_row_can_turn_a_part_around() -> None:
     """Through the shipped score: the whole range is used, so the sensitivity 2 is needed."""
     rng = np.random.default_rng(3)
+    plan = Plan(1, 1, 1.0, 0.5, 320)
     x, y, z = rng.normal(size=30), rng.normal(size=30), rng.random((30, 1))
     x[0] = y[0] = 1e6
-    up = part_score(x, y, z, ())
+    up = part_score(x, y, z, (), plan)
     y[0] = -1e6
-    down = part_score(x, y, z, ())
-    assert cut_scores([up], 1.0, 0.5)[0] - cut_scores([down], 1.0, 0.5)[0] == cut_sensitivity(0.5)
+    down = part_score(x, y, z, (), plan)
+    assert cut_scores([up], plan)[0] - cut_scores([down], plan)[0] == cut_sensitivity()
 
 
 WIDTHS = (0.1, 1.0)

@@ -9,9 +9,16 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.stats.gcm import block_moments, classical_gcm, gcm_pvalue, gcm_statistic, ranked
+from dpcausal.stats.gcm import block_moments, classical_gcm, gcm_pvalue, gcm_statistic
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
-from dpcausal.stats.gcm_parts import STEPS, cut_scores, part_plan, part_score, squares_share
+from dpcausal.stats.gcm_parts import STEPS, Plan, cut_moments, cut_scores, part_plan, part_pvalue, part_score
+
+ONE = Plan(1, 1, 1.0, 0.5, 320)
+
+
+def score(x: np.ndarray, y: np.ndarray, z: np.ndarray, discrete: tuple[int, ...] = ()) -> float:
+    """t of one part."""
+    return part_score(x, y, z, discrete, ONE)[0]
 
 
 def test_statistic_is_the_root_n_mean_over_the_standard_deviation() -> None:
@@ -20,11 +27,6 @@ def test_statistic_is_the_root_n_mean_over_the_standard_deviation() -> None:
     assert gcm_statistic(np.zeros(5)) == 0.0
     assert gcm_statistic(np.empty(0)) == 0.0
     assert gcm_pvalue(1.959963984540054) == pytest.approx(0.05)
-
-
-def test_ranks_treat_ties_alike_and_leave_codes_alone() -> None:
-    z = np.array([[10.0, 3.0], [5.0, 1.0], [10.0, 2.0], [-7.0, 3.0]])
-    assert ranked(z, (1,)).tolist() == [[0.875, 3.0], [0.5, 1.0], [0.875, 2.0], [0.25, 3.0]]
 
 
 def test_classical_statistic_is_standard_normal_under_the_null() -> None:
@@ -53,11 +55,14 @@ def test_nothing_fails_on_odd_rows(n: int, d: int) -> None:
     z = np.zeros((n, d))
     constant, ramp = np.ones(n), np.arange(float(n))
     for x, y in ((constant, constant), (constant, ramp), (ramp, ramp)):
-        assert math.isfinite(part_score(x, y, z, ()))
+        for deals in (1, 2):
+            t, own = part_score(x, y, z, (), Plan(1, deals, 1.0, 0.5, 320))
+            assert math.isfinite(t)
+            assert 0 < own <= 1 + 1e-9
         statistic, pvalue = classical_gcm(x, y, z)
         assert math.isfinite(statistic)
         assert 0 <= pvalue <= 1
-    assert part_score(constant, ramp, z, ()) == 0.0
+    assert score(constant, ramp, z) == 0.0
     assert binned_moments(constant, ramp, np.zeros(n, np.int64))[0] == 0.0
 
 
@@ -66,22 +71,45 @@ def test_part_score_sees_dependence_and_takes_z_out() -> None:
     z = rng.normal(size=(1000, 1))
     noise = rng.normal(size=(3, 1000))
     x = 3 * z[:, 0] ** 2 + noise[0]
-    assert part_score(x, 3 * z[:, 0] ** 2 + noise[0] + noise[1], z, ()) > 10
-    assert abs(part_score(x, -3 * z[:, 0] ** 2 + noise[2], z, ())) < 4  # four standard deviations
-    assert part_score(x, -3 * z[:, 0] ** 2 + noise[2], z[:, :0], ()) < -10
+    assert score(x, 3 * z[:, 0] ** 2 + noise[0] + noise[1], z) > 10
+    assert abs(score(x, -3 * z[:, 0] ** 2 + noise[2], z)) < 4  # four standard deviations
+    assert score(x, -3 * z[:, 0] ** 2 + noise[2], z[:, :0]) < -10
     codes = np.floor(2 * z)  # a z of levels is matched, not measured
-    assert abs(part_score(codes[:, 0] ** 2 + noise[0], -(codes[:, 0] ** 2) + noise[2], codes, (0,))) < 4
+    assert abs(score(codes[:, 0] ** 2 + noise[0], -(codes[:, 0] ** 2) + noise[2], codes, (0,))) < 4
 
 
 def test_scale_does_not_matter() -> None:
     rng = np.random.default_rng(4)
     x, y, z = rng.normal(size=100), rng.normal(size=100), rng.normal(size=(100, 2))
-    assert part_score(1e9 * x + 5, 1e-9 * y, 1e6 * z, ()) == pytest.approx(part_score(x, y, z, ()), rel=1e-6)
+    assert score(1e9 * x + 5, 1e-9 * y, 1e6 * z) == pytest.approx(score(x, y, z), rel=1e-6)
 
 
 def test_cut_scores_by_hand() -> None:
-    assert cut_scores([], 1.0, 0.5) == (0, 0)
-    assert cut_scores([9.0, -9.0, 1.0], 2.0, 1.0) == (STEPS // 2, 2 * STEPS + STEPS // 4)
+    plan = Plan(3, 1, 2.0, 0.5, 320)
+    assert cut_scores([], plan) == (0, 0)
+    assert cut_scores([(9.0, 0.5), (-9.0, 0.5), (1.0, 0.5)], plan) == (STEPS // 2, STEPS + STEPS // 8)
+    many = Plan(2, 10**9, 1.0, 0.5, 320)  # r(own) = own + (1 - own)/2
+    half = math.sqrt(0.75 / 1.0)
+    assert cut_scores([(1.0, 1.0), (1.0, 0.5)], many) == (round(half * STEPS) + STEPS, STEPS)
+    assert cut_scores([(1.0, float("nan")), (float("inf"), 0.5)], many) == (STEPS, STEPS // 2)
+
+
+def test_moments_of_a_cut_normal() -> None:
+    grid = np.linspace(-12, 12, 2_400_001)
+    density = np.exp(-grid * grid / 2) / math.sqrt(2 * math.pi) * (grid[1] - grid[0])
+    for clip in (0.5, 1.0, 3.0):
+        cut = np.clip(grid / clip, -1, 1)
+        assert cut_moments(clip) == pytest.approx((density @ cut**2, density @ cut**4), rel=1e-6)
+
+
+def test_the_variance_of_the_null_law_is_raised_only_by_clear_evidence() -> None:
+    plan = part_plan(1000, 1, 2.0)
+    scale = 2 * STEPS * plan.deals / 2.0
+    unit = STEPS * plan.deals
+    usual = plan.parts * cut_moments(plan.clip)[0] * unit / 2
+    assert part_pvalue(5.0 * unit, 0.0, plan, scale) == part_pvalue(5.0 * unit, 1.2 * usual, plan, scale)
+    assert part_pvalue(5.0 * unit, 4.0 * usual, plan, scale) > 1.5 * part_pvalue(5.0 * unit, 0.0, plan, scale)
+    assert part_pvalue(0.0, usual, plan, scale) == 1.0
 
 
 def test_binned_moments_by_hand_and_against_pairs() -> None:
@@ -115,9 +143,6 @@ def test_variances_get_noise_of_the_promised_size(relation: Neighbours, epsilon:
     w = binned_weight(relation, epsilon)
     b = binned_sensitivity(relation, w) / epsilon
     assert b / w == pytest.approx(0.8 * b**2)
-    w = squares_share(epsilon)
-    b = (2.0 if w <= 0.5 else w * (1 + 1 / (2 * w)) ** 2) / epsilon
-    assert b / w <= 0.8 * b**2 * (1 + 1e-9)
 
 
 def test_fixed_labels_are_refused() -> None:
@@ -129,8 +154,12 @@ def test_plan_keeps_fits_within_their_sizes() -> None:
     for n in (1, 50, 1000, 30_000, 1_000_000):
         for d in (0, 1, 5):
             for epsilon in (0.05, 1.0, 10.0):
-                parts, clip = part_plan(n, d, epsilon)
-                assert parts >= 1
-                assert parts == 1 or n / parts >= 24 + 8 * d
-                assert 1.0 <= clip <= 3.0
-    assert part_plan(10_000, 1, 2.0, level=1e-6)[0] > part_plan(10_000, 1, 2.0)[0]
+                plan = part_plan(n, d, epsilon)
+                assert plan.parts >= 1
+                assert plan.parts == 1 or n / plan.parts >= 24 + 7 * d
+                assert n / plan.parts <= plan.most_rows
+                assert 1.0 <= plan.clip <= 3.0
+                assert plan.floor == (0.5 if d else 1.0)
+    assert part_plan(10_000, 1, 2.0, level=1e-6).parts > part_plan(10_000, 1, 2.0).parts
+    assert part_plan(10_000, 2, 2.0, numeric=False).floor == 1.0
+    assert [part_plan(n, 1, 2.0).deals for n in (2_000, 5_000, 20_000, 20_001)] == [8, 4, 2, 1]
