@@ -101,10 +101,12 @@ def _bar() -> Progress:
     from rich.text import Text
 
     class Left(TimeRemainingColumn):
-        """The time left, where it is known."""
+        """The part done and the time left, where they are known."""
 
         def render(self, task: Task) -> Text:
-            return Text("") if task.total is None else Text("left ") + super().render(task)
+            if task.total is None:
+                return Text("")
+            return Text(f"{task.percentage:3.0f}%, left ") + super().render(task)
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
-    return Progress(*columns, TimeElapsedColumn(), Left(), console=Console(stderr=True), transient=True)
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn(), Left())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

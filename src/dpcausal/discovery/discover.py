@@ -11,7 +11,6 @@ from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
-from dpcausal.counts.compiled import compiled
 from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
@@ -90,8 +89,7 @@ def discover(
     rows = data if isinstance(data, Dataset) else None
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
-    once = "" if compiled() else " (first run here: compiling, once)"
-    with stages(progress) as stage, stage(f"learning a graph by {name}{once}", None):
+    with stages(progress) as stage, stage(f"learning a graph by {name}", None):
         found = run(Task(counts, known, level, max_order, relation, budget, rows, stage), **options)
     skeleton = found.skeleton
     edges = skeleton.edges

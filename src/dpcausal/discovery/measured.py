@@ -19,6 +19,8 @@ import math
 import numpy as np
 
 from dpcausal.core.arguments import checked_count
+from dpcausal.core.compiled import note
+from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.confidence import found_again
 from dpcausal.discovery.knowledge import Pair
@@ -72,7 +74,8 @@ def search(measurer: Measurer) -> Skeleton:
 def run(task: Task, confidence: int = 0) -> Found:
     """Measure, search, orient. ``confidence``: how often to repeat the search on noise drawn anew (0: not)."""
     checked_count(confidence, "confidence")
-    measurer = start(task)
+    with task.stage(f"measuring tables{note(count_jobs)}", None):  # one pass: nothing to count
+        measurer = start(task)
     skeleton = search(measurer)
     notes = [_said(measurer)]
     if measurer.silent:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from dpcausal.core import progress
+from dpcausal.core.compiled import note
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.components import Components, NoisyTables
 from dpcausal.discovery.measured_plan import TRIPLES, Plan, components_mechanism, noise_variance
@@ -22,7 +24,9 @@ from dpcausal.discovery.search import Answers, Question
 from dpcausal.discovery.task import Task
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.components import Columns, interaction, sets_sensitivity
+from dpcausal.stats.measured_kernel import forms
 from dpcausal.stats.partial import PartialTest
+from dpcausal.stats.partial_kernel import partial_form
 
 # standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise
 # that only dampens a dependence must not delete it
@@ -86,7 +90,8 @@ class Measurer:
         best: dict[tuple[int, int], int] = {}
         order = len(places[0][2]) if places else 0
         # how many questions there are follows from released values, so the bar may tell it
-        with self.task.stage(f"testing given {order} columns", len(places)) as tick:
+        what = f"testing given {order} column{'' if order == 1 else 's'}{note(*self._kernels(order))}"
+        with self.task.stage(what, len(places)) as tick:
             for i, place in enumerate(places):
                 answer = self.says(*place)
                 found.append(False if answer else answer)
@@ -109,6 +114,10 @@ class Measurer:
         if test.pvalue <= self.task.level:
             return False
         return True if test.informative(LEAST[min(len(given), len(LEAST) - 1)]) else None
+
+    def _kernels(self, order: int) -> list[Any]:
+        """What a test of this order runs through."""
+        return [partial_form, forms] if order and not isinstance(self.tables, Components) else [partial_form]
 
     def _why_silent(self, x: int, y: int, given: Columns) -> str:
         least = LEAST[min(len(given), len(LEAST) - 1)]

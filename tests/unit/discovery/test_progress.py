@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import numba
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.compiled import note
 from dpcausal.core.progress import Stage, Tick
 from dpcausal.discovery.discover import DRIVERS
 
@@ -46,10 +49,26 @@ def test_a_search_whose_length_depends_on_its_answers_has_no_total(method: str, 
 def test_measured_counts_questions_that_the_result_tells_anyway(seen: Seen) -> None:
     data = dc.networks.load("cancer").sample(2000, seed=1)
     found = dc.discover(data, epsilon=1.0, method="measured", confidence=3, progress=True)
-    *inner, (_, outer, _) = seen
+    (tables, *inner, (_, outer, _)) = seen
     assert outer is None
+    assert tables[1:] == (None, 0)
     questions = [total for what, total, _ in inner if what.startswith("testing given")]
     assert sum(total or 0 for total in questions) >= sum(found.asked.values()) > 0
     assert len(questions) == len(found.asked)
     assert ("repeating the search with more noise", 3, 3) in inner
     assert all(total == ticked for _, total, ticked in inner)
+
+
+def test_a_kernel_that_has_to_be_compiled_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    @numba.njit(cache=True)
+    def kernel(x: float) -> float:
+        return x + 1.0
+
+    assert note(kernel) == " (first run: compiling)"
+    assert kernel(1.0) == 2.0
+    assert note(kernel) == ""
+    assert note(len) == ""  # no kernel: nothing to say
