@@ -114,18 +114,21 @@ def sensitivity(quick: bool) -> None:
     """found/bound for every released quantity."""
     for n in (20, 100) if quick else (20, 100, 500):
         for strength in (0.2, 1.0, 10.0):
-            starts, steps = (2, 30) if n < 500 else (2, 15)
+            starts, steps = (2, 30) if quick else (6, 120)
             for what, bound in BOUNDS.items():
                 found = search.largest(what, n, strength, seed=1, starts=starts, steps=steps)
                 claim = bound(strength)
                 print(
-                    f"{what} n={n} lambda={strength}: {found:.3f}/{claim:.3f} = {found / claim:.2f}",
+                    f"{what} n={n} lambda={strength}: found {found:.3f}, bound {claim:.3f}, {found / claim:.2f}",
                     flush=True,
                 )
     for relation, claims in (("add-remove", (1.0, 0.25)), ("replace-one", (2.0, 0.375))):
         for k, claim in enumerate(claims):
             found = max(search.largest_bins(k, relation, seed) for seed in range(4))
-            print(f"bins {'MV'[k]} {relation}: {found:.4f}/{claim} = {found / claim:.2f}", flush=True)
+            print(
+                f"bins {'MV'[k]} {relation}: found {found:.4f}, bound {claim}, {found / claim:.2f}",
+                flush=True,
+            )
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
   sum and its variance with noise (``stats/gcm_parts.py``). Needs no bounds; lambda and bandwidth may follow the rows.
 - ``variant="bins"``: covariance within public bins of z (``stats/gcm_bins.py``).
 - ``variant="moments"``: kernel ridge on all rows, release of (sum R, sum R^2) (``stats/gcm_sensitivity.py``).
-- ``variant="residuals"``: the paper's Algorithm 1, every residual product with noise, at a sensitivity eleven times
+- ``variant="residuals"``: the paper's Algorithm 1, every residual product with noise, at a sensitivity fourteen times
   smaller than its own.
 
 ``lambda_`` and ``bandwidth`` (share of the declared range) are public and belong to the last two, which need
