@@ -16,11 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, cho_factor, cho_solve
 from scipy.special import ndtri
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpcausal.core.errors import InputError
 from dpcausal.regression.kernel import Kernel
@@ -28,6 +31,7 @@ from dpcausal.regression.waves import NORM, subtract_fit, waves_into
 
 Matrix = NDArray[np.float64]
 BLOCK = 1024  # rows at a time
+FEW = 8  # blocks that one thread does alone
 
 
 def frequencies(count: int, d: int) -> Matrix:
@@ -94,21 +98,45 @@ class FourierFeatures:
 
 
 def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, penalty: float) -> Matrix:
-    """As ``ridge.ridge_residuals`` for the kernel phi(a).phi(b): u - phi (phi'phi + a I)^-1 phi'u."""
+    """As ``ridge.ridge_residuals`` for the kernel phi(a).phi(b): u - phi (phi'phi + a I)^-1 phi'u.
+
+    Blocks of rows are shared out to as many threads as BLAS would take, each with a BLAS of one: products of this
+    size are too small to be split, and on a busy machine the threads of BLAS mostly wait for each other.
+    """
     targets = np.asarray(targets, dtype=np.float64)
     size, width = features.size, features.size + targets.shape[1]
-    gram = np.zeros((width, width), order="F")  # of phi and the targets beside it: one product for both
     blocks = [slice(start, start + BLOCK) for start in range(0, len(z), BLOCK)]
-    for rows in blocks:
-        both = np.empty((len(z[rows]), width))
-        features(z[rows], both)
-        both[:, size:] = targets[rows]
-        gram = blas.dsyrk(1.0, both.T, 1.0, gram, lower=1, overwrite_c=1)
-    moments = gram[size:, :size].T
-    inner = gram[:size, :size]
-    inner[np.diag_indices(size)] += penalty
-    weights = np.ascontiguousarray(cho_solve(cho_factor(inner, lower=True), moments).T)
     left = targets.copy()
-    for rows in blocks:
-        subtract_fit(features(z[rows]), weights, left[rows])
+
+    def products(share: Sequence[slice]) -> Matrix:
+        """Of phi and the targets beside it, below the diagonal."""
+        gram = np.zeros((width, width), order="F")
+        for rows in share:
+            both = np.empty((len(z[rows]), width))
+            features(z[rows], both)
+            both[:, size:] = targets[rows]
+            gram = blas.dsyrk(1.0, both.T, 1.0, gram, lower=1, overwrite_c=1)
+        return gram
+
+    def fits(share: Sequence[slice]) -> None:
+        for rows in share:
+            subtract_fit(features(z[rows]), weights, left[rows])
+
+    workers = _threads() if len(blocks) > FEW else 1
+    shares = [blocks[k::workers] for k in range(workers)]
+    with ThreadPoolExecutor(workers) as pool:
+        with threadpool_limits(1, user_api="blas") if workers > 1 else nullcontext():
+            gram = np.asarray(sum(pool.map(products, shares)), order="F")
+        inner = gram[:size, :size]
+        inner[np.diag_indices(size)] += penalty
+        solved = cho_solve(cho_factor(inner, lower=True), gram[size:, :size].T)
+        weights = np.ascontiguousarray(solved.T)
+        list(pool.map(fits, shares))
     return left
+
+
+def _threads() -> int:
+    """As many as BLAS may use here."""
+    return max(
+        (int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"), default=1
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import dpcausal as dc
 from dpcausal.regression.cholesky import TiledCholesky
@@ -134,3 +135,16 @@ def test_features_with_levels_and_intercept_have_norm_at_most_one(d: int) -> Non
     norms = np.square(phi).sum(axis=1)
     assert norms.max() <= 1.0
     assert norms.min() > 1 - 1e-8
+
+
+def test_many_blocks_give_what_one_product_gives() -> None:
+    """Shared out to threads, or not: the same sums."""
+    n = 9500
+    z, u = rows(n, 1), np.random.default_rng(2).uniform(-1, 1, (n, 2))
+    features = FourierFeatures(Kernel(0.3), 1, 20)
+    phi = features(z)
+    weights = np.linalg.solve(phi.T @ phi + 50 * np.eye(20), phi.T @ u)
+    left = feature_residuals(z, u, features, 50.0)
+    assert np.abs(left - (u - phi @ weights)).max() < 1e-10
+    with threadpool_limits(1, user_api="blas"):
+        assert np.abs(feature_residuals(z, u, features, 50.0) - left).max() < 1e-12
