@@ -40,6 +40,7 @@ from gcm.design import Z_BOUND, Batch, Values, mean_of_x
 from gcm.published import LEVEL
 
 REPLACE = Neighbours.REPLACE_ONE
+MOST_KEPT = 8  # smoothers of one part
 
 
 @dataclass
@@ -93,6 +94,8 @@ class Part:
     def smoother(self, tops: tuple[int, ...]) -> Smoother:
         """Q for this pattern."""
         if tops not in self.kept:
+            if len(self.kept) > MOST_KEPT:
+                self.kept.clear()
             self.kept[tops] = smoother(self.smooth + rough_kernel(self.ranks, (), np.array(tops)))
         return self.kept[tops]
 

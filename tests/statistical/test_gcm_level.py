@@ -1,7 +1,8 @@
 """Level and power of the default gcm on the paper's design (Kalemaj et al. 2024, section 4), noise and data seeded.
 
 With 60 runs a test of level .05 rejects more than 11 times with probability below 1e-4; one of power .9 rejects
-fewer than 44 times with probability below 1e-4. ``dpcausal reproduce gcm-figure1`` has 500 runs at n = 10,000. Last, the variance that the null law takes for granted, on 1,200 draws of noise.
+fewer than 44 times with probability below 1e-4. ``dpcausal reproduce gcm-figure1`` has 500 runs at n =
+10,000. Last, the variance that the null law takes for granted, on 1,200 draws of noise.
 """
 
 from __future__ import annotations

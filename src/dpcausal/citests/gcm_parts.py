@@ -6,10 +6,13 @@ and the cut: each part's regression may follow its rows as it likes.
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from dpcausal.citests.gcm_columns import Columns
 from dpcausal.citests.method import Charger, Outcome, Terms
@@ -20,11 +23,21 @@ from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.privacy.noise import permutation
 from dpcausal.stats.gcm import classical_gcm
-from dpcausal.stats.gcm_parts import STEPS, cut_scores, cut_sensitivity, part_plan, part_pvalue, part_score
+from dpcausal.stats.gcm_parts import (
+    STEPS,
+    Plan,
+    Score,
+    cut_scores,
+    cut_sensitivity,
+    part_plan,
+    part_pvalue,
+    part_score,
+)
 
 RELEASES = (
     "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with Laplace noise"
 )
+THREADS_FROM = 200  # rows of a part
 ASSUMES = ("the number of parts and of deals of the rows into them, and the cut of their scores",)
 
 
@@ -45,11 +58,9 @@ def private_parts(columns: Columns, terms: Terms, budget: Charger, label: str, w
     )
     parts = wanted or plan.parts
     plan = replace(plan, parts=parts if terms.n is not None else 1 << (parts - 1).bit_length())
-    scores = [
-        part_score(columns.x[rows], columns.y[rows], columns.z[rows], columns.discrete, plan)
-        for _ in range(plan.deals)
-        for rows in dealt(len(columns.x), plan.parts, terms)
-    ]
+    scores = scored(
+        columns, [r for _ in range(plan.deals) for r in dealt(len(columns.x), plan.parts, terms)], plan
+    )
     mechanism = Laplace(
         sensitivity=float(plan.deals * cut_sensitivity()),
         epsilon=terms.epsilon,
@@ -60,6 +71,23 @@ def private_parts(columns: Columns, terms: Terms, budget: Charger, label: str, w
     total, spread = release(mechanism, budget, label, np.array(cut_scores(scores, plan)))
     pvalue = part_pvalue(float(total), float(spread), plan, mechanism.scale)
     return Outcome.at(terms.level, pvalue, float(total) * plan.clip / (STEPS * plan.deals))
+
+
+def scored(columns: Columns, parts: list[NDArray[np.int64]], plan: Plan) -> list[Score]:
+    """The score of every part, in their order.
+
+    One BLAS thread each, whatever the machine: matrices are small, and two threads on 300 rows take twice as long as
+    one. Large parts go to as many threads as there are cores instead.
+    """
+
+    def one(rows: NDArray[np.int64]) -> Score:
+        return part_score(columns.x[rows], columns.y[rows], columns.z[rows], columns.discrete, plan)
+
+    with threadpool_limits(1, user_api="blas"):
+        if len(columns.x) < THREADS_FROM * plan.parts:
+            return [one(rows) for rows in parts]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(one, parts))
 
 
 def dealt(n: int, parts: int, terms: Terms) -> list[NDArray[np.int64]]:
