@@ -105,10 +105,12 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about
     k, levels = seen.shape
     pool = np.zeros(levels)
     sigma2 = np.zeros(levels)
+    noisy = 0.0
     for i in range(k):
         for a in range(levels):
             pool[a] += seen[i, a]
             sigma2[a] += noise[i, a]
+            noisy += noise[i, a]
     total = 0.0
     for a in range(levels):
         least = 0.5 + 0.5 * np.sqrt(sigma2[a]) if sigma2[a] > 0.0 else 0.0
@@ -117,7 +119,7 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about
     for a in range(levels):
         pool[a] = pool[a] / total if total > 0.0 else 1.0 / levels
     spread, hidden = 1.0, 0.0  # variance of a proportion between blocks, in units of pool (1 - pool)
-    if k > 1 and sigma2.max() > 0.0:
+    if k > 1 and noisy > 0.0:
         top = 0.0
         bottom = 0.0
         for i in range(k):
@@ -325,8 +327,10 @@ def margins(total: Any, n: Any, rows: Any, columns: Any, s2: Any, kurtosis: Any)
                 noise_columns[i, b] += s2[i, a, b]
                 noise[i] += s2[i, a, b]
     sizes(total, n, noise, kurtosis / (r * c), size, about)
-    proportions(rows, noise_rows, size, kurtosis / c, p, about, TRUST_X)
-    proportions(columns, noise_columns, size, kurtosis / r, q, about, TRUST_Y)
+    # given literals numba would compile the same kernel for each of them
+    left, right = np.int64(TRUST_X), np.int64(TRUST_Y)
+    proportions(rows, noise_rows, size, kurtosis / c, p, about, left)
+    proportions(columns, noise_columns, size, kurtosis / r, q, about, right)
     return size, p, q, about
 
 
@@ -430,7 +434,8 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
             mean_p[0, a] += size[i] / whole * p[i, a]
         for b in range(c):
             mean_q[0, b] += size[i] / whole * q[i, b]
-    nu, nv = basis(mean_p, 0, u0), basis(mean_q, 0, v0)
+    only = np.int64(0)  # no literal, as above
+    nu, nv = basis(mean_p, only, u0), basis(mean_q, only, v0)
     count = nu * nv
     cov, fourth, slope, out = np.zeros((count, count)), np.zeros(count), np.zeros(count), np.zeros(count)
     total, signal, fourths, h = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
