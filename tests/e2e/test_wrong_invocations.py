@@ -87,6 +87,12 @@ WRONG = [
     ("schema of a directory", "schema folder", "directory"),
     ("schema of an empty file", "schema empty.csv", "empty"),
     ("schema of a spreadsheet", "schema data.xlsx", ".csv"),
+    # schema: checking
+    ("a check by a missing schema", "schema data.csv --check nope.toml", "nope.toml"),
+    ("a check by bad TOML", "schema data.csv --check syntax.toml", "syntax.toml:6: not valid TOML"),
+    ("a check of a missing file", "schema nope.csv --check schema.toml", "nope.csv"),
+    ("a check of no rows", "schema header.csv --check schema.toml", "no rows"),
+    ("a draft as JSON", "schema data.csv --json", "--json goes with --check"),
     # files
     ("missing data", f"{D.replace('data.csv', 'dta.csv')} --epsilon 1", "dta.csv"),
     ("a directory for data", f"{D.replace('data.csv', 'folder')} --epsilon 1", "directory"),
