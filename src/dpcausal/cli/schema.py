@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,12 +50,12 @@ def run_schema(
             raise InputError("--json goes with --check SCHEMA; a draft is TOML")
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
 
-        typer.echo(draft(data), nl=False)
+        typer.echo(draft(data, progress=sys.stderr.isatty()), nl=False)
         return
     from dpcausal.data.check import check as look
     from dpcausal.data.schema import Schema
 
-    found = look(data, Schema.from_toml(check))
+    found = look(data, Schema.from_toml(check), progress=not as_json and sys.stderr.isatty())
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         if not found.usable:

@@ -23,7 +23,7 @@ from dpcausal.data.coerce import check_type
 from dpcausal.data.columns import MOST_LEVELS, Categorical, Column, Numeric
 from dpcausal.data.numbers import NumericCoder, parsed
 from dpcausal.data.schema import Schema
-from dpcausal.data.seen import Texts, present
+from dpcausal.data.seen import Texts, present, watched
 from dpcausal.data.sources import Columns, open_source
 
 NOT_PRIVATE = "not private: do not publish this output; it was computed from the rows without noise"
@@ -156,7 +156,7 @@ def bin_names(column: Numeric) -> list[str]:
     return [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
 
 
-def check(source: Any, schema: Schema) -> SchemaCheck:
+def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck:
     """Look at every declared column of ``source``. Not private."""
     found = open_source(source, list(schema))
     here = [name for name in schema if found.names.count(name) == 1]
@@ -176,7 +176,7 @@ def check(source: Any, schema: Schema) -> SchemaCheck:
             faulty[name] = ColumnCheck(name, type(schema[name]).__name__.lower(), other, fault=str(error))
     looked = [name for name in here if name not in faulty]
     rows = 0
-    for chunk in found.chunks(looked) if looked else ():
+    for chunk in watched(found, looked, progress) if looked else ():
         for name, array in chunk.items():
             lookers[name].add(array)
         rows += len(chunk[looked[0]])

@@ -12,11 +12,11 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.data import arrow, toml
 from dpcausal.data.columns import Categorical, Level, Numeric
 from dpcausal.data.files import Source
-from dpcausal.data.seen import TRUTHS, Seen
+from dpcausal.data.seen import TRUTHS, Seen, watched
 from dpcausal.data.sources import Columns, open_source
 
 MOST = 50  # distinct texts a column may have to be drafted as categorical
@@ -32,7 +32,7 @@ draft = true  # delete this line and those above when every line is checked; unt
 """
 
 
-def draft(source: Any) -> str:
+def draft(source: Any, *, progress: bool = False) -> str:
     """TOML text of a schema for ``source``, one table a column, with a warning on top."""
     found = open_source(source)
     names = list(dict.fromkeys(found.names))
@@ -43,7 +43,7 @@ def draft(source: Any) -> str:
     if not usable:
         raise InputError(f"{found.label} has no column that can be drafted")
     seen = {name: Seen(MOST) for name in usable}
-    for chunk in found.chunks(usable):
+    for chunk in watched(found, usable, progress):
         for name, array in chunk.items():
             seen[name].add(array)
     if seen[usable[0]].rows == 0:
@@ -70,7 +70,7 @@ def _column(name: str, seen: Seen) -> str:
     if not seen.texts:
         return _left_out(name, "no values")
     if _numeric(seen):
-        column = Numeric(*_outward(seen.lower, seen.upper))
+        column = _rounded(Numeric(*_outward(seen.lower, seen.upper)))
         return _noted(toml.table(name, column), _number_notes(seen, column))
     if len(seen.texts) > MOST and seen.number_share() >= MOSTLY:
         return _left_out(
@@ -144,6 +144,14 @@ def _levels(seen: Seen) -> list[Level]:
         except UnicodeDecodeError:
             continue
     return [*sorted(texts)]
+
+
+def _rounded(column: Numeric) -> Numeric:
+    """The same with cut points of few digits, where they stay in order."""
+    try:
+        return Numeric(column.lower, column.upper, [float(f"{cut:.6g}") for cut in column.bins or ()])
+    except SchemaError:
+        return column
 
 
 def _outward(lower: float, upper: float) -> tuple[float, float]:

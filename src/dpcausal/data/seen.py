@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dpcausal.core.progress import shown
 from dpcausal.data import arrow, spelling
+from dpcausal.data.files import Chunk, Source
 from dpcausal.data.numbers import parsed
 
 KEPT = 1000  # distinct texts remembered
@@ -55,6 +58,18 @@ class Texts:
         parts = ", ".join(f"{text!r} ({count:,})" for text, count in self.named())
         told = sum(count for _, count in self.named())
         return f"{parts} and others" if told < self.total else parts
+
+
+def watched(found: Source, columns: Sequence[str], progress: bool) -> Iterator[Chunk]:
+    """The chunks of a source, with a bar: by the part of the file that is read, or of its rows where they are known."""
+    told = rows = 0.0
+    with shown(f"looking at {found.label}", 1.0, progress) as tick:
+        for chunk in found.chunks(columns):
+            yield chunk
+            rows += len(next(iter(chunk.values())))
+            done = rows / found.rows if found.rows else getattr(found, "done", 0.0)
+            tick(done - told)
+            told = done
 
 
 def readable(text: bytes) -> str:

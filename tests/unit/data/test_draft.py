@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import SchemaError
+from dpcausal.data.check import check
 from dpcausal.data.draft import draft
 from dpcausal.data.scan import DRAFT_LIMIT, DraftSchema
 
@@ -101,3 +108,31 @@ def test_the_mark_is_true_or_false() -> None:
         dc.Schema.from_toml_string('draft = "yes"\n[columns.a]\ntype = "numeric"\nlower = 0\nupper = 1\n')
     with pytest.raises(SchemaError, match=r'unknown entry "drafts".*did you mean "draft"'):
         dc.Schema.from_toml_string("drafts = true\n")
+
+
+def test_cut_points_have_few_digits_and_stay_in_order() -> None:
+    column = drafted([str(i / 7) for i in range(-30, 34)])[1]["x"]
+    assert isinstance(column, dc.Numeric)
+    assert all(len(f"{cut:g}") <= 8 and float(f"{cut:g}") == cut for cut in column.bins or ())
+    far = drafted([str(1e12 + i / 1000) for i in range(100)])[1]["x"]
+    assert isinstance(far, dc.Numeric)
+    assert len(set(far.bins or ())) == 3
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_looking_goes_on_to_the_end(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks: list[float] = []
+
+    @contextmanager
+    def shown(what: str, total: float, show: bool) -> Iterator[object]:
+        assert (what, total, show) == (f"looking at t{suffix}", 1.0, True)
+        yield ticks.append
+
+    monkeypatch.setattr("dpcausal.data.seen.shown", shown)
+    table = pa.table({"x": ["1", "2"] * 200_000})
+    path = tmp_path / f"t{suffix}"
+    pa.csv.write_csv(table, path) if suffix == ".csv" else pa.parquet.write_table(table, path)
+    schema = dc.Schema.from_toml_string(draft(path, progress=True))
+    assert sum(ticks) == pytest.approx(1.0)
+    check(path, schema, progress=True)
+    assert sum(ticks) == pytest.approx(2.0)
