@@ -24,6 +24,7 @@ from dpcausal.regression.features import feature_residuals
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.stats.gcm_bins import binned_moments
+from dpcausal.stats.ridge_choice import fit_objective
 
 Vector = NDArray[np.float64]
 
@@ -66,10 +67,12 @@ def residuals(z: Vector, x: Vector, y: Vector, strength: float, plain: bool = Fa
 
 
 def moved(pair: Pair, strength: float) -> dict[str, float]:
-    """By how much each released quantity changes."""
-    old, new = pair.both()
-    r, s = (residuals(*rows, strength, pair.plain).prod(axis=1) for rows in (old, new))
+    """By how much each released quantity, and the score of the private choice, changes."""
+    left = [(rows, residuals(*rows, strength, pair.plain)) for rows in pair.both()]
+    r, s = (residual.prod(axis=1) for _, residual in left)
+    fits = [fit_objective(np.column_stack([x, y]), residual) for (_, x, y), residual in left]
     return {
+        "fit": abs(fits[0] - fits[1]),
         "products": float(np.abs(r - s).sum()),
         "sum": abs(float(r.sum() - s.sum())),
         "squares": abs(float(r @ r - s @ s)),
