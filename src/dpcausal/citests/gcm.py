@@ -1,7 +1,9 @@
-"""``gcm``: the generalised covariance measure, private in four ways (``docs/gcm.md`` says how the default was chosen).
+"""``gcm``: the generalised covariance measure, private in five ways (``docs/gcm.md`` says how the default was chosen).
 
 - ``variant="parts"`` (default): regress within disjoint random parts of the rows, cut each part's score, release their
   sum and its variance with noise (``stats/gcm_parts.py``). Needs no bounds; lambda and bandwidth may follow the rows.
+- ``variant="weighted"``: the same with weights w(z) found in half of every part, for dependence whose sign changes with
+  z (``stats/gcm_weighted.py``).
 - ``variant="bins"``: covariance within public bins of z (``stats/gcm_bins.py``).
 - ``variant="moments"``: kernel ridge on all rows, release of (sum R, sum R^2) (``stats/gcm_sensitivity.py``).
 - ``variant="residuals"``: the paper's Algorithm 1, every residual product with noise, at a sensitivity fourteen times
@@ -36,12 +38,13 @@ from dpcausal.regression.ridge import penalty_of
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
 from dpcausal.stats.kendall_null import normal_pvalue
 
-Variant = Literal["parts", "bins", "moments", "residuals"]
-VARIANTS = ("parts", "bins", "moments", "residuals")
+Variant = Literal["parts", "weighted", "bins", "moments", "residuals"]
+VARIANTS = ("parts", "weighted", "bins", "moments", "residuals")
 ROWS_A_BIN = 4
 
 RELEASES = {
     "parts": gcm_parts.RELEASES,
+    "weighted": gcm_parts.RELEASES,
     "bins": "the covariance within bins and its variance, with Laplace noise",
     "moments": "the sums of residual products and of their squares, with Laplace noise",
     "residuals": "the residual product of every row, with Laplace noise",
@@ -107,7 +110,7 @@ class Gcm:
     @property
     def assumes(self) -> tuple[str, ...]:
         """What is public besides the schema."""
-        if self.variant == "parts":
+        if self.variant in ("parts", "weighted"):
             return gcm_parts.ASSUMES
         bounds = "the declared bounds, by which values are scaled"
         if self.variant == "bins":
@@ -142,6 +145,8 @@ class Gcm:
         columns = columns_of(question, data)
         if self.variant == "parts":
             return gcm_parts.classical_parts(columns, level)
+        if self.variant == "weighted":
+            return gcm_parts.classical_weighted(columns, level)
         if self.variant == "bins":
             total, variance = binned_moments(columns.x, columns.y, self._bins(columns, data.n))
             return Outcome.at(level, float(normal_pvalue(total, variance)), total)
@@ -153,8 +158,9 @@ class Gcm:
         """Charge, release, and test what was released."""
         columns = columns_of(question, data)
         label = f"gcm ({self.variant}): {question}"
-        if self.variant == "parts":
-            return gcm_parts.private_parts(columns, terms, budget, label, self.parts)
+        if self.variant in ("parts", "weighted"):
+            weighted = self.variant == "weighted"
+            return gcm_parts.private_parts(columns, terms, budget, label, self.parts, weighted)
         if self.variant == "bins":
             return self._binned(columns, terms, budget, label)
         each, ridge, chosen = self.variant == "residuals", self.ridge, None

@@ -7,11 +7,13 @@ and the cut: each part's regression may follow its rows as it likes.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 from threadpoolctl import threadpool_limits
 
 from dpcausal.citests.gcm_columns import Columns
@@ -27,17 +29,20 @@ from dpcausal.stats.gcm_parts import (
     STEPS,
     Plan,
     Score,
+    block_score,
     cut_scores,
     cut_sensitivity,
     part_plan,
     part_pvalue,
     part_score,
 )
+from dpcausal.stats.gcm_weighted import weighted_score
 
 RELEASES = (
     "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with Laplace noise"
 )
 THREADS_FROM = 200  # rows of a part
+CLASSICAL_ROWS = 2048  # of one weighted fit without privacy, both halves
 ASSUMES = ("the number of parts and of deals of the rows into them, and the cut of their scores",)
 
 
@@ -47,20 +52,30 @@ def classical_parts(columns: Columns, level: float) -> Outcome:
     return Outcome.at(level, pvalue, statistic)
 
 
-def private_parts(columns: Columns, terms: Terms, budget: Charger, label: str, wanted: int | None) -> Outcome:
+def classical_weighted(columns: Columns, level: float) -> Outcome:
+    """The weighted score of all rows, in blocks, against the normal law from above."""
+    plan = Plan(1, 1, 1.0, 1.0, CLASSICAL_ROWS)
+    statistic, _ = part_score(columns.x, columns.y, columns.z, columns.discrete, plan, weighted_score)
+    return Outcome.at(level, float(ndtr(-statistic)), statistic)
+
+
+def private_parts(
+    columns: Columns, terms: Terms, budget: Charger, label: str, wanted: int | None, weighted: bool = False
+) -> Outcome:
     """Deal, score each part, release (S, V), and compare S with the normal law plus the noise.
 
-    ``wanted`` is the number of parts; None takes what ``part_plan`` says.
+    ``wanted`` is the number of parts; None takes what ``part_plan`` says (for half as many rows if ``weighted``, since
+    half of each part is spent on the weights).
     """
-    d = columns.z.shape[1]
-    plan = part_plan(
-        terms.n or ROWS_UNKNOWN, d, terms.epsilon, terms.level, numeric=len(columns.discrete) < d
-    )
+    d, n = columns.z.shape[1], terms.n or ROWS_UNKNOWN
+    numeric = len(columns.discrete) < d
+    plan = part_plan(n // 2 if weighted else n, d, terms.epsilon, terms.level, numeric=numeric)
+    if weighted:
+        plan = replace(plan, floor=1.0, most_rows=2 * plan.most_rows)
     parts = wanted or plan.parts
     plan = replace(plan, parts=parts if terms.n is not None else 1 << (parts - 1).bit_length())
-    scores = scored(
-        columns, [r for _ in range(plan.deals) for r in dealt(len(columns.x), plan.parts, terms)], plan
-    )
+    labels = [rows for _ in range(plan.deals) for rows in dealt(len(columns.x), plan.parts, terms)]
+    scores = scored(columns, labels, plan, weighted_score if weighted else block_score)
     mechanism = Laplace(
         sensitivity=float(plan.deals * cut_sensitivity()),
         epsilon=terms.epsilon,
@@ -69,11 +84,13 @@ def private_parts(columns: Columns, terms: Terms, budget: Charger, label: str, w
         grid=INTEGERS,
     )
     total, spread = release(mechanism, budget, label, np.array(cut_scores(scores, plan)))
-    pvalue = part_pvalue(float(total), float(spread), plan, mechanism.scale)
+    pvalue = part_pvalue(float(total), float(spread), plan, mechanism.scale, one_sided=weighted)
     return Outcome.at(terms.level, pvalue, float(total) * plan.clip / (STEPS * plan.deals))
 
 
-def scored(columns: Columns, parts: list[NDArray[np.int64]], plan: Plan) -> list[Score]:
+def scored(
+    columns: Columns, parts: list[NDArray[np.int64]], plan: Plan, score: Callable[..., Score]
+) -> list[Score]:
     """The score of every part, in their order.
 
     One BLAS thread each, whatever the machine: matrices are small, and two threads on 300 rows take twice as long as
@@ -81,7 +98,7 @@ def scored(columns: Columns, parts: list[NDArray[np.int64]], plan: Plan) -> list
     """
 
     def one(rows: NDArray[np.int64]) -> Score:
-        return part_score(columns.x[rows], columns.y[rows], columns.z[rows], columns.discrete, plan)
+        return part_score(columns.x[rows], columns.y[rows], columns.z[rows], columns.discrete, plan, score)
 
     with threadpool_limits(1, user_api="blas"):
         if len(columns.x) < THREADS_FROM * plan.parts:

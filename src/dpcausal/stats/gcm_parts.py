@@ -31,7 +31,7 @@ of a normal variable plus the noise (``kendall_null.py``).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -83,13 +83,18 @@ def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exac
     return float(left[:, 0] @ left[:, 1] / (size[0] * size[1]) * math.sqrt(free)), own
 
 
-def part_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], plan: Plan) -> Score:
+def part_score(
+    x: Vector,
+    y: Vector,
+    z: Matrix,
+    discrete: tuple[int, ...],
+    plan: Plan,
+    score: Callable[[Vector, Vector, Matrix, tuple[int, ...], bool], Score] = block_score,
+) -> Score:
     """(t, own) of one part, by blocks of at most ``most_rows``; silent, since a warning would tell of the rows."""
     blocks, exact = max(1, -(-len(x) // plan.most_rows)), plan.deals > 1
     with np.errstate(all="ignore"):
-        scores = [
-            block_score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact) for k in range(blocks)
-        ]
+        scores = [score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact) for k in range(blocks)]
     return sum(t for t, _ in scores) / math.sqrt(blocks), sum(own for _, own in scores) / blocks
 
 
@@ -142,14 +147,15 @@ def cut_moments(clip: float) -> tuple[float, float]:
     return second + outside, fourth + outside
 
 
-def part_pvalue(total: float, spread: float, plan: Plan, scale: float) -> float:
-    """p-value of a released (S, V), ``scale`` the noise's on each."""
+def part_pvalue(total: float, spread: float, plan: Plan, scale: float, one_sided: bool = False) -> float:
+    """p-value of a released (S, V), ``scale`` the noise's on each; ``one_sided``: for S above 0."""
     unit = STEPS * plan.deals
     second, fourth = cut_moments(plan.clip)
     error = math.sqrt(plan.parts * (fourth - second**2) + 2 * (scale / (WEIGHT * unit)) ** 2)
     found = spread / (WEIGHT * unit) - (total / unit) ** 2 / plan.parts - error
     variance = plan.mixed(plan.floor) * max(plan.parts * second, found)
-    return laplace_tail(total, variance * unit**2, scale)
+    both = laplace_tail(total, variance * unit**2, scale)
+    return both if not one_sided else both / 2 if total > 0 else 1 - both / 2
 
 
 def part_plan(n: int, d: int, epsilon: float, level: float = 0.05, numeric: bool = True) -> Plan:
