@@ -98,6 +98,7 @@ def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
 def _bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
     from rich.text import Text
 
     class Left(TimeRemainingColumn):
@@ -108,5 +109,6 @@ def _bar() -> Progress:
                 return Text("")
             return Text(f"{task.percentage:3.0f}%, left ") + super().render(task)
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn(), Left())
+    left = Left(table_column=Column(no_wrap=True))
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn(), left)
     return Progress(*columns, console=Console(stderr=True), transient=True)
