@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.proofs import proved
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
@@ -199,7 +200,9 @@ def search(task: Task, moments: Moments, stable: bool = True) -> tuple[Found, in
         silent += answers.count(None)
         return answers
 
-    skeleton = drive(pc_search(task.columns, task.known, max_order=task.max_order, stable=stable), answer)
+    asking = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
+    # every answer follows from the moments that were released, so a bar may follow the answers
+    skeleton = drive(asking, answer, task.stage if stable else silent_stage)
     return Found(skeleton, ()), silent
 
 

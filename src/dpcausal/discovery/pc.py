@@ -14,6 +14,7 @@ from dpcausal.citests.method import Method, ValuesMethod
 from dpcausal.citests.question import Question as TestQuestion
 from dpcausal.citests.registry import any_method_named
 from dpcausal.core.errors import InputError
+from dpcausal.core.progress import silent
 from dpcausal.discovery import moments
 from dpcausal.discovery.search import Answers, Question, pc_search
 from dpcausal.discovery.task import Found, Task, drive, mostly_numbers
@@ -33,9 +34,10 @@ def run(task: Task, *, test: str | None = None, stable: bool = True, **options: 
         return moments.classical(task, stable=stable, **options)
     if test == "auto" or (numbers and isinstance(any_method_named(test, options), ValuesMethod)):
         answers = TestAnswers(task, test, options, None)
+        search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
         skeleton = drive(
-            pc_search(task.columns, task.known, max_order=task.max_order, stable=stable), answers
-        )
+            search, answers, task.stage if stable else silent
+        )  # not private: a bar may follow answers
         return _found(skeleton, answers.names, task)
     return _found(_by_tables(task, test, options, stable), test, task)
 
@@ -59,7 +61,7 @@ def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> 
     search = pc_search(
         task.columns, task.known, max_order=task.max_order, stable=stable, ahead=AHEAD if stable else 1
     )
-    return drive(search, answer)
+    return drive(search, answer, task.stage if stable else silent)
 
 
 def _found(skeleton: Any, tests: str, task: Task) -> Found:

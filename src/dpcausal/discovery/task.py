@@ -65,13 +65,38 @@ def mostly_numbers(columns: Sequence[str], numeric: Collection[str]) -> bool:
 
 
 def drive(
-    search: Generator[list[Question], Answers, Skeleton], answer: Callable[[list[Question]], Answers]
+    search: Generator[list[Question], Answers, Skeleton],
+    answer: Callable[[list[Question]], Answers],
+    stage: Stage = silent,
 ) -> Skeleton:
-    """Run a search to its end with ``answer`` replying to each batch (None ends it)."""
+    """Run a search to its end with ``answer`` replying to each batch (None ends it).
+
+    ``stage`` shows how many edges an order has done with. That depends on the answers: give it only where they come
+    from values released before the search began, or where there is no privacy.
+    """
     try:
         batch = next(search)
-        while True:
-            batch = search.send(answer(batch))
     except StopIteration as stop:
-        found: Skeleton = stop.value
-        return found
+        return _skeleton(stop)
+    while True:
+        order, left = _shape(batch)
+        with stage(f"testing given {order} column{'' if order == 1 else 's'}", left) as tick:
+            while _shape(batch)[0] == order:
+                now = min(left, _shape(batch)[1])
+                tick(left - now)
+                left = now
+                try:
+                    batch = search.send(answer(batch))
+                except StopIteration as stop:
+                    return _skeleton(stop)
+            tick(left)
+
+
+def _skeleton(stop: StopIteration) -> Skeleton:
+    found: Skeleton = stop.value
+    return found
+
+
+def _shape(batch: list[Question]) -> tuple[int, int]:
+    """(order of the questions, how many edges they are about)."""
+    return len(batch[0].given) if batch else 0, len({(question.x, question.y) for question in batch})
