@@ -11,7 +11,7 @@ For |x|, |y| <= 1, a kernel of norm at most one and the objective (lambda/2)||w|
 
 Proof: ``gcm_sensitivity.proof.md``. At lambda = 1 the first is 8.3 where the paper has 116.6 (Lemma B.6). A search at
 n = 500 reaches .93, .98 and .93 of the second at lambda = .2, 1 and 10, but .67, .74 and .82 of the first and .44, .46
-and .70 of the third (``benchmarks/results/gcm_sensitivity.txt``): these two may be larger than needed.
+and .69 of the third (``benchmarks/results/gcm_sensitivity.txt``): these two may be larger than needed.
 **Replace-one only**: lambda weighs against n, and where n is not public no bound is proved. lambda and the kernel must
 not depend on the rows.
 """
