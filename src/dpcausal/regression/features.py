@@ -21,7 +21,7 @@ from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtri
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -109,13 +109,13 @@ def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, pen
     left = targets.copy()
 
     def products(share: Sequence[slice]) -> Matrix:
-        """Of phi and the targets beside it, below the diagonal."""
-        gram = np.zeros((width, width), order="F")
+        """Of phi and the targets beside it (numpy's product knows that it is symmetric and lets other threads run)."""
+        gram = np.zeros((width, width))
         for rows in share:
             both = np.empty((len(z[rows]), width))
             features(z[rows], both)
             both[:, size:] = targets[rows]
-            gram = blas.dsyrk(1.0, both.T, 1.0, gram, lower=1, overwrite_c=1)
+            gram += both.T @ both
         return gram
 
     def fits(share: Sequence[slice]) -> None:
@@ -126,7 +126,7 @@ def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, pen
     shares = [blocks[k::workers] for k in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
         with threadpool_limits(1, user_api="blas") if workers > 1 else nullcontext():
-            gram = np.asarray(sum(pool.map(products, shares)), order="F")
+            gram = sum(pool.map(products, shares), np.zeros((width, width)))
         inner = gram[:size, :size]
         inner[np.diag_indices(size)] += penalty
         solved = cho_solve(cho_factor(inner, lower=True), gram[size:, :size].T)
