@@ -1,7 +1,8 @@
 """Time and memory of gcm, every case in a process of its own (peak memory is a process's): for ``private_gcm.py``.
 
-    factor    n = 10,000: the kernel ridge variants against LAPACK's dpotrf on the matrix they factor, same process,
-              in turn, the least of three of each; by the clock and by CPU time, which a busy machine moves less
+    factor    n = 10,000: the kernel ridge variants and the default against LAPACK's dpotrf on the matrix that the former
+              factor, same process, in turn, the least of three of each; by the clock and by CPU time, which a busy
+              machine moves less
     exact     n = 20,000: ``moments`` by the exact fit
     features  n = 1,000,000: ``moments`` through Fourier features, d = 1 and 5
     others    the same n for ``parts`` and ``bins``
@@ -54,9 +55,9 @@ def asked(data: dc.Dataset, d: int, variant: str) -> Seconds:
 
 
 def factor(n: int) -> None:
-    """dpotrf, ``moments`` and ``residuals`` in turn."""
+    """dpotrf, the kernel ridge variants and the default in turn."""
     data = rows(n, 1)
-    least = {name: np.full(2, np.inf) for name in ("dpotrf", "moments", "residuals")}
+    least = {name: np.full(2, np.inf) for name in ("dpotrf", "moments", "residuals", "parts")}
     for _ in range(3):
         z = (data.values["z0"][:, None] + 10) / 20
         matrix = np.asfortranarray(Kernel(WIDTH).block(z, z))  # numbers near zero would be slow
@@ -66,7 +67,7 @@ def factor(n: int) -> None:
         least["dpotrf"] = np.minimum(least["dpotrf"], clocks() - start)
         assert info == 0
         del matrix
-        for variant in ("moments", "residuals"):
+        for variant in ("moments", "residuals", "parts"):
             least[variant] = np.minimum(least[variant], asked(data, 1, variant))
     for name, took in least.items():
         ratio = took / least["dpotrf"]

@@ -84,13 +84,13 @@ def test_turns_are_seen_in_their_column_and_hardly_elsewhere() -> None:
 
 
 def test_nothing_turns_in_noise() -> None:
-    """Octaves times columns are about 16 sums of chi-squares; each passes 3.5 with probability below .02 (skewed)."""
+    """Octaves times columns are about 16 sums of chi-squares; each passes 4.2 with probability below .01 (skewed)."""
     rng = np.random.default_rng(3)
     z = rng.random((400, 4))
     smooth = smooth_kernel(z, ranked(z, ()), ())
     left = smooth_residuals(smooth, rng.normal(size=(400, 200)))
     tops = turning(z, left[:, :100], left[:, 100:], ())
-    assert (tops > 0).any(axis=1).mean() < 0.45
+    assert (tops > 0).any(axis=1).mean() < 0.25
     assert not turning(z, left[:, :100], left[:, 100:], (0, 1, 2, 3)).any()
 
 
