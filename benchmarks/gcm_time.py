@@ -1,8 +1,8 @@
 """Time and memory of gcm, every case in a process of its own (peak memory is a process's): for ``private_gcm.py``.
 
-    factor    n = 10,000: the kernel ridge variants and the default against LAPACK's dpotrf on the matrix that the former
-              factor, same process, in turn, the least of three of each; by the clock and by CPU time, which a busy
-              machine moves less
+    factor    n = 10,000: the kernel ridge variants and the default against LAPACK's dpotrf on the matrix that the
+              former factor, same process, in turn, the least of three of each; by the clock and by CPU time, which
+              a busy machine moves less
     exact     n = 20,000: ``moments`` by the exact fit
     features  n = 1,000,000: ``moments`` through Fourier features, d = 1 and 5
     others    the same n for ``parts`` and ``bins``
