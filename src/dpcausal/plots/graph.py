@@ -9,7 +9,7 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.plots.canvas import INK, axes_of
 from dpcausal.report.drawing import box_width
 from dpcausal.report.layout import layout
-from dpcausal.report.routes import HEIGHT, Line, lines, row
+from dpcausal.report.routes import HEIGHT, Line, frame, lines, row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +43,10 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, untested: Collection[fro
 
     width = {name: box_width(name) for name in graph.nodes}
     places = layout(graph, width)
-    right = max((places.x[name] + width[name] / 2 for name in graph.nodes), default=1.0)
-    bottom = max((row(layer) for layer in places.layer.values()), default=0.0) + HEIGHT / 2
-    axes = axes_of(ax, max(3.0, right / INCH), max(1.5, bottom / INCH))
-    for line in lines(places, width):
+    drawn = lines(places, width)
+    left, top, right, bottom = frame(places, width, drawn)
+    axes = axes_of(ax, max(3.0, (right - left) / INCH), max(1.5, (bottom - top) / INCH))
+    for line in drawn:
         pair = frozenset((line.upper, line.lower))
         arrow = pair not in graph.undirected
         upward = arrow and (line.lower, line.upper) in graph.directed
@@ -70,8 +70,8 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, untested: Collection[fro
             )
         )
         axes.text(x, y, name, ha="center", va="center", fontsize=10, color=INK)
-    axes.set_xlim(-12, right + 12)
-    axes.set_ylim(bottom + 12, -12)
+    axes.set_xlim(left - 12, right + 12)
+    axes.set_ylim(bottom + 12, top - 12)
     axes.set_aspect("equal")
     axes.set_axis_off()
     return axes

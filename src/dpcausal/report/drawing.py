@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 from dpcausal.graphs.graph import Graph
 from dpcausal.report.layout import layout
-from dpcausal.report.routes import HEIGHT, Line, lines, row
+from dpcausal.report.routes import HEIGHT, Line, frame, lines, row
 
 MARGIN = 24.0
 
@@ -69,22 +69,23 @@ def svg(
     """
     width = {node: box_width(node) for node in graph.nodes}
     places = layout(graph, width)
-    right = max((places.x[node] + width[node] / 2 for node in graph.nodes), default=0.0) + 2 * MARGIN
-    bottom = max((row(layer) for layer in places.layer.values()), default=0.0) + HEIGHT / 2 + 2 * MARGIN
-    sizes = f'viewBox="0 0 {right:.0f} {bottom:.0f}" style="--natural: {right:.0f}px"'
+    drawn = lines(places, width)
+    left, top, right, bottom = frame(places, width, drawn)
+    wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
+    sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
     parts = [
         f'<svg id="{name}" {sizes} role="group" aria-label="Causal graph, {len(graph.skeleton)} edges">',
         f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
         'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker></defs>',
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
-    parts += [_edge(graph, line, untested, confidence or {}, f"{name}-head") for line in lines(places, width)]
+    parts += [_edge(graph, line, untested, confidence or {}, f"{name}-head") for line in drawn]
     for node in graph.nodes:
-        x, y, wide = places.x[node], row(places.layer[node]), width[node]
+        x, y, box = places.x[node], row(places.layer[node]), width[node]
         words = escape(node_words(graph, node))
         parts.append(
             f'<g class="node" data-name="{escape(node)}" tabindex="0" aria-label="{words}"><title>{words}</title>'
-            f'<rect x="{x - wide / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{wide:.1f}" height="{HEIGHT:g}" rx="9"/>'
+            f'<rect x="{x - box / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{box:.1f}" height="{HEIGHT:g}" rx="9"/>'
             f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(node)}</text></g>'
         )
     return "\n".join([*parts, "</g>", "</svg>"])

@@ -7,8 +7,9 @@ straight pieces stand on way points, where no box is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 
 from dpcausal.report.layout import Layout
 
@@ -71,3 +72,19 @@ def lines(layout: Layout, width: Mapping[str, float]) -> list[Line]:
         points.append((port[lower, edge], row(layout.layer[lower]) - HEIGHT / 2 - CLEAR))
         found.append(Line(upper, lower, tuple(points)))
     return found
+
+
+def frame(
+    layout: Layout, width: Mapping[str, float], drawn: Sequence[Line]
+) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of what holds every box and every line, in whole numbers.
+
+    A curve stays within its control points, which have the x of its ends and lie between them in y: the ends of the
+    pieces are enough.
+    """
+    points = [point for line in drawn for point in line.points]
+    for name, x in layout.x.items():
+        y = row(layout.layer[name])
+        points += [(x - width[name] / 2, y - HEIGHT / 2), (x + width[name] / 2, y + HEIGHT / 2)]
+    xs, ys = [x for x, _ in points] or [0.0], [y for _, y in points] or [0.0]
+    return float(floor(min(xs))), float(floor(min(ys))), float(ceil(max(xs))), float(ceil(max(ys)))

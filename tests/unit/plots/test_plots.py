@@ -57,6 +57,17 @@ def test_an_arrow_ends_at_its_effect_even_in_a_cycle() -> None:
     assert ends == set(graph.directed)
 
 
+def test_lines_beside_the_boxes_are_within_the_axes() -> None:
+    names = [f"column{i}" for i in range(8)]
+    axes = plot_graph(dc.Graph(names, undirected=[(a, b) for a in names for b in names if a < b]))
+    arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+    assert len(arrows) == 28
+    for arrow in arrows:
+        xs = arrow.get_path().vertices[:, 0]
+        assert axes.get_xlim()[0] < xs.min() <= xs.max() < axes.get_xlim()[1]
+    pyplot.close(axes.figure)
+
+
 def test_result_and_statement_draw_themselves_on_given_axes(result: DiscoveryResult) -> None:
     _, (left, right) = pyplot.subplots(1, 2)
     assert result.plot(left) is left

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import combinations
 
 import pytest
 
 import dpcausal as dc
 from dpcausal.report.chains import chains, crossings, ordered_rows
-from dpcausal.report.drawing import box_width
+from dpcausal.report.drawing import MARGIN, box_width, svg
 from dpcausal.report.layout import Layout, downward, layers, layout
 from dpcausal.report.routes import HEIGHT, Line, lines, row
 
@@ -122,3 +123,40 @@ def test_the_same_graph_is_drawn_the_same_way() -> None:
     graph = random_graph(7)
     again = dc.Graph(graph.nodes, directed=graph.directed, undirected=graph.undirected)
     assert placed(graph)[2] == placed(again)[2]
+
+
+def outside(graph: dc.Graph) -> float:
+    """How far a box or a line reaches beyond the picture's frame less half its margin; at most 0 where none does."""
+    drawing = svg(graph)
+    left, top, wide, high = map(float, re.findall(r'<svg [^>]*viewBox="([^"]+)"', drawing)[0].split())
+    found, width, drawn = placed(graph)
+    points = [(x + MARGIN, y + MARGIN) for line in drawn for x, y in curve(line)]
+    for name in graph.nodes:
+        x, y = found.x[name] + MARGIN, row(found.layer[name]) + MARGIN
+        points += [(x - width[name] / 2, y - HEIGHT / 2), (x + width[name] / 2, y + HEIGHT / 2)]
+    room = MARGIN / 2
+    return max(
+        max(left + room - x, x - left - wide + room, top + room - y, y - top - high + room) for x, y in points
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_frame_holds_every_box_and_line(seed: int) -> None:
+    assert outside(random_graph(seed, cyclic=seed % 2 == 0)) <= 0
+
+
+@pytest.mark.parametrize("many", [3, 8, 14])
+def test_the_frame_holds_the_lines_of_a_graph_of_all_pairs(many: int) -> None:
+    """Lines run beside the boxes there: with 8 columns far to the right of the last box."""
+    names = [f"column{i}" for i in range(many)]
+    for kind in ("directed", "undirected"):
+        graph = dc.Graph(names, **{kind: list(combinations(names, 2))})
+        assert outside(graph) <= 0
+    found, width, drawn = placed(graph)
+    boxes = max(found.x[name] + width[name] / 2 for name in names)
+    beyond = max(x for line in drawn for x, _ in line.points) > boxes + MARGIN
+    assert beyond == (many >= 8)  # the check has teeth
+
+
+def test_an_empty_graph_has_a_frame() -> None:
+    assert 'viewBox="0 0 48 48"' in svg(dc.Graph([]))
