@@ -77,18 +77,44 @@ def test_writes_graph_and_statement(
     assert statement["events"]
 
 
-def test_an_earlier_statement_is_kept(
+def test_an_earlier_release_is_kept_whole(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is the record of a release: a second run in the same directory does not write over it."""
+    """It was paid for: a second run in the same directory writes over none of its files, and says where they are."""
     data, schema = files
+    written: list[dict[str, bytes]] = []
+    (tmp_path / "notes.txt").write_text("mine")
     for epsilon in ("1", "2", "3"):
-        assert call(capsys, data, "--schema", schema, "--epsilon", epsilon, "--out", str(tmp_path))[0] == 0
-    found = [
-        json.loads((tmp_path / f"{name}.json").read_text())["asked"]["epsilon"]
-        for name in ("privacy-1", "privacy-2", "privacy")
-    ]
-    assert found == [1.0, 2.0, 3.0]
+        code, said, _ = call(capsys, data, "--schema", schema, "--epsilon", epsilon, "--out", str(tmp_path))
+        assert code == 0
+        last = said.splitlines()[-1]
+        assert last.endswith(
+            str(tmp_path / f"earlier-{len(written)}") if written else f"Written to {tmp_path}"
+        )
+        written.append({path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()})
+    for number, release in enumerate(written[:2], 1):
+        kept = {path.name: path.read_bytes() for path in (tmp_path / f"earlier-{number}").iterdir()}
+        assert kept | {"notes.txt": b"mine"} == release
+        assert json.loads(kept["privacy.json"])["asked"]["epsilon"] == float(number)
+    assert json.loads((tmp_path / "privacy.json").read_text())["asked"]["epsilon"] == 3.0
+    code, said, err = call(
+        capsys, data, "--schema", schema, "--epsilon", "1", "--out", str(tmp_path), "--json"
+    )
+    assert code == 0
+    assert json.loads(said)
+    assert "earlier-3" in err
+
+
+def test_a_refused_run_leaves_no_directory(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, schema = files
+    asked = [data, "--schema", schema, "--epsilon", "1", "--ledger", f"sqlite:///{tmp_path}/none.db"]
+    assert call(capsys, *asked, "--dataset", "d", "--out", str(tmp_path / "a" / "b"))[0] != 0
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "mine").mkdir()
+    assert call(capsys, *asked, "--dataset", "d", "--out", str(tmp_path / "mine"))[0] != 0
+    assert (tmp_path / "mine").is_dir()
 
 
 def test_json_and_nothing_else(

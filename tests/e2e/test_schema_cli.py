@@ -216,7 +216,7 @@ def test_a_draft_in_use_warns_once_until_its_mark_is_removed(
             assert run(command) == 0
             warned = [line for line in capsys.readouterr().err.splitlines() if "unchecked draft" in line]
             assert len(warned) == marked
-    statement = json.loads((tmp_path / "out" / "privacy-1.json").read_text())
+    statement = json.loads((tmp_path / "out" / "earlier-1" / "privacy.json").read_text())
     assert any("unchecked draft" in line for line in statement["limits"])
     statement = json.loads((tmp_path / "out" / "privacy.json").read_text())
     assert not any("unchecked draft" in line for line in statement["limits"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.release_dir import keep_earlier, kept_words, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 HELP = """Learn a causal graph (a CPDAG) under differential privacy.
 
 DIR gets graph.json, graph.dot, graph.graphml, privacy.json and report.html.
+An earlier release there is kept, in DIR/earlier-1 and so on.
 Without --epsilon nothing is computed, unless --method pc asks for the
 classical algorithm, which is not private.
 
@@ -88,47 +90,20 @@ def parse_tiers(text: str) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
-def prepared(out: Path) -> Path:
-    """The directory, made and found to be writable before anything is charged."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".dpcausal"
-        probe.write_text("")
-        probe.unlink()
-    except OSError as error:
-        raise InputError(f"can't write to the directory {str(out)!r}: {error.strerror or error}") from None
-    return out
-
-
-def kept_apart(statement: Path) -> None:
-    """An earlier privacy statement is a record of something released: it gets a number and is not written over."""
-    if statement.exists():
-        number = 1
-        while (kept := statement.with_name(f"{statement.stem}-{number}{statement.suffix}")).exists():
-            number += 1
-        try:
-            statement.rename(kept)
-        except OSError as error:
-            raise InputError(f"can't keep {str(statement)!r}: {error.strerror or error}") from None
-
-
-def write(result: DiscoveryResult, out: Path, origin: Origin) -> None:
-    """The graph in three formats, the privacy statement and the report."""
+def write(result: DiscoveryResult, out: Path, origin: Origin) -> Path | None:
+    """The privacy statement, the graph in three formats and the report; where an earlier release went, if any."""
     from dpcausal.report.page import write as write_page
 
-    kept_apart(out / "privacy.json")
+    kept = keep_earlier(out)
     files = {
+        "privacy.json": result.privacy.to_json(),
         "graph.json": result.graph.to_json(),
         "graph.dot": result.graph.to_dot(),
         "graph.graphml": result.graph.to_graphml(),
-        "privacy.json": result.privacy.to_json(),
     }
-    for name, text in files.items():
-        try:
-            (out / name).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
+    write_texts(out, files)
     write_page(result, out / "report.html", origin=origin)
+    return kept
 
 
 def run_discover(
@@ -205,8 +180,10 @@ def run_discover(
         raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
-    prepared(out)
-    result = discover(rows, progress=bars, **options)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers]}
-    write(result, out, origin_of(data, schema, out, options, texts))
+    with prepared(out):
+        result = discover(rows, progress=bars, **options)
+        kept = write(result, out, origin_of(data, schema, out, options, texts))
     typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {out}")
+    if kept is not None:
+        typer.echo(kept_words(kept), err=as_json)

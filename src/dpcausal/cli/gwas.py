@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.discover import kept_apart, prepared
+from dpcausal.cli.release_dir import keep_earlier, kept_words, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
@@ -125,17 +125,15 @@ def run_gwas(
         with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
             counts = opened.count(missing=cast("MissingRule", missing), threads=threads, tick=tick)
     known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
-    prepared(out)
-    result = screen(
-        counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
-        unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
-        max_answers=max_answers, ledger=ledger, dataset=dataset,
-    )  # fmt: skip
-    kept_apart(out / "privacy.json")
-    for name, text in (("hits.tsv", result.to_tsv()), ("privacy.json", result.privacy.to_json() + "\n")):
-        try:
-            (out / name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"can't write {name}: {error.strerror or error}") from None
-    draw_hits(result, out / "hits.png")
+    with prepared(out):
+        result = screen(
+            counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
+            unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
+            max_answers=max_answers, ledger=ledger, dataset=dataset,
+        )  # fmt: skip
+        kept = keep_earlier(out)
+        write_texts(out, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
+        draw_hits(result, out / "hits.png")
     typer.echo(result.to_json() if as_json else result.summary())
+    if kept is not None:
+        typer.echo(kept_words(kept), err=as_json)

@@ -63,8 +63,7 @@ def run_plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Plan; the table or the JSON object goes to standard output."""
-    from dpcausal.cli.discover import prepared
-    from dpcausal.core.errors import InputError
+    from dpcausal.cli.release_dir import prepared, write_texts
     from dpcausal.planning.plan import plan
 
     found = plan(
@@ -72,12 +71,9 @@ def run_plan(
         share=share,
     )  # fmt: skip
     if out is not None:
-        prepared(out)
-        try:
-            (out / "plan.json").write_text(found.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"can't write plan.json: {error.strerror or error}") from None
-        found.draw(out / "plan.png")
+        with prepared(out):
+            write_texts(out, {"plan.json": found.to_json()})
+            found.draw(out / "plan.png")
     if as_json:
         typer.echo(found.to_json())
     elif sys.stdout.isatty():
