@@ -15,6 +15,7 @@ from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.scan import DRAFT_LIMIT
+from dpcausal.discovery.consistent import conflict_words, consistent
 from dpcausal.discovery.knowledge import Edge, Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.task import Found, Task, mostly_numbers
@@ -36,6 +37,7 @@ DRIVERS = {
     "tests": "tests",
     "moments": "moments",
 }
+SETTLED = ("measured", "moments")  # where answers contradict each other, show the nearest graph that exists
 PUBLIC = ("the schema (columns, levels, bins)", "the method, its level and background knowledge")
 
 
@@ -94,7 +96,10 @@ def discover(
     skeleton = found.skeleton
     edges = skeleton.edges
     middles = skeleton.separating if found.not_colliders is None else found.not_colliders
-    graph = orient(Graph(columns, undirected=edges), middles, known.required_arrows(edges))
+    fixed = known.required_arrows(edges)
+    graph, conflicts = consistent(
+        orient(Graph(columns, undirected=edges), middles, fixed), fixed, settle=name in SETTLED
+    )
     public = (
         *PUBLIC,
         *(("the number of rows",) if relation is Neighbours.REPLACE_ONE else ()),
@@ -116,8 +121,9 @@ def discover(
         untested=frozenset(skeleton.untested & edges),
         complete=skeleton.complete,
         separating=dict(skeleton.separating),
-        notes=found.notes,
+        notes=(*found.notes, *conflict_words(conflicts, settled=name in SETTLED)),
         confidence=found.confidence,
+        conflicts=conflicts,
     )
 
 

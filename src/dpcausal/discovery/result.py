@@ -18,7 +18,8 @@ class DiscoveryResult:
     """``graph`` is the CPDAG; ``untested`` are edges that stand only because the budget ended before they were tested.
 
     ``asked`` counts the questions by order; ``notes`` says in words what the method did. ``confidence`` (measured,
-    where asked for): how often each edge is found again on noise drawn anew (``confidence.py``).
+    where asked for): how often each edge is found again on noise drawn anew (``confidence.py``). ``conflicts``: edges
+    on whose directions answers contradict each other (``consistent.py``).
     """
 
     graph: Graph
@@ -32,6 +33,7 @@ class DiscoveryResult:
     separating: dict[Pair, tuple[str, ...]]
     notes: tuple[str, ...]
     confidence: Mapping[Pair, float] | None = None
+    conflicts: frozenset[Pair] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -42,6 +44,7 @@ class DiscoveryResult:
             "graph": json.loads(self.graph.to_json()),
             "complete": self.complete,
             "untested": sorted(sorted(pair) for pair in self.untested),
+            "conflicts": sorted(sorted(pair) for pair in self.conflicts),
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}
                 for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations, permutations
 
+import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs import Graph, cpdag, extend, meek, orient, v_structure_arrows
+from dpcausal.graphs.extend import nearest
 
 
 def pair(a: str, b: str) -> frozenset[str]:
@@ -120,5 +122,48 @@ def test_extension_keeps_arrows_and_makes_no_v_structure() -> None:
     ],
 )
 def test_no_extension_is_a_clear_error(pdag: Graph) -> None:
-    with pytest.raises(InputError, match="no DAG has this skeleton"):
+    with pytest.raises(InputError, match=r"no DAG has this skeleton|directed cycle"):
         extend(pdag)
+
+
+def new_colliders(pdag: Graph, dag: Graph) -> set[frozenset[str]]:
+    """Edges of unshielded colliders of ``dag`` that the arrows of ``pdag`` do not make."""
+    found = set()
+    for middle in dag.nodes:
+        for a, b in combinations(sorted(dag.parents(middle)), 2):
+            if a not in dag.adjacent(b) and not {(a, middle), (b, middle)} <= pdag.directed:
+                found |= {frozenset((a, middle)), frozenset((b, middle))}
+    return found
+
+
+def test_nearest_dag_keeps_skeleton_and_arrows_and_says_what_it_adds() -> None:
+    """Random partly directed graphs: what is called contradicted is exactly what the DAG adds, and often nothing."""
+    rng = np.random.default_rng(0)
+    names = ["a", "b", "c", "d", "e", "f"]
+    clean = 0
+    for _ in range(300):
+        pairs = [pair for pair in combinations(names, 2) if rng.random() < 0.45]
+        kinds = rng.random(len(pairs)) < 0.5
+        pdag = Graph(
+            names,
+            directed=[p for p, arrow in zip(pairs, kinds, strict=True) if arrow],
+            undirected=[p for p, arrow in zip(pairs, kinds, strict=True) if not arrow],
+        )
+        dag, contradicted = nearest(pdag)
+        assert dag.is_dag
+        assert dag.skeleton == pdag.skeleton
+        assert pdag.directed <= dag.directed
+        assert contradicted == new_colliders(pdag, dag)
+        clean += not contradicted
+    assert 30 < clean < 270
+
+
+def test_nearest_extends_what_can_be_extended() -> None:
+    """The CPDAG of any DAG has an extension, and it is of the same class."""
+    rng = np.random.default_rng(1)
+    names = ["a", "b", "c", "d", "e", "f", "g"]
+    for _ in range(100):
+        truth = Graph(names, directed=[p for p in combinations(names, 2) if rng.random() < 0.4])
+        dag, contradicted = nearest(cpdag(truth))
+        assert not contradicted
+        assert cpdag(dag) == cpdag(truth)
