@@ -6,14 +6,12 @@ absolute path, and who logs in to a ledger with what password.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-_LOGIN = re.compile(r"//[^/]*@")
 _SQLITE = "sqlite:///"
 
 
@@ -32,11 +30,13 @@ class Origin:
         >>> Origin("my p.csv", "s.toml", ["dpcausal", "discover", "my p.csv"]).shell()
         "dpcausal discover 'my p.csv'"
         """
-        return shlex.join(self.command)
+        return shlex.join(ledger_name(word) if "://" in word else word for word in self.command)
 
     def python(self, method: str) -> str:
         """The same call in Python, with the method that was really used."""
         named = {**self.arguments, "method": method}
+        if isinstance(ledger := named.get("ledger"), str):
+            named["ledger"] = ledger_name(ledger)
         given = ", ".join(f"{name}={literal(value)}" for name, value in named.items())
         return (
             "import dpcausal as dc\n\n"
@@ -57,14 +57,24 @@ def file_name(path: str) -> str:
 
 
 def ledger_name(url: str) -> str:
-    """A ledger's address without login and without folders.
+    """A ledger's address without login, options and folders.
 
-    >>> ledger_name("postgresql://me:p@ss@host/db"), ledger_name("sqlite:////home/me/b.db")
+    Options (after ``?``) go because a password may be one. Where an ``@`` comes after a ``?`` either may be part of a
+    password, and all of the address goes. A name is its own name.
+
+    >>> ledger_name("postgresql://me:p@ss@host/db?password=x"), ledger_name("sqlite:////home/me/b.db")
     ('postgresql://...@host/db', 'sqlite:///b.db')
+    >>> ledger_name("postgresql://me:p?w@host/db"), ledger_name("postgresql://host/db")
+    ('postgresql://...', 'postgresql://host/db')
     """
     if url.startswith(_SQLITE):
         return _SQLITE + file_name(url.removeprefix(_SQLITE))
-    return _LOGIN.sub("//...@", url)
+    scheme, _, rest = url.partition("://")
+    plain, mark, options = rest.replace("#", "?").partition("?")
+    if mark and "@" in options:
+        return f"{scheme}://..."
+    _, login, place = plain.rpartition("@")
+    return f"{scheme}://...@{place}" if login else f"{scheme}://{plain}"
 
 
 def literal(value: Any) -> str:

@@ -14,7 +14,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.report import words
 from dpcausal.report.drawing import svg
 from dpcausal.report.origin import Origin
-from dpcausal.report.spending import chart, rows, steps
+from dpcausal.report.spending import chart, rows, steps, unit_words
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -67,6 +67,7 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
         questions=words.questions(result),
         chart=chart(found),
         unit=found[0].unit if found else "",
+        unit_words=unit_words(found),
         events=rows(statement["events"]),
         citation=words.citation(result),
         python_call=words.python_call(result, origin),

@@ -69,7 +69,17 @@ def rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else "none"
+    return f"{value:.4g}" if math.isfinite(value) else ""
+
+
+def unit_words(found: Sequence[Step]) -> str:
+    """One line to stand under the chart; empty where it needs none."""
+    if not found or found[0].unit == "events":
+        return ""
+    shares = "the bars show shares of the total"
+    if found[0].unit == "rho":
+        return f"rho: cost of Gaussian noise, converted to epsilon and delta at the end; {shares}."
+    return f"{shares[0].upper()}{shares[1:]}."
 
 
 def shortened(label: str, most: int = 34) -> str:
@@ -81,21 +91,23 @@ def chart(found: Sequence[Step]) -> str:
     """The bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
     if not found:
         return ""
-    most = max(step.cost for step in found) or 1.0
+    most, total = max(step.cost for step in found) or 1.0, math.fsum(step.cost for step in found)
     height = STEP * len(found) + 8
     parts = [
-        f'<svg id="spending" viewBox="0 0 {LEFT + WIDE + 120:g} {height:g}" role="img" '
+        f'<svg id="spending" viewBox="0 0 {LEFT + WIDE + 160:g} {height:g}" role="img" '
         f'aria-label="Cost of each step, in {found[0].unit}">'
     ]
     for i, step in enumerate(found):
         y = i * STEP + 6
         name = step.label + (f" ({step.times} times)" if step.times > 1 else "")
-        words = f"{name}: {step.unit} {step.cost:.4g}"
+        amount = f"{step.unit} {step.cost:.4g}" + (
+            f" ({step.cost / total:.0%})" if step.unit != "events" and total > 0 else ""
+        )
         wide = max(WIDE * step.cost / most, 1.0)
         parts.append(
-            f'<g class="bar"><title>{escape(words)}</title>'
+            f'<g class="bar"><title>{escape(f"{name}: {amount}")}</title>'
             f'<text class="name" x="{LEFT - 10:g}" y="{y + 13:g}">{escape(shortened(name))}</text>'
             f'<rect x="{LEFT:g}" y="{y:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
-            f'<text x="{LEFT + wide + 8:.1f}" y="{y + 13:g}">{step.unit} {step.cost:.4g}</text></g>'
+            f'<text x="{LEFT + wide + 8:.1f}" y="{y + 13:g}">{escape(amount)}</text></g>'
         )
     return "\n".join([*parts, "</svg>"])

@@ -38,6 +38,11 @@ def promise(statement: PrivacyStatement) -> list[str]:
         "finding about people in general can't be applied to someone: that smoking causes cancer is learned "
         "with or without them."
     )
+    larger = "" if statement.delta == 0 else ", and a larger delta"
+    lines.append(
+        f"Someone with k rows in the table is protected k times less (k times epsilon{larger}): put one row per person "
+        "where you can."
+    )
     if statement.neighbours is Neighbours.ADD_REMOVE:
         lines.append("The number of rows is protected too.")
     if statement.ledger:
@@ -57,6 +62,8 @@ def open_questions(result: DiscoveryResult) -> list[str]:
     told = any("could not be answered" in note for note in result.notes)
     if told or not result.complete:
         why = "the reasons are counted below"
+    elif result.privacy.epsilon is None:
+        why = "with this many rows its answer would have been chance"
     else:
         why = "with this budget and this many rows its answer would have been noise"
     lines = [
@@ -66,7 +73,7 @@ def open_questions(result: DiscoveryResult) -> list[str]:
     ]
     if not result.complete:
         lines.append("The search ended before every question was asked: the budget was spent.")
-    return [*lines, *result.notes]
+    return [*(lines or ["Everything that was needed was tested."]), *result.notes]
 
 
 def questions(result: DiscoveryResult) -> str:

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 import dpcausal as dc
+from dpcausal.cli.repeat import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 from dpcausal.report.drawing import svg
-from dpcausal.report.origin import Origin
+from dpcausal.report.origin import Origin, ledger_name
 from dpcausal.report.page import render, write
-from dpcausal.report.spending import Step, chart, steps
+from dpcausal.report.spending import Step, chart, rows, steps, unit_words
 from dpcausal.report.words import open_questions, promise
 
 
@@ -196,3 +197,79 @@ def test_statements_and_tests_have_html_too(result) -> None:  # type: ignore[no-
     assert "border-left" in result.privacy._repr_html_()
     data = dc.networks.load("cancer").sample(1000, seed=1)
     assert "Smoker and Cancer" in dc.ci_test(data, "Smoker", "Cancer", epsilon=1.0)._repr_html_()
+
+
+def test_bars_have_shares_and_rho_is_explained() -> None:
+    parts = [Step("one", 1, 0.125, "rho"), Step("two", 3, 0.375, "rho")]
+    drawing = chart(parts)
+    assert ">rho 0.125 (25%)</text>" in drawing
+    assert "<title>two (3 times): rho 0.375 (75%)</title>" in drawing
+    assert unit_words(parts).startswith(
+        "rho: cost of Gaussian noise, converted to epsilon and delta at the end"
+    )
+    assert "rho" not in unit_words([Step("one", 1, 1.0, "epsilon")])
+    assert "%" not in chart([Step("one", 2, 2.0, "events")])
+    assert unit_words([Step("one", 2, 2.0, "events")]) == unit_words([]) == ""
+    assert "(" not in chart([Step("free", 1, 0.0, "rho")])
+
+
+def test_a_cost_that_an_event_has_not_is_an_empty_cell() -> None:
+    gauss = GaussianEvent(label="g", neighbours=Neighbours.REPLACE_ONE, sensitivity=1.0, sigma=2.0)
+    (row,) = rows(statement([gauss], "zCDP").events)
+    assert (row["epsilon"], row["rho"]) == ("", "0.125")
+
+
+def test_someone_with_more_rows_is_told() -> None:
+    told = " ".join(promise(statement([pure("p", 1.0)])))
+    assert "Someone with k rows in the table is protected k times less (k times epsilon): put one row" in told
+    also = replace(statement([pure("p", 1.0)]), delta=1e-6)
+    assert "(k times epsilon, and a larger delta)" in " ".join(promise(also))
+
+
+def test_that_everything_was_tested_is_said_only_where_so(result) -> None:  # type: ignore[no-untyped-def]
+    done = replace(result, untested=frozenset(), complete=True, notes=("a remark",))
+    assert open_questions(done) == ["Everything that was needed was tested.", "a remark"]
+    pair = next(iter(result.graph.skeleton))
+    for left in (replace(done, untested=frozenset([pair])), replace(done, complete=False)):
+        assert "Everything that was needed was tested." not in open_questions(left)
+
+
+def test_a_page_without_privacy_speaks_of_no_budget() -> None:
+    data = dc.networks.load("cancer").sample(1000, seed=1)
+    page = " ".join(render(dc.discover(data, epsilon=None, method="pc")).split())
+    cards = page[page.index('<div class="cards">') : page.index("<figure>")]
+    assert cards.count('class="card"') == 1
+    assert "too weak for this many rows, and extra" in page
+    assert "for this budget" not in page
+    assert "the same call gives the same graph" in page
+    assert "Noise is drawn fresh" not in page
+
+
+LOGINS = [
+    "postgresql://ada:s3cret@host/db",
+    "postgresql://ada:s3cret@host:5432/db?sslmode=require",
+    "postgresql+psycopg://ada:s3c/s3cret@host/db",
+    "postgresql://ada:x@s3cret@host/db",
+    "postgresql://ada:x?s3cret@host/db",
+    "postgresql://ada:s3cret?x@host/db",
+    "postgresql://ada:s3cret#x@host/db",
+    "postgresql://host/db?user=ada&password=s3cret",
+    "postgresql://host/db?password=x@s3cret",
+    "postgresql://ada@host/db?password=s3cret",
+    "postgres://ada:s3cret@/db?host=/var/run",
+]
+
+
+@pytest.mark.parametrize("url", LOGINS)
+def test_no_login_of_a_ledger_is_shown(result, url: str) -> None:  # type: ignore[no-untyped-def]
+    """Neither as the command line cleans it, nor where an Origin is made with the address as it was given."""
+    command = ["dpcausal", "discover", "p.csv", "--ledger", url]
+    page = unescape(
+        render(result, origin=Origin("p.csv", "s.toml", command, {"epsilon": 1.0, "ledger": url}))
+    )
+    made = origin_of(Path("p.csv"), Path("s.toml"), Path("out"), {"epsilon": 1.0, "ledger": url}, {})
+    for shown in (page, ledger_name(url), repr(made)):
+        assert "s3cret" not in shown
+        assert "ada" not in shown.replace("adaptive", "")
+    assert "ledger='postgres" in page
+    assert ledger_name(ledger_name(url)) == ledger_name(url)
