@@ -124,6 +124,7 @@ def discover(
         notes=(*found.notes, *conflict_words(conflicts, settled=name in SETTLED)),
         confidence=found.confidence,
         conflicts=conflicts,
+        known=known,
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.declared import declared
+from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.graphs.graph import Graph
 
 
@@ -19,7 +20,7 @@ class DiscoveryResult:
 
     ``asked`` counts the questions by order; ``notes`` says in words what the method did. ``confidence`` (measured,
     where asked for): how often each edge is found again on noise drawn anew (``confidence.py``). ``conflicts``: edges
-    on whose directions answers contradict each other (``consistent.py``).
+    on whose directions answers contradict each other (``consistent.py``). ``known``: what was declared beforehand.
     """
 
     graph: Graph
@@ -34,6 +35,7 @@ class DiscoveryResult:
     notes: tuple[str, ...]
     confidence: Mapping[Pair, float] | None = None
     conflicts: frozenset[Pair] = frozenset()
+    known: Knowledge = field(default_factory=Knowledge)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -51,6 +53,7 @@ class DiscoveryResult:
             ],
             "asked": {str(order): count for order, count in sorted(self.asked.items())},
             "notes": list(self.notes),
+            "declared": declared(self.known),
             "confidence": None
             if self.confidence is None
             else [
