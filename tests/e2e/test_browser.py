@@ -132,7 +132,7 @@ def test_drawn_dragged_and_said(result: DiscoveryResult, tmp_path: Path) -> None
 def test_confidence_is_said_when_there_is_one(result: DiscoveryResult, tmp_path: Path) -> None:
     confident = copy(result)
     object.__setattr__(confident, "confidence", dict.fromkeys(result.graph.skeleton, 0.97))
-    assert "confidence 97%" in probed(confident, tmp_path)["said"]
+    assert "edge found again in 97% of repeats" in probed(confident, tmp_path)["said"]
 
 
 def luminance(colour: str) -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from html import escape
 from unicodedata import east_asian_width
 
 from dpcausal.graphs.graph import Graph
+from dpcausal.report.edge_words import Marks
 from dpcausal.report.layout import layout
 from dpcausal.report.routes import HEIGHT, Line, frame, lines, row
 
 MARGIN = 24.0
-
-Pair = frozenset[str]
 
 
 def box_width(name: str) -> float:
@@ -23,24 +21,6 @@ def box_width(name: str) -> float:
     """
     letters = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in name)
     return max(60.0, 8.2 * letters + 24.0)
-
-
-def edge_words(a: str, b: str, arrow: bool, untested: bool = False, confidence: float | None = None) -> str:
-    """One edge as a sentence; the text that hovering shows.
-
-    >>> edge_words("a", "b", True)
-    'a → b in every graph that fits, if no common cause is hidden'
-    >>> edge_words("a", "b", False, confidence=0.98)
-    'a and b are linked, direction not decided by the data; confidence 98%'
-    """
-    text = (
-        f"{a} → {b} in every graph that fits, if no common cause is hidden"
-        if arrow
-        else f"{a} and {b} are linked, direction not decided by the data"
-    )
-    if untested:
-        text += "; not fully tested at this budget"
-    return text if confidence is None else f"{text}; confidence {confidence:.0%}"
 
 
 def node_words(graph: Graph, name: str) -> str:
@@ -57,12 +37,7 @@ def node_words(graph: Graph, name: str) -> str:
     return f"{name}: " + ("; ".join(f"{label} {', '.join(names)}" for label, names in parts) or "no edges")
 
 
-def svg(
-    graph: Graph,
-    untested: Collection[Pair] = (),
-    confidence: Mapping[Pair, float] | None = None,
-    name: str = "graph",
-) -> str:
+def svg(graph: Graph, marks: Marks | None = None, name: str = "graph") -> str:
     """An ``<svg>`` element that scales with its container; every edge and node has a hover text.
 
     ``name`` is its id; two drawings on one page need different ones.
@@ -79,7 +54,7 @@ def svg(
         'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker></defs>',
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
-    parts += [_edge(graph, line, untested, confidence or {}, f"{name}-head") for line in drawn]
+    parts += [_edge(graph, line, marks or Marks(), f"{name}-head") for line in drawn]
     for node in graph.nodes:
         x, y, box = places.x[node], row(places.layer[node]), width[node]
         words = escape(node_words(graph, node))
@@ -91,15 +66,13 @@ def svg(
     return "\n".join([*parts, "</g>", "</svg>"])
 
 
-def _edge(
-    graph: Graph, line: Line, untested: Collection[Pair], confidence: Mapping[Pair, float], marker: str
-) -> str:
+def _edge(graph: Graph, line: Line, marks: Marks, marker: str) -> str:
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
     upward = arrow and (line.lower, line.upper) in graph.directed
     a, b = (line.lower, line.upper) if upward else (line.upper, line.lower)
-    words = escape(edge_words(a, b, arrow, pair in untested, confidence.get(pair)))
-    kind = ("arrow" if arrow else "plain") + (" untested" if pair in untested else "")
+    words = escape(marks.sentence(a, b, arrow))
+    kind = ("arrow" if arrow else "plain") + (" untested" if pair in marks.untested else "")
     head = (f' marker-{"start" if upward else "end"}="url(#{marker})"') if arrow else ""
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
     ends = f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.report.drawing import svg
-from dpcausal.report.page import confidence_of
+from dpcausal.report.edge_words import Marks
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -27,7 +27,7 @@ STYLE = """\
 def html(result: DiscoveryResult) -> str:
     """The piece; edges and boxes tell themselves in words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
-    drawing = svg(result.graph, result.untested, confidence_of(result), name)
+    drawing = svg(result.graph, Marks.of(result), name)
     lead = f"{len(result.graph.skeleton)} edges among {len(result.graph.nodes)} columns, found by {result.method}."
     left = [" and ".join(sorted(pair)) for pair in sorted(result.untested, key=sorted)]
     remarks = [f"Not fully tested, kept: {', '.join(left)}."] if left else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,32 +10,27 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
+from dpcausal.discovery.declared import declared_words
 from dpcausal.report import words
 from dpcausal.report.drawing import svg
+from dpcausal.report.edge_words import Marks
 from dpcausal.report.origin import Origin
 from dpcausal.report.spending import chart, rows, steps, unit_words
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
 
-Pair = frozenset[str]
-
-
-def confidence_of(result: DiscoveryResult) -> Mapping[Pair, float]:
-    """The result's confidence in edges; empty where its method gives none."""
-    return getattr(result, "confidence", None) or {}
-
 
 def edge_rows(result: DiscoveryResult) -> list[dict[str, Any]]:
     """Every edge for the table below the drawing."""
-    confidence = confidence_of(result)
+    marks = Marks.of(result)
     return [
         {
             "from": a,
             "to": b,
             "arrow": arrow,
-            "confidence": confidence.get(frozenset((a, b))),
-            "untested": frozenset((a, b)) in result.untested,
+            "confidence": marks.confidence.get(frozenset((a, b))),
+            "remark": marks.remark(a, b, arrow),
         }
         for a, b, arrow in result.graph.edges()
     ]
@@ -59,9 +53,11 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=result.graph.to_json(),
-        drawing=svg(result.graph, result.untested, confidence_of(result)),
+        drawing=svg(result.graph, Marks.of(result)),
+        declared=declared_words(result.known),
+        arrows_declared=bool(result.known.arrows),
         edges=edge_rows(result),
-        has_confidence=bool(confidence_of(result)),
+        has_confidence=bool(Marks.of(result).confidence),
         promise=words.promise(result.privacy),
         open_questions=words.open_questions(result),
         questions=words.questions(result),

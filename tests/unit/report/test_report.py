@@ -17,6 +17,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 from dpcausal.report.drawing import svg
+from dpcausal.report.edge_words import Marks
 from dpcausal.report.origin import Origin, ledger_name
 from dpcausal.report.page import render, write
 from dpcausal.report.spending import Step, chart, rows, steps, unit_words
@@ -42,23 +43,24 @@ class Resources(HTMLParser):
 
 def test_drawing_has_every_node_and_edge_in_words() -> None:
     graph = dc.Graph(["a<b", "c", "d"], directed=[("a<b", "c")], undirected=[("c", "d")])
-    drawing = svg(graph, untested=[frozenset(("c", "d"))])
+    drawing = svg(graph, Marks(untested=[frozenset(("c", "d"))]))
     assert "a&lt;b → c in every graph that fits, if no common cause is hidden" in drawing
     assert "direction not decided by the data; not fully tested" in drawing
     assert drawing.count('class="node"') == 3
     assert drawing.count('class="line"') == 2
     assert drawing.count("marker-end") == 1
-    assert "confidence" not in drawing
+    assert "found again" not in drawing
 
 
-def test_hovering_tells_the_confidence() -> None:
+def test_hovering_tells_the_confidence_apart_from_the_direction() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
-    drawing = svg(graph, confidence={frozenset(("a", "b")): 0.987})
+    drawing = svg(graph, Marks(confidence={frozenset(("a", "b")): 0.987}))
     assert (
-        "<title>a → b in every graph that fits, if no common cause is hidden; confidence 99%</title>"
-        in drawing
-    )
-    assert drawing.count("confidence") == 2  # the title and the label of one edge, not of the other
+        "<title>a → b in every graph that fits, if no common cause is hidden; edge found again in 99% of repeats "
+        "(says nothing about its direction)</title>"
+    ) in drawing
+    assert drawing.count("found again") == 2  # the title and the label of one edge, not of the other
+    assert "confidence" not in drawing
 
 
 def test_an_arrow_laid_upward_keeps_its_head() -> None:

@@ -1,0 +1,96 @@
+"""What may be said of an edge: as a sentence (hovering, screen readers) and as a remark (the table)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dpcausal.discovery.knowledge import Knowledge, Pair
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
+
+DECLARED = "direction as you declared"
+OPEN = "direction not decided by the data"
+CONFLICT = "answers contradict each other about its direction"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is known of edges besides the graph: untested ones, confidence, what was declared, contradictions."""
+
+    untested: Collection[Pair] = ()
+    confidence: Mapping[Pair, float] = field(default_factory=dict)
+    known: Knowledge = field(default_factory=Knowledge)
+    conflicts: Collection[Pair] = ()
+    private: bool = True
+
+    @classmethod
+    def of(cls, result: DiscoveryResult) -> Marks:
+        """Those of a result; an edge that was required has no confidence, for it is found whatever the data."""
+        confidence = {
+            pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept
+        }
+        private = result.privacy.epsilon is not None
+        return cls(result.untested, confidence, result.known, result.conflicts, private)
+
+    def sentence(self, a: str, b: str, arrow: bool) -> str:
+        """One edge as a sentence.
+
+        >>> Marks().sentence("a", "b", True)
+        'a → b in every graph that fits, if no common cause is hidden'
+        >>> Marks(confidence={frozenset("ab"): 0.98}).sentence("a", "b", False).partition("; ")[2]
+        'edge found again in 98% of repeats (says nothing about its direction)'
+        """
+        pair = frozenset((a, b))
+        if arrow and self._plain(a, b):
+            text = f"{a} → {b} {self._fits()}, if no common cause is hidden"
+        else:
+            text = f"{a} → {b}, " if arrow else f"{a} and {b} are linked, "
+            text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
+        if pair in self.untested:
+            text += f"; {self.not_tested()}"
+        if pair in self.confidence:
+            text += f"; edge found again in {self.confidence[pair]:.0%} of repeats (says nothing about its direction)"
+        return text
+
+    def remark(self, a: str, b: str, arrow: bool) -> str:
+        """The same for a row that shows names, arrow and confidence already.
+
+        >>> Marks(known=Knowledge.of(["a", "b"], tiers=[["a"], ["b"]])).remark("a", "b", True)
+        'direction as you declared'
+        """
+        pair = frozenset((a, b))
+        parts = self._declared_edge(pair)
+        if pair in self.untested:
+            parts.append(self.not_tested())
+        if pair not in self.untested or not self._plain(a, b):
+            parts.append(self._direction(a, b, arrow))
+        return "; ".join(parts)
+
+    def not_tested(self) -> str:
+        """That an edge stands without a full test."""
+        return "not fully tested at this budget" if self.private else "not fully tested with this many rows"
+
+    def _plain(self, a: str, b: str) -> bool:
+        """Whether nothing was declared and nothing is contradicted about this edge."""
+        return (a, b) not in self.known.arrows and not {frozenset((a, b))} & {
+            *self.conflicts,
+            *self.known.kept,
+        }
+
+    def _declared_edge(self, pair: Pair) -> list[str]:
+        return ["edge as you declared"] if pair in self.known.kept else []
+
+    def _direction(self, a: str, b: str, arrow: bool) -> str:
+        if arrow and (a, b) in self.known.arrows:
+            return DECLARED
+        if frozenset((a, b)) in self.conflicts:
+            return CONFLICT
+        return f"same direction {self._fits()}" if arrow else OPEN
+
+    def _fits(self) -> str:
+        return "in every graph that fits" + (
+            " and agrees with what you declared" if self.known.arrows else ""
+        )

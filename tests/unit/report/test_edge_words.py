@@ -1,0 +1,103 @@
+"""What is said of edges when directions were declared beforehand: never that the data found them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.report.edge_words import Marks
+from dpcausal.report.page import render
+
+NAMES = ["a", "b", "c", "d"]
+AB, CD = frozenset("ab"), frozenset("cd")
+
+
+@pytest.fixture(scope="module")
+def result() -> DiscoveryResult:
+    """A graph made by hand in the shell of a real result: a -> b by tiers, b -> c by the data, c - d required."""
+    found = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0)
+    return replace(
+        found,
+        graph=dc.Graph(NAMES, directed=[("a", "b"), ("b", "c")], undirected=[("c", "d")]),
+        known=Knowledge.of(NAMES, required=[{"c", "d"}], tiers=[["a"], ["b"]]),
+        untested=frozenset(),
+        conflicts=frozenset(),
+        confidence={AB: 1.0, CD: 1.0},
+    )
+
+
+def remarks(page: str) -> dict[str, str]:
+    """The last cell of every row of the table of edges, by its names."""
+    rows = re.findall(r'<tr data-from="(\w)" data-to="(\w)">.*<td>([^<]*)</td></tr>', page)
+    return {a + b: remark for a, b, remark in rows}
+
+
+def test_the_table_says_what_was_declared(result: DiscoveryResult) -> None:
+    assert remarks(render(result)) == {
+        "ab": "direction as you declared",
+        "bc": "same direction in every graph that fits and agrees with what you declared",
+        "cd": "edge as you declared; direction not decided by the data",
+    }
+
+
+def test_hovering_says_it_too_and_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
+    titles = re.findall(r"<title>(.*?)</title>", unescape(render(result)))
+    again = "; edge found again in 100% of repeats (says nothing about its direction)"
+    assert f"a → b, direction as you declared{again}" in titles
+    assert (
+        "b → c in every graph that fits and agrees with what you declared, if no common cause is hidden"
+        in titles
+    )
+    assert "c and d are linked, edge as you declared; direction not decided by the data" in titles
+
+
+def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
+    page = render(result)
+    line = '<p id="declared">You declared: in order of time a, then b; required c - d.</p>'
+    assert page.index(line) < page.index("<figure>")
+    assert "direction as you declared, or the same in every graph that fits" in page
+    bare = render(replace(result, known=Knowledge()))
+    assert "you declared" not in bare.lower()
+    assert remarks(bare)["ab"] == "same direction in every graph that fits"
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"required": [("a", "b")]}, "edge as you declared; direction as you declared"),
+        ({"forbidden": [("b", "a")]}, "direction as you declared"),
+        ({"tiers": [["a"], ["b"]]}, "direction as you declared"),
+        (
+            {"tiers": [["a", "b"], ["c"]]},
+            "same direction in every graph that fits and agrees with what you declared",
+        ),
+    ],
+)
+def test_each_way_to_declare_a_direction(known: dict[str, list[object]], said: str) -> None:
+    assert Marks(known=Knowledge.of(NAMES, **known)).remark("a", "b", True) == said  # type: ignore[arg-type]
+
+
+def test_untested_and_contradicted_edges() -> None:
+    known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
+    marks = Marks(untested=[AB, CD], known=known, conflicts=[AB, frozenset("bc")])
+    assert marks.remark("a", "b", True) == "not fully tested at this budget; direction as you declared"
+    assert marks.remark("c", "d", True) == "not fully tested at this budget"
+    assert marks.remark("b", "c", True) == "answers contradict each other about its direction"
+    assert marks.sentence("b", "c", True) == "b → c, answers contradict each other about its direction"
+    assert (
+        Marks(untested=[CD], private=False).remark("c", "d", False) == "not fully tested with this many rows"
+    )
+
+
+def test_a_discovery_with_tiers_says_so() -> None:
+    """At this size Smoker - Cancer is found with probability near 1, and its direction comes from the tiers alone."""
+    data = dc.networks.load("cancer").sample(20_000, seed=1)
+    found = dc.discover(data, epsilon=None, method="pc", tiers=[["Smoker"], ["Cancer"]])
+    assert ("Smoker", "Cancer") in found.graph.directed
+    assert "<title>Smoker → Cancer, direction as you declared</title>" in render(found)
