@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpcausal.citests.choice import choose
-from dpcausal.citests.method import assumed
+from dpcausal.citests.method import AnyMethod, assumed
 from dpcausal.citests.question import Question
 from dpcausal.citests.registry import any_method_named
 from dpcausal.citests.result import CITestResult
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 PUBLIC = ("the schema (columns, levels, bins)", "the question, the test and its level")
+EXACT = "the exact statistic"
 
 
 def ci_test(
@@ -94,11 +95,12 @@ def ci_test(
     outcome = session.ask(question.x, question.y, question.given)
     rows = ("the number of rows",) if relation is not Neighbours.ADD_REMOVE else ()
     statement = budget.statement(
-        released=[f"{question}: {test.releases}"],
-        public=(*PUBLIC, *rows, *assumed(test, data)),
+        released=[f"{question}: {EXACT if epsilon is None else test.releases}"],
+        public=(*PUBLIC, *rows, *_also_public(test, data, question)),
         adaptive=outcome.chosen is not None,
         unit=test.protects,
         limits=(DRAFT_LIMIT,) if data.schema.draft else (),
+        rows=data.n if rows else None,
     )
     return CITestResult(
         x=x,
@@ -115,3 +117,9 @@ def ci_test(
         why=why if outcome.chosen is None else f"{why}; {outcome.chosen}",
         privacy=statement,
     )
+
+
+def _also_public(test: AnyMethod, data: Dataset | Counts, question: Question) -> tuple[str, ...]:
+    """What the test takes to be public besides; bins of numeric conditioning columns only where there are any."""
+    binned = any(name in question.numeric for name in question.given)
+    return tuple(line for line in assumed(test, data) if binned or not line.startswith("the bins of"))

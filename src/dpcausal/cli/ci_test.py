@@ -83,6 +83,7 @@ def run_test(
     import dpcausal as dc
     from dpcausal.citests.question import Question
     from dpcausal.cli.numeric_given import how_given
+    from dpcausal.cli.weak import warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
@@ -113,6 +114,7 @@ def run_test(
             dataset=dataset,
         )
     public_n = None if neighbours == "add-remove" and not no_privacy else rows.n
+    warn_weak(epsilon, delta, public_n)
     how = how_given(found.method, question, rows, public_n)
     if how and "declared bins" not in found.why:
         found = replace(found, why=f"{found.why}; {how}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.release_dir import keep_earlier, kept_words, prepared, write_texts
+from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
 
@@ -185,5 +186,6 @@ def run_discover(
         result = discover(rows, progress=bars, **options)
         kept = write(result, out, origin_of(data, schema, out, options, texts))
     typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {out}")
+    warn_weak(epsilon, delta, None if neighbours == "add-remove" else rows.n)
     if kept is not None:
         typer.echo(kept_words(kept), err=as_json)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from dpcausal.cli.release_dir import keep_earlier, kept_words, prepared, write_texts
+from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
@@ -135,5 +136,6 @@ def run_gwas(
         write_texts(out, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
         draw_hits(result, out / "hits.png")
     typer.echo(result.to_json() if as_json else result.summary())
+    warn_weak(epsilon, 0.0)
     if kept is not None:
         typer.echo(kept_words(kept), err=as_json)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.weak import warn_weak
 from dpcausal.core.errors import LedgerError
 from dpcausal.privacy.accounting.filter import check_total
 
@@ -78,6 +79,7 @@ def create(
     """
     check_total(epsilon, delta)  # before a file is made
     opened = _open(ledger, create=True)
+    warn_weak(epsilon, delta)
     entry = opened.create(dataset, epsilon, delta, neighbours=neighbours)
     if as_json:
         _print_json(entry.to_dict())

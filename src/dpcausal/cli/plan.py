@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -64,12 +65,19 @@ def run_plan(
 ) -> None:
     """Plan; the table or the JSON object goes to standard output."""
     from dpcausal.cli.release_dir import prepared, write_texts
+    from dpcausal.cli.weak import warn_weak
+    from dpcausal.data.scan import DRAFT, DraftSchema
+    from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
+    declared = Schema.from_toml(schema)
     found = plan(
-        schema, rows, epsilon, delta, neighbours=neighbours, level=level, max_order=max_order, effect=effect,
+        declared, rows, epsilon, delta, neighbours=neighbours, level=level, max_order=max_order, effect=effect,
         share=share,
     )  # fmt: skip
+    if declared.draft:
+        warnings.warn(DRAFT, DraftSchema, stacklevel=1)
+    warn_weak(epsilon, delta, rows)
     if out is not None:
         with prepared(out):
             write_texts(out, {"plan.json": found.to_json()})

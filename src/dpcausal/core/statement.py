@@ -32,7 +32,12 @@ KNOWN_LIMITS = (
     "that grid with one more grid step of sensitivity.",
     "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
     "The guarantee covers this release; others from the same rows add to it (a ledger sums them).",
+    "It is for one unit, as named here (one row): someone with k of them is protected k times less (k times epsilon, "
+    "and at least k times delta).",
 )
+WEAK = "Weak promise: "  # begins every line of ``weak_promise``
+WEAK_EPSILON = 10.0  # above it e^epsilon is over 22,000
+HARD_EPSILON = 3.0  # up to it, e^epsilon at most about 20, neighbours are called hard to tell apart
 
 NO_PRIVACY = "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added"
 
@@ -53,6 +58,34 @@ NO_LEDGER = (
     "No ledger: nobody adds this up with other releases from these rows. To keep count: --ledger URL --dataset NAME "
     "(in Python ledger=, dataset=)."
 )
+
+
+def weak_promise(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[str, ...]:
+    """What makes a budget promise little, a line each; ``rows`` only where their number is public.
+
+    delta >= 1/n allows to release a row chosen at random as it is: it is then any given one with probability 1/n.
+
+    >>> weak_promise(1.0, 1e-6, 8000)
+    ()
+    >>> weak_promise(1.0, 0.1, 8000)[0]
+    'Weak promise: delta 0.1 is not below one over the number of rows (8,000): it allows releasing whole rows.'
+    """
+    lines = []
+    if epsilon is not None and epsilon > WEAK_EPSILON:
+        lines.append(
+            f"{WEAK}epsilon {epsilon:g} promises almost nothing: a result may be {_factor(epsilon):.3g} times as "
+            "likely with one row as with another in its place."
+        )
+    if delta and rows and delta >= 1 / rows:
+        lines.append(
+            f"{WEAK}delta {delta:g} is not below one over the number of rows ({rows:,}): it allows releasing whole "
+            "rows."
+        )
+    return tuple(lines)
+
+
+def _factor(epsilon: float) -> float:
+    return math.exp(min(epsilon, 700.0))
 
 
 def _software() -> dict[str, str]:
@@ -167,11 +200,7 @@ class PrivacyStatement:
         if self.epsilon is not None and self.delta is not None:
             meaning = PLAIN.get(self.definition, self.definition)
             lines.append(f"Privacy: epsilon {self.epsilon:.6g}, delta {self.delta:.6g} ({meaning}).")
-            factor = math.exp(min(self.epsilon, 700.0))
-            lines.append(
-                f"Protects {self.unit}: {RELATIONS[self.neighbours]} are hard to tell apart; no result is more than "
-                f"{factor:.3g} times as likely from one as from the other."
-            )
+            lines.append(f"Protects {self.unit}: {self._apart(self.epsilon, self.delta)}")
         if self.events:
             plural = "s" if len(self.events) > 1 else ""
             lines.append(f"Charged for {len(self.events)} noisy answer{plural}: {self.composition}.")
@@ -181,6 +210,20 @@ class PrivacyStatement:
         if self.public:
             lines.append("Assumed public: " + "; ".join(self.public) + ".")
         return "\n".join(lines)
+
+    def _apart(self, epsilon: float, delta: float) -> str:
+        """How well neighbours can be told apart; the exception that delta allows stands in the same sentence."""
+        pair, factor = RELATIONS[self.neighbours], f"{_factor(epsilon):.3g}"
+        but = f", apart from a probability of at most {delta:.3g}" if delta else ""
+        if epsilon <= HARD_EPSILON and not any(line.startswith(WEAK) for line in self.limits):
+            return (
+                f"{pair} are hard to tell apart; no result is more than {factor} times as likely from one as from the "
+                f"other{but}."
+            )
+        return (
+            f"{pair} can be told apart with odds up to {factor} to 1; no result is more than {factor} times as likely "
+            f"from one as from the other{but}."
+        )
 
     def _ledger_words(self) -> str:
         if not self.ledger:

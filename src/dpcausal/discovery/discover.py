@@ -110,6 +110,7 @@ def discover(
         public=public,
         adaptive=found.adaptive,
         limits=(DRAFT_LIMIT,) if counts.schema.draft else (),
+        rows=counts.n if relation is Neighbours.REPLACE_ONE else None,
     )
     return DiscoveryResult(
         graph=graph,

@@ -35,7 +35,7 @@ from dpcausal._version import __version__
 from dpcausal.core import entropy
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import KNOWN_LIMITS, PrivacyStatement
+from dpcausal.core.statement import KNOWN_LIMITS, PrivacyStatement, weak_promise
 from dpcausal.privacy.accounting.exact import exact, left_of
 from dpcausal.privacy.accounting.filter import Filter, Reading, Spent
 from dpcausal.privacy.events import Event
@@ -179,12 +179,13 @@ class Budget:
         noise: str = NOISE,
         limits: Sequence[str] = (),
         not_private: str | None = None,
+        rows: int | None = None,
     ) -> PrivacyStatement:
         """The privacy statement of what was charged.
 
         ``adaptive=False`` only if all events and their number were fixed before the first answer: then the
-        reading is the guarantee. Otherwise the total is. ``limits`` adds to the known ones; ``not_private``
-        says why it is not.
+        reading is the guarantee. Otherwise the total is. ``limits`` adds to the known ones, and so does a weak
+        promise (``rows``: their number, where public); ``not_private`` says why it is not.
         """
         if self._filter is None:
             return PrivacyStatement.none(released=list(released), neighbours=self.neighbours)
@@ -209,7 +210,7 @@ class Budget:
             asked={"epsilon": self.total.epsilon, "delta": self.total.delta},
             reading={"epsilon": reading.epsilon, "delta": reading.delta},
             noise=noise if why != SEEDED else "a seeded generator, for tests only",
-            limits=(*KNOWN_LIMITS, *limits),
+            limits=(*KNOWN_LIMITS, *weak_promise(guarantee.epsilon, guarantee.delta, rows), *limits),
             ledger=self._ledger_note(),
         )
 

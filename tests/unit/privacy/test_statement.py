@@ -9,7 +9,7 @@ import pytest
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import KNOWN_LIMITS, PrivacyStatement
+from dpcausal.core.statement import KNOWN_LIMITS, WEAK, PrivacyStatement, weak_promise
 from dpcausal.privacy.budget import SEEDED, Budget
 from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEvent
 from dpcausal.privacy.ledger import Ledger
@@ -125,6 +125,41 @@ def test_summary_and_html() -> None:
     assert "(fixed in advance; sums of epsilon and of delta)" in statement.summary()
     assert "&lt;script&gt;" in statement._repr_html_()
     assert "<script>" not in statement._repr_html_()
+
+
+def test_weak_promises_are_named() -> None:
+    """Above epsilon 10, and from delta 1/n on where n is public: in the limits, and not called hard to tell apart."""
+    assert weak_promise(10.0, 1e-4, 8000) == ()
+    assert weak_promise(None, None, 8000) == ()
+    assert [line.split(":")[1].split()[0] for line in weak_promise(10.1, 1 / 8000, 8000)] == [
+        "epsilon",
+        "delta",
+    ]
+    assert weak_promise(1.0, 0.1) == ()  # the number of rows is protected
+    large = Budget(100.0).statement(released=[])
+    assert not [line for line in large.limits if line.startswith(WEAK)]  # nothing was charged
+    budget = Budget(100.0, 0.1)
+    budget.charge(LAPLACE)
+    for rows, lines in ((None, 1), (8000, 2)):
+        found = budget.statement(released=["a count"], rows=rows)
+        assert len([line for line in found.limits if line.startswith(WEAK)]) == lines
+        assert "hard to tell apart" not in found.summary()
+    assert "hard to tell apart" in made(rows=8000).summary()
+
+
+@pytest.mark.parametrize(("epsilon", "hard"), [(0.5, True), (3.0, True), (3.1, False), (1000.0, False)])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_sentence_on_telling_apart(epsilon: float, hard: bool, delta: float) -> None:
+    budget = Budget(epsilon, delta)
+    budget.charge(LAPLACE)
+    (line,) = [text for text in budget.statement(released=["x"]).summary().splitlines() if "Protects" in text]
+    assert ("are hard to tell apart" in line) == hard
+    assert ("can be told apart with odds up to" in line) != hard
+    assert line.endswith("apart from a probability of at most 1e-06." if delta else "from the other.")
+
+
+def test_a_person_with_several_rows_is_in_the_limits() -> None:
+    assert any("k times less" in line for line in made().limits)
 
 
 def test_the_words_for_a_search_say_what_the_filter_means() -> None:

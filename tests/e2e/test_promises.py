@@ -1,0 +1,102 @@
+"""What the commands say about their promise: exact answers, weak budgets, drafts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpcausal.cli.app import run
+
+SCHEMA = """
+[columns.a]
+type = "categorical"
+levels = ["no", "yes"]
+[columns.b]
+type = "categorical"
+levels = ["no", "yes"]
+[columns.c]
+type = "numeric"
+lower = 0
+upper = 10
+bins = [5]
+"""
+BINS = "bins of numeric conditioning columns"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(SCHEMA)
+    rows = "yes,no,1\nno,yes,7\nyes,yes,3\nno,no,9\n"
+    (tmp_path / "t.csv").write_text("a,b,c\n" + rows * 50)
+    return tmp_path
+
+
+def asked(*more: str) -> list[str]:
+    return ["test", "t.csv", "--schema", "s.toml", "--x", "a", "--y", "b", *more]
+
+
+@pytest.mark.usefixtures("here")
+def test_an_exact_answer_is_called_exact(capsys: pytest.CaptureFixture[str]) -> None:
+    for method in ("kendall", "chi2", "measured"):
+        assert run(asked("--no-privacy", "--method", method)) == 0
+        said = capsys.readouterr().out
+        assert "Released: a and b: the exact statistic." in said
+        assert "with Laplace noise" not in said
+    assert run(asked("--epsilon", "1", "--method", "kendall")) == 0
+    assert "with Laplace noise" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("given", "told"), [((), False), (("--given", "c"), True)])
+def test_bins_are_assumed_public_only_where_there_are_any(
+    given: tuple[str, ...], told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(asked("--epsilon", "1", "--method", "kendall", *given)) == 0
+    assert (BINS in capsys.readouterr().out) == told
+
+
+@pytest.mark.parametrize("command", ["test", "discover", "plan"])
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        (("1", "1e-6"), []),
+        (("100", "1e-6"), ["epsilon 100 promises almost nothing"]),
+        (("1", "0.005"), ["delta 0.005 is not below one over the number of rows (200)"]),
+    ],
+)
+def test_a_weak_budget_is_said_to_be(
+    command: str, budget: tuple[str, str], told: list[str], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--epsilon", budget[0], "--delta", budget[1]]
+    words = {
+        "test": asked("--method", "g", "--json"),
+        "discover": ["discover", "t.csv", "--schema", "s.toml", "--method", "svt-pc", "--out", "out"],
+        "plan": ["plan", "--schema", "s.toml", "--rows", "200"],
+    }
+    assert run([*words[command], *more]) == 0
+    said = capsys.readouterr()
+    lines = [line for line in said.err.splitlines() if "Weak promise" in line]
+    assert len(lines) == len(told)
+    assert all(part in line for part, line in zip(told, lines, strict=True))
+    if command == "discover":  # it may spend all it asked for; a test may need no delta, and then states none
+        limits = json.loads((here / "out" / "privacy.json").read_text())["limits"]
+        stated = [limit for limit in limits if "Weak promise" in limit]
+        assert [line.partition("dpcausal: ")[2] for line in lines] == stated
+
+
+@pytest.mark.usefixtures("here")
+def test_a_ledger_of_a_hundred(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ledger", "create", "--ledger", "sqlite:///b.db", "--dataset", "d", "--epsilon", "100"]) == 0
+    assert "epsilon 100 promises almost nothing" in capsys.readouterr().err
+
+
+def test_a_plan_of_a_draft_warns(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "--schema", "s.toml", "--rows", "200", "--epsilon", "1"]
+    assert run(words) == 0
+    assert capsys.readouterr().err == ""
+    (here / "s.toml").write_text("draft = true\n" + SCHEMA)
+    assert run(words) == 0
+    assert capsys.readouterr().err.startswith("dpcausal: the schema is an unchecked draft")
