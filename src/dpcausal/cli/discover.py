@@ -93,16 +93,11 @@ def parse_tiers(text: str) -> list[list[str]]:
 
 def write(result: DiscoveryResult, out: Path, origin: Origin) -> Path | None:
     """The privacy statement, the graph in three formats and the report; where an earlier release went, if any."""
+    from dpcausal.discovery.result_files import file_texts
     from dpcausal.report.page import write as write_page
 
     kept = keep_earlier(out)
-    files = {
-        "privacy.json": result.privacy.to_json(),
-        "graph.json": result.graph.to_json(),
-        "graph.dot": result.graph.to_dot(),
-        "graph.graphml": result.graph.to_graphml(),
-    }
-    write_texts(out, files)
+    write_texts(out, file_texts(result))
     write_page(result, out / "report.html", origin=origin)
     return kept
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dpcausal.graphs.graph import Graph
 
 
-def to_dot(graph: Graph) -> str:
-    r"""A ``digraph`` with every name quoted; a plain edge is an arc without a head.
+def to_dot(graph: Graph, untested: Collection[frozenset[str]] = ()) -> str:
+    r"""A ``digraph`` with every name quoted; a plain edge is an arc without a head, one in ``untested`` is dotted.
 
     Inside the quotes a quote and a backslash get a backslash before them, so any name is safe. Two names stay
     two nodes.
@@ -20,8 +22,15 @@ def to_dot(graph: Graph) -> str:
     """
     lines = [f"  {_quoted(name)};" for name in graph.nodes]
     for a, b, arrow in graph.edges():
-        lines.append(f"  {_quoted(a)} -> {_quoted(b)}{'' if arrow else ' [dir=none]'};")
+        marks = [] if arrow else ["dir=none"]
+        if frozenset((a, b)) in untested:
+            marks += ["style=dotted", 'tooltip="not fully tested"']
+        lines.append(f"  {_quoted(a)} -> {_quoted(b)}{_listed(marks)};")
     return "\n".join(["digraph {", *lines, "}"]) + "\n"
+
+
+def _listed(marks: list[str]) -> str:
+    return f" [{', '.join(marks)}]" if marks else ""
 
 
 def _quoted(name: str) -> str:

@@ -2,7 +2,8 @@
 
 Written as a directed graph where a plain edge is two arcs, one each way, because many readers (networkx among
 them) refuse a file that mixes directed and undirected edges. Every arc says ``kind`` = ``directed`` or
-``undirected``. The node id is the name itself. Reading also takes files that do mix, by ``directed="false"``
+``undirected``; on request also ``untested`` (true or false) and, where known, ``confidence``. The node id is the name
+itself. Reading also takes files that do mix, by ``directed="false"``
 on the edge or ``edgedefault="undirected"`` on the graph.
 
 Reference: Brandes, Eiglsperger, Lerner, GraphML Primer.
@@ -10,6 +11,7 @@ Reference: Brandes, Eiglsperger, Lerner, GraphML Primer.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from xml.etree import ElementTree
 
 from dpcausal.core.errors import InputError
@@ -18,24 +20,39 @@ from dpcausal.graphs.graph import Graph
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 
 
-def to_graphml(graph: Graph) -> str:
-    """The GraphML text, with its XML declaration.
+def to_graphml(
+    graph: Graph,
+    untested: Collection[frozenset[str]] | None = None,
+    confidence: Mapping[frozenset[str], float] | None = None,
+) -> str:
+    """The GraphML text, with its XML declaration; with ``untested``, every arc says whether its edge is among them.
 
     >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])
     >>> from_graphml(to_graphml(g)) == g
     True
     """
     root = ElementTree.Element("graphml", xmlns=_NAMESPACE)
-    ElementTree.SubElement(
-        root, "key", {"id": "kind", "for": "edge", "attr.name": "kind", "attr.type": "string"}
-    )
+    keys = {"kind": "string"}
+    if untested is not None:
+        keys["untested"] = "boolean"
+    if confidence:
+        keys["confidence"] = "double"
+    for key, kind in keys.items():
+        ElementTree.SubElement(root, "key", {"id": key, "for": "edge", "attr.name": key, "attr.type": kind})
     body = ElementTree.SubElement(root, "graph", edgedefault="directed")
     for name in graph.nodes:
         ElementTree.SubElement(body, "node", id=name)
     for a, b, arrow in graph.edges():
+        pair = frozenset((a, b))
+        told = {"kind": "directed" if arrow else "undirected"}
+        if untested is not None:
+            told["untested"] = "true" if pair in untested else "false"
+        if confidence and pair in confidence:
+            told["confidence"] = repr(float(confidence[pair]))
         for tail, head in [(a, b)] if arrow else [(a, b), (b, a)]:
             edge = ElementTree.SubElement(body, "edge", source=tail, target=head)
-            ElementTree.SubElement(edge, "data", key="kind").text = "directed" if arrow else "undirected"
+            for key, text in told.items():
+                ElementTree.SubElement(edge, "data", key=key).text = text
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'

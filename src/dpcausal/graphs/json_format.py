@@ -4,7 +4,8 @@
      "directed": [["a", "b"]], "undirected": [["b", "c"]]}
 
 Lists come in the order of the nodes, so equal graphs with equal node order give equal text. Reading refuses
-anything else with one ``InputError``; unknown extra keys are ignored, so later versions may add some.
+anything else with one ``InputError``; unknown extra keys are ignored, so later versions may add some, and a discovery
+adds what must be known of its edges (``discovery/result_files.py``).
 """
 
 from __future__ import annotations
@@ -22,22 +23,21 @@ FORMAT = "dpcausal-graph"
 VERSION = 1
 
 
-def to_json(graph: Graph) -> str:
-    """One JSON object on one line, in plain ASCII.
+def to_json(graph: Graph, more: Mapping[str, Any] | None = None) -> str:
+    """One JSON object on one line, in plain ASCII; ``more`` are further keys, after the graph's own.
 
     >>> to_json(Graph(["a", "b", "c"], directed=[("b", "a")], undirected=[("b", "c")]))[43:]
     '"nodes": ["a", "b", "c"], "directed": [["b", "a"]], "undirected": [["b", "c"]]}'
     """
     edges = list(graph.edges())
-    return json.dumps(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "nodes": list(graph.nodes),
-            "directed": [[a, b] for a, b, arrow in edges if arrow],
-            "undirected": [[a, b] for a, b, arrow in edges if not arrow],
-        }
-    )
+    own = {
+        "format": FORMAT,
+        "version": VERSION,
+        "nodes": list(graph.nodes),
+        "directed": [[a, b] for a, b, arrow in edges if arrow],
+        "undirected": [[a, b] for a, b, arrow in edges if not arrow],
+    }
+    return json.dumps({**own, **(more or {}), **own}, allow_nan=False)
 
 
 def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Graph:

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.discovery.declared import declared_words
+from dpcausal.discovery.result_files import graph_json
 from dpcausal.report import words
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
@@ -52,7 +53,7 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
         result=result,
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
-        graph_json=result.graph.to_json(),
+        graph_json=graph_json(result),
         drawing=svg(result.graph, Marks.of(result)),
         declared=declared_words(result.known),
         arrows_declared=bool(result.known.arrows),

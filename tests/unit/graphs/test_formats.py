@@ -10,6 +10,9 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs import Graph
+from dpcausal.graphs.dot_format import to_dot
+from dpcausal.graphs.graphml_format import to_graphml
+from dpcausal.graphs.json_format import to_json
 
 ODD = [
     'say "hi"',
@@ -198,3 +201,32 @@ def test_dot_quotes_every_name() -> None:
 def test_graphml_is_well_formed_xml() -> None:
     root = ElementTree.fromstring(GRAPH.to_graphml())
     assert len(root.findall(".//{*}edge")) == 3 + 2 * 2
+
+
+def test_more_keys_in_json_are_written_and_ignored_when_read() -> None:
+    text = to_json(GRAPH, {"untested": [["a", "b"]], "nodes": ["not mine"]})
+    found = json.loads(text)
+    assert found["untested"] == [["a", "b"]]
+    assert list(found)[:5] == ["format", "version", "nodes", "directed", "undirected"]
+    assert Graph.from_json(text) == GRAPH  # a graph's own keys can't be written over
+
+
+def test_untested_edges_are_dotted_in_dot() -> None:
+    graph = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
+    lines = to_dot(graph, [frozenset("ab"), frozenset("bc")]).splitlines()
+    assert lines[4:6] == [
+        '  "a" -> "b" [style=dotted, tooltip="not fully tested"];',
+        '  "b" -> "c" [dir=none, style=dotted, tooltip="not fully tested"];',
+    ]
+    assert to_dot(graph, [frozenset("ab")]).count("dotted") == 1
+    assert to_dot(graph) == graph.to_dot()
+
+
+def test_graphml_tells_untested_edges_and_confidence_to_networkx() -> None:
+    graph = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
+    text = to_graphml(graph, [frozenset("bc")], {frozenset("ab"): 0.25})
+    theirs = networkx.read_graphml(BytesIO(text.encode()))
+    assert theirs.edges["a", "b"] == {"kind": "directed", "untested": False, "confidence": 0.25}
+    assert theirs.edges["b", "c"] == theirs.edges["c", "b"] == {"kind": "undirected", "untested": True}
+    assert Graph.from_graphml(text) == graph
+    assert "untested" not in graph.to_graphml()

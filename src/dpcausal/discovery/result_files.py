@@ -1,0 +1,55 @@
+"""A result's files for other programs: the graph in three formats, with what must be known of its edges, and the cost.
+
+``graph.json`` is the graph's own format (``graphs/json_format.py``) with more keys, which readers of graphs ignore:
+
+- ``untested``: edges kept though a question about them stayed open, as pairs;
+- ``complete``: whether the search asked every question that it needed;
+- ``conflicts``: edges on whose directions answers contradict each other, as pairs;
+- ``declared``: background knowledge (``declared.py``), for directions that follow from it were not found in the data;
+- ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction;
+- ``privacy``: the file with the privacy statement.
+
+``graph.dot`` draws untested edges dotted; ``graph.graphml`` has ``untested`` (and ``confidence``) on every edge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpcausal.discovery.declared import declared
+from dpcausal.graphs.dot_format import to_dot
+from dpcausal.graphs.graphml_format import to_graphml
+from dpcausal.graphs.json_format import to_json
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
+
+STATEMENT = "privacy.json"
+
+
+def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
+    """The graph with what must be known of its edges; ``statement`` names the file of its privacy statement."""
+    more: dict[str, Any] = {
+        "untested": sorted(sorted(pair) for pair in result.untested),
+        "complete": result.complete,
+        "conflicts": sorted(sorted(pair) for pair in result.conflicts),
+        "declared": declared(result.known),
+    }
+    if result.confidence is not None:
+        more["confidence"] = [
+            {"pair": sorted(pair), "found_again": part}
+            for pair, part in sorted(result.confidence.items(), key=lambda item: sorted(item[0]))
+        ]
+    if statement is not None:
+        more["privacy"] = statement
+    return to_json(result.graph, more)
+
+
+def file_texts(result: DiscoveryResult) -> dict[str, str]:
+    """Text of every file by its name, the privacy statement first."""
+    return {
+        STATEMENT: result.privacy.to_json(),
+        "graph.json": graph_json(result, STATEMENT),
+        "graph.dot": to_dot(result.graph, result.untested),
+        "graph.graphml": to_graphml(result.graph, result.untested, result.confidence),
+    }

@@ -1,0 +1,63 @@
+"""The files for other programs keep the caveats of a result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import BytesIO
+
+import networkx
+import pytest
+
+import dpcausal as dc
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result_files import file_texts, graph_json
+
+NAMES = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def result() -> DiscoveryResult:
+    """A graph made by hand in the shell of a real result."""
+    found = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0)
+    return replace(
+        found,
+        graph=dc.Graph(NAMES, directed=[("a", "b")], undirected=[("b", "c")]),
+        known=Knowledge.of(NAMES, tiers=[["a"], ["b"]]),
+        untested=frozenset([frozenset("bc")]),
+        conflicts=frozenset(),
+        complete=True,
+        confidence={frozenset("ab"): 0.5},
+    )
+
+
+def test_json_has_the_caveats_and_is_read_as_the_same_graph(result: DiscoveryResult) -> None:
+    files = file_texts(result)
+    found = json.loads(files["graph.json"])
+    assert dc.Graph.from_json(files["graph.json"]) == result.graph
+    assert found["untested"] == [["b", "c"]]
+    assert found["confidence"] == [{"pair": ["a", "b"], "found_again": 0.5}]
+    assert found["declared"] == {"tiers": [["a"], ["b"]]}
+    assert (found["complete"], found["conflicts"]) == (True, [])
+    assert json.loads(files[found["privacy"]])["epsilon"] == 1.0
+
+
+def test_keys_without_something_to_say_are_left_out(result: DiscoveryResult) -> None:
+    found = json.loads(graph_json(replace(result, confidence=None)))
+    assert "confidence" not in found
+    assert "privacy" not in found
+
+
+def test_dot_and_graphml_mark_what_is_untested(result: DiscoveryResult) -> None:
+    files = file_texts(result)
+    assert [line for line in files["graph.dot"].splitlines() if "dotted" in line] == [
+        '  "b" -> "c" [dir=none, style=dotted, tooltip="not fully tested"];'
+    ]
+    theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
+    assert {edge: data["untested"] for *edge, data in theirs.edges(data=True) for edge in [tuple(edge)]} == {
+        ("a", "b"): False,
+        ("b", "c"): True,
+        ("c", "b"): True,
+    }
+    assert theirs.edges["a", "b"]["confidence"] == 0.5
