@@ -10,6 +10,7 @@ from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.discovery.declared import declared
+from dpcausal.discovery.headline import headline
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.graphs.graph import Graph
 
@@ -86,9 +87,7 @@ class DiscoveryResult:
 
     def summary(self) -> str:
         """The graph and what it cost, in words."""
-        lines = [
-            f"{len(self.graph.skeleton)} edges among {len(self.graph.nodes)} columns ({self.method}; {self.why})"
-        ]
+        lines = [headline(self)]
         lines += [f"  {edge}" for edge in self.edges()]
         if self.untested:
             pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(self.untested, key=sorted))

@@ -6,6 +6,7 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
+from dpcausal.discovery.headline import headline
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
 
@@ -28,7 +29,7 @@ def html(result: DiscoveryResult) -> str:
     """The piece; edges and boxes tell themselves in words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
     drawing = svg(result.graph, Marks.of(result), name)
-    lead = f"{len(result.graph.skeleton)} edges among {len(result.graph.nodes)} columns, found by {result.method}."
+    lead = f"{headline(result)}."
     left = [" and ".join(sorted(pair)) for pair in sorted(result.untested, key=sorted)]
     remarks = [f"Not fully tested, kept: {', '.join(left)}."] if left else []
     return (

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.discovery.declared import declared_words
+from dpcausal.discovery.headline import undecided_words
 from dpcausal.discovery.result_files import graph_json
 from dpcausal.report import words
 from dpcausal.report.drawing import svg
@@ -51,6 +52,7 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
     return environment.get_template("report.html").render(
         title=title,
         result=result,
+        undecided=undecided_words(result),
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result),
