@@ -64,9 +64,9 @@ def test_the_draft_loads_and_fits_its_own_file(
     assert schema["flag"] == Categorical([False, True])
     assert schema['quo"te'] == Categorical(["é", "ü"])
     assert schema["day"] == Categorical(["2020-01-01", "2020-01-02"])
-    assert schema["age (years)"] == Numeric(18, 78)
-    assert schema["count"] == Numeric(0, 840)
-    assert schema["half"] == Numeric(0.5, 1.5)
+    assert schema["age (years)"] == Numeric(18, 78, [20, 30, 40, 50, 60, 70])
+    assert schema["count"] == Numeric(0, 840, [100, 200, 300, 400, 500, 600, 700, 800])
+    assert schema["half"] == Numeric(0.5, 1.5, [1])
     assert "# [columns.name]  left out: more than 50 different texts" in text
     assert "# [columns.nothing]  left out: no values" in text
     with pytest.warns(UserWarning, match='columns "name", "nothing" not in the schema'):

@@ -46,7 +46,7 @@ class ColumnCheck:
     )  # the most frequent of these, with their counts
     below: int = 0  # raised to the lower bound
     above: int = 0  # lowered to the upper bound
-    empty: list[str] = field(default_factory=list)  # levels or bins that no row falls in by itself
+    empty: list[str] = field(default_factory=list)  # levels or bins that no row ends up in
     fault: str = ""  # why it can't be read as declared
 
     @property
@@ -112,6 +112,13 @@ class _Looker:
             self.found.other = f"{column.other:g}"
             self.bins = NumericCoder(column)
         self.counts: NDArray[np.int64] = np.zeros(column.size, np.int64)
+        self.place = self._other_place()
+
+    def _other_place(self) -> int:
+        """Which level or bin missing and unreadable cells end up in."""
+        if isinstance(self.column, Categorical):
+            return self.column.other_code
+        return int(self.bins.codes(np.array([self.column.other], dtype=np.float64))[0])
 
     def add(self, array: pa.Array) -> None:
         array = arrow.plain(array)
@@ -128,6 +135,7 @@ class _Looker:
             self.found.above += int((known > self.column.upper).sum())
             inside = np.clip(known, self.column.lower, self.column.upper)
             self.counts += np.bincount(self.bins.codes(inside), minlength=self.column.size)
+        self.counts[self.place] += int(unknown.sum())
         odd = array.filter(pa.array(unknown))
         left = present(odd) if arrow.value_kind(odd.type) != "null" else pa.array([], pa.binary())
         self.found.missing += len(odd) - len(left)

@@ -157,6 +157,13 @@ class Numeric:
         if len(bins) >= MOST_LEVELS:
             raise SchemaError(f"bins makes {len(bins) + 1:,} bins: at most {MOST_LEVELS:,} can be declared")
         edges = (lower, *bins, upper)
+        for cut in bins:
+            if not lower < cut < upper:
+                side, bound = ("lower", lower) if cut <= lower else ("upper", upper)
+                place = "equal to" if cut == bound else "below" if side == "lower" else "above"
+                raise SchemaError(
+                    f"bins must lie strictly between lower and upper: {cut:g} is {place} {side} {bound:g}"
+                )
         for left, right in pairwise(edges):
             if left >= right:
                 raise SchemaError(

@@ -12,6 +12,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.data import arrow, toml
 from dpcausal.data.columns import Categorical, Level, Numeric
@@ -21,9 +23,10 @@ from dpcausal.data.sources import Columns, open_source
 
 MOST = 50  # distinct texts a column may have to be drafted as categorical
 FEW = 12  # distinct whole numbers up to which a column is drafted as categorical
+CUTS, CENTRAL = 8, (0.01, 0.99)  # about how many cut points, and the part of the numbers they lie in
 MOSTLY = 0.8  # part of the cells that must be numbers, or nearly, for a column with other texts to be drafted numeric
 WARNING = """\
-# DRAFT, read from the data itself: NOT PRIVATE. Levels and bounds below are values of rows.
+# DRAFT, read from the data itself: NOT PRIVATE. Levels, bounds and cut points below come from rows.
 # Before you use this file with a private release, or show it to anyone, check every line against public
 # knowledge (a codebook, a form, common sense) and change what only the data could have told you.
 # Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
@@ -70,7 +73,7 @@ def _column(name: str, seen: Seen) -> str:
     if not seen.texts:
         return _left_out(name, "no values")
     if _numeric(seen):
-        column = _rounded(Numeric(*_outward(seen.lower, seen.upper)))
+        column = _numbers(seen)
         return _noted(toml.table(name, column), _number_notes(seen, column))
     if len(seen.texts) > MOST and seen.number_share() >= MOSTLY:
         return _left_out(
@@ -111,9 +114,10 @@ def _number_notes(seen: Seen, column: Numeric) -> list[str]:
         )
     if seen.missing:
         notes.append(f"{seen.missing:,} of {seen.rows:,} cells are missing and {becomes}")
-    ends = [(code, count) for code, count in seen.codes.items() if count and code in (seen.lower, seen.upper)]
-    for code, count in ends:
-        notes.append(f"{code} stands in {count:,} cells: if it means missing, draw the bounds without it")
+    for code, count in seen.set_apart():
+        notes.append(
+            f"{code} stands in {count:,} cells: the bounds are drawn without it, as if it meant missing; it is clamped"
+        )
     return notes
 
 
@@ -146,12 +150,36 @@ def _levels(seen: Seen) -> list[Level]:
     return [*sorted(texts)]
 
 
-def _rounded(column: Numeric) -> Numeric:
-    """The same with cut points of few digits, where they stay in order."""
+def _numbers(seen: Seen) -> Numeric:
+    """Bounds rounded outward, and about ``CUTS`` round cut points where nearly all numbers lie."""
+    lower, upper, values = seen.kept()
+    bounds = _outward(lower, upper)
+    low, high = (float(end) for end in np.quantile(values, CENTRAL)) if len(values) else bounds
     try:
-        return Numeric(column.lower, column.upper, [float(f"{cut:.6g}") for cut in column.bins or ()])
+        return Numeric(*bounds, cuts(low, high, seen.whole, min(CUTS, len(seen.numbers) - 1)) or None)
     except SchemaError:
-        return column
+        return Numeric(*bounds)
+
+
+def cuts(low: float, high: float, whole: bool, aim: int = CUTS) -> list[float]:
+    """Multiples of a round step strictly between both, as near to ``aim`` of them as there can be.
+
+    >>> cuts(18, 91, True), cuts(0.2, 0.4, False)
+    ([20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0], [0.22, 0.24, 0.26, 0.28, 0.3, 0.32, 0.34, 0.36, 0.38])
+    """
+    width = high - low
+    if not (math.isfinite(width) and width > 0):
+        return []
+    least = Decimal(10) ** (math.floor(math.log10(width)) - 1)
+    steps = [least * Decimal(part) for part in ("1", "2", "2.5", "5", "10", "20", "50", "100")]
+    tried = [_multiples(low, high, step) for step in steps if not whole or step == step.to_integral_value()]
+    return min(tried, key=lambda found: abs(len(found) - aim), default=[])
+
+
+def _multiples(low: float, high: float, step: Decimal) -> list[float]:
+    first = int((Decimal(low) / step).to_integral_value("ROUND_FLOOR")) + 1
+    last = int((Decimal(high) / step).to_integral_value("ROUND_CEILING")) - 1
+    return [cut for cut in (float(step * k) for k in range(first, last + 1)) if low < cut < high]
 
 
 def _outward(lower: float, upper: float) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from dpcausal.data.files import Chunk, Source
 from dpcausal.data.numbers import parsed
 
 KEPT = 1000  # distinct texts remembered
+SAMPLED = 100_000  # numbers remembered, for cut points
 SHOWN = 5  # texts named in one line
 WIDEST = 30  # characters shown of one text
 MISSING = (b"", b"NA", b"N/A", b"n/a", b"NaN", b"nan", b"null", b"NULL", b"None", b"<NA>")
@@ -78,6 +79,25 @@ def readable(text: bytes) -> str:
     return whole if len(whole) <= WIDEST else whole[: WIDEST - 1] + "…"
 
 
+class Sample:
+    """Every k-th number of a column, k doubling as it gets longer: at most ``SAMPLED`` are kept."""
+
+    def __init__(self) -> None:
+        self.kept: NDArray[np.float64] = np.zeros(0)
+        self.step, self.skip = 1, 0  # skip: how many more to pass over before the next one
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """See some more."""
+        taken = values[self.skip :: self.step]
+        self.skip = (self.skip - len(values)) % self.step
+        self.kept = np.concatenate([self.kept, taken])
+        while len(self.kept) > SAMPLED:
+            odd = len(self.kept) % 2
+            self.kept = self.kept[::2]
+            self.skip += self.step * odd
+            self.step *= 2
+
+
 class Seen:
     """What a draft needs to know of one column."""
 
@@ -92,6 +112,8 @@ class Seen:
         self.times = self.truths = False
         self.whole = True
         self.lower, self.upper = math.inf, -math.inf
+        self.plain_lower, self.plain_upper = math.inf, -math.inf  # of the numbers that are none of CODES
+        self.sample = Sample()
 
     @property
     def clean(self) -> bool:
@@ -137,6 +159,33 @@ class Seen:
         if len(finite):
             self.whole = self.whole and bool((finite == np.rint(finite)).all())
             self.lower, self.upper = min(self.lower, finite.min()), max(self.upper, finite.max())
+            self.sample.add(finite)
+            plain = finite[~np.isin(finite, CODES)]
+            if len(plain):
+                self.plain_lower = min(self.plain_lower, plain.min())
+                self.plain_upper = max(self.plain_upper, plain.max())
+
+    def set_apart(self) -> list[tuple[int, int]]:
+        """(code, cells) of CODES that lie beyond all other numbers, and so may mean "missing".
+
+        A positive one that follows the others directly (99 after 98) is taken for one of them.
+        """
+        if not math.isfinite(self.plain_lower):
+            return []
+        return [
+            (code, count)
+            for code, count in self.codes.items()
+            if count and (code < self.plain_lower or code > self.plain_upper + (1 if code > 0 else 0))
+        ]
+
+    def kept(self) -> tuple[float, float, NDArray[np.float64]]:
+        """Least and largest number without what is set apart, and a sample of them."""
+        apart = [code for code, _ in self.set_apart()]
+        if not apart:
+            return self.lower, self.upper, self.sample.kept
+        inside = [code for code, count in self.codes.items() if count and code not in apart]
+        values = self.sample.kept[~np.isin(self.sample.kept, apart)]
+        return min([self.plain_lower, *inside]), max([self.plain_upper, *inside]), values
 
 
 def _remember(texts: set[bytes], cells: pa.Array, most: int) -> None:

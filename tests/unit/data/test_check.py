@@ -92,3 +92,13 @@ def test_a_clean_file_is_fine() -> None:
     assert all(column.fine for column in found.columns)
     assert found.to_dict()["private"] is False
     assert "do not publish" in found.to_dict()["warning"]
+
+
+def test_a_bin_or_level_that_only_mapped_cells_reach_is_not_empty() -> None:
+    """What counts is where cells end up: missing ones, odd texts and clamped numbers included."""
+    schema = dc.Schema(
+        a=dc.Categorical(["yes", "no", "unknown", "never"], other="unknown"),
+        b=dc.Numeric(0, 100, [10, 50], other=5),
+    )
+    found = check({"a": ["yes", "no", None, "n/a"], "b": ["60", "70", "", "many"]}, schema)
+    assert [column.empty for column in found.columns] == [["never"], ["10 to 50"]]

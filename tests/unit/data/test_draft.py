@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -18,6 +19,7 @@ from dpcausal.core.errors import SchemaError
 from dpcausal.data.check import check
 from dpcausal.data.draft import draft
 from dpcausal.data.scan import DRAFT_LIMIT, DraftSchema
+from dpcausal.data.seen import Sample
 
 NUMBERS = [str(i) for i in range(100)]
 
@@ -58,7 +60,7 @@ def test_mostly_texts_stay_levels_or_are_left_out() -> None:
 
 def test_codes_missing_cells_and_spellings_are_remarked() -> None:
     text, _ = drafted([*NUMBERS, "999", "999", ""])
-    assert "# 999 stands in 2 cells: if it means missing" in text
+    assert "# 999 stands in 2 cells: the bounds are drawn without it" in text
     assert "# 1 of 103 cells are missing and become 0" in text
     text, _ = drafted(["Yes", "yes", "no", ""])
     assert "# 'Yes', 'yes' differ in case only" in text
@@ -116,7 +118,52 @@ def test_cut_points_have_few_digits_and_stay_in_order() -> None:
     assert all(len(f"{cut:g}") <= 8 and float(f"{cut:g}") == cut for cut in column.bins or ())
     far = drafted([str(1e12 + i / 1000) for i in range(100)])[1]["x"]
     assert isinstance(far, dc.Numeric)
-    assert len(set(far.bins or ())) == 3
+    assert len(set(far.bins or ())) == 9
+
+
+@pytest.mark.parametrize(
+    ("codes", "bounds"),
+    [
+        (["999"] * 9, (18, 82)),
+        (["-1", "999", "9999"], (18, 82)),
+        (["-9"] * 30, (18, 82)),
+        (["99"] * 200, (18, 82)),
+        ([], (18, 82)),
+    ],
+)
+def test_codes_for_missing_are_in_no_bound_and_no_bin(codes: list[str], bounds: tuple[int, int]) -> None:
+    text, schema = drafted([*map(str, range(18, 83)), *codes])
+    column = schema["x"]
+    assert isinstance(column, dc.Numeric)
+    assert (column.lower, column.upper) == bounds
+    assert column.bins == (20, 30, 40, 50, 60, 70, 80)
+    assert all(f"# {code} stands in {codes.count(code)} cells" in text for code in codes)
+
+
+def test_a_code_in_the_range_or_right_after_it_is_a_number() -> None:
+    for values in (range(100), range(-5, 120)):
+        text, schema = drafted([*map(str, values)])
+        column = schema["x"]
+        assert isinstance(column, dc.Numeric)
+        assert column.upper >= max(values)
+        assert "stands in" not in text
+
+
+def test_cut_points_lie_where_nearly_all_numbers_are() -> None:
+    column = drafted([*(str(i / 100) for i in range(10_000)), "5000000"])[1]["x"]
+    assert isinstance(column, dc.Numeric)
+    assert column.upper == 5_000_000
+    assert column.bins == (10, 20, 30, 40, 50, 60, 70, 80, 90)
+
+
+def test_the_sample_is_every_kth_number_whatever_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcausal.data.seen.SAMPLED", 10)
+    for size in (1, 3, 7, 100):
+        sample = Sample()
+        for start in range(0, 100, size):
+            sample.add(np.arange(start, min(start + size, 100), dtype=np.float64))
+        assert 5 <= len(sample.kept) <= 10
+        assert sample.kept.tolist() == list(range(0, 100, sample.step))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
