@@ -15,6 +15,7 @@ import subprocess
 from copy import copy
 from dataclasses import replace
 from html import unescape
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ seen.paper = getComputedStyle(document.body).backgroundColor;
 seen.ink = getComputedStyle(document.body).color;
 seen.dashes = edges.map(
   g => [g.classList.contains("arrow"), getComputedStyle(g.querySelector(".line")).strokeDasharray]);
+const frame = graph.getBoundingClientRect();
+seen.cut = [...graph.querySelectorAll(".line, .node rect")].filter(part => {
+  const b = part.getBoundingClientRect();
+  return b.left < frame.left || b.right > frame.right || b.top < frame.top || b.bottom > frame.bottom;
+}).length;
 seen.inside = 0;
 for (const g of edges) {
   const line = g.querySelector(".line"), long = line.getTotalLength();
@@ -117,6 +123,7 @@ def test_drawn_dragged_and_said(result: DiscoveryResult, tmp_path: Path) -> None
     assert (seen["nodes"], seen["edges"]) == (10, len(result.graph.skeleton))
     assert seen["inside"] == 0
     assert seen["spilled"] == 0
+    assert seen["cut"] == 0
     for arrow, dashes in seen["dashes"]:
         assert (dashes == "none") == arrow
     assert re.search(r"→|are linked", seen["said"])
@@ -127,6 +134,14 @@ def test_drawn_dragged_and_said(result: DiscoveryResult, tmp_path: Path) -> None
     assert seen["zoomed"] is True
     assert seen["home"] is True
     assert seen["bars"] >= 1
+
+
+def test_nothing_is_cut_off_where_every_pair_has_an_edge(result: DiscoveryResult, tmp_path: Path) -> None:
+    """Lines run beside the boxes there."""
+    names = [f"column{i}" for i in range(8)]
+    graph = dc.Graph(names, undirected=list(combinations(names, 2)))
+    seen = probed(replace(result, graph=graph, untested=graph.skeleton, separating={}), tmp_path)
+    assert (seen["edges"], seen["cut"]) == (28, 0)
 
 
 def test_confidence_is_said_when_there_is_one(result: DiscoveryResult, tmp_path: Path) -> None:

@@ -39,5 +39,6 @@ def headline(result: DiscoveryResult) -> str:
     """The line, with the method and why it was taken."""
     words = undecided_words(result)
     if not words:
-        words = f"{len(result.graph.skeleton)} edges among {len(result.graph.nodes)} columns"
+        found = len(result.graph.skeleton)
+        words = f"{found} edge{'' if found == 1 else 's'} among {len(result.graph.nodes)} columns"
     return f"{words} ({result.method}; {result.why})"

@@ -59,6 +59,7 @@ def test_all_pairs_kept_untested_is_nothing_decided(shell: DiscoveryResult) -> N
         (10, 9, "Hardly any edge could be fully tested"),
         (10, 8, ""),
         (10, 0, ""),
+        (1, 0, ""),
         (0, 0, ""),
     ],
 )
@@ -67,7 +68,9 @@ def test_from_nine_tenths_on(shell: DiscoveryResult, edges: int, untested: int, 
     assert words.startswith(begin)
     assert bool(words) == bool(begin)
     if not begin:
-        assert headline(made(shell, edges, untested)).startswith(f"{edges} edges among 8 columns (")
+        assert headline(made(shell, edges, untested)).startswith(
+            f"{edges} edge{'s' * (edges != 1)} among 8 columns ("
+        )
 
 
 def test_declared_edges_do_not_count(shell: DiscoveryResult) -> None:
