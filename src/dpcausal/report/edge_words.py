@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
@@ -28,12 +28,16 @@ class Marks:
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> Marks:
-        """Those of a result; an edge that was required has no confidence, for it is found whatever the data."""
+        """Those of a result; an edge that was required has no confidence, for it is found whatever the data.
+
+        Of declared arrows only those count whose edge is there: no other had a say in the directions.
+        """
+        known = replace(result.known, arrows=result.known.required_arrows(result.graph.skeleton))
         confidence = {
             pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept
         }
         private = result.privacy.epsilon is not None
-        return cls(result.untested, confidence, result.known, result.conflicts, private)
+        return cls(result.untested, confidence, known, result.conflicts, private)
 
     def sentence(self, a: str, b: str, arrow: bool) -> str:
         """One edge as a sentence.

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
 
 
-def edge_rows(result: DiscoveryResult) -> list[dict[str, Any]]:
+def edge_rows(result: DiscoveryResult, marks: Marks) -> list[dict[str, Any]]:
     """Every edge for the table below the drawing."""
-    marks = Marks.of(result)
     return [
         {
             "from": a,
@@ -49,6 +48,7 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
     )
     statement = result.privacy.to_dict()
     found = steps(result.privacy)
+    marks = Marks.of(result)
     return environment.get_template("report.html").render(
         title=title,
         result=result,
@@ -56,11 +56,11 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result),
-        drawing=svg(result.graph, Marks.of(result)),
+        drawing=svg(result.graph, marks),
         declared=declared_words(result.known),
-        arrows_declared=bool(result.known.arrows),
-        edges=edge_rows(result),
-        has_confidence=bool(Marks.of(result).confidence),
+        arrows_declared=bool(marks.known.arrows),
+        edges=edge_rows(result, marks),
+        has_confidence=bool(marks.confidence),
         promise=words.promise(result.privacy),
         open_questions=words.open_questions(result),
         questions=words.questions(result),

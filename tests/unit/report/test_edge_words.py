@@ -101,3 +101,13 @@ def test_a_discovery_with_tiers_says_so() -> None:
     found = dc.discover(data, epsilon=None, method="pc", tiers=[["Smoker"], ["Cancer"]])
     assert ("Smoker", "Cancer") in found.graph.directed
     assert "<title>Smoker → Cancer, direction as you declared</title>" in render(found)
+
+
+def test_a_declared_arrow_without_an_edge_had_no_say(result: DiscoveryResult) -> None:
+    page = render(replace(result, known=Knowledge.of(NAMES, tiers=[["a"], ["d"]])))
+    assert "You declared: in order of time a, then d." in page
+    assert set(remarks(page).values()) == {
+        "same direction in every graph that fits",
+        "direction not decided by the data",
+    }
+    assert "agrees with what you declared" not in page
