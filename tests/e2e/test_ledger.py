@@ -131,3 +131,63 @@ def test_under_fire(engine: str) -> None:
     assert found["chain holds"] is True
     assert found["edited row found"] is True
     assert found["charged, killed before release"] <= found["kills"]
+
+
+def test_the_log_fits_a_terminal_and_says_what_was_released(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    levels = 'type = "categorical"\nlevels = ["no", "yes"]\n'
+    (tmp_path / "s.toml").write_text(f"[columns.smoke]\n{levels}[columns.bronc]\n{levels}")
+    (tmp_path / "t.csv").write_text("smoke,bronc\n" + "no,yes\nyes,no\n" * 20)
+    ledger = Ledger.open(url, create=True)
+    ledger.create("cohort", 2.0, 1e-5)
+    data = [
+        str(tmp_path / "t.csv"),
+        "--schema",
+        str(tmp_path / "s.toml"),
+        "--ledger",
+        url,
+        "--dataset",
+        "cohort",
+    ]
+    assert run(["test", *data, "--x", "smoke", "--y", "bronc", "--epsilon", "0.5"]) == 0
+    assert run(["discover", *data, "--epsilon", "1", "--out", str(tmp_path / "out")]) == 0
+    release = ledger.log("cohort")[1].release
+    capsys.readouterr()
+    code, out, _ = call(capsys, "log", "--ledger", url)
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert "discover measured" in out
+    assert "test kendall: smoke and bronc" in " ".join(line[61:].strip() for line in out.splitlines())
+    assert release[:8] in out
+    assert release[:9] not in out
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"), [(0.75, "ask for at most 0.5 of epsilon"), (0.5, "nothing is left")]
+)
+def test_a_refusal_says_what_can_be_done(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: float, said: str
+) -> None:
+    ledger = Ledger.open(url, create=True)
+    ledger.create("d", 1.0)
+    ledger.charge("d", "r1", 0.5 if asked > 0.5 else 1.0)
+    levels = 'type = "categorical"\nlevels = ["no", "yes"]\n'
+    (tmp_path / "s.toml").write_text(f"[columns.a]\n{levels}[columns.b]\n{levels}")
+    (tmp_path / "t.csv").write_text("a,b\nno,yes\nyes,no\n")
+    words = ["discover", str(tmp_path / "t.csv"), "--schema", str(tmp_path / "s.toml"), "--ledger", url]
+    out = tmp_path / "new" / "out"
+    assert run([*words, "--dataset", "d", "--epsilon", str(asked), "--out", str(out)]) == 3
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert said in err
+    assert "a new budget is the decision of whoever is answerable for the data" in err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("words", [["--epsilon", "0,5"], ["--epsilon=0,5"]])
+def test_a_decimal_comma_is_quoted(words: list[str], url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "create", "--ledger", url, "--dataset", "d", *words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--epsilon must be a number, not '0,5'; write it with a point" in err

@@ -82,7 +82,10 @@ def ci_test(
         budget = Budget.none(relation)
     else:
         reserve = delta if test.own_delta else 0.0
-        budget = Budget(epsilon, delta, neighbours=relation, reserve=reserve, ledger=ledger, dataset=dataset)
+        note = {"command": "test", "method": name, "question": str(question)}
+        budget = Budget(
+            epsilon, delta, neighbours=relation, reserve=reserve, ledger=ledger, dataset=dataset, note=note
+        )
     session = Session(
         data,
         test,

@@ -6,15 +6,17 @@ Exit codes: 0 done; 2 bad input or usage; 3 the budget does not allow it; 130 in
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, TextIO
 
 import typer
 
 from dpcausal._version import __version__
-from dpcausal.core.errors import DpcausalError
+from dpcausal.core.errors import BudgetError, DpcausalError
 
 # modules of dpcausal.cli with a register(app) function, in the order of --help
 COMMANDS = ("schema", "plan", "discover", "ci_test", "gwas", "gwas_simulate", "ledger", "audit", "reproduce")
@@ -93,6 +95,38 @@ def _warn(
     _warnings[str(message)] = None
 
 
+def _budget_hint(error: BudgetError) -> str:
+    """What can be done about a refusal.
+
+    >>> _budget_hint(BudgetError.of("budget", "epsilon", 0.5, 1.0, 0.0))
+    '; nothing is left: a new budget is the decision of whoever is answerable for the data'
+    """
+    decision = "a new budget is the decision of whoever is answerable for the data"
+    if error.left > 0:
+        return f"; ask for at most {error.left:.6g} of {error.unit}; {decision}"
+    return f"; nothing is left: {decision}"
+
+
+_NO_NUMBER = re.compile(r"Invalid value for '(--[\w-]+)'.*(?:valid (?:number|integer|float)|not a valid)")
+
+
+def _no_number(message: str, words: list[str]) -> str | None:
+    """The message with what was given, where a number was wanted; a comma gets a remark.
+
+    >>> wanted = "Invalid value for '--epsilon': Input should be a valid number"
+    >>> _no_number(wanted, ["test", "--epsilon", "0,5"])
+    "--epsilon must be a number, not '0,5'; write it with a point and without separators: 0.5, 1000"
+    """
+    found = _NO_NUMBER.match(message)
+    given = [value for name, value in pairwise(words) if found and name == found[1]]
+    given += [word.partition("=")[2] for word in words if found and word.startswith(f"{found[1]}=")]
+    if not found or not given:
+        return None
+    kind = "a whole number" if "integer" in message else "a number"
+    comma = "; write it with a point and without separators: 0.5, 1000" if "," in given[-1] else ""
+    return f"{found[1]} must be {kind}, not {given[-1]!r}{comma}"
+
+
 def _hint(message: str) -> str:
     """What to do about a usage error, where a command of ours helps.
 
@@ -116,6 +150,8 @@ def run(arguments: list[str] | None = None) -> int:
         for line in _warnings:
             fail(line, 0)
         return code
+    except BudgetError as error:
+        return fail(f"{error}{_budget_hint(error)}", error.exit_code)
     except DpcausalError as error:
         return fail(str(error), error.exit_code)
     except typer.Exit as stop:
@@ -126,7 +162,9 @@ def run(arguments: list[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True)
             return 2
-        return fail(f"{error.format_message()}{_hint(error.format_message())}", 2)
+        said = error.format_message()
+        told = _no_number(said, sys.argv[1:] if arguments is None else arguments)
+        return fail(told or f"{said}{_hint(said)}", 2)
     except KeyboardInterrupt:
         return fail("interrupted", INTERRUPTED)
     except BrokenPipeError:

@@ -13,7 +13,9 @@ from dpcausal.core.errors import LedgerError
 from dpcausal.privacy.accounting.filter import check_total
 
 if TYPE_CHECKING:
-    from dpcausal.privacy.ledger import Ledger
+    from dpcausal.privacy.ledger import Entry, Ledger
+
+SHORT = 8  # characters shown of a release id
 
 commands = typer.Typer(
     help="Keep the budget of a data set: charged before noise, append-only, tamper-evident.",
@@ -49,8 +51,9 @@ def _print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
 
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
-        name = column in ("data set", "release")
-        table.add_column(column, justify="left" if name else "right", no_wrap=not name, overflow="fold")
+        name = column in ("data set", "release", "what")
+        wraps = column in ("data set", "what")
+        table.add_column(column, justify="left" if name else "right", no_wrap=not wraps, overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
     Console().print(table)
@@ -116,7 +119,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
 @commands.command()
 def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
-    """Every entry, oldest first.
+    """Every entry, oldest first; --json has whole release ids and hashes.
 
     [bold]Examples[/bold]
 
@@ -130,20 +133,27 @@ def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
         return
     rows = [
         [
-            str(e.seq),
-            e.time[:19].replace("T", " "),
-            e.kind,
-            e.dataset,
-            e.epsilon,
-            e.delta,
-            e.release[:40],
-            e.hash[:8],
+            str(entry.seq),
+            entry.time[:16].replace("T", " "),
+            entry.dataset,
+            f"{float(entry.epsilon):g}",
+            f"{float(entry.delta):g}",
+            "" if entry.kind == "create" else entry.release[:SHORT],
+            what(entry),
         ]
-        for e in entries
+        for entry in entries
     ]
-    _print_table(
-        "Entries", ["entry", "time (UTC)", "kind", "data set", "epsilon", "delta", "release", "hash"], rows
-    )
+    _print_table("Entries", ["entry", "time (UTC)", "data set", "epsilon", "delta", "release", "what"], rows)
+
+
+def what(entry: Entry) -> str:
+    """What an entry is for: the command, its method and its question, as far as the note says."""
+    if entry.kind == "create":
+        return "total (create)"
+    note = entry.to_dict()["note"]
+    parts = [str(note[name]) for name in ("command", "method") if note.get(name)]
+    question = f": {note['question']}" if note.get("question") else ""
+    return f"{' '.join(parts) or entry.kind}{question}"
 
 
 @commands.command()

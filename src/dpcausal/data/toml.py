@@ -28,6 +28,7 @@ ENTRIES = ("columns", "draft")
 NEEDED = {"categorical": ("levels",), "numeric": ("lower", "upper")}
 _HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_COMMA = re.compile(r"=\s*([-+]?\d+,\d+)\s*(?:#.*)?$")
 
 
 class _Lines:
@@ -104,6 +105,9 @@ def _syntax_fault(message: str, lines: _Lines) -> str:
     what = _POSITION.sub("", message) if position else "cannot be read as TOML"
     if what == "Cannot overwrite a value":
         what = "a key is given twice"
+    comma = _COMMA.search(lines.lines[number - 1]) if number and number <= len(lines.lines) else None
+    if comma:
+        return f"{lines.at(number)}: {comma[1]!r} is not a number: write it with a point, 0.5"
     return f"{lines.at(number)}: not valid TOML: {what[:1].lower()}{what[1:]}"
 
 

@@ -85,7 +85,8 @@ def discover(
         )
     budget = None
     if epsilon is not None:
-        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
+        note = {"command": "discover", "method": name}
+        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
     elif ledger is not None or delta:
         raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
     rows = data if isinstance(data, Dataset) else None

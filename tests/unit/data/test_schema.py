@@ -135,3 +135,9 @@ def test_what_is_written_is_what_the_interface_shows() -> None:
         '[columns."age (years)"]\ntype = "numeric"\nlower = 0\nupper = 110\nbins = [27.5, 55, 82.5]\nother = 0\n\n'
         '[columns.s]\ntype = "categorical"\nlevels = [true, 2, "x"]\nordered = true\nother = true\n'
     )
+
+
+def test_a_decimal_comma_is_quoted() -> None:
+    text = '[columns.a]\ntype = "numeric"\nlower = 0,5  # half\nupper = 3\n'
+    with pytest.raises(SchemaError, match=r"schema:3: '0,5' is not a number: write it with a point"):
+        Schema.from_toml_string(text)
