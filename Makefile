@@ -1,3 +1,4 @@
+# make install  an environment in .venv with the dpcausal command, nothing else
 # make demo   a private release on an embedded data set, from nothing
 # make test   the whole test suite, from nothing (.ci/run calls this)
 # make wheel  sdist and wheel, installed into a clean environment and tried (.ci/run calls this too)
@@ -7,7 +8,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-all lint docs wheel bench clean
+.PHONY: install demo test test-all lint docs wheel bench clean
 
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -17,6 +18,8 @@ $(VENV)/.runtime: pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/.runtime
 	$(PIP) install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
+
+install: $(VENV)/.runtime
 
 demo: $(VENV)/.runtime
 	$(BIN)/python demo/demo.py

@@ -166,3 +166,9 @@ def test_progress_is_silent_where_there_is_no_terminal(
     monkeypatch.chdir(place)
     assert run(["gwas", "study", "--epsilon", "1", "--out", "quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_every_page_lists_the_same_kinds_of_file(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("schema", "discover", "test"):
+        page = " ".join(shown(command, capsys).replace("│", " ").split())
+        assert "A .csv, .tsv, .parquet, .arrow or .feather file." in page, command

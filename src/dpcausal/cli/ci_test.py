@@ -55,7 +55,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run_test(
-    data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .arrow file.")],
+    data: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.")],
     schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
     x: Annotated[str, typer.Option("--x", help="A column.")],
     y: Annotated[str, typer.Option("--y", help="Another column.")],

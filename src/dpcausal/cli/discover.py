@@ -103,7 +103,7 @@ def write(result: DiscoveryResult, out: Path, origin: Origin) -> Path | None:
 
 
 def run_discover(
-    data: Annotated[Path, typer.Argument(help="A .csv, .parquet or .arrow file.")],
+    data: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.")],
     schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR")],
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="What it may cost in all.")] = None,
