@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.discovery.declared import declared
+from dpcausal.discovery.declared import declared, declared_words
 from dpcausal.discovery.headline import headline
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.graphs.graph import Graph
@@ -89,6 +89,8 @@ class DiscoveryResult:
         """The graph and what it cost, in words."""
         lines = [headline(self)]
         lines += [f"  {edge}" for edge in self.edges()]
+        if told := declared_words(self.known):
+            lines.append(f"{told} A direction that follows from it was not found in the data.")
         if self.untested:
             pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(self.untested, key=sorted))
             lines.append(f"Not fully tested, kept: {pairs}")

@@ -73,7 +73,33 @@ def open_questions(result: DiscoveryResult) -> list[str]:
     ]
     if not result.complete:
         lines.append("The search ended before every question was asked: the budget was spent.")
-    return [*(lines or ["Everything that was needed was tested."]), *result.notes]
+    return [*(lines or [_all_tested(result)]), *result.notes]
+
+
+def _all_tested(result: DiscoveryResult) -> str:
+    """That nothing is open; where the search was held to small sets (``max_order``), up to which size.
+
+    PC goes on to sets of one column more while an edge has ends with as many other neighbours.
+    """
+    largest = max(result.asked, default=None)
+    if largest is not None and any(_candidates(result, pair) > largest for pair in result.graph.skeleton):
+        return (
+            f"Everything was tested given up to {largest} column{'' if largest == 1 else 's'}; larger sets were not "
+            "asked about, and an edge that only they would take away still stands."
+        )
+    return "Everything that was needed was tested."
+
+
+def _candidates(result: DiscoveryResult, pair: frozenset[str]) -> int:
+    """How many columns a set that separates this edge could hold; none for an edge that was required."""
+    x, y = sorted(pair)
+    if pair in result.known.kept:
+        return 0
+    near = [
+        [z for z in result.graph.adjacent(end) if z not in pair and result.known.may_separate(z, x, y)]
+        for end in pair
+    ]
+    return max(map(len, near))
 
 
 def questions(result: DiscoveryResult) -> str:

@@ -15,6 +15,7 @@ import dpcausal as dc
 from dpcausal.cli.repeat import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
+from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
@@ -229,11 +230,31 @@ def test_someone_with_more_rows_is_told() -> None:
 
 
 def test_that_everything_was_tested_is_said_only_where_so(result) -> None:  # type: ignore[no-untyped-def]
-    done = replace(result, untested=frozenset(), complete=True, notes=("a remark",))
+    chain = dc.Graph(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+    done = replace(
+        result, graph=chain, asked={0: 3, 1: 2}, untested=frozenset(), complete=True, notes=("a remark",)
+    )
     assert open_questions(done) == ["Everything that was needed was tested.", "a remark"]
     pair = next(iter(result.graph.skeleton))
     for left in (replace(done, untested=frozenset([pair])), replace(done, complete=False)):
-        assert "Everything that was needed was tested." not in open_questions(left)
+        assert not any("Everything" in line for line in open_questions(left))
+    held = replace(done, asked={0: 3})
+    assert open_questions(held)[0].startswith(
+        "Everything was tested given up to 0 columns; larger sets were not"
+    )
+    later = Knowledge.of(["a", "b", "c"], tiers=[["a", "b"], ["c"]], required=[{"b", "c"}])
+    assert open_questions(replace(held, known=later))[0] == "Everything that was needed was tested."
+
+
+def test_a_search_held_to_small_sets_says_so() -> None:
+    """Without a limit nothing is left to ask; with none but marginal questions a chain keeps a false edge."""
+    data = dc.networks.load("cancer").sample(20_000, seed=1)
+    whole = dc.discover(data, epsilon=None, method="pc")
+    assert open_questions(whole)[0] == "Everything that was needed was tested."
+    held = dc.discover(data, epsilon=None, method="pc", max_order=0)
+    assert open_questions(held)[0].startswith(
+        "Everything was tested given up to 0 columns; larger sets were not"
+    )
 
 
 def test_a_page_without_privacy_speaks_of_no_budget() -> None:
