@@ -94,7 +94,7 @@ def chart(found: Sequence[Step]) -> str:
     most, total = max(step.cost for step in found) or 1.0, math.fsum(step.cost for step in found)
     height = STEP * len(found) + 8
     parts = [
-        f'<svg id="spending" viewBox="0 0 {LEFT + WIDE + 160:g} {height:g}" role="img" '
+        f'<svg id="spending" viewBox="0 0 {LEFT + WIDE + 200:g} {height:g}" role="img" '
         f'aria-label="Cost of each step, in {found[0].unit}">'
     ]
     for i, step in enumerate(found):
