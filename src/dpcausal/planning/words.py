@@ -87,16 +87,51 @@ def answer(plan: Plan) -> str:
             if short.smallest_exact > aim.effect
             else f"no part of the budget is kept for it, or {aim.rows:,} rows are too few to test it"
         )
-        return f"No epsilon is enough to find {found} at order {short.order}: {why}."
+        rest = [order for order in plan.orders if order.epsilon_enough is not None]
+        by_order = f" By order: {_by_order(plan)}." if rest else ""
+        return f"No epsilon is enough to find {found} at order {short.order}: {why}.{by_order}"
     if enough <= epsilon:
         return (
             f"Epsilon {epsilon:g} is enough to find {found} in {aim.power:.0%} of cases at every order below "
             f"(so is {number(enough)})."
         )
-    return (
-        f"Epsilon {epsilon:g} is not enough to find {found} in {aim.power:.0%} of cases at every order below; "
-        f"{number(enough)} is."
-    )
+    needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
+    short_of = f"Epsilon {epsilon:g} is not enough to find {found} in {aim.power:.0%} of cases at"
+    if all(value > epsilon for _, value in needed):
+        takes = ", ".join(f"{number(value)} (given {order or 'none'})" for order, value in needed)
+        return f"{short_of} any order below: it takes {takes}."
+    return f"{short_of} every order below: {_by_order(plan)}."
+
+
+def _by_order(plan: Plan) -> str:
+    """Which orders the budget is enough for, and what would be for each of the others."""
+    parts: list[str] = []
+    fine: list[int] = []
+    for order in plan.orders:
+        needed = order.epsilon_enough
+        if needed is not None and needed <= plan.design.epsilon:
+            fine.append(order.order)
+            continue
+        would = "at no epsilon" if needed is None else f"{number(needed)} would do"
+        parts += [*_yes(fine), f"given {order.order or 'none'}: no, {would}"]
+        fine = []
+    parts += _yes(fine)
+    return "; ".join(parts)
+
+
+def _yes(orders: list[int]) -> list[str]:
+    """The part for orders in a row that the budget is enough for.
+
+    >>> _yes([0, 1, 2]), _yes([0]), _yes([3]), _yes([2, 3]), _yes([])
+    (['given up to 2 columns: yes'], ['given none: yes'], ['given 3: yes'], ['given 2 to 3: yes'], [])
+    """
+    if not orders:
+        return []
+    if len(orders) == 1:
+        return [f"given {orders[0] or 'none'}: yes"]
+    if orders[0] == 0:
+        return [f"given up to {orders[-1]} column{'s' * (orders[-1] > 1)}: yes"]
+    return [f"given {orders[0]} to {orders[-1]}: yes"]
 
 
 def lines(plan: Plan) -> tuple[str, str]:
@@ -123,9 +158,7 @@ def lines(plan: Plan) -> tuple[str, str]:
             "which this is about."
         )
     below = [
-        "order: how many other columns are held fixed while two are compared.",
-        "w: how strong a dependence is, 0 to 1 for two levels (a correlation; .1 weak, .3 medium, .5 strong).",
-        f'smallest w: what is found in {aim.power:.0%} of cases. "-": not that often, however strong it is.',
+        *legend(plan),
         "The dependence is taken to be alike wherever the others are fixed"
         + ("." if plan.design.joint else "; one that cancels out between them is not seen."),
     ]
@@ -135,6 +168,32 @@ def lines(plan: Plan) -> tuple[str, str]:
             f"Order {', '.join(silent)} cannot be tested at this budget: edges that would need it stay, and are named."
         )
     return "\n".join(above), "\n".join(below)
+
+
+def legend(plan: Plan) -> list[str]:
+    """A line for every column of the table that is there."""
+    aim = plan.aim
+    lines = [
+        "order: how many other columns are held fixed while two are compared.",
+        'can be tested: whether "independent" can be the answer at all.',
+        "rows in a cell: mean count in the largest table that such a test needs.",
+        "noise : sampling in a cell: standard deviation there, of the noise and of the count itself.",
+        "noise in the test: how much of the test's own scatter (its variance) is noise.",
+        "worth rows: so many rows would show as much if there were no noise.",
+        "w: how strong a dependence is, 0 to 1 for two levels (a correlation; .1 weak, .3 medium, .5 strong); between",
+        "  columns of k levels it can reach sqrt(k - 1), so more than 1 from three levels on.",
+        f'smallest w: what is found in {aim.power:.0%} of cases. "-": not that often, however strong it is.',
+    ]
+    if any(order.smallest_changing is not None for order in plan.orders):
+        lines.append("w if its direction changes: the same where it changes with the columns held fixed.")
+    if any(order.smallest_largest != order.smallest for order in plan.orders):
+        lines.append("w in the largest table: smallest w for the columns with most levels.")
+    return [
+        *lines,
+        "w without noise: smallest w that the rows alone allow.",
+        "w by priv-pc: smallest w for one question of the method priv-pc, to compare with.",
+        f"epsilon for w = {aim.effect:g}: with this one the order can be tested and such a w is found.",
+    ]
 
 
 def show(plan: Plan, console: Console) -> None:

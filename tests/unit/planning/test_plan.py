@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.axes import Axes
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError
-from dpcausal.planning.words import as_table, number
+from dpcausal.planning.words import as_table, legend, number
 
 YES_NO = dc.Categorical(["no", "yes"])
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
@@ -131,6 +132,50 @@ def test_the_first_line_is_the_answer(asked: dict[str, Any], first: str) -> None
     assert line.startswith(first)
     if found.epsilon_enough is not None:
         assert number(found.epsilon_enough) in line
+
+
+def test_the_first_line_names_the_orders_that_fail() -> None:
+    needed = [order.epsilon_enough for order in dc.plan(SMALL, 20_000, 1.0, share=0.05).orders]
+    assert all(value is not None for value in needed)
+    values = sorted(value for value in needed if value is not None)
+    between = (values[0] + values[-1]) / 2
+    found = dc.plan(SMALL, 20_000, between, share=0.05)
+    line = found.summary(1000).splitlines()[0]
+    for order in found.orders:
+        if order.epsilon_enough is not None and order.epsilon_enough > between:
+            assert f"given {order.order or 'none'}: no, {number(order.epsilon_enough)} would do" in line
+    assert ": yes" in line
+    nowhere = dc.plan(SMALL, 20_000, values[0] / 2, share=0.05).summary(1000).splitlines()[0]
+    assert "at any order below: it takes " in nowhere
+    assert all(f"{number(value)} (given " in nowhere for value in values)
+
+
+def test_every_column_of_the_table_has_a_line_below_it() -> None:
+    for schema in (SMALL, dc.Schema({**dict(SMALL), "z": dc.Categorical(["a", "b", "c"])})):
+        found = dc.plan(schema, 20_000, 0.1)
+        heads = [" ".join(str(column.header).split()) for column in as_table(found).columns]
+        lines = legend(found)
+        assert [head for head in heads if not any(line.startswith(f"{head}:") for line in lines)] == []
+        assert any("more than 1 from three levels on" in line for line in lines)
+
+
+def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels: list[str] = []
+    real = Axes.plot
+
+    def plot(self: Axes, *arguments: Any, **options: Any) -> Any:
+        labels.append(str(options.get("label")))
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(Axes, "plot", plot)
+    monkeypatch.setattr("dpcausal.planning.plot.smallest", lambda design, order, aim: 0.5 if order else 2.0)
+    found = dc.plan(SMALL, 20_000, 0.1)
+    found.draw(tmp_path / "plan.png")
+    curves = [label for label in labels if label.startswith("order")]
+    assert curves == [
+        "order 0: no w up to 1 is found",
+        *(f"order {order.order}" for order in found.orders[1:]),
+    ]
 
 
 def test_it_says_where_another_method_would_be_taken() -> None:
