@@ -36,11 +36,14 @@ docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/docs.py site
 
+# a worker for every core, a file of tests to each at a time; BLAS with one thread, else workers wait for each other
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+
 test: lint docs
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: lint docs
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 wheel:
 	tools/wheel_smoke.sh $(PYTHON)
