@@ -150,7 +150,7 @@ def _read_and_charge(url: str, answers: Any) -> None:
 def test_a_read_only_file_can_be_read_and_not_charged(tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents):
         if any("pytest" in part for part in folder.parts):
-            folder.chmod(0o755)  # so that the unprivileged child gets here, by way of a worker's directory too
+            folder.chmod(0o755)  # so that the unprivileged child gets here
     path = tmp_path / "ledger.db"
     ledger = Ledger.open(f"sqlite:///{path}", create=True)
     ledger.create("d", 1.0)
