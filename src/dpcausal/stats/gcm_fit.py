@@ -197,7 +197,7 @@ def smoother(kernel: Matrix) -> Smoother:
     diagonal = np.diag(square)
     own = float(diagonal @ diagonal)
     fourth = max(2.0 * float(np.vdot(square, square)) - own, 1e-300)
-    return Smoother(q, float(diagonal.sum()) ** 2 / fourth, own / fourth)
+    return Smoother(q, float(diagonal.sum()) ** 2 / fourth, min(own / fourth, 1.0))  # rounding could pass 1
 
 
 def block_kernel(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> Matrix:
