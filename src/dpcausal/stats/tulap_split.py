@@ -18,8 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.special import chdtri
-from scipy.stats import ncx2
+from scipy.special import chdtri, chndtr
 
 from dpcausal.core.errors import InputError
 from dpcausal.stats.tulap import noisy_power
@@ -52,7 +51,7 @@ def split_power(
     parts: int, sub_level: float, noncentrality: float, epsilon: float, level: float, dof: int = 1
 ) -> float:
     """Power of the test of tests when the whole data has that noncentrality."""
-    part = float(ncx2.sf(chdtri(dof, sub_level), dof, max(noncentrality / parts, 1e-12)))
+    part = 1.0 - float(chndtr(chdtri(dof, sub_level), dof, noncentrality / parts))
     part = min(max(part, sub_level), 1.0 - 1e-12)
     return noisy_power(parts, sub_level, part, epsilon, level)
 
