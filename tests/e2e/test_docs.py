@@ -25,7 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(r"\s+\S+ (->|-) \S+|Not fully tested, kept: .*|\d+ (of the )?questions? .*")
 DEEPER = re.compile(
-    r"; \d+ interactions for order \d+, [^;]*? in every cell"
+    r"; \d+ larger tables \(given \d+ columns\), [^;]*? in every cell"
 )  # how many orders, noise decides
 VERDICT = re.compile("no evidence against independence|dependent")
 NUMBER = re.compile(r"[-+]?\b\d[\d.,]*(?:e[-+]?\d+)?\b|\b[0-9a-f]{8,64}\b")

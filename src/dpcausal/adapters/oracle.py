@@ -35,6 +35,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
+from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
@@ -154,11 +155,12 @@ class PrivateOracle:
     def privacy(self) -> PrivacyStatement:
         """The statement so far."""
         released = f"{self.paid} answers by {self._test.name} at level {self.level:g}: {self._test.releases}"
-        limits = []
+        limits = [DRAFT_LIMIT] if self._counts.schema.draft else []
         if self._refused:
             limits.append(
                 f"The budget ended early: {len(self._refused)} questions were answered 'dependent' untested, so edges "
                 "may stand that were not tested."
             )
         rows = ("the number of rows",) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
-        return self._budget.statement(released=[released], public=(*PUBLIC, *rows), limits=limits)
+        n = self._counts.n if rows else None
+        return self._budget.statement(released=[released], public=(*PUBLIC, *rows), limits=limits, rows=n)

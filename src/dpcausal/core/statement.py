@@ -12,7 +12,6 @@ Events enter as plain dictionaries.
 from __future__ import annotations
 
 import json
-import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -23,6 +22,9 @@ from typing import Any
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement_words import RELATIONS, WEAK, summary, weak_promise
+
+__all__ = ["KNOWN_LIMITS", "RELATIONS", "WEAK", "PrivacyStatement", "weak_promise"]
 
 FORMAT = 1
 
@@ -35,57 +37,8 @@ KNOWN_LIMITS = (
     "It is for one unit, as named here (one row): someone with k of them is protected k times less (k times epsilon, "
     "and at least k times delta).",
 )
-WEAK = "Weak promise: "  # begins every line of ``weak_promise``
-WEAK_EPSILON = 10.0  # above it e^epsilon is over 22,000
-HARD_EPSILON = 3.0  # up to it, e^epsilon at most about 20, neighbours are called hard to tell apart
 
 NO_PRIVACY = "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added"
-
-RELATIONS = {
-    Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
-    Neighbours.ADD_REMOVE: "two tables of which one has one row more",
-    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
-}
-
-
-PLAIN = {  # definition -> what its name means for a reader
-    "pure": "pure: the bound holds without exception",
-    "approximate": "approximate: the bound may fail with probability up to delta",
-    "zCDP": "zCDP: added up as rho, stated as epsilon and delta; the bound may fail with probability up to delta",
-}
-
-NO_LEDGER = (
-    "No ledger: nobody adds this up with other releases from these rows. To keep count: --ledger URL --dataset NAME "
-    "(in Python ledger=, dataset=)."
-)
-
-
-def weak_promise(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[str, ...]:
-    """What makes a budget promise little, a line each; ``rows`` only where their number is public.
-
-    delta >= 1/n allows to release a row chosen at random as it is: it is then any given one with probability 1/n.
-
-    >>> weak_promise(1.0, 1e-6, 8000)
-    ()
-    >>> weak_promise(1.0, 0.1, 8000)[0]
-    'Weak promise: delta 0.1 is not below one over the number of rows (8,000): it allows releasing whole rows.'
-    """
-    lines = []
-    if epsilon is not None and epsilon > WEAK_EPSILON:
-        lines.append(
-            f"{WEAK}epsilon {epsilon:g} promises almost nothing: a result may be {_factor(epsilon):.3g} times as "
-            "likely with one row as with another in its place."
-        )
-    if delta and rows and delta >= 1 / rows:
-        lines.append(
-            f"{WEAK}delta {delta:g} is not below one over the number of rows ({rows:,}): it allows releasing whole "
-            "rows."
-        )
-    return tuple(lines)
-
-
-def _factor(epsilon: float) -> float:
-    return math.exp(min(epsilon, 700.0))
 
 
 def _software() -> dict[str, str]:
@@ -193,44 +146,8 @@ class PrivacyStatement:
             raise InputError(f"a privacy statement that can't be read: {error}") from None
 
     def summary(self) -> str:
-        """The statement in a few plain lines."""
-        lines = []
-        if not self.private:
-            lines.append(f"NOT PRIVATE: {self.why_not_private}.")
-        if self.epsilon is not None and self.delta is not None:
-            meaning = PLAIN.get(self.definition, self.definition)
-            lines.append(f"Privacy: epsilon {self.epsilon:.6g}, delta {self.delta:.6g} ({meaning}).")
-            lines.append(f"Protects {self.unit}: {self._apart(self.epsilon, self.delta)}")
-        if self.events:
-            plural = "s" if len(self.events) > 1 else ""
-            lines.append(f"Charged for {len(self.events)} noisy answer{plural}: {self.composition}.")
-            lines.append(self._ledger_words())
-        if self.released:
-            lines.append("Released: " + "; ".join(self.released) + ".")
-        if self.public:
-            lines.append("Assumed public: " + "; ".join(self.public) + ".")
-        return "\n".join(lines)
-
-    def _apart(self, epsilon: float, delta: float) -> str:
-        """How well neighbours can be told apart; the exception that delta allows stands in the same sentence."""
-        pair, factor = RELATIONS[self.neighbours], f"{_factor(epsilon):.3g}"
-        but = f", apart from a probability of at most {delta:.3g}" if delta else ""
-        if epsilon <= HARD_EPSILON and not any(line.startswith(WEAK) for line in self.limits):
-            return (
-                f"{pair} are hard to tell apart; no result is more than {factor} times as likely from one as from the "
-                f"other{but}."
-            )
-        return (
-            f"{pair} can be told apart with odds up to {factor} to 1; no result is more than {factor} times as likely "
-            f"from one as from the other{but}."
-        )
-
-    def _ledger_words(self) -> str:
-        if not self.ledger:
-            return NO_LEDGER
-        return (
-            f"Charged to a ledger: data set {self.ledger.get('dataset')!r}, entry {self.ledger.get('entry')}."
-        )
+        """The statement in a few plain lines (``statement_words.py``)."""
+        return summary(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw where the budget went with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""

@@ -107,5 +107,7 @@ def run(task: Task, *, margins: tuple[float, float] = (MARGIN, MARGIN), stable: 
     search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, tests)
     unit = "rho" if task.paid().total.rho > 0 else "epsilon"
-    costs = ", ".join(f"{cost:.3g} at order {order}" for order, cost in tests.costs.items())
-    return Found(skeleton, (RELEASED,), notes=(f"{unit} of a test: {costs}",))
+    costs = ", ".join(f"{cost:.3g} given {order}" for order, cost in tests.costs.items())
+    return Found(
+        skeleton, (RELEASED,), notes=(f"Cost of a test ({unit}), by number of columns given: {costs}",)
+    )

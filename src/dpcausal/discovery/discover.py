@@ -137,9 +137,9 @@ def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, str]:
     if isinstance(data, Dataset) and mostly_numbers(data.columns, data.values):
         return (
             "moments",
-            "chosen because most columns hold numbers, whose moments measured once answer every question",
+            "chosen because most columns hold numbers: sums of products measured once, with noise, answer all",
         )
-    return "measured", "chosen because tables measured once answer every question"
+    return "measured", "chosen because tables measured once, with noise, answer every question"
 
 
 def _driver(name: str) -> Callable[..., Found]:

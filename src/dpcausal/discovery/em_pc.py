@@ -46,7 +46,7 @@ FAR = 1e9  # stands for "no limit on this side" in the count's score
 ORDERS = 3  # orders that calls are set aside for; later ones use what deletions left
 MOST_AT_ONCE = 200_000  # questions of one call, so that memory stays bounded
 SHIFT, LEAST = 2.0, 2.0  # in units of the choice's scale 2/epsilon
-RELEASED = "for every order: how many edges go, which, and the set that separates each"
+RELEASED = "for every number of columns given: how many edges go, which, and the set that separates each"
 
 
 @proved("em_pc.proof.md")
@@ -122,5 +122,5 @@ def run(task: Task, *, orders: int = ORDERS) -> Found:
     skeleton = drive(search, choices)
     kind = "exponential mechanism" if isinstance(choice, Exponential) else "permute-and-flip"
     resolved = (SHIFT + math.log(100)) * choices.scale
-    words = f"{kind}, epsilon {choice.epsilon:.3g} for each of {most + orders} choices; {in_words(resolved)}"
+    words = f"epsilon {choice.epsilon:.3g} for each of up to {most + orders} choices ({kind}); {in_words(resolved)}"
     return Found(skeleton, (RELEASED,), notes=(words,))

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dpcausal.discovery.method_words import method_words
+
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
 
@@ -41,4 +43,13 @@ def headline(result: DiscoveryResult) -> str:
     if not words:
         found = len(result.graph.skeleton)
         words = f"{found} edge{'' if found == 1 else 's'} among {len(result.graph.nodes)} columns"
-    return f"{words} ({result.method}; {result.why})"
+    return f"{words} ({method_words(result.method, result.why)})"
+
+
+def as_sentence(note: str) -> str:
+    """A remark with a capital and a full stop.
+
+    >>> as_sentence("one noisy threshold"), as_sentence("Done.")
+    ('One noisy threshold.', 'Done.')
+    """
+    return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 
@@ -112,8 +113,12 @@ def _said(measurer: Measurer) -> str:
             f"is known to {deviation:.3g} rows (standard deviation)"
         )
     assert isinstance(measurer.tables, Components)
-    number = len(measurer.tables.values)
+    sizes = Counter(map(len, measurer.tables.values))
+    rows = "" if measurer.task.n is not None else "the number of rows and "
+    larger = sum(count for size, count in sizes.items() if size > 2)
+    more = f", {larger:,} larger" if larger else ""
     return (
-        f"{number:,} interactions of columns were measured with {noise} noise; that of two columns is known to "
+        f"Measured with {noise} noise: {rows}tables of {larger + sizes[1] + sizes[2]:,} sets of columns ({sizes[1]:,} "
+        f"single, {sizes[2]:,} pair{'' if sizes[2] == 1 else 's'}{more}); a cell for two columns is known to "
         f"{deviation:.3g} rows (standard deviation)"
     )

@@ -170,7 +170,7 @@ class Measurer:
                         room -= cost
                         chosen.update(dict.fromkeys(new))
         if chosen:
-            self.measure(sorted(chosen), share, f"{len(chosen)} interactions for order {order}")
+            self.measure(sorted(chosen), share, f"{len(chosen)} larger tables (given {order} columns)")
         self.skipped += sum(bool(self.tables.missing(*place)) for place in lacking)
 
     def _left_epsilon(self) -> float:

@@ -224,8 +224,8 @@ def run(
     moments, used = measure(task, harmonics, reach)
     found, silent = search(task, moments, stable)
     notes = [
-        f"{len(moments.matrix)} features ({used} harmonics a numeric column), moments known to "
-        f"{moments.noise:.3g} rows (standard deviation)"
+        f"{len(moments.matrix)} features of the columns (of a number: its value and {used} pairs of waves); sums of "
+        f"their products are known to {moments.noise:.3g} rows (standard deviation)"
     ]
     if silent:
         notes.append(

@@ -76,7 +76,7 @@ def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> Desi
         hits=hits,
         neighbours=neighbours,
     )
-    return Design(mechanism, f"one sieve for up to {hits} hits")
+    return Design(mechanism, f"one noisy threshold for up to {hits} pairs that may be independent")
 
 
 def rounds(
@@ -99,7 +99,9 @@ def rounds(
         subsample=subsample,
         sieve_sensitivity=1.0 if subsample else None,
     )
-    return Design(mechanism, f"a new sieve after every hit, for {hits} of them")
+    return Design(
+        mechanism, f"a new noisy threshold after every pair that may be independent, for up to {hits}"
+    )
 
 
 def optimal_subsample(epsilon_sieve: float, n: int) -> int:

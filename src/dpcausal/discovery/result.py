@@ -10,9 +10,12 @@ from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.discovery.declared import declared, declared_words
-from dpcausal.discovery.headline import headline
+from dpcausal.discovery.headline import as_sentence, headline
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.graphs.graph import Graph
+
+LEGEND = "->: the same direction in every graph that fits; -: direction not decided by the data."
+AGAIN = "Per cent: how often the edge is found again when more noise is added; it says nothing about the direction."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,15 +90,29 @@ class DiscoveryResult:
 
     def summary(self) -> str:
         """The graph and what it cost, in words."""
-        lines = [headline(self)]
-        lines += [f"  {edge}" for edge in self.edges()]
+        lines = [headline(self), *self.edge_lines()]
         if told := declared_words(self.known):
             lines.append(f"{told} A direction that follows from it was not found in the data.")
         if self.untested:
             pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(self.untested, key=sorted))
             lines.append(f"Not fully tested, kept: {pairs}")
-        lines += [*self.notes, self.privacy.summary()]
+        lines += [*map(as_sentence, self.notes), self.privacy.summary()]
         return "\n".join(lines)
+
+    def edge_lines(self) -> list[str]:
+        """Every edge on a line, with its confidence where it has one (a required edge has none), and a legend."""
+        sure = {pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.kept}
+        pairs = [frozenset((a, b)) for a, b, _ in self.graph.edges()]
+        edges = self.edges()
+        if not any(pair in sure for pair in pairs):
+            return [*(f"  {edge}" for edge in edges), *([LEGEND] if edges else [])]
+        wide = max(map(len, edges))
+        parts = [f"{sure[pair]:>6.0%}" if pair in sure else "" for pair in pairs]
+        lines = [f"  {edge:<{wide}}{part}".rstrip() for edge, part in zip(edges, parts, strict=True)]
+        return [*lines, LEGEND, AGAIN]
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def __repr__(self) -> str:
         cost = f"epsilon={self.privacy.epsilon}, delta={self.privacy.delta}"

@@ -53,14 +53,14 @@ def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[Desig
     """The ways to spend ``total`` on up to ``positives`` deletions.
 
     >>> [design.words for design in designs(Filter(1.0), 10, Neighbours.REPLACE_ONE)]
-    ['one sparse vector session for up to 10 deletions']
+    ['one noisy threshold for up to 10 deletions of edges']
     """
     once = SparseVector(sensitivity=1.0, epsilon=total.epsilon, positives=positives, neighbours=neighbours)
-    found = [Design(once, f"one sparse vector session for up to {positives} deletions")]
+    found = [Design(once, f"one noisy threshold for up to {positives} deletions of edges")]
     if total.rho > 0:
         each = math.sqrt(2 * total.rho / positives) * (1 - 1e-12)
         rounds = SparseVector(sensitivity=1.0, epsilon=each, neighbours=neighbours)
-        words = f"a new sparse vector session after every deletion, for {positives} of them"
+        words = f"a new noisy threshold after every deletion of an edge, for up to {positives}"
         found.append(Design(rounds, words))
     return found
 

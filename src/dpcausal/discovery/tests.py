@@ -105,5 +105,5 @@ def run(
     return Found(
         skeleton,
         ("for every question that was asked, the outcome of a private test",),
-        notes=(f"tests: {answers.names}; epsilon {cost:.3g} each",),
+        notes=(f"Tests: {answers.names}; epsilon {cost:.3g} for each",),
     )

@@ -170,6 +170,12 @@ class Graph:
         alone = [name for name in self._nodes if not self.adjacent(name)]
         return f"Graph({', '.join(edges + alone)})"
 
+    def __str__(self) -> str:
+        """An edge a line, then the nodes without any."""
+        edges = [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.edges()]
+        alone = [f"{name} (no edge)" for name in self._nodes if not self.adjacent(name)]
+        return "\n".join(edges + alone)
+
     def to_json(self) -> str:
         """One JSON object; see ``json_format``."""
         from dpcausal.graphs.json_format import to_json

@@ -154,7 +154,7 @@ class Design:
             cells = math.prod(self.sizes)
             return f"one joint table of {cells:,} cells with {self.law} noise; every test is made on it"
         more = [
-            f"about {self.interactions(order):,} interactions for order {order}"
+            f"about {self.interactions(order):,} larger tables for order {order}"
             for order in range(2, last + 1)
             if self.interactions(order)
         ]

@@ -236,7 +236,7 @@ class Budget:
             "epsilon and delta hold whatever was asked"
         )
         sums = "the sum of epsilon" if self.total.rho == 0 else "the sum of epsilon, or of rho,"
-        return f"{plain} (chosen adaptively; a filter kept {sums} within the total)"
+        return f"{plain} (chosen adaptively; a filter, which refuses what would pass the total, kept {sums} within it)"
 
     def _ledger_note(self) -> dict[str, Any] | None:
         if self._entry is None:

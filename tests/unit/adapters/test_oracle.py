@@ -95,3 +95,11 @@ def test_bad_arguments(wrong: dict[str, object]) -> None:
 def test_no_copies() -> None:
     with pytest.raises(TypeError, match="spend its budget again"):
         pickle.dumps(PrivateOracle(DATA, epsilon=1.0, questions=2))
+
+
+def test_a_weak_promise_is_told_with_the_number_of_rows() -> None:
+    """delta above one over the rows is called weak, unless the number of rows is protected."""
+    for relation, told in (("replace-one", True), ("add-remove", False)):
+        oracle = PrivateOracle(DATA, epsilon=1.0, delta=0.1, questions=7, neighbours=relation)
+        oracle.ask("asia", "smoke")
+        assert ("Weak promise: delta 0.1 is not below one over" in oracle.privacy.summary()) == told

@@ -50,8 +50,8 @@ def test_later_orders_use_what_is_left(task: Any) -> None:
     given = task("cancer", 5.0, 1e-6)
     with testing.seeded(4):
         found = run(given)
-    assert found.notes[0].startswith("rho of a test: ")
-    assert " at order 1" in found.notes[0]
+    assert found.notes[0].startswith("Cost of a test (rho), by number of columns given: ")
+    assert " given 1" in found.notes[0]
     assert sum(e.rho for e in given.budget.events) <= given.budget.total.rho * (1 + 1e-11)
 
 

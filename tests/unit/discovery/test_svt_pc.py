@@ -56,7 +56,7 @@ def test_one_charge_for_one_session(task: Any) -> None:
         found = run(given)
     (event,) = given.budget.events
     assert (event.epsilon, event.kind) == (5.0, "pure")
-    assert "one sparse vector session for up to 10 deletions" in found.notes[0]
+    assert "one noisy threshold for up to 10 deletions of edges" in found.notes[0]
 
 
 def test_notes_do_not_depend_on_rows(task: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import KNOWN_LIMITS, WEAK, PrivacyStatement, weak_promise
+from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.privacy.budget import SEEDED, Budget
 from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEvent
 from dpcausal.privacy.ledger import Ledger
@@ -121,8 +123,9 @@ def test_summary_and_html() -> None:
     assert "epsilon 0.1" in statement.summary()
     assert "(pure: the bound holds without exception)" in statement.summary()
     assert "no result is more than 1.11 times as likely" in statement.summary()
-    assert "Charged for 1 noisy answer: what to ask was fixed" in statement.summary()
-    assert "(fixed in advance; sums of epsilon and of delta)" in statement.summary()
+    assert "Charged once: what to ask was fixed before any answer was seen" in statement.summary()
+    assert "(fixed in advance; sums of epsilon and of delta)" in statement.composition
+    assert "fixed in advance" not in statement.summary()  # the field's own words stay in the statement
     assert "&lt;script&gt;" in statement._repr_html_()
     assert "<script>" not in statement._repr_html_()
 
@@ -144,6 +147,11 @@ def test_weak_promises_are_named() -> None:
         found = budget.statement(released=["a count"], rows=rows)
         assert len([line for line in found.limits if line.startswith(WEAK)]) == lines
         assert "hard to tell apart" not in found.summary()
+        for told in (
+            found.summary(),
+            unescape(found._repr_html_()),
+        ):  # Python callers see no warning of the command
+            assert told.count(WEAK) == lines
     assert "hard to tell apart" in made(rows=8000).summary()
 
 
@@ -163,16 +171,24 @@ def test_a_person_with_several_rows_is_in_the_limits() -> None:
 
 
 def test_the_words_for_a_search_say_what_the_filter_means() -> None:
-    words = made(adaptive=True).summary()
+    statement = made(adaptive=True)
+    words = statement.summary()
     assert (
         "later questions could depend on earlier noisy answers; spending stops before the total is passed"
         in words
     )
-    assert "(chosen adaptively; a filter kept the sum of epsilon within the total)" in words
+    assert (
+        "a filter, which refuses what would pass the total, kept the sum of epsilon within it"
+        in statement.composition
+    )
+    assert "filter" not in words
     budget = Budget(1.0, 1e-6)
     budget.charge(GaussianEvent(label="t", neighbours="replace-one", sensitivity=1, sigma=10))
     assert "may fail with probability up to delta)" in budget.statement(released=["x"]).summary()
-    assert "(zCDP: added up as rho" in budget.statement(released=["x"], adaptive=False).summary()
+    assert (
+        "costs were added up in another unit, rho (zCDP)"
+        in budget.statement(released=["x"], adaptive=False).summary()
+    )
 
 
 def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
@@ -183,7 +199,25 @@ def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
     Ledger.open(url, create=True).create("cohort", 1.0, 0.0)
     budget = Budget(0.5, ledger=url, dataset="cohort")
     budget.charge(LAPLACE)
-    assert "Charged to a ledger: data set 'cohort', entry 2." in budget.statement(released=["x"]).summary()
+    told = budget.statement(released=["x"], adaptive=False)
+    assert told.epsilon == 0.1  # less than was asked for, and the ledger keeps what was asked for
+    line = "Ledger: data set 'cohort', entry 2, charged all that was asked for (epsilon 0.5, delta 0)."
+    assert line in told.summary().splitlines()
+
+
+def test_charges_are_counted_alike_everywhere() -> None:
+    """The number in the summary is that of the events in the statement."""
+    budget = Budget(1.0)
+    for _ in range(4):
+        budget.charge(LAPLACE)
+    statement = budget.statement(released=["x"])
+    assert "\nCharged 4 times: " in statement.summary()
+    assert len(statement.to_dict()["events"]) == 4
+
+
+def test_a_draft_is_told_in_the_summary() -> None:
+    assert DRAFT_LIMIT in made(limits=[DRAFT_LIMIT]).summary()
+    assert "draft" not in made().summary()
 
 
 @pytest.mark.parametrize(
