@@ -181,6 +181,31 @@ def test_the_check_says_what_becomes_of_the_rows(messy: Path, capsys: pytest.Cap
     assert row.split() == ["a", "25.0%", "25.0%", "z"]
 
 
+def test_the_check_tells_codes_aliases_and_ragged_rows(
+    messy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (messy / "t.csv").write_text("a,n\nx,999\nX,1\ny,-9,one,two\nz\n.,9999\n")
+    keys = (
+        'levels = ["x", "y", "z"]\n',
+        'levels = ["x", "y", "z"]\naliases = { X = "x" }\nmissing = ["."]\n',
+    )
+    (messy / "s.toml").write_text(DECLARED.replace(*keys) + "missing = [999, -9]\n")
+    assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "a: 1 missing cells become x (1 of them hold a code in `missing`)" in lines
+    assert "n: 3 missing cells become 0 (2 of them hold a code in `missing`)" in lines
+    assert "n: 9999 stands in 1 of these; if it means missing: `missing = [9999]`" in lines
+    assert any(
+        line.startswith("1 row has more fields than the header: what lies beyond is not") for line in lines
+    )
+    assert "1 row has fewer fields than the header: the last ones are missing" in lines
+    assert not any("aliases" in line or "no declared level" in line for line in lines)
+    assert lines[-1] == "5 rows can be read by this schema."
+    (messy / "t.csv").write_text("a,n\nx,1\ny,7\nz,2\nX,3\n")
+    assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
+    assert "Every cell of 4 rows is used as it stands." in capsys.readouterr().out
+
+
 def test_the_check_as_json_and_its_exit_code(messy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "t.csv", "--check", "s.toml", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

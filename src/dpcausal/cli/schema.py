@@ -116,11 +116,17 @@ def remarks(found: SchemaCheck) -> list[str]:
     if found.not_in_schema:
         names = ", ".join(f'"{name}"' for name in found.not_in_schema)
         lines.append(f"In {found.label}, but not declared, so never read: {names}")
+    lines += _ragged(found)
     for column in found.columns:
         if column.fault:
             lines.append(f"{column.name}: {column.fault}")
         if column.missing:
-            lines.append(f"{column.name}: {column.missing:,} missing cells become {column.other}")
+            coded = (
+                f" ({column.coded_missing:,} of them hold a code in `missing`)"
+                if column.coded_missing
+                else ""
+            )
+            lines.append(f"{column.name}: {column.missing:,} missing cells become {column.other}{coded}")
         odd = column.not_a_level + column.not_a_number
         if odd:
             texts = ", ".join(f"{text!r} ({count:,})" for text, count in column.texts)
@@ -132,12 +138,34 @@ def remarks(found: SchemaCheck) -> list[str]:
                 f"{column.name}: {column.below:,} cells are below the lower bound and {column.above:,} above the "
                 "upper one; they are moved to the bound"
             )
+        for code, count in column.codes:
+            lines.append(
+                f"{column.name}: {code} stands in {count:,} of these; if it means missing: `missing = [{code}]`"
+            )
+    if any(column.not_a_level for column in found.columns):
+        lines.append('Another spelling of a level can be declared as one of its `aliases`: { Yes = "yes" }.')
     if found.draft:
         lines.append(
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
-    if found.usable and not found.not_in_schema and all(column.fine for column in found.columns):
+    even = found.ragged.fewer == found.ragged.more == 0
+    if found.usable and even and not found.not_in_schema and all(column.fine for column in found.columns):
         lines.append(f"Every cell of {found.rows:,} rows is used as it stands.")
     elif found.usable:
         lines.append(f"{found.rows:,} rows can be read by this schema.")
+    return lines
+
+
+def _ragged(found: SchemaCheck) -> list[str]:
+    def rows(count: int, than: str) -> str:
+        return f"{count:,} {'row has' if count == 1 else 'rows have'} {than} fields than the header"
+
+    lines = []
+    if found.ragged.more:
+        lines.append(
+            f"{rows(found.ragged.more, 'more')}: what lies beyond is not read; where a text holds the delimiter "
+            "without quotes, every field after it is one column off"
+        )
+    if found.ragged.fewer:
+        lines.append(f"{rows(found.ragged.fewer, 'fewer')}: the last ones are missing")
     return lines

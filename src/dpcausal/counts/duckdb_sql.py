@@ -48,6 +48,12 @@ def _choose(value: str, cases: list[tuple[str, int]], otherwise: str) -> str:
     return f"CASE {' '.join(f'WHEN {value} = {key} THEN {code}' for key, code in cases)} ELSE {otherwise} END"
 
 
+def _is_nan(value: str) -> str:
+    """Whether a float is NaN, by a detour: DuckDB takes ``isnan`` of a Parquet column for false where the file's own
+    least and largest value are numbers, which they are beside NaN too (duckdb issue 25521)."""
+    return f"isnan([{value}][1])"
+
+
 def _whole(numbers: dict[Decimal, int]) -> list[tuple[int, int]]:
     return sorted((int(k), c) for k, c in numbers.items() if k == k.to_integral_value() and abs(k) < 2**64)
 
@@ -83,7 +89,8 @@ def _categorical(value: str, kind: str, column: Categorical) -> str:
     if kind in _FLOATS:
         pairs = spelling.floats(spelling.numbers(column), _FLOATS[kind])
         cases = [(double(key), code) for key, code in pairs]
-        return _choose(f"CAST({value} AS DOUBLE)", cases, str(other))
+        found = _choose(f"CAST({value} AS DOUBLE)", cases, str(other))
+        return f"CASE WHEN {_is_nan(value)} THEN {other} ELSE {found} END"
     claimed = spelling.texts(column)
     if kind == "BOOLEAN":
         truth = [(word, claimed[word.title()]) for word in ("true", "false") if word.title() in claimed]
@@ -103,7 +110,10 @@ def _numeric(value: str, kind: str, column: Numeric) -> str:
         steps = " + ".join(f"CAST({number} >= {double(cut)} AS INTEGER)" for cut in cuts.tolist()) or "0"
     else:
         steps = f"len(list_filter([{', '.join(map(double, cuts.tolist()))}], lambda cut: cut <= {number}))"
-    missing = f"{value} IS NULL" if kind not in _FLOATS else f"{value} IS NULL OR isnan({value})"
+    missing = f"{value} IS NULL" if kind not in _FLOATS else f"{value} IS NULL OR {_is_nan(value)}"
+    codes = {Decimal(code): 0 for code in column.missing}
+    if gone := [double(key) for key, _ in spelling.floats(codes, _FLOATS.get(kind, np.float64))]:
+        missing = f"{missing} OR {number} IN ({', '.join(gone)})"
     return f"CASE WHEN {missing} THEN {other} ELSE {steps} END"
 
 

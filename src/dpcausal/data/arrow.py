@@ -38,13 +38,23 @@ def kind_of(type_: pa.DataType) -> Kind:
 
 def value_kind(type_: pa.DataType) -> Kind:
     """The kind of the values themselves, inside dictionaries, run ends and extensions."""
+    return kind_of(_value_type(type_))
+
+
+def precision(type_: pa.DataType) -> type[np.floating[Any]]:
+    """The floats that the values themselves are or become: their own, or double."""
+    inner = _value_type(type_)
+    return np.dtype(inner.to_pandas_dtype()).type if types.is_floating(inner) else np.float64
+
+
+def _value_type(type_: pa.DataType) -> pa.DataType:
     while True:
         if isinstance(type_, pa.BaseExtensionType):
             type_ = type_.storage_type
         elif types.is_dictionary(type_) or types.is_run_end_encoded(type_):
             type_ = type_.value_type
         else:
-            return kind_of(type_)
+            return type_
 
 
 def plain(array: pa.Array) -> pa.Array:

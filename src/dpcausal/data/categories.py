@@ -1,7 +1,8 @@
 """Codes of a categorical column: Arrow array in, one small integer a row out.
 
-Formula: code(cell) = position of the level the cell means (``spelling.py``), or of ``other`` where it means none
-or is missing. Text that means no level as it stands is tried once more without white space at its ends.
+Formula: code(cell) = position of the level the cell means (``spelling.py``; aliases and codes for "missing"
+included), or of ``other`` where it means none or is missing. Text that means no level as it stands is tried once more
+without white space at its ends.
 Guarantee: the code of a row depends on that row alone; no value raises. Cost: one table look-up a row.
 """
 
@@ -29,15 +30,19 @@ def code_type(size: int) -> type[np.uint8 | np.uint16]:
 
 
 class CategoricalCoder:
-    """Codes arrays by one ``Categorical``; build it once, use it on every chunk."""
+    """Codes arrays by one ``Categorical``; build it once, use it on every chunk.
 
-    def __init__(self, column: Categorical) -> None:
-        self.other = column.other_code
-        self.dtype: Any = code_type(column.size)
-        texts = spelling.texts(column)
+    With ``apart`` what means no level gets a code of its own, ``column.size``, and a code for "missing" the next one.
+    """
+
+    def __init__(self, column: Categorical, *, apart: bool = False) -> None:
+        self.other = column.size if apart else column.other_code
+        gone = column.size + 1 if apart else column.other_code
+        self.dtype: Any = np.uint32 if apart else code_type(column.size)
+        texts = spelling.texts(column, gone)
         self._keys = pa.array([text.encode() for text in texts], pa.binary())
         self._codes = np.array([*texts.values(), self.other], dtype=self.dtype)
-        self._numbers = spelling.numbers(column)
+        self._numbers = spelling.numbers(column, gone)
         self._truth = np.array([texts.get(t, self.other) for t in ("False", "True")], dtype=self.dtype)
         self._counted = column.levels == tuple(range(column.size))
         self._dictionary: tuple[object, pa.Array, Codes] | None = None

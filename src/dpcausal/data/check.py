@@ -2,7 +2,9 @@
 
 A private release never says that a value was clamped or a text was no level, since that depends on rows. Whoever holds
 the rows may look beforehand: which declared columns are missing, which cells are missing or mean no level or no number
-and what becomes of them, which are clamped, which bins and levels stay empty. The answer is as sensitive as the data.
+and what becomes of them, which are clamped, which bins and levels stay empty, how many rows of a CSV have more or fewer
+cells than its header. An alias is a declared spelling; a declared code for "missing" is missing.
+The answer is as sensitive as the data.
 Cost: as reading, and at most ``seen.KEPT`` distinct texts a column.
 """
 
@@ -20,14 +22,14 @@ from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data import arrow
 from dpcausal.data.categories import CategoricalCoder
 from dpcausal.data.coerce import check_type
-from dpcausal.data.columns import MOST_LEVELS, Categorical, Column, Numeric
+from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.delimited import Ragged
 from dpcausal.data.numbers import NumericCoder, parsed
 from dpcausal.data.schema import Schema
-from dpcausal.data.seen import Texts, present, watched
+from dpcausal.data.seen import CODES, Texts, present, watched
 from dpcausal.data.sources import Columns, open_source
 
 NOT_PRIVATE = "not private: do not publish this output; it was computed from the rows without noise"
-_NONE = "\0none of the levels"
 
 
 @dataclass
@@ -39,6 +41,7 @@ class ColumnCheck:
     other: str
     rows: int = 0
     missing: int = 0
+    coded_missing: int = 0  # of these, cells that hold a code which `missing` lists
     not_a_level: int = 0
     not_a_number: int = 0
     texts: list[tuple[str, int]] = field(
@@ -46,6 +49,9 @@ class ColumnCheck:
     )  # the most frequent of these, with their counts
     below: int = 0  # raised to the lower bound
     above: int = 0  # lowered to the upper bound
+    codes: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # of these, numbers often written for "missing"
     empty: list[str] = field(default_factory=list)  # levels or bins that no row ends up in
     fault: str = ""  # why it can't be read as declared
 
@@ -66,6 +72,7 @@ class SchemaCheck:
     not_in_data: list[str]
     not_in_schema: list[str]
     draft: bool
+    ragged: Ragged = field(default_factory=Ragged)
 
     @property
     def usable(self) -> bool:
@@ -83,7 +90,8 @@ class SchemaCheck:
         """Plain data, for JSON; the first fields say what it is."""
         columns = [
             asdict(column)
-            | {"texts": [{"text": t, "cells": n} for t, n in column.texts], "fine": column.fine}
+            | {"texts": [{"text": t, "cells": n} for t, n in column.texts]}
+            | {"codes": [{"code": c, "cells": n} for c, n in column.codes], "fine": column.fine}
             for column in self.columns
         ]
         return {
@@ -91,6 +99,8 @@ class SchemaCheck:
             "warning": NOT_PRIVATE,
             "data": self.label,
             "rows": self.rows,
+            "rows_with_fewer_cells": self.ragged.fewer,
+            "rows_with_more_cells": self.ragged.more,
             "usable": self.usable,
             "draft": self.draft,
             "not_in_data": self.not_in_data,
@@ -106,11 +116,12 @@ class _Looker:
         self.column, self.texts = column, Texts()
         self.found = ColumnCheck(name, type(column).__name__.lower(), str(column.other))
         if isinstance(column, Categorical):
-            levels = [*column.levels, _NONE][: MOST_LEVELS + 1]
-            self.coder = CategoricalCoder(Categorical(levels, other=_NONE))
+            self.coder = CategoricalCoder(column, apart=True)
         else:
             self.found.other = f"{column.other:g}"
             self.bins = NumericCoder(column)
+            beyond = [code for code in CODES if not column.lower <= code <= column.upper]
+            self.outside = dict.fromkeys(beyond, 0)
         self.counts: NDArray[np.int64] = np.zeros(column.size, np.int64)
         self.place = self._other_place()
 
@@ -125,21 +136,27 @@ class _Looker:
         self.found.rows += len(array)
         if isinstance(self.column, Categorical):
             codes = self.coder.codes(array)
-            unknown = codes == self.column.size
-            self.counts += np.bincount(codes[~unknown], minlength=self.column.size)
+            unknown, gone = codes == self.column.size, codes > self.column.size
+            self.counts += np.bincount(codes[~(unknown | gone)], minlength=self.column.size)
         else:
             values = parsed(array)
-            unknown = np.isnan(values)
-            known = values[~unknown]
-            self.found.below += int((known < self.column.lower).sum())
-            self.found.above += int((known > self.column.upper).sum())
-            inside = np.clip(known, self.column.lower, self.column.upper)
-            self.counts += np.bincount(self.bins.codes(inside), minlength=self.column.size)
-        self.counts[self.place] += int(unknown.sum())
+            unknown, gone = np.isnan(values), np.isin(values, self.bins.gone(array.type))
+            self._bounded(values[~(unknown | gone)], self.column)
+        self.counts[self.place] += int(unknown.sum() + gone.sum())
+        self.found.coded_missing += int(gone.sum())
+        self.found.missing += int(gone.sum())
         odd = array.filter(pa.array(unknown))
         left = present(odd) if arrow.value_kind(odd.type) != "null" else pa.array([], pa.binary())
         self.found.missing += len(odd) - len(left)
         self.texts.add(left)
+
+    def _bounded(self, values: NDArray[np.float64], column: Numeric) -> None:
+        self.found.below += int((values < column.lower).sum())
+        self.found.above += int((values > column.upper).sum())
+        for code in self.outside:
+            self.outside[code] += int((values == code).sum())
+        inside = np.clip(values, column.lower, column.upper)
+        self.counts += np.bincount(self.bins.codes(inside), minlength=column.size)
 
     def done(self) -> ColumnCheck:
         found, column = self.found, self.column
@@ -149,6 +166,7 @@ class _Looker:
             names = [str(level) for level in column.levels]
         else:
             found.not_a_number = self.texts.total
+            found.codes = [(code, count) for code, count in self.outside.items() if count]
             names = bin_names(column)
         found.empty = [name for name, count in zip(names, self.counts, strict=True) if count == 0]
         return found
@@ -197,4 +215,5 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         [name for name in schema if name not in found.names],
         [name for name in dict.fromkeys(found.names) if name and name not in schema],
         schema.draft,
+        getattr(found, "ragged", Ragged()),
     )

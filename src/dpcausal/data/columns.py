@@ -5,64 +5,27 @@ A level is known by the way it prints: ``1`` and ``"1"`` are the same level, so 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from dpcausal.core.errors import SchemaError, did_you_mean
+from dpcausal.data.entries import (
+    Level,
+    as_aliases,
+    as_level,
+    as_list,
+    as_missing_numbers,
+    as_missing_texts,
+    as_number,
+)
 
-Level = str | int | bool
+__all__ = ["DEFAULT_BINS", "MOST_LEVELS", "Categorical", "Column", "Level", "Numeric"]
 
 MOST_LEVELS = 65_535  # so that a code fits in two bytes
 DEFAULT_BINS = 4
-
-
-def _as_list(name: str, value: Any) -> list[Any]:
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise SchemaError(f"{name} must be a list, not {value!r}")
-    return list(value)
-
-
-def _as_level(value: Any) -> Level:
-    if isinstance(value, np.bool_ | np.integer | np.str_):
-        value = value.item()
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        if not -(2**63) <= value < 2**64:
-            raise SchemaError("levels holds an integer beyond 64 bits: write it as text")
-        return int(value)
-    if isinstance(value, str):
-        if not _is_text(value):
-            raise SchemaError(f"levels holds {value!a}, which is not valid text (a lone surrogate)")
-        return str(value)
-    raise SchemaError(f"levels must be text, integers or booleans, not {value!r}")
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _as_number(name: str, value: Any) -> float:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SchemaError(f"{name} must be a number, not {value!r}")
-    try:
-        number = float(value) + 0.0  # -0.0 + 0.0 is 0.0
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise SchemaError(f"{name} must be a finite number, not {number}")
-    return number
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +35,14 @@ class Categorical:
     ``ordered`` says that the order of ``levels`` means something. ``other`` is the level that an undeclared or
     missing value gets; the first level unless stated. The code of a cell is the position of its level.
 
+    ``aliases`` maps other spellings to the level each stands for, ``missing`` lists texts that mean a missing value.
+    A cell that holds one is read as that level, or as missing: cell by cell, by what is declared and nothing else, so
+    no sensitivity changes and no value is ever an error.
+
     >>> Categorical(["no", "yes"]).other, Categorical([0, 1, 2]).size
     ('no', 3)
+    >>> Categorical(["no", "yes"], aliases={"Y": "yes"}, missing=["NA"]).aliases
+    {'Y': 'yes'}
     >>> Categorical([1, "1"])
     Traceback (most recent call last):
     dpcausal.core.errors.SchemaError: levels 1 and '1' print the same
@@ -82,10 +51,12 @@ class Categorical:
     levels: Sequence[Level]
     ordered: bool = False
     other: Level | None = None
+    aliases: Mapping[str, Level] = field(default_factory=dict)
+    missing: Sequence[Level] = ()
     printed: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        levels = tuple(_as_level(level) for level in _as_list("levels", self.levels))
+        levels = tuple(as_level(level) for level in as_list("levels", self.levels))
         if not levels:
             raise SchemaError("levels is empty: a categorical column needs at least one level")
         if len(levels) > MOST_LEVELS:
@@ -99,12 +70,15 @@ class Categorical:
             first[str(level)] = level
         if not isinstance(self.ordered, bool | np.bool_):
             raise SchemaError(f"ordered must be true or false, not {self.ordered!r}")
-        other = levels[0] if self.other is None else _as_level(self.other)
+        other = levels[0] if self.other is None else as_level(self.other)
         if str(other) not in first:
             raise SchemaError(f"other is {other!r}, which is not a level{did_you_mean(str(other), first)}")
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "ordered", bool(self.ordered))
         object.__setattr__(self, "other", first[str(other)])
+        aliases = as_aliases(self.aliases, first)
+        object.__setattr__(self, "aliases", aliases)
+        object.__setattr__(self, "missing", as_missing_texts(self.missing, first, aliases))
         object.__setattr__(self, "printed", tuple(first))
 
     @property
@@ -118,7 +92,8 @@ class Categorical:
         return self.printed.index(str(self.other))
 
     def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but not here
-        return tuple(map(type, self.levels)), self.printed, self.ordered, str(self.other)
+        kinds, gone = tuple(map(type, self.levels)), tuple(map(str, self.missing))
+        return kinds, self.printed, self.ordered, str(self.other), self.aliases, gone
 
     def __eq__(self, another: object) -> bool:
         return isinstance(another, Categorical) and self._key() == another._key()
@@ -134,7 +109,9 @@ class Numeric:
     ``bins`` are the public cut points used where a table is counted: the code of v is the number of cut points
     <= v, so m cut points make m + 1 bins and a value on a cut point falls in the bin to its right. Unless stated
     they cut the range into four bins of equal width. ``other`` is the number that a missing cell, NaN or a cell
-    that is no number gets; ``lower`` unless stated.
+    that is no number gets; ``lower`` unless stated. ``missing`` lists numbers that mean a missing value (999, -9):
+    a cell that holds one gets ``other`` and is not clamped. That is cell by cell, by what is declared and nothing
+    else, so no sensitivity changes.
 
     >>> Numeric(0, 110).bins, Numeric(0, 110, [18, 65]).size
     ((27.5, 55.0, 82.5), 3)
@@ -144,16 +121,17 @@ class Numeric:
     upper: float
     bins: Sequence[float] | None = None
     other: float | None = None
+    missing: Sequence[float] = ()
 
     def __post_init__(self) -> None:
-        lower, upper = _as_number("lower", self.lower), _as_number("upper", self.upper)
+        lower, upper = as_number("lower", self.lower), as_number("upper", self.upper)
         if lower >= upper:
             raise SchemaError(f"lower ({lower:g}) must be below upper ({upper:g})")
         if self.bins is None:
             parts = [i / DEFAULT_BINS for i in range(1, DEFAULT_BINS)]
             bins = tuple(lower * (1 - part) + upper * part for part in parts)
         else:
-            bins = tuple(_as_number("bins (every cut point)", cut) for cut in _as_list("bins", self.bins))
+            bins = tuple(as_number("bins (every cut point)", cut) for cut in as_list("bins", self.bins))
         if len(bins) >= MOST_LEVELS:
             raise SchemaError(f"bins makes {len(bins) + 1:,} bins: at most {MOST_LEVELS:,} can be declared")
         edges = (lower, *bins, upper)
@@ -170,11 +148,13 @@ class Numeric:
                     f"bins must increase strictly between lower ({lower:g}) and upper ({upper:g}):"
                     f" {right:g} comes after {left:g}"
                 )
-        other = lower if self.other is None else _as_number("other", self.other)
+        other = lower if self.other is None else as_number("other", self.other)
         if not lower <= other <= upper:
             raise SchemaError(f"other ({other:g}) must lie between lower ({lower:g}) and upper ({upper:g})")
+        missing = as_missing_numbers(self.missing)
         for name, value in (("lower", lower), ("upper", upper), ("bins", bins), ("other", other)):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "missing", missing)
 
     @property
     def size(self) -> int:

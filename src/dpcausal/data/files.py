@@ -156,6 +156,7 @@ class Delimited:
         self.names, self._delimiter = delimited.header(top, wanted)
         self.types: list[pa.DataType | None] = [None] * len(self.names)
         self.rows: int | None = None
+        self.ragged = delimited.Ragged()  # filled as it is read
         self.done = 0.0  # how far the file was read, from 0 to 1 (stays 0 for a packed file)
 
     def chunks(self, columns: Sequence[str], rows: int = ROWS) -> Iterator[Chunk]:
@@ -166,7 +167,9 @@ class Delimited:
         with stream:
             with readable(self.label):
                 _, rest = delimited.first_row(stream)
-            blocks = delimited.chunks(stream, rest, len(self.names), places, self._delimiter)
+            self.ragged = delimited.Ragged()
+            width = len(self.names)
+            blocks = delimited.chunks(stream, rest, width, places, self._delimiter, self.ragged)
             while True:
                 with readable(self.label):
                     block = next(blocks, None)

@@ -1,6 +1,7 @@
 """Values and bins of a numeric column: Arrow array in, float64 values and codes out.
 
-Formula: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN or no number;
+Formula: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN, no number or one that the
+schema lists as ``missing`` (equal as float64, or to the nearest number of a float column's own precision);
 code = number of cut points <= value. Text is a number when, without white space at its ends, it is written like
 ``12``, ``-1.5``, ``.5``, ``1e3`` or ``inf``; true counts as 1 and false as 0. "1,5" and "12 kg" are no numbers.
 Guarantee: what a row becomes depends on that row alone; no value raises. Cost: one pass per cut point up to
@@ -9,6 +10,7 @@ Guarantee: what a row becomes depends on that row alone; no value raises. Cost: 
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from dpcausal.data import arrow, spelling
 from dpcausal.data.categories import BLOCK, code_type, take
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Codes
+from dpcausal.data.entries import FALSE, TRUE
 
 NUMBER = r"(?i)^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$"
 DIGITS = b"0123456789+-.eE"
@@ -33,14 +36,22 @@ class NumericCoder:
         assert column.bins is not None
         self._lower, self._upper, self._other = column.lower, column.upper, float(column.other or 0.0)
         self._cuts = np.array(column.bins, dtype=np.float64)
+        self._missing = {Decimal(code): 0 for code in column.missing}
         self.dtype: Any = code_type(column.size)
+
+    def gone(self, type_: pa.DataType) -> NDArray[np.float64]:
+        """The numbers that mean a missing value in an array of this type."""
+        return np.array([value for value, _ in spelling.floats(self._missing, arrow.precision(type_))])
 
     def values(self, array: pa.Array) -> NDArray[np.float64]:
         """Every cell of ``array`` as a number between ``lower`` and ``upper``."""
         values = parsed(array)
+        gone = self.gone(array.type) if self._missing else None
         for start in range(0, len(values), BLOCK):
             block = values[start : start + BLOCK]
             missing = np.isnan(block)
+            if gone is not None:
+                missing |= np.isin(block, gone)
             np.clip(block, self._lower, self._upper, out=block)
             np.copyto(block, self._other, where=missing)
             block += 0.0  # -0.0 becomes 0.0
@@ -98,7 +109,7 @@ def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
 def _from_odd_bytes(cells: pa.Array) -> NDArray[np.float64]:
     """The same cell by cell rule, for cells that need trimming or are no number."""
     cells = arrow.trimmed(cells)
-    keys = pa.array([text.encode() for text in (*spelling.FALSE, *spelling.TRUE)], cells.type)
+    keys = pa.array([text.encode() for text in (*FALSE, *TRUE)], cells.type)
     truth = arrow.numbers(pc.fill_null(pc.index_in(cells, value_set=keys), 6))
     cells = pc.if_else(pc.match_substring_regex(cells, NUMBER), cells, None)
     try:

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpcausal.core.progress import shown
-from dpcausal.data import arrow, spelling
+from dpcausal.data import arrow
+from dpcausal.data.entries import FALSE, TRUE
 from dpcausal.data.files import Chunk, Source
 from dpcausal.data.numbers import parsed
 
@@ -24,7 +25,7 @@ SAMPLED = 100_000  # numbers remembered, for cut points
 SHOWN = 5  # texts named in one line
 WIDEST = 30  # characters shown of one text
 MISSING = (b"", b"NA", b"N/A", b"n/a", b"NaN", b"nan", b"null", b"NULL", b"None", b"<NA>")
-TRUTHS = [text.encode() for text in (*spelling.TRUE, *spelling.FALSE)]
+TRUTHS = [text.encode() for text in (*TRUE, *FALSE)]
 CODES = (-9999, -999, -99, -9, -1, 99, 999, 9999, 99999)  # often written for "missing"
 _SEPARATED = r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$"
 _ALMOST = (

@@ -3,6 +3,8 @@
     [columns.smoke]
     type = "categorical"
     levels = ["no", "yes"]
+    aliases = { Yes = "yes", Y = "yes" }
+    missing = ["NA"]
 
 A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet.
 Every fault is one ``SchemaError`` that names the file, the line where it can be known, and the column.
@@ -21,8 +23,8 @@ from dpcausal.core.errors import SchemaError, did_you_mean
 from dpcausal.data.columns import Categorical, Column, Numeric
 
 KEYS: dict[str, tuple[str, ...]] = {
-    "categorical": ("type", "levels", "ordered", "other"),
-    "numeric": ("type", "lower", "upper", "bins", "other"),
+    "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
+    "numeric": ("type", "lower", "upper", "bins", "other", "missing"),
 }
 ENTRIES = ("columns", "draft")
 NEEDED = {"categorical": ("levels",), "numeric": ("lower", "upper")}
@@ -38,6 +40,7 @@ class _Lines:
         self.source = source
         self.lines = text.splitlines()
         self.headers: dict[str, list[int]] = {}
+        self.parts: dict[tuple[str, str], int] = {}  # where a key of a column is a table of its own
         self.starts: list[int] = []
         for number, line in enumerate(self.lines, 1):
             if _HEADER.match(line):
@@ -46,8 +49,11 @@ class _Lines:
                     names = tomllib.loads(line).get("columns", {})
                 except ValueError:
                     continue
-                for name in names:
-                    self.headers.setdefault(name, []).append(number)
+                for name, inner in names.items():
+                    if inner:  # [columns.NAME.aliases]
+                        self.parts[name, next(iter(inner))] = number
+                    else:
+                        self.headers.setdefault(name, []).append(number)
 
     def at(self, number: int | None) -> str:
         return f"{self.source}:{number}" if number else self.source
@@ -61,6 +67,8 @@ class _Lines:
         """``file:line`` of a column, or of one of its keys; only the file where the line is not certain."""
         if len(self.headers.get(name, ())) != 1:
             return self.source
+        if (name, key) in self.parts:
+            return self.at(self.parts[name, key])
         start = self.headers[name][0]
         end = min((other for other in self.starts if other > start), default=len(self.lines) + 1)
         if key:
@@ -154,9 +162,13 @@ def table(name: str, column: Column) -> str:
         if column.ordered:
             entries["ordered"] = True
         entries["other"] = column.other
+        if column.aliases:
+            entries["aliases"] = column.aliases
     else:
         entries = {"type": "numeric", "lower": column.lower, "upper": column.upper}
         entries |= {"bins": column.bins, "other": column.other}
+    if column.missing:
+        entries["missing"] = column.missing
     rows = [f"{key} = {_value(value)}" for key, value in entries.items()]
     return "\n".join([header(name), *rows]) + "\n"
 
@@ -169,6 +181,13 @@ def header(name: str) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(level)}" for key, level in value.items()) + " }"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)
     return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
+
+
+def _key(text: str) -> str:
+    """A key as TOML writes it, quoted where it must be."""
+    return tomli_w.dumps({text: 0}).removesuffix(" = 0\n")

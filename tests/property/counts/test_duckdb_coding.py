@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpcausal.counts.duckdb import DuckDBCounts
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.entries import same
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 
@@ -28,11 +29,31 @@ LEVELS = st.lists(
 )
 MANY = st.just([f"level {i}" for i in range(20)] + list(range(20)))  # past the linear search
 WIDE = st.just([-(2**63), 5, 2**63, 2**64 - 1])
-CATEGORICAL = st.one_of(LEVELS, MANY, WIDE).map(Categorical)
+SPARE = st.lists(st.one_of(TEXTS, st.integers(-3, 3)).map(str), max_size=4, unique_by=same)
+
+
+@st.composite
+def categorical(draw: st.DrawFn) -> Categorical:
+    """Levels with aliases and codes for a missing value."""
+    levels = draw(st.one_of(LEVELS, MANY, WIDE))
+    taken = {same(str(level)) for level in levels}
+    free = [text for text in draw(SPARE) if same(text) not in taken]
+    cut = draw(st.integers(0, len(free)))
+    aliases = {text: draw(st.sampled_from(levels)) for text in free[:cut] if text}
+    return Categorical(
+        levels, aliases=aliases, missing=free[cut:], other=draw(st.sampled_from([levels[0], levels[-1]]))
+    )
+
+
+CATEGORICAL = categorical()
 NUMERIC = st.one_of(
     st.just(Numeric(0, 1)),
     st.just(Numeric(-2, 3, bins=[-1.5, 0, 0.1, 2], other=1)),
     st.just(Numeric(-4, 4, bins=[i / 10 for i in range(-39, 40)], other=0.05)),
+    st.just(
+        Numeric(-2, 2, bins=[-1.7, 0.5], other=2, missing=[0, 0.1, 127, -1.5, 2**53 + 1, 2.0**63, 1e308])
+    ),
+    st.just(Numeric(0, 5, bins=[1, 4], other=4.5, missing=[1, 3])),
 )
 INTEGERS = st.one_of(st.integers(-4, 4), st.sampled_from([-128, 127]))
 CELLS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from dpcausal.data.coerce import Coder
 from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.entries import same
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 
@@ -37,22 +38,29 @@ def means(line: int, level: str, text: str) -> bool:
     )
 
 
+def claims(column: Categorical) -> list[tuple[str, int]]:
+    """What is declared to mean what: levels, then aliases, then codes for a missing value."""
+    named = [(alias, column.printed.index(str(level))) for alias, level in column.aliases.items()]
+    gone = [(str(text), column.other_code) for text in column.missing]
+    return [*((text, code) for code, text in enumerate(column.printed)), *named, *gone]
+
+
 def of_text(column: Categorical, text: str) -> int:
     for attempt in (text, text.strip(SPACE)):
         for line in range(4):
-            for code, level in enumerate(column.printed):
-                if means(line, level, attempt):
+            for declared, code in claims(column):
+                if means(line, declared, attempt):
                     return code
     return column.other_code
 
 
 def of_number(column: Categorical, number: Fraction) -> int:
-    spellings = [*column.printed, "0", "1"]
+    spellings = [*(text for text, _ in claims(column)), "0", "1"]
     for line in range(4):
-        for code, level in enumerate(column.printed):
+        for declared, code in claims(column):
             for text in spellings:
                 plain = re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text)
-                if plain and means(line, level, text) and Fraction(text) == number:
+                if plain and means(line, declared, text) and Fraction(text) == number:
                     return code
     return column.other_code
 
@@ -60,7 +68,11 @@ def of_number(column: Categorical, number: Fraction) -> int:
 def reference(column: Column, cell: Any) -> tuple[int, float | None]:
     if isinstance(column, Numeric):
         value = number_of(cell)
-        value = column.other if value is None else min(max(value, column.lower), column.upper)
+        value = (
+            column.other
+            if value is None or value in column.missing
+            else min(max(value, column.lower), column.upper)
+        )
         assert value is not None
         return sum(cut <= value for cut in column.bins or ()), value + 0.0
     if isinstance(cell, bytes):
@@ -98,25 +110,37 @@ levels = st.one_of(
     st.integers(-(2**63), 2**64 - 1),
     st.booleans(),
 )
-categoricals = st.builds(
-    lambda chosen, other: Categorical(chosen, other=chosen[other % len(chosen)]),
-    st.lists(levels, min_size=1, max_size=9, unique_by=str),
-    st.integers(0, 100),
-)
+
+
+@st.composite
+def categoricals(draw: st.DrawFn) -> Categorical:
+    """Levels, and some of the other texts as aliases or codes for a missing value where they may be."""
+    chosen = draw(st.lists(levels, min_size=1, max_size=9, unique_by=str))
+    taken = {same(str(level)) for level in chosen}
+    spare = draw(st.lists(levels, max_size=6, unique_by=lambda level: same(str(level))))
+    free = [text for text in map(str, spare) if same(text) not in taken]
+    cut = draw(st.integers(0, len(free)))
+    aliases = {text: draw(st.sampled_from(chosen)) for text in free[:cut] if text}
+    other = draw(st.sampled_from(chosen))
+    return Categorical(chosen, other=other, aliases=aliases, missing=free[cut:])
 
 
 @st.composite
 def numerics(draw: st.DrawFn) -> Numeric:
     edges = sorted(draw(st.sets(st.floats(-1e6, 1e6).map(lambda x: x + 0.0), min_size=2, max_size=40)))
-    return Numeric(edges[0], edges[-1], edges[1:-1], other=draw(st.sampled_from(edges)))
+    gone = draw(st.lists(st.sampled_from([*edges, -9, 0, 1, 2.5, 999, 1e30]), max_size=3))
+    return Numeric(edges[0], edges[-1], edges[1:-1], other=draw(st.sampled_from(edges)), missing=gone)
 
 
-columns = st.one_of(categoricals, numerics())
+columns = st.one_of(categoricals(), numerics())
 numerals = st.sampled_from(
     [
         "1",
         " 1",
         "1.0",
+        "999",
+        "999.0",
+        "1e30",
         "1e400",
         "-1e400",
         "1,5",
@@ -178,6 +202,8 @@ def test_bytes_are_coded_as_the_reference_says(column: Column, cells: list[Any])
 def test_integers_are_coded_as_the_reference_says(column: Column, name: str, data: st.DataObject) -> None:
     bounds = np.iinfo(name)
     near = [v for v in getattr(column, "levels", ()) if type(v) is int and bounds.min <= v <= bounds.max]
+    near += [int(v) for v in getattr(column, "missing", ()) if str(v) in ("0", "1", "-9", "999")]
+    near = [v for v in near if bounds.min <= v <= bounds.max]
     cell = st.integers(int(bounds.min), int(bounds.max)) | st.sampled_from([0, 1, *near])
     cells = data.draw(st.lists(st.none() | cell, max_size=20))
     check(column, cells, pa.array(cells, getattr(pa, name)()))

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import pickle
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcausal.core.errors import SchemaError
 from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.entries import same
 from dpcausal.data.schema import Schema
 
 characters = st.characters(exclude_categories=["Cs"])
@@ -15,10 +18,18 @@ levels = st.text(characters, max_size=8) | st.integers(-(2**63), 2**64 - 1) | st
 def columns(draw: st.DrawFn) -> Column:
     if draw(st.booleans()):
         chosen = draw(st.lists(levels, min_size=1, max_size=6, unique_by=str))
-        return Categorical(chosen, ordered=draw(st.booleans()), other=draw(st.sampled_from(chosen)))
+        taken = {same(str(level)) for level in chosen}
+        spare = draw(st.lists(levels, max_size=4, unique_by=lambda level: same(str(level))))
+        free = [level for level in spare if same(str(level)) not in taken]
+        cut = draw(st.integers(0, len(free)))
+        aliases = {str(level): draw(st.sampled_from(chosen)) for level in free[:cut] if str(level)}
+        other = draw(st.sampled_from(chosen))
+        return Categorical(chosen, draw(st.booleans()), other, aliases, free[cut:])
     finite = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
     edges = sorted(draw(st.sets(finite, min_size=2, max_size=6)))
-    return Numeric(edges[0], edges[-1], edges[1:-1], other=draw(st.sampled_from(edges)))
+    return Numeric(
+        edges[0], edges[-1], edges[1:-1], draw(st.sampled_from(edges)), draw(st.lists(finite, max_size=3))
+    )
 
 
 schemas = st.dictionaries(
@@ -33,6 +44,8 @@ def test_a_schema_survives_toml(schema: Schema) -> None:
     assert again == schema
     assert list(again) == list(schema)
     assert again.to_toml() == schema.to_toml()
+    assert hash(again) == hash(schema)
+    assert pickle.loads(pickle.dumps(schema)) == schema  # noqa: S301
 
 
 @settings(max_examples=200, deadline=None)

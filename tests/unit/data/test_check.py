@@ -102,3 +102,68 @@ def test_a_bin_or_level_that_only_mapped_cells_reach_is_not_empty() -> None:
     )
     found = check({"a": ["yes", "no", None, "n/a"], "b": ["60", "70", "", "many"]}, schema)
     assert [column.empty for column in found.columns] == [["never"], ["10 to 50"]]
+
+
+def test_an_alias_is_declared_and_a_missing_code_is_missing() -> None:
+    schema = dc.Schema(
+        smoke=dc.Categorical(["no", "yes"], aliases={"Y": "yes", "1": "yes"}, missing=["refused", "-9"]),
+        age=dc.Numeric(0, 110, [18, 65], other=50, missing=[999, -9]),
+    )
+    cells = {
+        "smoke": ["Y", "yes", "1.0", "refused", " -9 ", "", "maybe", "no"],
+        "age": ["17", "999", " 999.0", "-9", "9999", "-99", "n/a", "many"],
+    }
+    smoke, age = check(cells, schema).columns
+    assert (smoke.missing, smoke.coded_missing, smoke.not_a_level) == (3, 2, 1)
+    assert smoke.texts == [("maybe", 1)]
+    assert (age.missing, age.coded_missing, age.not_a_number) == (4, 3, 1)
+    assert (age.below, age.above) == (1, 1)
+    assert age.codes == [(-99, 1), (9999, 1)]
+    assert age.empty == []  # clamped to both ends, and other lies between
+    data = read(cells, schema)
+    assert (data.codes["smoke"] == 1).sum() == 3
+    assert (data.values["age"] == 50).sum() == age.missing + age.not_a_number
+
+
+def test_an_alias_keeps_a_level_from_being_empty_and_a_missing_code_does_not() -> None:
+    schema = dc.Schema(a=dc.Categorical(["x", "y", "z"], aliases={"Y": "y"}, missing=["Z"]))
+    (column,) = check({"a": ["Y", "Z", "Y"]}, schema).columns
+    assert column.empty == ["z"]
+    assert not column.fine
+    assert check({"a": ["Y", "x", "z"]}, schema).columns[0].fine
+
+
+def test_the_largest_domain_can_be_checked() -> None:
+    schema = dc.Schema(a=dc.Categorical(range(65_535), missing=["NA", "-1"]))
+    (column,) = check({"a": pa.array([0, 65_534, 65_535, 65_536, -1, None])}, schema).columns
+    assert (column.not_a_level, column.missing, column.coded_missing) == (2, 2, 1)
+    assert len(column.empty) == 65_535 - 2
+
+
+@pytest.mark.parametrize("quote", ["", '"', 'a "b"'])
+def test_rows_with_more_or_fewer_cells_than_the_header_are_counted(quote: str, tmp_path: Path) -> None:
+    """In the rows that Arrow parses, in those it gives up, and over several blocks; reading says nothing."""
+    file = tmp_path / "rows.csv"
+    note = f"{quote}x{quote}" if quote == '"' else f"x{quote}"
+    file.write_text(
+        "smoke,age,note\n" + f"yes,17,{note}\n" * 5 + "no\nno,44\n" + "\nyes,17,x,1,2\n" * 4 + "yes,1,\n"
+    )
+    schema = SCHEMA.select(["smoke", "age"])
+    found = check(file, schema)
+    assert (found.rows, found.ragged.fewer, found.ragged.more) == (12, 2, 4)
+    assert (found.to_dict()["rows_with_fewer_cells"], found.to_dict()["rows_with_more_cells"]) == (2, 4)
+    assert found.columns[1].missing == 1
+    assert found.usable
+    with pytest.warns(ColumnsIgnored) as warned:
+        assert read(file, schema).n == 12
+    assert len(warned) == 1
+    even = check({"smoke": ["no"], "age": [1]}, schema).ragged
+    assert (even.fewer, even.more) == (0, 0)
+
+
+def test_ragged_rows_of_every_block_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcausal.data.delimited.BLOCK", 64)
+    file = tmp_path / "rows.csv"
+    file.write_text("smoke,age\n" + "yes,17\n" * 30 + "yes,17,1\nno\n" * 30)
+    found = check(file, SCHEMA)
+    assert (found.rows, found.ragged.fewer, found.ragged.more) == (90, 30, 30)
