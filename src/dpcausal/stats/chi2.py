@@ -41,20 +41,27 @@ class Chi2Test:
 
 
 @_jit
+def margins(block: Any, rows: Any, columns: Any) -> Any:
+    """Sums over the columns and over the rows of one table, into ``rows`` and ``columns``; returns the total."""
+    rows[:] = 0.0
+    columns[:] = 0.0
+    n = 0.0
+    for a in range(len(rows)):
+        for b in range(len(columns)):
+            rows[a] += block[a, b]
+            columns[b] += block[a, b]
+        n += rows[a]
+    return n
+
+
+@_jit
 def _over_blocks(blocks: Any, likelihood: Any) -> Any:
     """(statistic, degrees of freedom) of all blocks."""
     k, r, c = blocks.shape
     rows, columns = np.empty(r), np.empty(c)
     total, dof = 0.0, 0
     for i in range(k):
-        rows[:] = 0.0
-        columns[:] = 0.0
-        n = 0.0
-        for a in range(r):
-            for b in range(c):
-                rows[a] += blocks[i, a, b]
-                columns[b] += blocks[i, a, b]
-            n += rows[a]
+        n = margins(blocks[i], rows, columns)
         live_rows, live_columns = 0, 0
         for a in range(r):
             live_rows += rows[a] > 0

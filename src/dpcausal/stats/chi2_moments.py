@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcausal.stats.blocks import checked_blocks
+from dpcausal.stats.chi2 import margins
 from dpcausal.stats.measured_law import gamma_pvalue
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,14 +68,7 @@ def _moments(blocks: Any, likelihood: Any) -> Any:
     rows, columns = np.empty(r), np.empty(c)
     value, mean, variance = 0.0, 0.0, 0.0
     for i in range(k):
-        rows[:] = 0.0
-        columns[:] = 0.0
-        n = 0.0
-        for a in range(r):
-            for b in range(c):
-                rows[a] += blocks[i, a, b]
-                columns[b] += blocks[i, a, b]
-            n += rows[a]
+        n = margins(blocks[i], rows, columns)
         live_x, live_y, inverse_x, inverse_y = 0.0, 0.0, 0.0, 0.0
         for a in range(r):
             if rows[a] > 0.0:

@@ -128,15 +128,16 @@ def test_seeded_runs_repeat(rows: dc.Dataset) -> None:
     assert found[0] == found[1]
 
 
-def test_on_the_command_line(rows: dc.Dataset, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["gcm", "test-of-tests:gcm"])
+def test_on_the_command_line(method: str, rows: dc.Dataset, tmp_path: Path) -> None:
     table = np.column_stack([rows.values[name] for name in ("x", "y", "z")])
     np.savetxt(tmp_path / "rows.csv", table, delimiter=",", header="x,y,z", comments="")
     SCHEMA.select(["x", "y", "z"]).write(tmp_path / "schema.toml")
     asked = ["--schema", str(tmp_path / "schema.toml"), "--x", "x", "--y", "y", "--given", "z", "--json"]
     result = CliRunner().invoke(
-        app, ["test", str(tmp_path / "rows.csv"), *asked, "--method", "gcm", "--epsilon", "5"]
+        app, ["test", str(tmp_path / "rows.csv"), *asked, "--method", method, "--epsilon", "5"]
     )
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert found["method"] == "gcm"
+    assert found["method"] == method
     assert found["independent"] is False

@@ -1,19 +1,15 @@
-"""Test of tests over gcm: power, both relations, small and constant data, spelling of the name, the command line."""
+"""Test of tests over gcm: power, both relations, small and constant data, spelling of the name."""
 
 from __future__ import annotations
 
-import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dpcausal as dc
 from dpcausal.citests.method import Terms
 from dpcausal.citests.test_of_gcm import TestOfGcm
-from dpcausal.cli.app import app
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.of import counts_of
 
@@ -84,17 +80,3 @@ def test_refusals(rows: dc.Dataset) -> None:
         dc.ci_test(rows, "x", "y", method="test-of-tests:gmc", epsilon=1.0)
     with pytest.raises(dc.InputError, match="sub_level"):
         dc.ci_test(rows, "x", "y", method="test-of-tests:gcm", sub_level=2.0, epsilon=1.0)
-
-
-def test_on_the_command_line(rows: dc.Dataset, tmp_path: Path) -> None:
-    table = np.column_stack([rows.values[name] for name in ("x", "y", "z")])
-    np.savetxt(tmp_path / "rows.csv", table, delimiter=",", header="x,y,z", comments="")
-    SCHEMA.select(["x", "y", "z"]).write(tmp_path / "schema.toml")
-    asked = ["--schema", str(tmp_path / "schema.toml"), "--x", "x", "--y", "y", "--given", "z", "--json"]
-    result = CliRunner().invoke(
-        app, ["test", str(tmp_path / "rows.csv"), *asked, "--method", "test-of-tests:gcm", "--epsilon", "5"]
-    )
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert found["method"] == "test-of-tests:gcm"
-    assert found["independent"] is False
