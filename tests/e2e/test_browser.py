@@ -150,6 +150,57 @@ def test_confidence_is_said_when_there_is_one(result: DiscoveryResult, tmp_path:
     assert "edge found again in 97% of repeats" in probed(confident, tmp_path)["said"]
 
 
+PHONE = """
+<script>
+const broken = [], wide = innerWidth;
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node; (node = walk.nextNode());) {
+  if (node.parentElement.closest("pre, script, style, svg, details:not([open])")) continue;
+  for (const word of node.textContent.matchAll(/[^\\s-]+/g)) {
+    const range = document.createRange();
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) broken.push(word[0]);
+  }
+}
+const letters = [...document.querySelectorAll("#graph .node text")].map(t => t.getBoundingClientRect().height);
+const overflow = document.documentElement.scrollWidth - innerWidth;
+const seen = { broken, wide, overflow, letters: Math.min(...letters) };
+const out = document.createElement("pre");
+out.id = "probe";
+out.textContent = JSON.stringify(seen);
+document.body.append(out);
+</script>
+"""
+
+
+def test_on_a_phone_no_word_is_cut_and_nothing_is_too_small(result: DiscoveryResult, tmp_path: Path) -> None:
+    """Long names included; what is too wide scrolls by itself, the page does not."""
+    named = {name: f"{name}_at_first_visit" for name in result.graph.nodes}
+    graph = dc.Graph(
+        named.values(),
+        [(named[a], named[b]) for a, b in result.graph.directed],
+        [[named[name] for name in pair] for pair in result.graph.undirected],
+    )
+    sure = {frozenset(named[name] for name in pair): 0.97 for pair in result.graph.skeleton}
+    other = replace(
+        result, graph=graph, untested=frozenset(), separating={}, conflicts=frozenset(), confidence=sure
+    )
+    page = Path(other.report(str(tmp_path / "report.html"))).read_text()
+    frame = '<iframe id="phone" style="width: 380px; height: 3000px; border: 0" src="inner.html"></iframe>'
+    (tmp_path / "inner.html").write_text(page.replace("</body>", PHONE + "</body>"))
+    flags = ("--dump-dom", "--allow-file-access-from-files", "--virtual-time-budget=3000")
+    take = "document.body.append(phone.contentDocument.getElementById('probe'))"
+    copy_out = f"<script>onload = () => {take}</script>"
+    dom = browse(f"<!doctype html><body>{frame}{copy_out}</body>", tmp_path, *flags)
+    (found,) = re.findall(r'<pre id="probe">(.*?)</pre>', dom)
+    seen = json.loads(unescape(found))
+    assert seen["wide"] == 380
+    assert seen["broken"] == []
+    assert seen["overflow"] <= 0
+    assert seen["letters"] > 10
+
+
 def luminance(colour: str) -> float:
     red, green, blue = (int(part) / 255 for part in re.findall(r"\d+", colour)[:3])
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

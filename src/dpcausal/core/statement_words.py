@@ -37,9 +37,14 @@ NO_LEDGER = (
 )
 
 
-def factor(epsilon: float) -> float:
-    """e^epsilon, as far as a double holds it."""
-    return math.exp(min(epsilon, 700.0))
+def factor(epsilon: float) -> str:
+    """e^epsilon in words, as far as a double holds it.
+
+    >>> factor(1.0), factor(12.0), factor(100.0)
+    ('2.72', '163,000', '2.69e+43')
+    """
+    value = math.exp(min(epsilon, 700.0))
+    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
 
 
 def weak_promise(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[str, ...]:
@@ -55,7 +60,7 @@ def weak_promise(epsilon: float | None, delta: float | None, rows: int | None = 
     lines = []
     if epsilon is not None and epsilon > WEAK_EPSILON:
         lines.append(
-            f"{WEAK}epsilon {epsilon:g} promises almost nothing: a result may be {factor(epsilon):.3g} times as "
+            f"{WEAK}epsilon {epsilon:g} promises almost nothing: a result may be {factor(epsilon)} times as "
             "likely with one row as with another in its place."
         )
     if delta and rows and delta >= 1 / rows:
@@ -116,7 +121,7 @@ def weak_lines(statement: PrivacyStatement) -> list[str]:
 
 def _apart(statement: PrivacyStatement, epsilon: float, delta: float) -> str:
     """How well neighbours can be told apart; the exception that delta allows stands in the same sentence."""
-    pair, most = RELATIONS[statement.neighbours], f"{factor(epsilon):.3g}"
+    pair, most = RELATIONS[statement.neighbours], factor(epsilon)
     but = f", apart from a probability of at most {delta:.3g}" if delta else ""
     if epsilon <= HARD_EPSILON and not weak_lines(statement):
         return (

@@ -9,13 +9,17 @@
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction;
 - ``privacy``: the file with the privacy statement.
 
-``graph.dot`` draws untested edges dotted; ``graph.graphml`` has ``untested`` (and ``confidence``) on every edge.
+- ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft.
+
+``graph.dot`` draws untested edges dotted and gives those in ``conflicts`` a question mark; ``graph.graphml`` has
+``untested``, ``conflict`` (and ``confidence``) on every edge.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpcausal.core.statement_words import caveats
 from dpcausal.discovery.declared import declared
 from dpcausal.graphs.dot_format import to_dot
 from dpcausal.graphs.graphml_format import to_graphml
@@ -40,6 +44,8 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
             {"pair": sorted(pair), "found_again": part}
             for pair, part in sorted(result.confidence.items(), key=lambda item: sorted(item[0]))
         ]
+    if told := caveats(result.privacy):
+        more["caveats"] = told
     if statement is not None:
         more["privacy"] = statement
     return to_json(result.graph, more)
@@ -50,6 +56,6 @@ def file_texts(result: DiscoveryResult) -> dict[str, str]:
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
-        "graph.dot": to_dot(result.graph, result.untested),
-        "graph.graphml": to_graphml(result.graph, result.untested, result.confidence),
+        "graph.dot": to_dot(result.graph, result.untested, result.conflicts),
+        "graph.graphml": to_graphml(result.graph, result.untested, result.confidence, result.conflicts),
     }

@@ -7,8 +7,14 @@ from collections.abc import Collection
 from dpcausal.graphs.graph import Graph
 
 
-def to_dot(graph: Graph, untested: Collection[frozenset[str]] = ()) -> str:
+def to_dot(
+    graph: Graph,
+    untested: Collection[frozenset[str]] = (),
+    conflicts: Collection[frozenset[str]] = (),
+) -> str:
     r"""A ``digraph`` with every name quoted; a plain edge is an arc without a head, one in ``untested`` is dotted.
+
+    One in ``conflicts`` has a question mark: answers contradict each other about its direction.
 
     Inside the quotes a quote and a backslash get a backslash before them, so any name is safe. Two names stay
     two nodes.
@@ -22,9 +28,14 @@ def to_dot(graph: Graph, untested: Collection[frozenset[str]] = ()) -> str:
     """
     lines = [f"  {_quoted(name)};" for name in graph.nodes]
     for a, b, arrow in graph.edges():
-        marks = [] if arrow else ["dir=none"]
+        marks, told = [] if arrow else ["dir=none"], []
         if frozenset((a, b)) in untested:
-            marks += ["style=dotted", 'tooltip="not fully tested"']
+            marks.append("style=dotted")
+            told.append("not fully tested")
+        if frozenset((a, b)) in conflicts:
+            marks += ['label="?"', "conflict=true"]
+            told.append("answers contradict each other about its direction")
+        marks += [f'tooltip="{"; ".join(told)}"'] if told else []
         lines.append(f"  {_quoted(a)} -> {_quoted(b)}{_listed(marks)};")
     return "\n".join(["digraph {", *lines, "}"]) + "\n"
 

@@ -2,9 +2,9 @@
 
 Written as a directed graph where a plain edge is two arcs, one each way, because many readers (networkx among
 them) refuse a file that mixes directed and undirected edges. Every arc says ``kind`` = ``directed`` or
-``undirected``; on request also ``untested`` (true or false) and, where known, ``confidence``. The node id is the name
-itself. Reading also takes files that do mix, by ``directed="false"``
-on the edge or ``edgedefault="undirected"`` on the graph.
+``undirected``; on request also ``untested`` and ``conflict`` (true or false; a conflict is about the direction) and,
+where known, ``confidence``. The node id is the name itself. Reading also takes files that do mix, by
+``directed="false"`` on the edge or ``edgedefault="undirected"`` on the graph.
 
 Reference: Brandes, Eiglsperger, Lerner, GraphML Primer.
 """
@@ -24,8 +24,9 @@ def to_graphml(
     graph: Graph,
     untested: Collection[frozenset[str]] | None = None,
     confidence: Mapping[frozenset[str], float] | None = None,
+    conflicts: Collection[frozenset[str]] | None = None,
 ) -> str:
-    """The GraphML text, with its XML declaration; with ``untested``, every arc says whether its edge is among them.
+    """The GraphML text, with its XML declaration; every arc says whether its edge is in ``untested``, ``conflicts``.
 
     >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])
     >>> from_graphml(to_graphml(g)) == g
@@ -35,6 +36,8 @@ def to_graphml(
     keys = {"kind": "string"}
     if untested is not None:
         keys["untested"] = "boolean"
+    if conflicts is not None:
+        keys["conflict"] = "boolean"
     if confidence:
         keys["confidence"] = "double"
     for key, kind in keys.items():
@@ -47,6 +50,8 @@ def to_graphml(
         told = {"kind": "directed" if arrow else "undirected"}
         if untested is not None:
             told["untested"] = "true" if pair in untested else "false"
+        if conflicts is not None:
+            told["conflict"] = "true" if pair in conflicts else "false"
         if confidence and pair in confidence:
             told["confidence"] = repr(float(confidence[pair]))
         for tail, head in [(a, b)] if arrow else [(a, b), (b, a)]:

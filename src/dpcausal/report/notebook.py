@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpcausal.discovery.headline import headline
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
+from dpcausal.report.words import banners
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -32,6 +33,7 @@ def html(result: DiscoveryResult) -> str:
     lead = f"{headline(result)}."
     left = [" and ".join(sorted(pair)) for pair in sorted(result.untested, key=sorted)]
     remarks = [f"Not fully tested, kept: {', '.join(left)}."] if left else []
+    remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement
     return (
         f"<div><style>{STYLE.format(name=name)}</style><p>{escape(' '.join([lead, *remarks]))}</p>{drawing}"
         f"{result.privacy._repr_html_()}</div>"

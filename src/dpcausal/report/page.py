@@ -12,10 +12,12 @@ from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.discovery.declared import declared_words
 from dpcausal.discovery.headline import undecided_words
+from dpcausal.discovery.method_words import method_words
 from dpcausal.discovery.result_files import graph_json
 from dpcausal.report import words
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
+from dpcausal.report.fields import FIELDS, HEADINGS
 from dpcausal.report.origin import Origin
 from dpcausal.report.spending import chart, rows, steps, unit_words
 
@@ -53,6 +55,11 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
         title=title,
         result=result,
         undecided=undecided_words(result),
+        banners=words.banners(result),
+        method=method_words(result.method, result.why),
+        protected=words.protected(result.privacy),
+        fields=FIELDS,
+        headings=HEADINGS,
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result),

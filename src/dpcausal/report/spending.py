@@ -10,6 +10,7 @@ from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.privacy.events import Event, event_from_dict
+from dpcausal.report.fields import mechanism_words, size_words
 
 BARS = 12  # events are shown one by one up to here, then summed by the part of the label before a colon
 LEFT, WIDE, STEP, THICK = 260.0, 420.0, 30.0, 16.0
@@ -28,10 +29,12 @@ class Step:
 def steps(statement: PrivacyStatement) -> list[Step]:
     """The steps of a release in the order they were first charged.
 
-    Costs are epsilon where every event has one and the guarantee is not by rho; rho where every event has that.
+    Costs are epsilon where every event has one and their sum is within what was promised; else they were added up as
+    rho, and shown is that, where every event has it.
     """
     events = [event_from_dict(event) for event in statement.events]
-    by_epsilon = all(math.isfinite(event.epsilon) for event in events)
+    most = (statement.epsilon or 0.0) * (1 + 1e-9)
+    by_epsilon = math.fsum(event.epsilon for event in events) <= most
     by_rho = all(math.isfinite(event.rho) for event in events)
     unit = "epsilon" if by_epsilon and statement.definition != "zCDP" else "rho" if by_rho else "events"
     found: dict[str, tuple[int, float]] = {}
@@ -52,14 +55,11 @@ def rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     shown = []
     for data in events:
         event = event_from_dict(data)
-        own = {k: v for k, v in data.items() if k not in ("kind", "label", "neighbours", "mechanism")}
         shown.append(
             {
                 "label": event.label,
-                "mechanism": str(data.get("mechanism", event.kind)),
-                "parameters": ", ".join(
-                    f"{k} {v:.6g}" if isinstance(v, float) else f"{k} {v}" for k, v in own.items()
-                ),
+                "mechanism": mechanism_words(str(data.get("mechanism", event.kind))),
+                "size": size_words(data),
                 "epsilon": _number(event.epsilon),
                 "delta": _number(event.delta),
                 "rho": _number(event.rho),
@@ -74,12 +74,17 @@ def _number(value: float) -> str:
 
 def unit_words(found: Sequence[Step]) -> str:
     """One line to stand under the chart; empty where it needs none."""
-    if not found or found[0].unit == "events":
-        return ""
-    shares = "the bars show shares of the total"
-    if found[0].unit == "rho":
-        return f"rho: cost of Gaussian noise, converted to epsilon and delta at the end; {shares}."
-    return f"{shares[0].upper()}{shares[1:]}."
+    parts = []
+    if found and found[0].unit == "rho":
+        parts.append(
+            "rho: another unit of cost, in which many small charges come to less; it ends as epsilon and delta"
+        )
+    if found and found[0].unit != "events":
+        parts.append("the bars show shares of the total")
+    if any(step.times > 1 for step in found):
+        parts.append("a bar sums the charges of one kind")
+    text = "; ".join(parts)
+    return f"{text[0].upper() if not text.startswith('rho') else text[0]}{text[1:]}." if text else ""
 
 
 def shortened(label: str, most: int = 34) -> str:

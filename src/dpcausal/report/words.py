@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import RELATIONS, PrivacyStatement
+from dpcausal.core.statement_words import DRAFT, caveats
+from dpcausal.discovery.headline import as_sentence
 from dpcausal.report.origin import Origin, number
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def open_questions(result: DiscoveryResult) -> list[str]:
     ]
     if not result.complete:
         lines.append("The search ended before every question was asked: the budget was spent.")
-    return [*(lines or [_all_tested(result)]), *result.notes]
+    return [*(lines or [_all_tested(result)]), *map(as_sentence, result.notes)]
 
 
 def _all_tested(result: DiscoveryResult) -> str:
@@ -102,14 +104,37 @@ def _candidates(result: DiscoveryResult, pair: frozenset[str]) -> int:
     return max(map(len, near))
 
 
+def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
+    """(id, words) of what must be known before the graph is believed: contradictions, a draft, a weak promise."""
+    found = []
+    if result.conflicts:
+        pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(result.conflicts, key=sorted))
+        found.append(
+            ("conflicts", f"Answers contradict each other: do not rely on the direction of {pairs}.")
+        )
+    told = caveats(result.privacy)
+    return [*found, *(("draft" if line.startswith(DRAFT) else "weak", line) for line in told)]
+
+
+def protected(statement: PrivacyStatement) -> str:
+    """What may change about the unit, for the card that names it."""
+    return {
+        Neighbours.REPLACE_ONE: "protected: it could say anything else",
+        Neighbours.ADD_REMOVE: "protected: it could be missing",
+        Neighbours.FIXED_LABELS: "protected, apart from its public label",
+    }[statement.neighbours]
+
+
 def questions(result: DiscoveryResult) -> str:
-    """How many questions were asked, by size of the conditioning set."""
+    """How many questions were asked, by size of the conditioning set, and how many charges paid for them."""
     if not result.asked:
         return ""
+    charges = len(result.privacy.events)
+    paid = f", paid for by {charges:,} charge{'' if charges == 1 else 's'}" if charges else ""
     parts = [f"{count:,} given {order} columns" for order, count in sorted(result.asked.items())]
-    return f"Questions asked: {', '.join(parts)}.".replace("given 1 columns", "given 1 column").replace(
-        "given 0 columns", "without conditions"
-    )
+    told = ", ".join(parts).replace("given 1 columns", "given 1 column")
+    many = sum(result.asked.values())
+    return f"Questions asked: {many:,}{paid} ({told.replace('given 0 columns', 'without conditions')})."
 
 
 def citation(result: DiscoveryResult) -> str:

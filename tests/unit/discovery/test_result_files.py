@@ -10,6 +10,7 @@ import networkx
 import pytest
 
 import dpcausal as dc
+from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_files import file_texts, graph_json
@@ -47,6 +48,27 @@ def test_keys_without_something_to_say_are_left_out(result: DiscoveryResult) -> 
     found = json.loads(graph_json(replace(result, confidence=None)))
     assert "confidence" not in found
     assert "privacy" not in found
+
+
+def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) -> None:
+    assert "caveats" not in json.loads(graph_json(result))
+    privacy = replace(result.privacy, limits=(*result.privacy.limits, DRAFT_LIMIT))
+    assert json.loads(graph_json(replace(result, privacy=privacy)))["caveats"] == [DRAFT_LIMIT]
+
+
+def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -> None:
+    files = file_texts(replace(result, conflicts=frozenset([frozenset("bc")])))
+    assert [line for line in files["graph.dot"].splitlines() if "?" in line] == [
+        '  "b" -> "c" [dir=none, style=dotted, label="?", conflict=true, '
+        'tooltip="not fully tested; answers contradict each other about its direction"];'
+    ]
+    theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
+    assert {(a, b): data["conflict"] for a, b, data in theirs.edges(data=True)} == {
+        ("a", "b"): False,
+        ("b", "c"): True,
+        ("c", "b"): True,
+    }
+    assert dc.Graph.from_graphml(files["graph.graphml"]) == result.graph
 
 
 def test_dot_and_graphml_mark_what_is_untested(result: DiscoveryResult) -> None:

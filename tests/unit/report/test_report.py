@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,11 +14,13 @@ import pytest
 import dpcausal as dc
 from dpcausal.cli.repeat import origin_of
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PrivacyStatement
+from dpcausal.core.statement import PrivacyStatement, weak_promise
+from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
+from dpcausal.report.fields import FIELDS, HEADINGS
 from dpcausal.report.origin import Origin, ledger_name
 from dpcausal.report.page import render, write
 from dpcausal.report.spending import Step, chart, rows, steps, unit_words
@@ -143,9 +145,15 @@ def pure(label: str, cost: float) -> PureEvent:
 
 
 def test_steps_sum_events_by_label_in_the_order_charged() -> None:
-    events: list[Event] = [pure("b", 0.25), *(pure(f"a: {i}", 0.5) for i in range(20))]
-    assert steps(statement(events)) == [Step("b", 1, 0.25, "epsilon"), Step("a", 20, 10.0, "epsilon")]
+    events: list[Event] = [pure("b", 0.25), *(pure(f"a: {i}", 0.03125) for i in range(20))]
+    assert steps(statement(events)) == [Step("b", 1, 0.25, "epsilon"), Step("a", 20, 0.625, "epsilon")]
     assert [step.label for step in steps(statement(events[:3]))] == ["b", "a: 0", "a: 1"]
+
+
+def test_bars_never_sum_to_more_than_was_promised() -> None:
+    """Small charges that fit by rho alone: sums of their epsilon are no cost of this release."""
+    many: list[Event] = [pure("a", 0.125)] * 20  # 2.5 in epsilon, of 1; 20/128 in rho
+    assert steps(statement(many, "approximate")) == [Step("a", 20, 20 / 128, "rho")]
 
 
 def test_steps_have_the_unit_that_every_event_has() -> None:
@@ -208,11 +216,12 @@ def test_bars_have_shares_and_rho_is_explained() -> None:
     assert ">rho 0.125 (25%)</text>" in drawing
     assert "<title>two (3 times): rho 0.375 (75%)</title>" in drawing
     assert unit_words(parts).startswith(
-        "rho: cost of Gaussian noise, converted to epsilon and delta at the end"
+        "rho: another unit of cost, in which many small charges come to less; it ends as epsilon"
     )
     assert "rho" not in unit_words([Step("one", 1, 1.0, "epsilon")])
     assert "%" not in chart([Step("one", 2, 2.0, "events")])
-    assert unit_words([Step("one", 2, 2.0, "events")]) == unit_words([]) == ""
+    assert unit_words([Step("one", 1, 1.0, "events")]) == unit_words([]) == ""
+    assert unit_words([Step("one", 2, 2.0, "events")]) == "A bar sums the charges of one kind."
     assert "(" not in chart([Step("free", 1, 0.0, "rho")])
 
 
@@ -234,7 +243,7 @@ def test_that_everything_was_tested_is_said_only_where_so(result) -> None:  # ty
     done = replace(
         result, graph=chain, asked={0: 3, 1: 2}, untested=frozenset(), complete=True, notes=("a remark",)
     )
-    assert open_questions(done) == ["Everything that was needed was tested.", "a remark"]
+    assert open_questions(done) == ["Everything that was needed was tested.", "A remark."]
     pair = next(iter(result.graph.skeleton))
     for left in (replace(done, untested=frozenset([pair])), replace(done, complete=False)):
         assert not any("Everything" in line for line in open_questions(left))
@@ -266,6 +275,55 @@ def test_a_page_without_privacy_speaks_of_no_budget() -> None:
     assert "for this budget" not in page
     assert "the same call gives the same graph" in page
     assert "Noise is drawn fresh" not in page
+
+
+def test_what_must_be_known_first_stands_above_the_graph(result) -> None:  # type: ignore[no-untyped-def]
+    page = render(result)
+    assert result.conflicts == frozenset()
+    assert not re.search('id="(conflicts|draft|weak)', page)
+    limits = (*result.privacy.limits, DRAFT_LIMIT, *weak_promise(12.0, 0.1, 50))
+    odd = replace(
+        result,
+        conflicts=frozenset([frozenset(("Cancer", "Xray"))]),
+        privacy=replace(result.privacy, limits=limits),
+    )
+    page = unescape(render(odd))
+    above = page[: page.index('<div class="cards">')]
+    assert (
+        'id="conflicts">Answers contradict each other: do not rely on the direction of Cancer - Xray.'
+        in above
+    )
+    assert f'<p class="stamp" id="draft">{DRAFT_LIMIT}</p>' in above
+    assert above.count("Weak promise: ") == 2
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert "Answers contradict each other" in unescape(odd._repr_html_())
+
+
+def test_every_field_and_heading_has_a_line(result) -> None:  # type: ignore[no-untyped-def]
+    assert set(FIELDS) == {item.name for item in fields(PrivacyStatement)}
+    page = unescape(render(result))
+    for words in (
+        *HEADINGS.values(),
+        *(means for name, means in FIELDS.items() if name != "why_not_private"),
+    ):
+        assert f"<small>{words}</small>" in page
+    table = page[
+        page.index('<table id="events">') : page.index("</table>", page.index('<table id="events">'))
+    ]
+    assert "sensitivity" not in table  # in steps of a grid: for privacy.json
+
+
+def test_charges_are_counted_alike(result) -> None:  # type: ignore[no-untyped-def]
+    """Console, report and statement: one number, called charges in all of them."""
+    data = dc.networks.load("cancer").sample(2000, seed=1)
+    for found in (result, dc.discover(data, epsilon=1.0, delta=1e-6, method="tests")):
+        many = len(found.privacy.to_dict()["events"])
+        word = "charge" if many == 1 else "charges"
+        page = render(found)
+        assert f"<summary>{many} {word}, one by one</summary>" in page
+        assert f"paid for by {many} {word} (" in page
+        assert ("Charged once" if many == 1 else f"Charged {many} times") in found.summary()
 
 
 LOGINS = [
