@@ -218,7 +218,8 @@ def test_the_check_as_json_and_its_exit_code(messy: Path, capsys: pytest.Capture
     assert run(["schema", "t.csv", "--check", "s.toml"]) == 2
     said = capsys.readouterr()
     assert 'Declared, but not in t.csv: "nn"' in said.out
-    assert said.err == 'dpcausal: t.csv has no column "nn" (did you mean "n"?)\n'
+    assert said.err.startswith('dpcausal: t.csv has no column "nn"')
+    assert said.err.count("\n") == 1
     assert run(["schema", "t.csv", "--json"]) == 2
     assert capsys.readouterr().err.startswith("dpcausal: --json goes with --check")
 

@@ -16,9 +16,11 @@ import numpy as np
 
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.data import arrow, toml
-from dpcausal.data.columns import Categorical, Level, Numeric
+from dpcausal.data.columns import Numeric
+from dpcausal.data.delimited import Ragged
+from dpcausal.data.draft_levels import levels_of
 from dpcausal.data.files import Source
-from dpcausal.data.seen import TRUTHS, Seen, watched
+from dpcausal.data.seen import Seen, watched
 from dpcausal.data.sources import Columns, open_source
 
 MOST = 50  # distinct texts a column may have to be drafted as categorical
@@ -26,7 +28,7 @@ FEW = 12  # distinct whole numbers up to which a column is drafted as categorica
 CUTS, CENTRAL = 8, (0.01, 0.99)  # about how many cut points, and the part of the numbers they lie in
 MOSTLY = 0.8  # part of the cells that must be numbers, or nearly, for a column with other texts to be drafted numeric
 WARNING = """\
-# DRAFT, read from the data itself: NOT PRIVATE. Levels, bounds and cut points below come from rows.
+# DRAFT, read from the data itself: NOT PRIVATE. Levels, spellings, codes, bounds and cut points below come from rows.
 # Before you use this file with a private release, or show it to anyone, check every line against public
 # knowledge (a codebook, a form, common sense) and change what only the data could have told you.
 # Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
@@ -52,7 +54,18 @@ def draft(source: Any, *, progress: bool = False) -> str:
     if seen[usable[0]].rows == 0:
         raise InputError(f"{found.label} has no rows")
     parts = [_left_out(name, faults[name]) if faults[name] else _column(name, seen[name]) for name in names]
-    return "\n".join([WARNING, *parts])
+    return "\n".join([WARNING + _ragged(found), *parts])
+
+
+def _ragged(found: Source) -> str:
+    """A remark on rows of a CSV that are longer or shorter than its header."""
+    rows = getattr(found, "ragged", Ragged())
+    if not (rows.more or rows.fewer):
+        return ""
+    return (
+        f"# Rows with more fields than the header: {rows.more:,} (what lies beyond is not read), with fewer: "
+        f"{rows.fewer:,}\n# (the last ones are missing). Is there a text with the delimiter in it and no quotes?\n"
+    )
 
 
 def _fault(found: Source, name: str) -> str:
@@ -81,11 +94,11 @@ def _column(name: str, seen: Seen) -> str:
         )
     if len(seen.texts) > MOST:
         return _left_out(name, f"more than {MOST} different texts: an identifier, a date or free text?")
-    levels = _levels(seen)
-    if not levels:
+    found = levels_of(seen)
+    if found is None:
         return _left_out(name, "its values are not UTF-8 text")
-    note = "# ordered = true  # if the order of the levels means something\n" if len(levels) > 2 else ""
-    return _noted(toml.table(name, Categorical(levels)) + note, _level_notes(seen, levels))
+    note = "# ordered = true  # if the order of the levels means something\n" if found.column.size > 2 else ""
+    return _noted(toml.table(name, found.column) + note, found.notes)
 
 
 def _numeric(seen: Seen) -> bool:
@@ -116,49 +129,23 @@ def _number_notes(seen: Seen, column: Numeric) -> list[str]:
         notes.append(f"{seen.missing:,} of {seen.rows:,} cells are missing and {becomes}")
     for code, count in seen.set_apart():
         notes.append(
-            f"{code} stands in {count:,} cells: the bounds are drawn without it, as if it meant missing; it is clamped"
+            f"{code} stands in {count:,} cells: the bounds are drawn without it, and `missing` takes it for missing; "
+            "a guess from rows: if it is a number, take it out"
         )
     return notes
-
-
-def _level_notes(seen: Seen, levels: list[Level]) -> list[str]:
-    notes = []
-    if seen.missing:
-        cells = f"{seen.missing:,} of {seen.rows:,} cells are missing and become {str(levels[0])!r}"
-        notes.append(f"{cells} unless `other` says otherwise; a level of their own keeps them apart")
-    spelled: dict[str, list[str]] = {}
-    for level in map(str, levels):
-        spelled.setdefault(level.casefold(), []).append(level)
-    for alike in spelled.values():
-        if len(alike) > 1:
-            names = ", ".join(map(repr, alike))
-            notes.append(f"{names} differ in case only and are different levels: make them one in the data")
-    return notes
-
-
-def _levels(seen: Seen) -> list[Level]:
-    if seen.texts <= set(TRUTHS):
-        return [False, True]
-    if seen.clean and seen.whole and math.isfinite(seen.lower):
-        return [*sorted({int(Decimal(text.decode())) for text in seen.texts if math.isfinite(float(text))})]
-    texts: list[str] = []
-    for text in seen.texts:
-        try:
-            texts.append(text.decode())
-        except UnicodeDecodeError:
-            continue
-    return [*sorted(texts)]
 
 
 def _numbers(seen: Seen) -> Numeric:
     """Bounds rounded outward, and about ``CUTS`` round cut points where nearly all numbers lie."""
     lower, upper, values = seen.kept()
     bounds = _outward(lower, upper)
+    codes = [code for code, _ in seen.set_apart()]
     low, high = (float(end) for end in np.quantile(values, CENTRAL)) if len(values) else bounds
     try:
-        return Numeric(*bounds, cuts(low, high, seen.whole, min(CUTS, len(seen.numbers) - 1)) or None)
+        aim = min(CUTS, len(seen.numbers) - 1)
+        return Numeric(*bounds, cuts(low, high, seen.whole, aim) or None, missing=codes)
     except SchemaError:
-        return Numeric(*bounds)
+        return Numeric(*bounds, missing=codes)
 
 
 def cuts(low: float, high: float, whole: bool, aim: int = CUTS) -> list[float]:

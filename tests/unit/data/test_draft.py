@@ -60,10 +60,12 @@ def test_mostly_texts_stay_levels_or_are_left_out() -> None:
 
 def test_codes_missing_cells_and_spellings_are_remarked() -> None:
     text, _ = drafted([*NUMBERS, "999", "999", ""])
-    assert "# 999 stands in 2 cells: the bounds are drawn without it" in text
+    assert (
+        "# 999 stands in 2 cells: the bounds are drawn without it, and `missing` takes it for missing" in text
+    )
     assert "# 1 of 103 cells are missing and become 0" in text
     text, _ = drafted(["Yes", "yes", "no", ""])
-    assert "# 'Yes', 'yes' differ in case only" in text
+    assert "# `aliases` reads 'yes' as 'Yes', a guess from rows" in text
     assert "# 1 of 4 cells are missing and become 'Yes'" in text
 
 
@@ -137,7 +139,58 @@ def test_codes_for_missing_are_in_no_bound_and_no_bin(codes: list[str], bounds: 
     assert isinstance(column, dc.Numeric)
     assert (column.lower, column.upper) == bounds
     assert column.bins == (20, 30, 40, 50, 60, 70, 80)
+    assert column.missing == tuple(sorted({float(code) for code in codes}))
     assert all(f"# {code} stands in {codes.count(code)} cells" in text for code in codes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "column"),
+    [
+        (["yes", "Yes", "yes", "no"], dc.Categorical(["no", "yes"], aliases={"Yes": "yes"})),
+        (["a  b", "A b", "A b", "c"], dc.Categorical(["A b", "c"], aliases={"a  b": "A b"})),
+        (["x", "1", "1.0"], dc.Categorical(["1", "x"], aliases={"1.0": "1"})),
+        (["yes", "no", "-9", "999.0", "."], dc.Categorical(["no", "yes"], missing=["-9", ".", "999.0"])),
+        (["x", "."], dc.Categorical([".", "x"])),
+        (["x", "Missing", "y"], dc.Categorical(["x", "y"], missing=["Missing"])),
+        (["x", "1", "99"], dc.Categorical(["1", "99", "x"])),
+        (["1", "2", "3", "99"], dc.Categorical([1, 2, 3], missing=[99])),
+        (["0", "1", "-9", "999"], dc.Categorical([0, 1], missing=[-9, 999])),
+        (["-1", "0", "1"], dc.Categorical([-1, 0, 1])),
+        (["1", "99"], dc.Categorical([1, 99])),
+        (["1", "2", "98", "99"], dc.Categorical([1, 2, 98, 99])),
+        (["01", "02", "1", "99", "099"], dc.Categorical([1, 2], aliases={"01": 1, "02": 2}, missing=[99, "099"])),
+        (["true", "TRUE", "False"], dc.Categorical([False, True])),
+    ],
+)  # fmt: skip
+def test_spellings_of_one_level_and_codes_are_proposed(cells: list[str], column: dc.Categorical) -> None:
+    text, schema = drafted(cells)
+    found = schema["x"]
+    assert isinstance(found, dc.Categorical)
+    assert (found.levels, found.aliases) == (column.levels, column.aliases)
+    assert set(map(str, found.missing)) == set(map(str, column.missing))
+    proposed = len(set(column.aliases.values())) + len(column.missing)
+    assert text.count("a guess from rows") == (proposed if "01" not in cells else 1)
+    looked = check({"x": cells, "y": ["a"] * len(cells)}, schema).columns[0]
+    assert (looked.not_a_level, looked.coded_missing) == (0, len(column.missing))
+
+
+def test_a_letter_that_may_be_short_for_a_level_is_remarked() -> None:
+    text, schema = drafted(["Y", "yes", "no", "B", "ab"])
+    assert "# 'Y' may be short for 'yes': if so, take it out of `levels` and put it in `aliases`" in text
+    assert text.count("may be short") == 1
+    assert schema["x"].size == 5
+
+
+def test_rows_longer_or_shorter_than_the_header_are_remarked(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\nx,1\ny\nx,2,3\ny,1,2\n")
+    text = draft(path)
+    assert (
+        "# Rows with more fields than the header: 2 (what lies beyond is not read), with fewer: 1\n" in text
+    )
+    assert list(dc.Schema.from_toml_string(text)) == ["a", "b"]
+    path.write_text("a,b\nx,1\ny,2\n")
+    assert "fields" not in draft(path)
 
 
 def test_a_code_in_the_range_or_right_after_it_is_a_number() -> None:
