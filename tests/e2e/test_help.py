@@ -160,6 +160,13 @@ def test_the_completed_names_are_names_of_methods() -> None:
     assert set(MAKERS) <= set(ci_test.METHODS)
 
 
+def test_help_says_what_every_method_does(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, words in (("discover", discover.WORDS), ("test", ci_test.WORDS)):
+        assert run([command, "--help"]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert not [name for name, means in words.items() if f"{name}: {means}" not in told]
+
+
 def test_progress_is_silent_where_there_is_no_terminal(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

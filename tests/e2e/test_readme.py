@@ -59,7 +59,10 @@ def test_the_python_example_runs(
     (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     names: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102
-    assert "epsilon 0.5" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "epsilon 0.5" in said
+    assert "frozenset" not in said
+    assert said.endswith(f"{names['result'].graph}\n")  # type: ignore[attr-defined]
 
 
 def test_the_commands_run(

@@ -75,8 +75,19 @@ L = "--ledger sqlite:///ledger.db"
 WRONG = [
     # usage
     ("no schema", "discover data.csv", "--schema"),
-    ("no such command", "dicover data.csv", "discover"),
-    ("no such option", f"{D} --epsilon 1 --epsilom 2", "--epsilom"),
+    ("no such command", "dicover data.csv", 'did you mean "discover"?'),
+    ("a letter too many", "gwass study", "No such command 'gwass' (did you mean \"gwas\"?)\n"),
+    (
+        "no command is near",
+        "gess study",
+        "No such command 'gess'; there are schema, plan, discover, test, gwas",
+    ),
+    ("no such command of the ledger", f"ledger sow {L}", '(did you mean "show"?)\n'),
+    ("no such option", f"{D} --epsilon 1 --epsilom 2", '--epsilom (did you mean "--epsilon"?)\n'),
+    ("another spelling", f"{D} --epsilon 1 --neighbors add-remove", '(did you mean "--neighbours"?)\n'),
+    ("a letter missing", "discover data.csv --shema schema.toml", '--shema (did you mean "--schema"?)\n'),
+    ("an option cut short", f"{T} --x smoke --y bronc --ep 1", '--ep (did you mean "--epsilon"?)\n'),
+    ("an option like no other", f"{D} --colour red", "No such option: --colour\n"),
     ("too many arguments", f"{D} more.csv --epsilon 1", "more.csv"),
     ("an option without its value", f"{T} --x smoke --y bronc --epsilon", "--epsilon"),
     ("no number", f"{D} --epsilon one", "--epsilon"),
@@ -134,7 +145,8 @@ WRONG = [
     ("confidence below zero", f"{D} --epsilon 1 --confidence -1", "--confidence"),
     ("private pc", f"{D} --epsilon 1 --method pc", "not private"),
     ("negative order", f"{D} --epsilon 1 --max-order -1", "max_order"),
-    ("unknown neighbours", f"{D} --epsilon 1 --neighbours next-door", "next-door"),
+    ("unknown neighbours", f"{D} --epsilon 1 --neighbours next-door", "not 'next-door'\n"),
+    ("half of a relation", f"{D} --epsilon 1 --neighbours replace", '(did you mean "replace-one"?)\n'),
     ("unknown column required", f"{D} --epsilon 1 --required smoke:bronk", 'did you mean "bronc"'),
     ("a loop required", f"{D} --epsilon 1 --required smoke:smoke", "smoke"),
     (
@@ -148,6 +160,7 @@ WRONG = [
     ("out below a file", f"{D.replace('--out out', '--out taken/out')} --epsilon 1", "taken"),
     # test
     ("unknown column", f"{T} --x smoked --y bronc --epsilon 1", 'did you mean "smoke"'),
+    ("a column in capitals", f"{T} --x SMOKE --y bronc --epsilon 1", 'did you mean "smoke"'),
     ("unknown given", f"{T} --x smoke --y bronc --given ages --epsilon 1", 'did you mean "age"'),
     ("x is y", f"{T} --x smoke --y smoke --epsilon 1", "smoke"),
     ("x is given", f"{T} --x smoke --y bronc --given smoke --epsilon 1", "smoke"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal.citests.choice import choose
 from dpcausal.citests.method import AnyMethod, assumed
+from dpcausal.citests.numeric_given import how_given
 from dpcausal.citests.question import Question
 from dpcausal.citests.registry import any_method_named
 from dpcausal.citests.result import CITestResult
@@ -105,6 +106,9 @@ def ci_test(
         limits=(DRAFT_LIMIT,) if data.schema.draft else (),
         rows=data.n if rows else None,
     )
+    how = how_given(test, question, data, data.n if rows or epsilon is None else None)
+    if "declared bins" in why:
+        how = ""  # the choice has said it
     return CITestResult(
         x=x,
         y=y,
@@ -117,7 +121,7 @@ def ci_test(
         if outcome.statistic is None or not math.isfinite(outcome.statistic)
         else outcome.statistic,
         dof=outcome.dof,
-        why=why if outcome.chosen is None else f"{why}; {outcome.chosen}",
+        why="; ".join(part for part in (why, outcome.chosen, how) if part),
         privacy=statement,
     )
 

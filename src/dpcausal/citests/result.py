@@ -57,6 +57,9 @@ class CITestResult:
         pvalue = "" if self.pvalue is None else f" (p = {self.pvalue:.3g}, level {self.level:g})"
         return f"{about}: {found}{pvalue}. Test: {self.method}; {self.why}.\n{self.privacy.summary()}"
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def __repr__(self) -> str:
         pvalue = "None" if self.pvalue is None else f"{self.pvalue:.4g}"
         cost = f"method={self.method!r}, epsilon={self.privacy.epsilon}"

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import typer
 
 from dpcausal._version import __version__
-from dpcausal.core.errors import BudgetError, DpcausalError
+from dpcausal.core.errors import BudgetError, DpcausalError, did_you_mean
 
 # modules of dpcausal.cli with a register(app) function, in the order of --help
 COMMANDS = ("schema", "plan", "discover", "ci_test", "gwas", "gwas_simulate", "ledger", "audit", "reproduce")
@@ -110,6 +110,9 @@ def _budget_hint(error: BudgetError) -> str:
 _NO_NUMBER = re.compile(r"Invalid value for '(--[\w-]+)'.*(?:valid (?:number|integer|float)|not a valid)")
 
 
+_NO_COMMAND = re.compile(r"No such command '(.*?)'\.")
+
+
 def _no_number(message: str, words: list[str]) -> str | None:
     """The message with what was given, where a number was wanted; a comma gets a remark.
 
@@ -137,6 +140,22 @@ def _hint(message: str) -> str:
     return " Draft one with: dpcausal schema FILE > schema.toml" if lacks_schema else ""
 
 
+def _with_nearest(error: Any) -> str:
+    """The message of a usage error; for a command or an option that is not there, with the nearest that is."""
+    said: str = error.format_message()
+    command = error.ctx.command if getattr(error, "ctx", None) is not None else None
+    if type(error).__name__ == "NoSuchOption" and command is not None:
+        options = [
+            name.lstrip("-") for option in command.params for name in option.opts if name.startswith("--")
+        ]
+        hint = did_you_mean(error.option_name.lstrip("-"), options).replace('"', '"--', 1)
+        return f"No such option: {error.option_name}{hint}"
+    if (found := _NO_COMMAND.match(said)) and command is not None:
+        hint = did_you_mean(found[1], command.commands)
+        return f"No such command {found[1]!r}{hint or '; there are ' + ', '.join(command.commands)}"
+    return said
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     _warnings.clear()
@@ -162,7 +181,7 @@ def run(arguments: list[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True)
             return 2
-        said = error.format_message()
+        said = _with_nearest(error)
         told = _no_number(said, sys.argv[1:] if arguments is None else arguments)
         return fail(told or f"{said}{_hint(said)}", 2)
     except KeyboardInterrupt:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +13,14 @@ HELP = """Test whether two columns are independent given others, under different
 Without --epsilon nothing is computed: say --no-privacy for the classical
 answer.
 
-Numeric --given columns: kendall and spearman cut them into many strata of
-equal width between their bounds, gcm regresses on them as numbers; neither
-uses the bins of the schema. chi2, g, measured and test-of-tests do.
+[bold]Methods[/bold]
+
+{methods}
+
+Numeric --given columns: kendall and spearman cut them into many strata
+(groups of equal width between their bounds), gcm regresses on them as
+numbers; neither uses the bins of the schema. chi2, g, measured and
+test-of-tests do.
 
 [bold]Examples[/bold]
 
@@ -35,23 +39,25 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --no-privacy"""
 
-METHODS = (
-    "auto",
-    "kendall",
-    "spearman",
-    "chi2",
-    "g",
-    "measured",
-    "unit-circle",
-    "gcm",
-    "crt",
-    "test-of-tests",
-)
+WORDS = {
+    "auto": "by the columns: kendall, gcm or measured",
+    "kendall": "do x and y rise together (rank correlation)? For numbers and ordered levels",
+    "spearman": "the same by Spearman's ranks",
+    "chi2": "Pearson's test on parts of the rows; the median p-value, with noise",
+    "g": "the same with the likelihood ratio",
+    "measured": "a test on the table of counts, with noise in every cell",
+    "unit-circle": "two groups and a yes/no outcome; who is in which group is public",
+    "gcm": "do x and y go together after regression on what is given? For numbers",
+    "crt": "x against made-up copies of x from a model you know (in Python)",
+    "test-of-tests": "how many parts of the rows reject, with noise",
+}
+METHODS = tuple(WORDS)
 
 
 def register(app: typer.Typer) -> None:
     """Add the ``test`` command to ``app``."""
-    app.command("test", help=HELP)(run_test)
+    listed = "\n".join(f"{name}: {words}" for name, words in WORDS.items())
+    app.command("test", help=HELP.format(methods=listed))(run_test)
 
 
 def run_test(
@@ -62,15 +68,21 @@ def run_test(
     given: Annotated[str, typer.Option("--given", help="Columns to condition on, with commas.")] = "",
     method: Annotated[
         str,
-        typer.Option(
-            "--method", help="auto, kendall, spearman, chi2, g, ...", autocompletion=lambda: list(METHODS)
-        ),
+        typer.Option("--method", help="One of the methods above.", autocompletion=lambda: list(METHODS)),
     ] = "auto",
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="What the test may cost.")] = None,
-    delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
+    ] = None,
+    delta: Annotated[
+        float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")
+    ] = 0.0,
     level: Annotated[float, typer.Option("--level", help="Size of the test.")] = 0.05,
     neighbours: Annotated[
-        str, typer.Option("--neighbours", help="replace-one or add-remove.")
+        str,
+        typer.Option(
+            "--neighbours",
+            help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
+        ),
     ] = "replace-one",
     ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
     dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
@@ -82,7 +94,6 @@ def run_test(
     """Run it; the result goes to standard output."""
     import dpcausal as dc
     from dpcausal.citests.question import Question
-    from dpcausal.cli.numeric_given import how_given
     from dpcausal.cli.weak import warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
@@ -93,7 +104,7 @@ def run_test(
         raise InputError("give either --epsilon or --no-privacy")
     declared = dc.Schema.from_toml(schema)
     names = [name.strip() for name in given.split(",") if name.strip()]
-    question = Question.of(declared, x, y, names)  # before a large file is read
+    Question.of(declared, x, y, names)  # before a large file is read
     checked_level(level)
     if epsilon is not None:
         check_total(epsilon, delta)
@@ -113,9 +124,5 @@ def run_test(
             ledger=ledger,
             dataset=dataset,
         )
-    public_n = None if neighbours == "add-remove" and not no_privacy else rows.n
-    warn_weak(epsilon, delta, public_n)
-    how = how_given(found.method, question, rows, public_n)
-    if how and "declared bins" not in found.why:
-        found = replace(found, why=f"{found.why}; {how}")
+    warn_weak(epsilon, delta, None if neighbours == "add-remove" else rows.n)
     typer.echo(found.to_json() if as_json else found.summary())

@@ -12,25 +12,31 @@ from dpcausal.cli.release_dir import keep_earlier, kept_words, prepared, write_t
 from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.discovery.method_words import METHODS as WORDS
 
 if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.report.origin import Origin
 
-HELP = """Learn a causal graph (a CPDAG) under differential privacy.
+HELP = """Learn a causal graph under differential privacy: arrows where the data decide
+a direction, plain edges where they do not (a CPDAG).
 
 DIR gets graph.json, graph.dot, graph.graphml, privacy.json and report.html.
 An earlier release there is kept, in DIR/earlier-1 and so on.
 Without --epsilon nothing is computed, unless --method pc asks for the
 classical algorithm, which is not private.
 
+[bold]Methods[/bold]
+
+{methods}
+
 [bold]Examples[/bold]
 
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph
 
-# how sure each edge is, in the table and the picture of graph/report.html
+# how sure each edge is, beside it
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --confidence 20 --out graph
 
@@ -45,22 +51,14 @@ dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
 
-METHODS = (
-    "auto",
-    "measured",
-    "moments",
-    "tests",
-    "priv-pc",
-    "svt-pc",
-    "em-pc",
-    "curate",
-    "pc",
-)  # those of DRIVERS, unloaded
+METHODS = ("auto", *WORDS)  # those of DRIVERS, unloaded
+AUTO = "moments where most columns hold numbers, else measured"
 
 
 def register(app: typer.Typer) -> None:
     """Add the ``discover`` command to ``app``."""
-    app.command("discover", help=HELP)(run_discover)
+    listed = "\n".join(f"{name}: {words}" for name, words in {"auto": AUTO, **WORDS}.items())
+    app.command("discover", help=HELP.format(methods=listed))(run_discover)
 
 
 def parse_edges(option: str, texts: list[str]) -> list[Edge]:
@@ -106,29 +104,37 @@ def run_discover(
     data: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.")],
     schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR")],
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="What it may cost in all.")] = None,
-    delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="What it may cost in all; less is safer.")
+    ] = None,
+    delta: Annotated[
+        float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")
+    ] = 0.0,
     method: Annotated[
         str,
         typer.Option(
             "--method",
-            help="auto, measured, moments (numbers), tests, priv-pc, svt-pc, em-pc, curate, or pc (not private).",
+            help="One of the methods above.",
             autocompletion=lambda: list(METHODS),
         ),
     ] = "auto",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
-    max_order: Annotated[int | None, typer.Option("--max-order", help="Largest conditioning set.")] = None,
+    max_order: Annotated[
+        int | None, typer.Option("--max-order", help="Most columns held fixed at once.")
+    ] = None,
     neighbours: Annotated[
         str,
         typer.Option(
             "--neighbours",
-            help="replace-one or add-remove.",
+            help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
             autocompletion=lambda: ["replace-one", "add-remove"],
         ),
     ] = "replace-one",
-    required: Annotated[list[str] | None, typer.Option("--required", help="a:b or a--b; repeat it.")] = None,
+    required: Annotated[
+        list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b; repeat it.")
+    ] = None,
     forbidden: Annotated[
-        list[str] | None, typer.Option("--forbidden", help="a:b or a--b; repeat it.")
+        list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
     ] = None,
     tiers: Annotated[str, typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'.")] = "",
     ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,

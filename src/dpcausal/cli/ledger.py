@@ -15,6 +15,7 @@ from dpcausal.privacy.accounting.filter import check_total
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
+NOTE_IT = "note it elsewhere: ledger verify --head tells by it whether the ledger was exchanged"
 SHORT = 8  # characters shown of a release id
 
 commands = typer.Typer(
@@ -66,7 +67,10 @@ def create(
     epsilon: Annotated[float, typer.Option(help="Total epsilon of all releases, ever.")],
     delta: Annotated[float, typer.Option(help="Total delta of all releases, ever.")] = 0.0,
     neighbours: Annotated[
-        str, typer.Option(help="replace-one, add-remove, or fixed-labels (gwas)")
+        str,
+        typer.Option(
+            help="What one row may do: replace-one (say anything else), add-remove (be missing), fixed-labels (gwas)."
+        ),
     ] = "replace-one",
     as_json: Json = False,
 ) -> None:
@@ -90,7 +94,7 @@ def create(
         typer.echo(
             f"{opened.name}: data set {dataset!r} with epsilon {epsilon:g}, delta {delta:g}, {neighbours}"
         )
-        typer.echo(f"head {entry.hash}")
+        typer.echo(f"head {entry.hash} ({NOTE_IT})")
 
 
 @commands.command()
@@ -160,7 +164,7 @@ def what(entry: Entry) -> str:
 def verify(
     ledger: Url,
     dataset: AnyName = None,
-    head: Annotated[str | None, typer.Option(help="A head hash noted earlier, outside the ledger.")] = None,
+    head: Annotated[str | None, typer.Option(help="The head that an earlier command printed.")] = None,
     as_json: Json = False,
 ) -> None:
     """Check the hash chain and all sums; exit code 2 if anything was altered.
@@ -187,4 +191,4 @@ def verify(
     if not found.ok:
         raise LedgerError(f"the ledger {opened.name} was altered: {'; '.join(found.faults)}")
     typer.echo(f"{opened.name}: {found.entries} entries, chain and sums hold")
-    typer.echo(f"head {found.head} (note it elsewhere, and give it to --head next time)")
+    typer.echo(f"head {found.head} ({NOTE_IT})")

@@ -37,13 +37,15 @@ def register(app: typer.Typer) -> None:
 def run_plan(
     schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
     rows: Annotated[int, typer.Option("--rows", help="How many rows there will be, about.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all.")],
-    delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all; less is safer.")],
+    delta: Annotated[
+        float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")
+    ] = 0.0,
     neighbours: Annotated[
         str,
         typer.Option(
             "--neighbours",
-            help="replace-one or add-remove.",
+            help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
             autocompletion=lambda: ["replace-one", "add-remove"],
         ),
     ] = "replace-one",

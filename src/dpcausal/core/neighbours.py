@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import InputError, did_you_mean
 
 
 class Neighbours(StrEnum):
@@ -30,5 +30,6 @@ class Neighbours(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            known = ", ".join(relation.value for relation in cls)
-            raise InputError(f"neighbours must be one of {known}, not {name!r}") from None
+            known = [relation.value for relation in cls]
+            hint = did_you_mean(str(name), known)
+            raise InputError(f"neighbours must be one of {', '.join(known)}, not {name!r}{hint}") from None

@@ -10,9 +10,11 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.continuous_rank import bins_for, blocks_of
+from dpcausal.citests.numeric_given import how_given
 from dpcausal.citests.question import Question
+from dpcausal.citests.registry import any_method_named
 from dpcausal.cli.app import run
-from dpcausal.cli.numeric_given import how_given
+from dpcausal.counts.of import counts_of
 
 SCHEMA = dc.Schema(
     x=dc.Categorical(["a", "b"]),
@@ -40,23 +42,46 @@ def data() -> dc.Dataset:
 def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset, n: int | None, cuts: int) -> None:
     """2,000 rows, three levels of y, about four rows to a cell: 166."""
     question = Question.of(SCHEMA, "x", "w", ["z", "y"])
-    assert f"z held fixed in {cuts} strata" in how_given("kendall", question, data, n)
+    assert f"z held fixed in {cuts} strata" in how_given(any_method_named("kendall", {}), question, data, n)
     _, blocks = blocks_of(question, data, bins_for(question, data, "auto", n))
     assert blocks == 3 * cuts
 
 
 def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
     question = Question.of(SCHEMA, "x", "w", ["z"])
-    assert "regression on the numbers" in how_given("gcm", question, data, 2000)
+    for method in ("gcm", "test-of-tests:gcm"):
+        assert "regression on the numbers" in how_given(any_method_named(method, {}), question, data, 2000)
     for method in ("chi2", "g", "measured", "test-of-tests"):
-        assert "by the declared bins" in how_given(method, question, data, 2000)
-    assert how_given("kendall", Question.of(SCHEMA, "x", "w", ["y"]), data, 2000) == ""
+        assert "by the declared bins" in how_given(any_method_named(method, {}), question, data, 2000)
+    kendall = any_method_named("kendall", {})
+    assert how_given(kendall, Question.of(SCHEMA, "x", "w", ["y"]), data, 2000) == ""
+    assert "z held fixed by the declared bins" in how_given(kendall, question, counts_of(data), 2000)
+    for options in ({"strata": "schema"}, {"on": "table"}):
+        asked = any_method_named("kendall", options)
+        assert "z held fixed by the declared bins" in how_given(asked, question, data, 2000)
+    assert "in 7 strata: " in how_given(any_method_named("kendall", {"strata": 7}), question, data, 2000)
+    cut = how_given(any_method_named("gcm", {"variant": "bins"}), question, data, 2000)
+    assert cut == "z held fixed in groups of equal width between the bounds, not the declared bins"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "relation", "cuts"), [(1.0, "replace-one", 256), (1.0, "add-remove", 64)]
+)
+def test_python_callers_are_told_too(data: dc.Dataset, epsilon: float, relation: str, cuts: int) -> None:
+    """2,000 rows, about four to a cell, at most 256 strata; 64 where the number of rows is protected."""
+    found = dc.ci_test(data, "x", "w", ["z"], epsilon=epsilon, neighbours=relation)
+    sentence = (
+        f"z held fixed in {cuts} strata: groups of equal width between the bounds, not the declared bins"
+    )
+    assert found.why.endswith(f"; {sentence}")
+    assert f"; {sentence}.\n" in found.summary()
+    assert sentence in found._repr_html_()
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (["--method", "kendall", "--y", "w"], "equal width between the bounds, not in the declared bins"),
+        (["--method", "kendall", "--y", "w"], "equal width between the bounds, not the declared bins"),
         (["--method", "gcm", "--y", "w"], "regression on the numbers themselves"),
         (["--method", "auto", "--y", "y"], "numeric columns take part by their declared bins"),
         (["--method", "measured", "--y", "y"], "z held fixed by the declared bins"),

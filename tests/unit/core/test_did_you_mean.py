@@ -1,0 +1,43 @@
+"""Suggestions: the nearest by edits, or nothing; never a name that merely shares letters."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpcausal.core.errors import did_you_mean, edits
+
+COMMANDS = ["schema", "plan", "discover", "test", "gwas", "gwas-simulate", "ledger", "audit", "reproduce"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("gwass", "gwas"),
+        ("gwas-simulat", "gwas-simulate"),
+        ("tets", "test"),
+        ("lgder", "ledger"),
+        ("Discover", "discover"),
+        ("disc", "discover"),
+        ("repr", "reproduce"),
+        ("gess", None),
+        ("plot", None),
+        ("x", None),
+        ("", None),
+    ],
+)
+def test_the_nearest_command_or_none(typed: str, meant: str | None) -> None:
+    assert did_you_mean(typed, COMMANDS) == ("" if meant is None else f' (did you mean "{meant}"?)')
+
+
+def test_of_two_that_begin_alike_none_is_guessed() -> None:
+    assert did_you_mean("bl", ["blood_pressure", "blood_sugar"]) == ""
+    assert did_you_mean("a", ["b", "c"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "far"),
+    [("", "", 0), ("", "ab", 2), ("ab", "ba", 1), ("abcd", "acbd", 1), ("flaw", "lawn", 2), ("ca", "abc", 3)],
+)
+def test_edits(a: str, b: str, far: int) -> None:
+    """Distances worked out by hand; the last tells optimal string alignment (3) from full Damerau (2)."""
+    assert edits(a, b) == edits(b, a) == far
