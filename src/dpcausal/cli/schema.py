@@ -17,7 +17,9 @@ HELP = """Draft a schema file from the data, or check one against the data, on s
 Both look at rows without noise and are [bold]not private[/bold]: for your own
 machine. A draft shows levels and bounds read from rows; a person must check
 every line against public knowledge. A check says what the schema will do to
-the rows: what is missing, clamped, no level, no number.
+the rows: what is missing, clamped, no level, no number, and how many rows have
+more or fewer fields than the header. Spellings are declared as
+aliases = { Yes = "yes" }, codes for no value as missing = [999].
 
 [bold]Examples[/bold]
 

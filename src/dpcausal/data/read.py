@@ -28,8 +28,9 @@ def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
 
     ``source`` is a path (.csv, .tsv, packed or not; .parquet; .arrow, .feather), a pandas or polars frame, an
     Arrow table or record batch reader, or a dict of arrays. Columns that the schema does not declare are ignored
-    (one ``ColumnsIgnored`` warning). Undeclared or missing values go to ``other``, numbers are clamped
-    (``spelling.py`` and ``numbers.py`` say which text means what, ``delimited.py`` what a row of a CSV is).
+    (one ``ColumnsIgnored`` warning). Aliases are read as the level they stand for, undeclared or missing values (codes
+    that the schema lists as ``missing`` too) go to ``other``, numbers are clamped (``spelling.py`` and ``numbers.py``
+    say which text means what, ``delimited.py`` what a row of a CSV is).
 
     **Guarantee.** The number of rows never changes, the codes of a row depend on that row alone, and no error,
     warning or progress depends on a value. That there are no rows at all is an ``InputError``: n is public under
