@@ -105,6 +105,66 @@ def test_an_earlier_release_is_kept_whole(
     assert "earlier-3" in err
 
 
+def unmovable(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """As on a disk where one file may not be renamed."""
+    real = Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.name == name:
+            raise PermissionError(1, "Operation not permitted")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_release_that_is_paid_for_is_not_lost_where_the_earlier_one_can_not_be_moved(
+    files: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+) -> None:
+    """It goes beside the earlier one, which stays whole; one line says so, and a script sees that it failed."""
+    data, schema = files
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "9"]) == 0
+    out = tmp_path / "out"
+    asked = [data, "--schema", schema, "--ledger", url, "--dataset", "d", "--out", str(out), *more]
+    assert call(capsys, *asked, "--epsilon", "1")[0] == 0
+    earlier = {path.name: path.read_bytes() for path in out.iterdir()}
+    unmovable(monkeypatch, "graph.graphml")  # the fourth: others have been moved by then
+    code, said, error = call(capsys, *asked, "--epsilon", "2")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "can't move the earlier release" in error
+    assert f"the new release, paid for, is in {out / 'new-1'}" in error
+    assert json.loads(said)["privacy"] if more else f"Written to {out / 'new-1'}" in said
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == earlier
+    assert sorted(path.name for path in (out / "new-1").iterdir()) == sorted(earlier)
+    statement = json.loads((out / "new-1" / "privacy.json").read_text())
+    assert statement["asked"]["epsilon"] == 2.0
+    assert not (out / "earlier-1").exists()
+    assert Ledger.open(url).show("d")[0].spent_epsilon == 3.0
+
+
+def test_a_release_that_can_not_be_written_is_still_shown(
+    files: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise dc.InputError("can't write report.html: No space left on device")
+
+    monkeypatch.setattr("dpcausal.report.page.write", full)
+    data, schema = files
+    code, said, error = call(capsys, data, "--schema", schema, "--epsilon", "1", "--out", str(tmp_path))
+    assert (code, error) == (2, "dpcausal: can't write report.html: No space left on device\n")
+    assert " columns (method measured" in said
+    assert "Privacy: epsilon 1" in said
+    assert "Written to" not in said
+
+
 def test_a_refused_run_leaves_no_directory(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

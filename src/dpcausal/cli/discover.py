@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.release_dir import keep_earlier, kept_words, prepared, write_texts
+from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
 from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
@@ -89,15 +89,15 @@ def parse_tiers(text: str) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
-def write(result: DiscoveryResult, out: Path, origin: Origin) -> Path | None:
-    """The privacy statement, the graph in three formats and the report; where an earlier release went, if any."""
+def write(result: DiscoveryResult, out: Path, origin: Origin) -> Place:
+    """The privacy statement, the graph in three formats and the report; where they went."""
     from dpcausal.discovery.result_files import file_texts
     from dpcausal.report.page import write as write_page
 
-    kept = keep_earlier(out)
-    write_texts(out, file_texts(result))
-    write_page(result, out / "report.html", origin=origin)
-    return kept
+    where = place(out)
+    write_texts(where.folder, file_texts(result))
+    write_page(result, where.folder / "report.html", origin=origin)
+    return where
 
 
 def run_discover(
@@ -185,8 +185,14 @@ def run_discover(
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers]}
     with prepared(out):
         result = discover(rows, progress=bars, **options)
-        kept = write(result, out, origin_of(data, schema, out, options, texts))
-    typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {out}")
+        try:
+            where = write(result, out, origin_of(data, schema, out, options, texts))
+        except InputError:  # paid for: not to be lost
+            typer.echo(result.to_json() if as_json else result.summary())
+            raise
+    typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {where.folder}")
+    if where.fault:
+        raise InputError(where.fault)
     warn_weak(epsilon, delta, None if neighbours == "add-remove" else rows.n)
-    if kept is not None:
-        typer.echo(kept_words(kept), err=as_json)
+    if where.kept is not None:
+        typer.echo(kept_words(where.kept), err=as_json)

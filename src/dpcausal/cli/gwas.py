@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.release_dir import keep_earlier, kept_words, prepared, write_texts
+from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
 from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
@@ -132,10 +132,16 @@ def run_gwas(
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
             max_answers=max_answers, ledger=ledger, dataset=dataset,
         )  # fmt: skip
-        kept = keep_earlier(out)
-        write_texts(out, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
-        draw_hits(result, out / "hits.png")
+        try:
+            where = place(out)
+            write_texts(where.folder, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
+            draw_hits(result, where.folder / "hits.png")
+        except (InputError, OSError) as error:  # paid for: not to be lost
+            typer.echo(result.to_json() if as_json else result.summary())
+            raise InputError(str(error)) from None
     typer.echo(result.to_json() if as_json else result.summary())
+    if where.fault:
+        raise InputError(where.fault)
     warn_weak(epsilon, 0.0)
-    if kept is not None:
-        typer.echo(kept_words(kept), err=as_json)
+    if where.kept is not None:
+        typer.echo(kept_words(where.kept), err=as_json)

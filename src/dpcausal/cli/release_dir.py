@@ -1,13 +1,16 @@
 """The directory of a release: made before anything is charged, given back if nothing came of it, never written over.
 
 What stands there from an earlier run was paid for with budget that does not come back, so its files move to
-``earlier-1``, ``earlier-2``, ... (the first free number) before new ones are written.
+``earlier-1``, ``earlier-2``, ... (the first free number) before new ones are written. The new ones are paid for by then
+too: where the earlier can't be moved they go to ``new-1``, ... beside them, and the command says so and fails, since a
+script would else take the earlier release for the new one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from dpcausal.core.errors import InputError
@@ -50,23 +53,55 @@ def _remove_empty(folders: list[Path]) -> None:
             return
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the files of a release go: ``folder``; ``kept``, where an earlier one went; ``fault``, why not to DIR."""
+
+    folder: Path
+    kept: Path | None = None
+    fault: str = ""
+
+
+def place(out: Path) -> Place:
+    """``out`` itself, its earlier release moved away; or a new directory in it, where that can't be done."""
+    try:
+        return Place(out, keep_earlier(out))
+    except OSError as error:
+        why = f"can't move the earlier release in {str(out)!r}: {error.strerror or error}"
+    folder = _first_free(out, "new")
+    try:
+        folder.mkdir()
+    except OSError:
+        raise InputError(why) from None
+    return Place(folder, None, f"{why}; it stands as it was, and the new release, paid for, is in {folder}")
+
+
 def keep_earlier(out: Path) -> Path | None:
-    """Move an earlier release in ``out`` to a directory of its own and say which; None if there is none."""
+    """Move an earlier release in ``out`` to a directory of its own, all of it or nothing; None if there is none."""
     found = [out / name for name in FILES if (out / name).exists()]
     if not found:
         return None
-    number = 1
-    while (kept := out / f"earlier-{number}").exists():
-        number += 1
+    kept = _first_free(out, "earlier")
+    kept.mkdir()
+    moved: list[Path] = []
     try:
-        kept.mkdir()
         for file in found:
             file.rename(kept / file.name)
-    except OSError as error:
-        raise InputError(
-            f"can't keep the earlier release in {str(out)!r}: {error.strerror or error}"
-        ) from None
+            moved.append(file)
+    except OSError:
+        with suppress(OSError):
+            for file in moved:
+                (kept / file.name).rename(file)
+            kept.rmdir()
+        raise
     return kept
+
+
+def _first_free(out: Path, name: str) -> Path:
+    number = 1
+    while (folder := out / f"{name}-{number}").exists():
+        number += 1
+    return folder
 
 
 def kept_words(kept: Path) -> str:
