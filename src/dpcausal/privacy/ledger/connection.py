@@ -1,8 +1,8 @@
 """From a ledger URL to transactions: durable, serialised, retried where that is safe, with errors in one line.
 
 **SQLite** (``sqlite:///file.db``): ``BEGIN IMMEDIATE`` lets one writer in at a time. ``synchronous=EXTRA`` makes a
-commit survive power loss; the rollback journal is kept (``PERSIST``: 4 ms a commit where deleting it took 15 ms). What
-a killed writer left half done is rolled back by the next.
+commit survive power loss; the rollback journal is kept (``PERSIST``: 4 ms a commit where deleting it took 15 ms) until
+the process ends (``tidy.py``). What a killed writer left half done is rolled back by the next.
 **PostgreSQL** (``postgresql://user@host/db``): ``SERIALIZABLE``, and an exclusive lock on the state row's table as
 the first statement, so that waiting writers see each other's commits instead of failing; ``synchronous_commit`` on.
 
@@ -30,6 +30,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from dpcausal.core.errors import LedgerError
+from dpcausal.privacy.ledger.tidy import tidy_at_exit
 
 T = TypeVar("T")
 
@@ -188,6 +189,8 @@ def _sqlite(url: URL, wait: float) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         write = connection.get_execution_options().get("dpcausal_write", False)
+        if write:
+            tidy_at_exit(path)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
