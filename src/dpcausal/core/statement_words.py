@@ -100,7 +100,9 @@ def summary(statement: PrivacyStatement) -> str:
         lines += caveats(statement)
         lines.append(f"Protects {statement.unit}: {_apart(statement, statement.epsilon, statement.delta)}")
     if statement.events:
-        lines.append(f"Charged {times(len(statement.events))}: {plain_part(statement.composition)}.")
+        how = plain_part(statement.composition)
+        how = how.removesuffix(", and the costs are added up") if len(statement.events) == 1 else how
+        lines.append(f"Charged {times(len(statement.events))}: {how}.")
         lines.append(_ledger_words(statement))
     if statement.released:
         lines.append("Released: " + "; ".join(statement.released) + ".")
