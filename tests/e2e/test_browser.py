@@ -48,7 +48,7 @@ seen.edges = edges.length;
 seen.paper = getComputedStyle(document.body).backgroundColor;
 seen.ink = getComputedStyle(document.body).color;
 seen.dashes = edges.map(
-  g => [g.classList.contains("arrow"), getComputedStyle(g.querySelector(".line")).strokeDasharray]);
+  g => [g.matches(".arrow:not(.conflict)"), getComputedStyle(g.querySelector(".line")).strokeDasharray]);
 const frame = graph.getBoundingClientRect();
 seen.cut = [...graph.querySelectorAll(".line, .node rect")].filter(part => {
   const b = part.getBoundingClientRect();
@@ -199,6 +199,15 @@ def test_on_a_phone_no_word_is_cut_and_nothing_is_too_small(result: DiscoveryRes
     assert seen["broken"] == []
     assert seen["overflow"] <= 0
     assert seen["letters"] > 10
+
+
+def test_a_contradicted_arrow_is_not_drawn_as_a_sure_one(result: DiscoveryResult, tmp_path: Path) -> None:
+    graph = dc.Graph(list("abcd"), directed=[("a", "b")], undirected=[("b", "c"), ("c", "d")])
+    marked = {"conflicts": frozenset([frozenset("ab")]), "untested": frozenset([frozenset("cd")])}
+    odd = replace(result, graph=graph, separating={}, confidence=None, **marked)
+    patterns = [dashes for _, dashes in probed(odd, tmp_path)["dashes"]]
+    assert "none" not in patterns
+    assert len(set(patterns)) == 3
 
 
 def luminance(colour: str) -> float:

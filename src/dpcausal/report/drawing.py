@@ -1,4 +1,7 @@
-"""The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning."""
+"""The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning.
+
+An edge that was not fully tested is dotted; one on whose direction answers contradict each other is dashed and dotted.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +76,7 @@ def _edge(graph: Graph, line: Line, marks: Marks, marker: str) -> str:
     a, b = (line.lower, line.upper) if upward else (line.upper, line.lower)
     words = escape(marks.sentence(a, b, arrow))
     kind = ("arrow" if arrow else "plain") + (" untested" if pair in marks.untested else "")
+    kind += " conflict" if pair in marks.conflicts else ""
     head = (f' marker-{"start" if upward else "end"}="url(#{marker})"') if arrow else ""
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
     ends = f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'

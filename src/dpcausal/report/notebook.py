@@ -21,6 +21,7 @@ STYLE = """\
 #{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
 #{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
 #{name} .edge.untested .line {{ stroke-dasharray: 2 4; }}
+#{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
 #{name} .head {{ fill: currentColor; }}
 #{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""

@@ -293,6 +293,8 @@ def test_what_must_be_known_first_stands_above_the_graph(result) -> None:  # typ
         'id="conflicts">Answers contradict each other: do not rely on the direction of Cancer - Xray.'
         in above
     )
+    assert page.count('class="edge conflict"') == 1  # the key; no other drawing marks one
+    assert len(re.findall(r'class="edge (?:arrow|plain) conflict"', page)) == 1
     assert f'<p class="stamp" id="draft">{DRAFT_LIMIT}</p>' in above
     assert above.count("Weak promise: ") == 2
     ids = re.findall(r' id="([^"]+)"', page)
