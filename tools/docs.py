@@ -1,4 +1,5 @@
-"""Check the built documentation: every internal link and anchor leads somewhere, and nothing is fetched from elsewhere.
+"""Check the built documentation: every internal link and anchor leads somewhere, nothing is fetched from elsewhere, and
+the reference shows every public name.
 
     python tools/docs.py [SITE]      SITE defaults to site/, as made by `make docs`
 
@@ -8,6 +9,7 @@ mkdocs checks links between sources; this reads the pages a browser gets, genera
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -63,10 +65,22 @@ def faults(site: Path) -> list[str]:
     return found
 
 
+def unnamed(site: Path, names: Iterable[str]) -> list[str]:
+    """One line for each of ``names`` that the first page of the reference has no entry for.
+
+    An entry is an anchor ``dpcausal. ... .name``, as mkdocstrings makes it.
+    """
+    ids = Page((site / "reference" / "index.html").read_text(encoding="utf-8")).ids
+    shown = {anchor.rpartition(".")[2] for anchor in ids if anchor.startswith("dpcausal.")}
+    return [f"reference/index.html: no entry for dc.{name}" for name in names if name not in shown]
+
+
 if __name__ == "__main__":
     where = Path(sys.argv[1] if len(sys.argv) > 1 else "site")
     if not (where / "index.html").is_file():
         sys.exit(f"{where} holds no built documentation: run make docs")
-    problems = faults(where)
-    print("\n".join(problems) or "docs: all links lead somewhere")
+    import dpcausal
+
+    problems = faults(where) + unnamed(where, dpcausal.__all__)
+    print("\n".join(problems) or "docs: all links lead somewhere, and every public name is in the reference")
     sys.exit(bool(problems))

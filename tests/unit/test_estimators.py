@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import pickle
 import subprocess
 import sys
@@ -14,14 +16,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpcausal as dc
-from dpcausal.estimators import _Private
+from dpcausal.estimators import PrivateEstimator
 
 PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC]
 EVERY = dc.Numeric(-10, 10, bins=[0.0])  # scikit-learn's checks bring arrays of any width
 
 
 @pytest.mark.parametrize("kind", [dc.PrivPC, dc.PC])
-def test_the_checks_of_scikit_learn_pass(kind: type[_Private]) -> None:
+def test_the_checks_of_scikit_learn_pass(kind: type[PrivateEstimator]) -> None:
     """All but the two it skips itself: estimators that are random by design, and an array API that is not set."""
     found = check_estimator(kind(EVERY, max_order=1), on_fail="raise", on_skip=None)
     assert sum(check["status"] == "passed" for check in found) >= 30
@@ -35,7 +37,7 @@ def data() -> dc.Dataset:
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
-def test_a_private_fit_is_a_private_discovery(kind: type[_Private], data: dc.Dataset) -> None:
+def test_a_private_fit_is_a_private_discovery(kind: type[PrivateEstimator], data: dc.Dataset) -> None:
     found = kind(epsilon=2.0, delta=1e-6, level=0.01, max_order=1).fit(data)
     assert found.privacy_.private
     assert found.privacy_.epsilon <= 2.0
@@ -43,6 +45,15 @@ def test_a_private_fit_is_a_private_discovery(kind: type[_Private], data: dc.Dat
     assert found.skeleton_ == found.causal_graph_.skeleton
     assert list(found.feature_names_in_) == list(data.columns)
     assert found.n_features_in_ == 5
+
+
+@pytest.mark.parametrize("kind", [*PRIVATE, dc.PC])
+def test_docstrings_stand_in_the_source(kind: type[PrivateEstimator]) -> None:
+    """Readers of the source (the reference, an editor) see what ``help`` shows: none is made when it runs."""
+    tree = ast.parse(inspect.getsource(inspect.getmodule(kind)))  # type: ignore[arg-type]
+    (written,) = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == kind.__name__]
+    assert ast.get_docstring(written) == inspect.getdoc(kind)
+    assert "private" in str(kind.__doc__) or "**Guarantee**" in str(kind.__doc__)
 
 
 def test_classical_pc_is_not_private_and_finds_the_graph(data: dc.Dataset) -> None:

@@ -18,10 +18,32 @@ if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.privacy.ledger import Ledger
 
-__all__ = ["PC", "CuratePC", "EmPC", "Estimator", "MeasuredPC", "MomentsPC", "PrivPC", "SvtPC"]
+__all__ = [
+    "PC",
+    "CuratePC",
+    "EmPC",
+    "Estimator",
+    "MeasuredPC",
+    "MomentsPC",
+    "PrivPC",
+    "PrivateEstimator",
+    "SvtPC",
+]
 
 
-class _Private(Estimator):
+class PrivateEstimator(Estimator):
+    """What the private ones share: their parameters.
+
+    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP; a second ``fit`` on the same rows costs again (a
+    ledger sums them). Cross-validation and grid searches refit: they cost once a fit.
+
+    Parameters: ``schema`` declares the columns (a ``Schema``, or one ``Numeric`` or ``Categorical`` that all columns
+    share; not needed for a ``Dataset``); ``options`` goes to the method; the others are those of ``dc.discover``.
+
+    Attributes after ``fit``: ``causal_graph_`` (the CPDAG), ``skeleton_``, ``privacy_`` (the statement), ``result_``,
+    ``n_features_in_``, and ``feature_names_in_`` where the columns of ``X`` had names.
+    """
+
     def __init__(
         self,
         schema: Schema | Column | None = None,
@@ -52,59 +74,106 @@ class _Private(Estimator):
         self.options = options
 
 
-_PRIVATE = """{first}
+class MeasuredPC(PrivateEstimator):
+    """PC on tables released with noise (``discovery/measured.py``).
 
-    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP; a second ``fit`` on the same rows costs again (a
-    ledger sums them). Cross-validation and grid searches refit: they cost once a fit.
-
-    Parameters: ``schema`` declares the columns (a ``Schema``, or one ``Numeric`` or ``Categorical`` that all columns
-    share; not needed for a ``Dataset``); ``options`` goes to the method; the others are those of ``dc.discover``.
-
-    Attributes: ``causal_graph_`` (the CPDAG), ``skeleton_``, ``privacy_`` (the statement), ``result_``,
-    ``n_features_in_``, and ``feature_names_in_`` where the columns of ``X`` had names.
+    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP. Parameters: ``schema`` (not needed for a
+    ``Dataset``), ``options`` of the method, else those of ``dc.discover``. Attributes after ``fit``:
+    ``causal_graph_``, ``skeleton_``, ``privacy_``, ``result_``; more in ``PrivateEstimator``.
 
     >>> import dpcausal as dc
     >>> data = dc.networks.load("cancer").sample(20_000, seed=1)
-    >>> found = dc.{name}(epsilon=2.0, delta=1e-6).fit(data)
+    >>> found = dc.MeasuredPC(epsilon=2.0, delta=1e-6).fit(data)
     >>> found.n_features_in_, found.privacy_.epsilon <= 2.0
     (5, True)
     """
 
-
-def _documented(cls: type[_Private], first: str) -> None:
-    cls.__doc__ = _PRIVATE.format(first=first, name=cls.__name__)
-
-
-class MeasuredPC(_Private):
     method = "measured"
 
 
-class MomentsPC(_Private):
+class MomentsPC(PrivateEstimator):
+    """PC on a noisy matrix of moments, for numbers (``discovery/moments.py``).
+
+    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP. Parameters: ``schema`` (not needed for a
+    ``Dataset``), ``options`` of the method, else those of ``dc.discover``. Attributes after ``fit``:
+    ``causal_graph_``, ``skeleton_``, ``privacy_``, ``result_``; more in ``PrivateEstimator``.
+
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("cancer").sample(20_000, seed=1)
+    >>> found = dc.MomentsPC(epsilon=2.0, delta=1e-6).fit(data)
+    >>> found.n_features_in_, found.privacy_.epsilon <= 2.0
+    (5, True)
+    """
+
     method = "moments"
 
 
-class PrivPC(_Private):
+class PrivPC(PrivateEstimator):
+    """Priv-PC: sieve and examine (``discovery/priv_pc.py``).
+
+    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP. Parameters: ``schema`` (not needed for a
+    ``Dataset``), ``options`` of the method, else those of ``dc.discover``. Attributes after ``fit``:
+    ``causal_graph_``, ``skeleton_``, ``privacy_``, ``result_``; more in ``PrivateEstimator``.
+
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("cancer").sample(20_000, seed=1)
+    >>> found = dc.PrivPC(epsilon=2.0, delta=1e-6).fit(data)
+    >>> found.n_features_in_, found.privacy_.epsilon <= 2.0
+    (5, True)
+    """
+
     method = "priv-pc"
 
 
-class SvtPC(_Private):
+class SvtPC(PrivateEstimator):
+    """PC by the sparse vector technique (``discovery/svt_pc.py``).
+
+    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP. Parameters: ``schema`` (not needed for a
+    ``Dataset``), ``options`` of the method, else those of ``dc.discover``. Attributes after ``fit``:
+    ``causal_graph_``, ``skeleton_``, ``privacy_``, ``result_``; more in ``PrivateEstimator``.
+
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("cancer").sample(20_000, seed=1)
+    >>> found = dc.SvtPC(epsilon=2.0, delta=1e-6).fit(data)
+    >>> found.n_features_in_, found.privacy_.epsilon <= 2.0
+    (5, True)
+    """
+
     method = "svt-pc"
 
 
-class EmPC(_Private):
+class EmPC(PrivateEstimator):
+    """PC by the exponential mechanism (``discovery/em_pc.py``).
+
+    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP. Parameters: ``schema`` (not needed for a
+    ``Dataset``), ``options`` of the method, else those of ``dc.discover``. Attributes after ``fit``:
+    ``causal_graph_``, ``skeleton_``, ``privacy_``, ``result_``; more in ``PrivateEstimator``.
+
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("cancer").sample(20_000, seed=1)
+    >>> found = dc.EmPC(epsilon=2.0, delta=1e-6).fit(data)
+    >>> found.n_features_in_, found.privacy_.epsilon <= 2.0
+    (5, True)
+    """
+
     method = "em-pc"
 
 
-class CuratePC(_Private):
+class CuratePC(PrivateEstimator):
+    """CURATE: a budget that adapts to the order (``discovery/curate.py``).
+
+    **Guarantee**: each ``fit`` is one release, (epsilon, delta)-DP. Parameters: ``schema`` (not needed for a
+    ``Dataset``), ``options`` of the method, else those of ``dc.discover``. Attributes after ``fit``:
+    ``causal_graph_``, ``skeleton_``, ``privacy_``, ``result_``; more in ``PrivateEstimator``.
+
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("cancer").sample(20_000, seed=1)
+    >>> found = dc.CuratePC(epsilon=2.0, delta=1e-6).fit(data)
+    >>> found.n_features_in_, found.privacy_.epsilon <= 2.0
+    (5, True)
+    """
+
     method = "curate"
-
-
-_documented(MeasuredPC, "PC on tables released with noise (``discovery/measured.py``).")
-_documented(MomentsPC, "PC on a noisy matrix of moments, for numbers (``discovery/moments.py``).")
-_documented(PrivPC, "Priv-PC: sieve and examine (``discovery/priv_pc.py``).")
-_documented(SvtPC, "PC by the sparse vector technique (``discovery/svt_pc.py``).")
-_documented(EmPC, "PC by the exponential mechanism (``discovery/em_pc.py``).")
-_documented(CuratePC, "CURATE: a budget that adapts to the order (``discovery/curate.py``).")
 
 
 class PC(Estimator):

@@ -54,6 +54,26 @@ def test_good_links_pass(tmp_path: Path) -> None:
     assert faults(tmp_path, '<a id="a" href="other.html#here">x</a><a href="#a">y</a>') == []
 
 
+def test_a_public_name_without_an_entry_is_found(tmp_path: Path) -> None:
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference" / "index.html").write_text(
+        '<h2 id="dpcausal.data.read.read">x</h2><h2 id="plan">y</h2>'
+    )
+    assert CHECK.unnamed(tmp_path, ["read", "plan"]) == ["reference/index.html: no entry for dc.plan"]
+
+
+def test_the_reference_is_asked_for_every_public_name() -> None:
+    """``make docs`` checks the built page (``unnamed``); this one is quick and reads its source."""
+    import dpcausal as dc
+    from dpcausal.core import errors
+
+    text = (ROOT / "docs" / "reference" / "index.md").read_text()
+    asked = {line.split()[1].rpartition(".")[2] for line in text.splitlines() if line.startswith("::: ")}
+    if "::: dpcausal.core.errors\n" in text:  # a module: all of its classes
+        asked |= {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert set(dc.__all__) - asked == set()
+
+
 def letters(text: str) -> str:
     """Everything but white space and what Markdown itself may take away: marks of emphasis, code, lists and tables."""
     return re.sub(r"[\s*`#|-]+", "", text)
