@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -37,7 +38,7 @@ MEASURE = (
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan; print it, or see ``to_dict``, ``draw`` and the ``orders`` themselves."""
+    """A plan; print it, or see ``to_dict``, ``plot``, ``draw`` and the ``orders`` themselves."""
 
     columns: tuple[str, ...]
     aim: Aim
@@ -91,8 +92,12 @@ class Plan:
 
         return as_text(self, width)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw power curves with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
+        return import_module("dpcausal.plots").plot_power(self, ax)  # that room is above this one
+
     def draw(self, path: str | PathLike[str]) -> None:
-        """Write the plot as PNG."""
+        """Write a picture as PNG: the least dependence that is found, by epsilon and by order."""
         from dpcausal.planning.plot import draw_plan
 
         draw_plan(self, path)

@@ -93,6 +93,18 @@ def test_nothing_charged_is_said() -> None:
     assert [text.get_text() for text in axes.texts] == ["nothing was charged"]
 
 
+@pytest.mark.parametrize("ax", ["budget", pyplot, 0, ()])
+def test_what_is_no_axes_is_one_line(result: DiscoveryResult, ax: object) -> None:
+    yes_no = dc.Categorical(["no", "yes"])
+    plan = dc.plan(dc.Schema(a=yes_no, b=yes_no), rows=1000, epsilon=1.0)
+    open_before = pyplot.get_fignums()
+    for draw in (result.plot, result.plot_budget, result.privacy.plot, plan.plot):
+        with pytest.raises(dc.InputError, match="ax must be axes of matplotlib") as caught:
+            draw(ax)
+        assert "\n" not in str(caught.value)
+    assert pyplot.get_fignums() == open_before
+
+
 def test_matplotlib_is_loaded_late() -> None:
     code = "import sys, dpcausal.plots; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
