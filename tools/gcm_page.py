@@ -12,7 +12,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "gcm_figures.md"
-START = "\n## Figure 1"
+START = "\n## GCM figure 1"
 
 
 def section(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Figure 1: level by the complexity s of the regression functions. n = 10,000, epsilon = 2, beta = 0."""
+"""GCM figure 1: level by the complexity s of the regression functions. n = 10,000, epsilon = 2, beta = 0."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ def main(quick: bool, out: Path) -> None:
     tests = {**named(PRIV_GCM, PRIV_CRT, KENDALL, TOT), **ours(OURS_GCM, OURS_CRT)}
     rates = measure(tests, cells(quick), reps, draws, seed=101)
     text = TEXT.format(reps=reps, draws=draws)
-    finish(out, 1, quick, "Figure 1: level by complexity", text, rates, "s", log=2)
+    finish(out, 1, quick, "GCM figure 1: level by complexity", text, rates, "s", log=2)

@@ -1,4 +1,4 @@
-"""Figure 2: level and power of GCM tests by n. s = 2, epsilon = 2, beta in {0, .5, 1.5}, d in {1, 5}."""
+"""GCM figure 2: level and power of GCM tests by n. s = 2, epsilon = 2, beta in {0, .5, 1.5}, d in {1, 5}."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ def main(quick: bool, out: Path) -> None:
     order = {cell.panel: i for i, cell in enumerate(cells)}
     rates.sort(key=lambda r: (order[r.panel], list(tests).index(r.method), r.at))
     text = TEXT.format(reps=reps, draws=draws, large=large)
-    finish(out, 2, quick, "Figure 2: GCM by number of rows", text, rates, "n", log=10)
+    finish(out, 2, quick, "GCM figure 2: GCM by number of rows", text, rates, "n", log=10)

@@ -1,4 +1,4 @@
-"""Figure 3: power of CRT tests by the strength of dependence beta. n = 1000, s = 2, epsilon = 2, m = 19."""
+"""GCM figure 3: power of CRT tests by the strength of dependence beta. n = 1000, s = 2, epsilon = 2, m = 19."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def main(quick: bool, out: Path) -> None:
     tests = {**named(PRIV_CRT, CRT), **ours(OURS_CRT, OURS_CRT_RANK, OURS_GCM)}
     rates = measure(tests, cells, reps, draws, seed=303)
     text = TEXT.format(reps=reps, draws=draws)
-    finish(out, 3, quick, "Figure 3: CRT by strength of dependence", text, rates, "beta")
+    finish(out, 3, quick, "GCM figure 3: CRT by strength of dependence", text, rates, "beta")

@@ -1,4 +1,4 @@
-"""Figure 4: level and power of CRT tests by n. s = 2, epsilon = 2, m = 19, beta in {0, .5, 1.5}, d = 1."""
+"""GCM figure 4: level and power of CRT tests by n. s = 2, epsilon = 2, m = 19, beta in {0, .5, 1.5}, d = 1."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ def main(quick: bool, out: Path) -> None:
         rates += measure(tests, cells, reps, large if n > 3000 else draws, seed=404)
     rates.sort(key=lambda r: (r.panel, list(tests).index(r.method), r.at))
     text = TEXT.format(reps=reps, draws=draws, large=large)
-    finish(out, 4, quick, "Figure 4: CRT by number of rows", text, rates, "n", log=10, columns=3)
+    finish(out, 4, quick, "GCM figure 4: CRT by number of rows", text, rates, "n", log=10, columns=3)

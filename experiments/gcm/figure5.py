@@ -1,4 +1,4 @@
-"""Figure 5: power on Concrete Compressive Strength, by n. Y is the strength, X one of 8 features, Z the other 7."""
+"""GCM figure 5: power on Concrete Compressive Strength, by n. Y is the strength, X one of 8 features, Z the other 7."""
 
 from __future__ import annotations
 
@@ -87,4 +87,4 @@ def main(quick: bool, out: Path) -> None:
     order = [PRIV_GCM, GCM, OURS_GCM]
     rates.sort(key=lambda r: (FEATURES.index(r.panel), order.index(r.method), r.at))
     text = TEXT.format(reps=reps, sets=sets, noises=NOISES, classical=classical_table(columns))
-    finish(out, 5, quick, "Figure 5: concrete", text, rates, "n", log=2, columns=4)
+    finish(out, 5, quick, "GCM figure 5: concrete", text, rates, "n", log=2, columns=4)

@@ -1,4 +1,4 @@
-"""Figure 6: one data set and what is fitted to it. n = 1000, s = 2, d = 1, beta = 0."""
+"""GCM figure 6: one data set and what is fitted to it. n = 1000, s = 2, d = 1, beta = 0."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def main(quick: bool, out: Path) -> None:
     figure.tight_layout()
     figure.savefig(out / f"{name}.png", dpi=130)
     plt.close(figure)
-    title = "Figure 6: what is fitted"
+    title = "GCM figure 6: what is fitted"
     text = TEXT.format(draws=draws, asked=products_bound(20 / n), used=products_bound(LAMBDA))
     table = ["| design | fit | slope | bias | error |", "|---|---|---|---|---|", *rows]
     lines = [f"# {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *table, ""]

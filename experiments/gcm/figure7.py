@@ -1,4 +1,4 @@
-"""Figure 7: level and power by epsilon. n = 10,000, s = 2, m = 19, d = 1."""
+"""GCM figure 7: level and power by epsilon. n = 10,000, s = 2, m = 19, d = 1."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ def main(quick: bool, out: Path) -> None:
     tests = {**named(PRIV_GCM, PRIV_CRT), **ours(OURS_GCM, OURS_CRT, OURS_CRT_RANK)}
     rates = measure(tests, cells, reps, draws, seed=707)
     text = TEXT.format(n=n, reps=reps, draws=draws)
-    finish(out, 7, quick, "Figure 7: level and power by epsilon", text, rates, "epsilon", log=2)
+    finish(out, 7, quick, "GCM figure 7: level and power by epsilon", text, rates, "epsilon", log=2)

@@ -1,4 +1,4 @@
-"""Figure 8: the number m of copies. n = 1000, s = 2, epsilon = 2, d = 1."""
+"""GCM figure 8: the number m of copies. n = 1000, s = 2, epsilon = 2, d = 1."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ def main(quick: bool, out: Path) -> None:
     tests = {**named(PRIV_CRT, CRT), **ours(OURS_CRT, OURS_CRT_RANK)}
     rates = measure(tests, cells, reps, draws, seed=808)
     text = TEXT.format(reps=reps, draws=draws)
-    finish(out, 8, quick, "Figure 8: number of copies", text, rates, "copies m", log=2, columns=3)
+    finish(out, 8, quick, "GCM figure 8: number of copies", text, rates, "copies m", log=2, columns=3)

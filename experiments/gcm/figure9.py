@@ -1,4 +1,4 @@
-"""Figure 9: how the p-values of the private CRT are distributed. n = 1000, s = 2, epsilon = 2, m = 19, d = 1."""
+"""GCM figure 9: how the p-values of the private CRT are distributed. n = 1000, s = 2, epsilon = 2, m = 19, d = 1."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def main(quick: bool, out: Path) -> None:
     figure.tight_layout()
     figure.savefig(out / f"{name}.png", dpi=130)
     plt.close(figure)
-    title = "Figure 9: p-values of the CRT"
+    title = "GCM figure 9: p-values of the CRT"
     heads = ["| t: | | " + " | ".join(f"{t:g}" for t in EDGES) + " |", "|---|---|" + "---|" * len(EDGES)]
     text = TEXT.format(reps=reps, draws=draws)
     lines = [f"# {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *heads, *sorted(rows), ""]
