@@ -35,7 +35,7 @@ def edges(result: DiscoveryResult, truth: Graph) -> Table:
     """Every edge found, and every one missed, beside the truth."""
     shown = Table(title="The graph (─── direction not decided)", title_justify="left")
     for heading in ("edge", "confidence", "in the truth"):
-        shown.add_column(heading)
+        shown.add_column(heading, no_wrap=heading != "in the truth")
     graph, confidence = result.graph, result.confidence or {}
     width = max(map(len, graph.nodes))
     for a, b, arrow in graph.edges():

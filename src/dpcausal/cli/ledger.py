@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.tables import print_table
 from dpcausal.cli.weak import warn_weak
 from dpcausal.core.errors import LedgerError
 from dpcausal.privacy.accounting.filter import check_total
@@ -42,22 +43,6 @@ def _open(url: str, *, create: bool = False) -> Ledger:
 
 def _print_json(value: dict[str, Any]) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in columns:
-        name = column in ("data set", "release", "what")
-        wraps = column in ("data set", "what")
-        table.add_column(column, justify="left" if name else "right", no_wrap=not wraps, overflow="fold")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    Console().print(table)
 
 
 @commands.command()
@@ -116,9 +101,8 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
         amounts = [account.epsilon, account.spent_epsilon, account.left_epsilon]
         amounts += [account.delta, account.spent_delta, account.left_delta]
         rows.append([account.dataset, *(f"{amount:g}" for amount in amounts), str(account.releases)])
-    _print_table(
-        "Budgets", ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"], rows
-    )
+    heads = ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"]
+    print_table(heads, rows, title="Budgets", left=heads[:1], wraps=heads[:1])
 
 
 @commands.command()
@@ -147,7 +131,10 @@ def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
         ]
         for entry in entries
     ]
-    _print_table("Entries", ["entry", "time (UTC)", "data set", "epsilon", "delta", "release", "what"], rows)
+    heads = ["entry", "time (UTC)", "data set", "epsilon", "delta", "release", "what"]
+    print_table(
+        heads, rows, title="Entries", left=["data set", "release", "what"], wraps=["data set", "what"]
+    )
 
 
 def what(entry: Entry) -> str:

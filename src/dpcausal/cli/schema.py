@@ -70,21 +70,13 @@ def run_schema(
 
 def show(found: SchemaCheck) -> None:
     """Print the table and a line for whatever a person should look at."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
+    from dpcausal.cli.tables import print_table
     from dpcausal.data.check import NOT_PRIVATE
 
     typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")
-    heads = ["column", "missing", "not declared", "no number", "clamped", "empty levels or bins"]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for head in heads:
-        table.add_column(head, justify="left" if head in (heads[0], heads[-1]) else "right", overflow="fold")
-    for column in found.columns:
-        table.add_row(*(escape(cell) for cell in _cells(column)))
-    Console(highlight=False).print(table)
+    heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
+    text = [heads[0], heads[-1]]
+    print_table(heads, [_cells(column) for column in found.columns], left=text, wraps=text)
     for line in remarks(found):
         typer.echo(line)
 

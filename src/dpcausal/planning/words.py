@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,8 @@ def effect_words(value: float | None, most: float) -> str:
     return "" if value is None else "-" if value >= most else number(value)
 
 
-def as_table(plan: Plan) -> Table:
-    """The orders as a table."""
+def as_table(plan: Plan, only: Collection[int] | None = None) -> Table:
+    """The orders as a table; of its columns those in ``only``."""
     from rich import box
     from rich.table import Table
 
@@ -47,11 +48,28 @@ def as_table(plan: Plan) -> Table:
     heads += ["w if its\ndirection\nchanges"] * changing
     uneven = any(order.smallest_largest != order.smallest for order in plan.orders)
     heads += ["w in the\nlargest\ntable"] * uneven + ["w\nwithout\nnoise", "w by\npriv-pc", effect]
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True, vertical="bottom")
+    chosen = range(len(heads)) if only is None else only
+    for k in chosen:
+        table.add_column(heads[k], justify="right", no_wrap=True, vertical="bottom")
     for order in plan.orders:
-        table.add_row(*_row(order, changing, uneven))
+        row = _row(order, changing, uneven)
+        table.add_row(*(row[k] for k in chosen))
     return table
+
+
+def as_tables(plan: Plan, console: Console) -> list[Table]:
+    """The table, or as many one below the other as the console's width takes, each with the order in front."""
+
+    def wide(columns: list[int]) -> int:
+        return console.measure(as_table(plan, columns), options=unbounded).maximum
+
+    unbounded = console.options.update_width(10_000)
+    parts: list[list[int]] = [[0]]
+    for k in range(1, len(as_table(plan).columns)):
+        if len(parts[-1]) > 1 and wide([*parts[-1], k]) > console.width:
+            parts.append([0])
+        parts[-1].append(k)
+    return [as_table(plan, part) for part in parts]
 
 
 def _row(order: OrderPlan, changing: bool, uneven: bool) -> list[str]:
@@ -180,8 +198,8 @@ def legend(plan: Plan) -> list[str]:
         "noise : sampling in a cell: standard deviation there, of the noise and of the count itself.",
         "noise in the test: how much of the test's own scatter (its variance) is noise.",
         "worth rows: so many rows would show as much if there were no noise.",
-        "w: how strong a dependence is, 0 to 1 for two levels (a correlation; .1 weak, .3 medium, .5 strong); between",
-        "  columns of k levels it can reach sqrt(k - 1), so more than 1 from three levels on.",
+        "w: how strong a dependence is, 0 to 1 for two levels (a correlation; .1 weak, .3 medium, .5 strong); between "
+        "columns of k levels it can reach sqrt(k - 1), so more than 1 from three levels on.",
         f'smallest w: what is found in {aim.power:.0%} of cases. "-": not that often, however strong it is.',
     ]
     if any(order.smallest_changing is not None for order in plan.orders):
@@ -200,7 +218,8 @@ def show(plan: Plan, console: Console) -> None:
     """Print it."""
     above, below = lines(plan)
     console.print(above, highlight=False, markup=False)
-    console.print(as_table(plan))
+    for table in as_tables(plan, console):
+        console.print(table)
     console.print(below, highlight=False, markup=False)
 
 

@@ -208,3 +208,17 @@ def test_bad_input_is_one_line(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         dc.plan(**{"schema": SMALL, "rows": 1000, "epsilon": 1.0, **wrong})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("width", [200, 110, 80, 60, 30])
+def test_no_number_is_cut_at_any_width(width: int) -> None:
+    schema = dc.Schema({**dict(SMALL), "z": dc.Categorical(["a", "b", "c"])})
+    found = dc.plan(schema, 50_000, 0.5)
+    text = found.summary(width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    table = as_table(found)
+    for column in table.columns:
+        for cell in column.cells:
+            assert str(cell) in text
+    assert (text.count("──\n") == 1) == (width >= 110)  # one table, or several one below the other

@@ -1,0 +1,35 @@
+"""Tables at every width: all numbers whole, nothing cut."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from dpcausal.cli.tables import print_table
+
+HEADS = ["data set", "epsilon", "spent", "delta"]
+ROWS = [["a_cohort_with_quite_a_long_name", "10.25", "9.876543", "1.23456e-05"], ["b [red]", "4", "0.5", "0"]]
+
+
+def shown(width: int) -> str:
+    out = StringIO()
+    console = Console(file=out, width=width, color_system=None)
+    print_table(HEADS, ROWS, title="Budgets", left=HEADS[:1], wraps=HEADS[:1], console=console)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 50, 40, 24])
+def test_every_number_is_whole(width: int) -> None:
+    text = shown(width)
+    assert "…" not in text
+    for number in (cell for row in ROWS for cell in row[1:]):
+        assert number in text.split()
+    assert max(map(len, text.splitlines())) <= width
+    assert "b [red]" in text
+
+
+def test_what_does_not_fit_side_by_side_is_stacked() -> None:
+    assert "epsilon" in shown(80).splitlines()[2]
+    assert "  epsilon 10.25\n" in shown(40)
