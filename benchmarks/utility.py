@@ -201,6 +201,17 @@ def table(results: Results, points: list[Point], level: float) -> None:
     print("\n".join(above))
 
 
+def scored(name: str, value: float, best: float, runs: int, usual: int) -> str:
+    """One method's mean: bold where none is printed higher, with its seeds where they are not the line's.
+
+    >>> scored("mst + pc", 0.996, 1.0, 2, 20), scored("", 0.98, 1.0, 20, 20)
+    ('mst + pc **1.00** (2)', '0.98')
+    """
+    shown = f"{value:.2f}"
+    shown = f"**{shown}**" if shown == f"{best:.2f}" else shown
+    return f"{name} {shown}".strip() + (f" ({runs})" if runs != usual else "")
+
+
 def brief(results: Results, points: list[Point], level: float) -> None:
     """A Markdown table: measured, the best private rival by each score, and PC without privacy."""
     rivals = Results(RIVALS)
@@ -213,21 +224,28 @@ def brief(results: Results, points: list[Point], level: float) -> None:
         if ours not in results.runs:
             continue
         mean, _, seeds = results.means(ours)
-        others: dict[str, list[float]] = {}
+        others: dict[str, tuple[list[float], int]] = {}
         for method in METHODS[1:]:
             key = Point(method, network, n, neighbours, epsilon, level).key
             if key in results.runs:
-                others[method] = results.means(key)[0]
+                others[method] = results.means(key)[::2]
         for rival in ("mst", "aim"):
             key = f"{rival}|{network}|{n}|{epsilon}|{level}"
             if neighbours == "add-remove" and key in rivals.runs:
-                others[f"{rival} + pc"] = rivals.means(key)[0]
-        plain = results.means(Point("pc", network, n, "none", None, level).key)[0]
-        best = [max((value[i], name) for name, value in others.items()) for i in (0, 1)] if others else []
+                others[f"{rival} + pc"] = rivals.means(key)[::2]
+        plain, _, runs = results.means(Point("pc", network, n, "none", None, level).key)
+        here, there = [], []
+        for i in (0, 1):
+            top = max((value[i], name) for name, (value, _) in others.items()) if others else (-math.inf, "")
+            highest = max(mean[i], top[0])
+            here.append(scored("", mean[i], highest, seeds, seeds))
+            if others:
+                there.append(scored(top[1], top[0], highest, others[top[1]][1], seeds))
         print(
-            f"| {network} | {n:,} | {neighbours} | {epsilon:g} | **{mean[0]:.2f}** / **{mean[1]:.2f}** | "
-            + " / ".join(f"{name} {value:.2f}" for value, name in best)
-            + f" | {plain[0]:.2f} / {plain[1]:.2f} | {seeds} |"
+            f"| {network} | {n:,} | {neighbours} | {epsilon:g} | {' / '.join(here)} | "
+            f"{' / '.join(there) or 'none was run'} | {plain[0]:.2f} / {plain[1]:.2f}"
+            + (f" ({runs})" if runs != seeds else "")
+            + f" | {seeds} |"
         )
 
 
