@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-ONCE = " (first run: compiling)"
+ONCE = " (compiling, once)"
 
 
 def compiled(*kernels: Any) -> bool:

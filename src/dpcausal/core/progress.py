@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATIENCE = 2.0  # seconds before a bar appears
+BAR, CLOCK = 20, 30  # characters of a bar, and of the clocks beside it
 
 Tick = Callable[[float], None]  # told how much was done since the last call
 Stage = Callable[[str, float | None], AbstractContextManager[Tick]]  # (what, how much; None: not known)
@@ -96,10 +97,42 @@ def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
 
 
 def _bar() -> Progress:
+    from rich.cells import cell_len
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress_bar import ProgressBar
     from rich.table import Column
     from rich.text import Text
+
+    console = Console(stderr=True)
+    whole = Column(no_wrap=True)
+
+    class What(ProgressColumn):
+        """What is done; cut where the bar is gone and the line still too long."""
+
+        def render(self, task: Task) -> Text:
+            return Text(task.description, no_wrap=True, overflow="ellipsis")
+
+    class Bar(BarColumn):
+        """As wide as the words and the clock leave it."""
+
+        def render(self, task: Task) -> ProgressBar:
+            room = console.width - cell_len(task.description) - CLOCK
+            self.bar_width = max(1, min(BAR, room))
+            return super().render(task)
+
+    class Gone(TimeElapsedColumn):
+        """The time gone by; where that is all there is to say, in words."""
+
+        def render(self, task: Task) -> Text:
+            return super().render(task) + ("" if task.total is not None else Text(" so far"))
 
     class Left(TimeRemainingColumn):
         """The part done and the time left, where they are known."""
@@ -109,6 +142,5 @@ def _bar() -> Progress:
                 return Text("")
             return Text(f"{task.percentage:3.0f}%, left ") + super().render(task)
 
-    left = Left(table_column=Column(no_wrap=True))
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn(), left)
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = (What(), Bar(), Gone(table_column=whole), Left(table_column=whole))
+    return Progress(*columns, console=console, transient=True)

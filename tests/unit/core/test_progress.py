@@ -59,6 +59,35 @@ def test_work_without_a_total_shows_no_time_left(
     assert "left" not in said
 
 
+@pytest.mark.parametrize("width", [80, 60, 45])
+@pytest.mark.parametrize(
+    "what", ["testing", "testing given 0 columns (compiling, once) and then some more words"]
+)
+@pytest.mark.parametrize("total", [10, None])
+def test_the_clock_is_whole_at_every_width(
+    width: int,
+    what: str,
+    total: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    with progress.shown(what, total, True) as tick:
+        tick(4)
+        time.sleep(0.02)
+        tick(1)
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
+    clock = r"0:00:0[0-9]" + (r" +[0-9]+%, left [-0-9]:[-0-9]{2}:[-0-9]{2}" if total else " so far")
+    shown = [line.strip() for line in re.split(r"[\r\n]", plain) if "testing" in line]
+    assert shown
+    for line in shown:
+        assert re.search(clock + "$", line), line
+        assert len(line) <= width
+
+
 SCHEMA = dc.Schema(a=dc.Categorical([0, 1]), b=dc.Numeric(0, 1))
 
 

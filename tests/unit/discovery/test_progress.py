@@ -81,7 +81,7 @@ def test_a_kernel_that_has_to_be_compiled_is_announced(
     def kernel(x: float) -> float:
         return x + 1.0
 
-    assert note(kernel) == " (first run: compiling)"
+    assert note(kernel) == " (compiling, once)"
     assert kernel(1.0) == 2.0
     assert note(kernel) == ""
     assert note(len) == ""  # no kernel: nothing to say
