@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.paths import path
+
 HELP = """Test whether two columns are independent given others, under differential privacy.
 
 Without --epsilon nothing is computed: say --no-privacy for the classical
@@ -61,11 +63,17 @@ def register(app: typer.Typer) -> None:
 
 
 def run_test(
-    data: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.")],
-    schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
+    data: Annotated[
+        Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
+    ],
+    schema: Annotated[
+        Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
+    ],
     x: Annotated[str, typer.Option("--x", help="A column.")],
     y: Annotated[str, typer.Option("--y", help="Another column.")],
-    given: Annotated[str, typer.Option("--given", help="Columns to condition on, with commas.")] = "",
+    given: Annotated[
+        str | None, typer.Option("--given", help="Columns to condition on, with commas.")
+    ] = None,
     method: Annotated[
         str,
         typer.Option("--method", help="One of the methods above.", autocompletion=lambda: list(METHODS)),
@@ -102,8 +110,12 @@ def run_test(
 
     if (epsilon is None) != no_privacy:
         raise InputError("give either --epsilon or --no-privacy")
+    if no_privacy and (delta or ledger is not None):
+        raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
+    names = [name.strip() for name in (given or "").split(",") if name.strip()]
+    if given is not None and not names:
+        raise InputError(f"--given names no column: {given!r}; leave it out to condition on none")
     declared = dc.Schema.from_toml(schema)
-    names = [name.strip() for name in given.split(",") if name.strip()]
     Question.of(declared, x, y, names)  # before a large file is read
     checked_level(level)
     if epsilon is not None:

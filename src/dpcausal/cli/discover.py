@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.paths import path
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
 from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
@@ -79,13 +80,17 @@ def parse_edges(option: str, texts: list[str]) -> list[Edge]:
     return edges
 
 
-def parse_tiers(text: str) -> list[list[str]]:
-    """``a,b;c`` is the tier a, b before the tier c.
+def parse_tiers(text: str | None) -> list[list[str]]:
+    """``a,b;c`` is the tier a, b before the tier c; None, the option left out, is no tiers.
 
     >>> parse_tiers("a, b; c")
     [['a', 'b'], ['c']]
     """
+    if text is None:
+        return []
     tiers = [[name.strip() for name in tier.split(",") if name.strip()] for tier in text.split(";")]
+    if not any(tiers):
+        raise InputError(f"--tiers names no column: {text!r}; it takes 'a,b;c': a and b before c")
     return [tier for tier in tiers if tier]
 
 
@@ -101,9 +106,13 @@ def write(result: DiscoveryResult, out: Path, origin: Origin) -> Place:
 
 
 def run_discover(
-    data: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.")],
-    schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
-    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR")],
+    data: Annotated[
+        Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
+    ],
+    schema: Annotated[
+        Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost in all; less is safer.")
     ] = None,
@@ -136,7 +145,9 @@ def run_discover(
     forbidden: Annotated[
         list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
     ] = None,
-    tiers: Annotated[str, typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'.")] = "",
+    tiers: Annotated[
+        str | None, typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'.")
+    ] = None,
     ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
     dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
     confidence: Annotated[
@@ -153,6 +164,8 @@ def run_discover(
 
     if epsilon is None and method != "pc":
         raise InputError("give an --epsilon; without privacy there is --method pc")
+    if epsilon is None and (delta or ledger is not None):
+        raise InputError("--method pc charges nothing: it goes with no --delta and no --ledger")
     if method not in METHODS:
         raise InputError(
             f"no method is called {method!r}{did_you_mean(method, METHODS)}; there are {', '.join(METHODS)}"
@@ -182,7 +195,7 @@ def run_discover(
         raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
-    texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers]}
+    texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers or ""]}
     with prepared(out):
         result = discover(rows, progress=bars, **options)
         try:

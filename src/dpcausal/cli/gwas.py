@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from dpcausal.cli.paths import path
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
 from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
@@ -57,7 +58,7 @@ def from_tables(
 
 def run_gwas(
     epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all.")],
-    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR")],
+    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
     prefix: Annotated[str | None, typer.Argument(help="PREFIX of .bed, .bim, .fam.")] = None,
     level: Annotated[float, typer.Option("--level", help="Family-wise error of all SNPs.")] = 0.05,
     method: Annotated[str, typer.Option("--method", help="svt or em.")] = "svt",
@@ -75,21 +76,27 @@ def run_gwas(
     freq_share: Annotated[
         float, typer.Option("--freq-share", help="Share of epsilon for --freq budget.")
     ] = FREQ_SHARE,
-    pheno: Annotated[Path | None, typer.Option("--pheno", help="Phenotypes instead of .fam's.")] = None,
+    pheno: Annotated[
+        Path | None, typer.Option("--pheno", help="Phenotypes instead of .fam's.", parser=path)
+    ] = None,
     mpheno: Annotated[int, typer.Option("--mpheno", help="Which column of --pheno.")] = 1,
     zero_one: Annotated[bool, typer.Option("--1", help="Phenotypes are 0 control, 1 case.")] = False,
-    keep: Annotated[Path | None, typer.Option("--keep", help="People to keep: family, person.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", help="People to keep: family, person.", parser=path)
+    ] = None,
     chromosomes: Annotated[str | None, typer.Option("--chr", help="Chromosomes: 1,3-5,X.")] = None,
-    extract: Annotated[Path | None, typer.Option("--extract", help="SNPs to keep.")] = None,
+    extract: Annotated[Path | None, typer.Option("--extract", help="SNPs to keep.", parser=path)] = None,
     missing: Annotated[
         str, typer.Option("--missing", help="A missing call counts as reference, het or allele1.")
     ] = "reference",
     model: Annotated[
-        list[Path] | None, typer.Option("--model", help="plink .model instead of PREFIX.")
+        list[Path] | None, typer.Option("--model", help="plink .model instead of PREFIX.", parser=path)
     ] = None,
-    case_counts: Annotated[list[Path] | None, typer.Option("--case-counts", help=".gcount of cases.")] = None,
+    case_counts: Annotated[
+        list[Path] | None, typer.Option("--case-counts", help=".gcount of cases.", parser=path)
+    ] = None,
     control_counts: Annotated[
-        list[Path] | None, typer.Option("--control-counts", help=".gcount of controls.")
+        list[Path] | None, typer.Option("--control-counts", help=".gcount of controls.", parser=path)
     ] = None,
     cases: Annotated[int, typer.Option("--cases", help="Public number of cases, with tables.")] = 0,
     controls: Annotated[int, typer.Option("--controls", help="Public number of controls, with tables.")] = 0,
@@ -114,6 +121,8 @@ def run_gwas(
         )
     if freq == BUDGET and not 0.0 < freq_share < 1.0:
         raise InputError("--freq-share must lie within 0 and 1")
+    if mpheno < 1:
+        raise InputError(f"--mpheno counts columns after the two ids from 1, not {mpheno}")
     if threads is not None and threads < 1:
         raise InputError("--threads must be at least 1")
     if tables:

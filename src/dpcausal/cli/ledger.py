@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +11,14 @@ import typer
 
 from dpcausal.cli.tables import print_table
 from dpcausal.cli.weak import warn_weak
-from dpcausal.core.errors import LedgerError
+from dpcausal.core.errors import InputError, LedgerError
 from dpcausal.privacy.accounting.filter import check_total
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
 NOTE_IT = "note it elsewhere: ledger verify --head tells by it whether the ledger was exchanged"
+HEAD = re.compile("[0-9a-f]{64}")
 SHORT = 8  # characters shown of a release id
 
 commands = typer.Typer(
@@ -164,8 +166,10 @@ def verify(
 
     # note the head it prints elsewhere: next time --head also finds a cut-off end
     """
+    if head is not None and not HEAD.fullmatch(head.strip().lower()):
+        raise InputError(f"--head takes the 64 digits 0-9, a-f that an earlier command printed, not {head!r}")
     opened = _open(ledger)
-    found = opened.verify(head)
+    found = opened.verify(head if head is None else head.strip().lower())
     if found.ok and dataset is not None:
         opened.show(dataset)
     if as_json:

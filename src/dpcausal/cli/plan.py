@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.paths import path
+
 HELP = """Say what a budget will show, before any data is touched.
 
 For every order (number of columns conditioned on): whether it can be tested
@@ -35,7 +37,9 @@ def register(app: typer.Typer) -> None:
 
 
 def run_plan(
-    schema: Annotated[Path, typer.Option("--schema", help="The schema file (see dpcausal schema).")],
+    schema: Annotated[
+        Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
+    ],
     rows: Annotated[int, typer.Option("--rows", help="How many rows there will be, about.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all; less is safer.")],
     delta: Annotated[
@@ -61,7 +65,8 @@ def run_plan(
         typer.Option("--share", help="Share of the rarest level of every column (default: all equal)."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Directory for plan.json and plan.png.", metavar="DIR")
+        Path | None,
+        typer.Option("--out", help="Directory for plan.json and plan.png.", metavar="DIR", parser=path),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

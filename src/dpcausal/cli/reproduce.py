@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dpcausal.cli.paths import path
 from dpcausal.core.errors import InputError, did_you_mean
 
 # name -> script below experiments/, with a function main(quick: bool, out: Path) -> None
@@ -60,7 +61,9 @@ def run_reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds: minutes, not hours.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Directory for pictures and tables; docs/figures if not given."),
+        typer.Option(
+            "--out", help="Directory for pictures and tables; docs/figures if not given.", parser=path
+        ),
     ] = None,
 ) -> None:
     """Run one script."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpcausal.cli.paths import path
+
 if TYPE_CHECKING:
     from dpcausal.data.check import ColumnCheck, SchemaCheck
 
@@ -35,10 +37,17 @@ def register(app: typer.Typer) -> None:
 
 
 def run_schema(
-    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.")],
+    data: Annotated[
+        Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
+    ],
     check: Annotated[
         Path | None,
-        typer.Option("--check", help="Compare DATA with this schema instead. Not private.", metavar="SCHEMA"),
+        typer.Option(
+            "--check",
+            help="Compare DATA with this schema instead. Not private.",
+            metavar="SCHEMA",
+            parser=path,
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="With --check: print one JSON object and nothing else.")
@@ -52,12 +61,12 @@ def run_schema(
             raise InputError("--json goes with --check SCHEMA; a draft is TOML")
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
 
-        typer.echo(draft(data, progress=sys.stderr.isatty()), nl=False)
+        typer.echo(draft(str(data), progress=sys.stderr.isatty()), nl=False)
         return
     from dpcausal.data.check import check as look
     from dpcausal.data.schema import Schema
 
-    found = look(data, Schema.from_toml(check), progress=not as_json and sys.stderr.isatty())
+    found = look(str(data), Schema.from_toml(check), progress=not as_json and sys.stderr.isatty())
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         if not found.usable:
