@@ -148,7 +148,7 @@ def test_no_schema_points_to_the_command_that_drafts_one(
 def test_the_shell_completes(words: str, expected: list[str]) -> None:
     environment = {**os.environ, "_DPCAUSAL_COMPLETE": "complete_bash", "COMP_WORDS": words}
     environment["COMP_CWORD"] = str(len(words.split()) - 1)
-    program = "import sys; sys.argv[0] = 'dpcausal'; from dpcausal.cli.app import main; main()"
+    program = "import sys; sys.argv[0] = 'dpcausal'; from dpcausal.cli.start import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )

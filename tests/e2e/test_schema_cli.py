@@ -111,7 +111,7 @@ def test_the_command_runs_as_a_program(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            "from dpcausal.cli.app import main; main()",
+            "from dpcausal.cli.start import main; main()",
             "schema",
             str(tmp_path / "t.csv"),
         ],

@@ -1,16 +1,19 @@
 """``dpcausal``: puts the commands together and turns every error into one line and an exit code.
 
-Exit codes: 0 done; 2 bad input or usage; 3 the budget does not allow it; 130 interrupted.
+Exit codes: 0 done; 1 an error of ours; 2 bad input or usage; 3 the budget does not allow it; 130 interrupted.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
+import traceback
 import warnings
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TextIO
 
 import typer
@@ -43,6 +46,7 @@ dpcausal ledger show --ledger sqlite:///budget.db
 
 Every command has examples: dpcausal discover --help"""
 INTERRUPTED = 130
+TRACEBACK = "DPCAUSAL_TRACEBACK"
 CODES = "Exit codes: 0 done, 2 bad input or usage, 3 the budget does not allow it, 130 interrupted."
 
 app = typer.Typer(
@@ -160,6 +164,60 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     _warnings.clear()
     try:
+        code = _run(arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return fail("interrupted", INTERRUPTED)
+    except SystemError as error:  # compiled code that a signal met wraps the interrupt in it
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            return fail("interrupted", INTERRUPTED)
+        raise
+    except SystemExit as stop:
+        if stop.code == 1 and isinstance(stop.__context__, BrokenPipeError):  # rich's answer to it
+            return 0
+        raise
+    except BrokenPipeError:
+        _drop_output()
+        return 0
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            _drop_output()
+        where = f"{error.filename}: " if error.filename else ""
+        return fail(f"{where}{error.strerror or error}", 2)
+    except MemoryError:
+        return fail("not enough memory for this", 2)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        # a traceback or the message could hold a value of a row
+        return fail(
+            f"an error in dpcausal ({type(error).__name__} {_place(error)}); please report this line. "
+            f"{TRACEBACK}=1 shows more, which may hold values of rows",
+            1,
+        )
+
+
+def _place(error: BaseException) -> str:
+    """Where in this package an error came from."""
+    ours = [
+        f"in {Path(frame.filename).stem}, line {frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "dpcausal" in Path(frame.filename).parts
+    ]
+    return ours[-1]
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EIO)
+
+
+def _drop_output() -> None:
+    """Send what is still to be printed nowhere: the place it went to takes no more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             result = app(args=arguments, standalone_mode=False)
@@ -184,13 +242,3 @@ def run(arguments: list[str] | None = None) -> int:
         said = _with_nearest(error)
         told = _no_number(said, sys.argv[1:] if arguments is None else arguments)
         return fail(told or f"{said}{_hint(said)}", 2)
-    except KeyboardInterrupt:
-        return fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-
-
-def main() -> None:
-    """Entry point of the ``dpcausal`` command."""
-    sys.exit(run())

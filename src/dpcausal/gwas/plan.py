@@ -24,6 +24,7 @@ from dpcausal.gwas.design import SHARES, STEPS, Design, best_design, value_to_be
 from dpcausal.gwas.floor import least_minor_sensitivity
 from dpcausal.gwas.null_law import Floats, NullLaw
 from dpcausal.gwas.statistics import Name, Statistic
+from dpcausal.privacy.accounting.filter import check_total
 from dpcausal.privacy.mechanisms import INTEGERS, Laplace, SparseVector, TopK
 
 Unit = Literal["person", "allele"]
@@ -74,8 +75,7 @@ class Plan:
             )
         if self.max_answers and self.max_answers < self.max_hits:
             raise InputError("there can't be fewer answers than hits (max-answers, max-hits)")
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InputError(f"epsilon must be a finite number above zero, not {self.epsilon!r}")
+        check_total(self.epsilon, 0.0)
         if not 0.0 <= self.freq_share < 1.0:
             raise InputError("the share of epsilon for frequencies must lie within 0 and 1")
         if self.freq_share and self.maf:

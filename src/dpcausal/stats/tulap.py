@@ -90,11 +90,21 @@ def tulap_pvalue(value: float, m: int, theta: float, epsilon: float) -> float:
 
 def critical_count(m: int, theta: float, epsilon: float, level: float) -> tuple[int, float]:
     """(z, g): the test of size ``level`` rejects above z, and at z with probability g."""
-    z = math.floor(m * theta)
-    while noisy_pvalue(z + 1, m, theta, epsilon) > level:
-        z += 1
-    while noisy_pvalue(z, m, theta, epsilon) <= level:
-        z -= 1
+    # the p-value falls in z: step out until level is between, then halve
+    low = high = math.floor(m * theta)
+    step = 1
+    while noisy_pvalue(high + 1, m, theta, epsilon) > level:
+        low, high, step = high + 1, high + step, 2 * step
+    step = 1
+    while noisy_pvalue(low, m, theta, epsilon) <= level:
+        high, low, step = low - 1, low - step, 2 * step
+    while low < high:  # p(low) > level >= p(high + 1)
+        middle = (low + high + 1) // 2
+        if noisy_pvalue(middle, m, theta, epsilon) > level:
+            low = middle
+        else:
+            high = middle - 1
+    z = low
     above, at = noisy_pvalue(z + 1, m, theta, epsilon), noisy_pvalue(z, m, theta, epsilon)
     return z, (level - above) / (at - above)
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.aggregate import median_law, median_pvalue, median_scores, median_threshold
+from dpcausal.stats.aggregate import _exact_law, median_law, median_pvalue, median_scores, median_threshold
+from dpcausal.testing import seeded
 
 
 def test_scores_move_by_one_at_most_and_reach_it() -> None:
@@ -49,3 +50,27 @@ def test_threshold_and_pvalue_keep_the_level() -> None:
         median_pvalue(100, 5, 1.0)
     with pytest.raises(InputError):
         median_law(0, 1.0)
+
+
+@pytest.mark.parametrize(("m", "epsilon"), [(56, 0.5), (45, 2.0)])
+def test_the_simulated_law_of_many_parts_is_the_exact_one(m: int, epsilon: float) -> None:
+    with seeded(3):
+        simulated = np.cumsum(median_law(m, epsilon))
+    exact = np.cumsum(_exact_law(m, epsilon, 100))
+    # a mean of 40,000 numbers within 0..1 with mean F: standard deviation at most sqrt(F(1 - F)/40,000); 6 of them
+    assert (np.abs(simulated - exact) <= 6.0 * np.sqrt(exact * (1.0 - exact).clip(0) / 40_000) + 1e-12).all()
+    assert simulated[4] != exact[4]
+
+
+@pytest.mark.parametrize(("m", "epsilon"), [(1, 1e6), (9, 1e6), (1000, 1e-3), (5, 1e-6)])
+def test_no_budget_is_out_of_range(m: int, epsilon: float) -> None:
+    law = np.array(median_law(m, epsilon))
+    assert law.sum() == pytest.approx(1.0)
+    assert law == pytest.approx(law[::-1])
+    assert (law > 0).all() or epsilon == 1e6
+
+
+def test_a_sure_choice_of_one_p_value_is_uniform() -> None:
+    with seeded(4):
+        law = np.array(median_law(1, 1e6))
+    assert law == pytest.approx(np.full(100, 0.01), abs=6 * math.sqrt(0.01 / 40_000))

@@ -112,3 +112,10 @@ def test_parts_and_bad_arguments() -> None:
     ):
         with pytest.raises(InputError):
             call()
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 1e6])
+def test_the_critical_count_is_found_at_any_budget(epsilon: float) -> None:
+    z, share = critical_count(100, 0.05, epsilon, 0.05)
+    assert noisy_pvalue(z + 1, 100, 0.05, epsilon) <= 0.05 < noisy_pvalue(z, 100, 0.05, epsilon)
+    assert 0.0 <= share < 1.0

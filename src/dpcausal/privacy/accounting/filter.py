@@ -35,6 +35,8 @@ from dpcausal.privacy.accounting.conversion import epsilon_for, rho_for
 from dpcausal.privacy.accounting.exact import ZERO, add, exact, fits
 from dpcausal.privacy.events import Event
 
+LEAST_EPSILON, MOST_EPSILON = 1e-6, 1e6
+
 
 class Spent(NamedTuple):
     """Exact sums over the events charged so far."""
@@ -103,11 +105,17 @@ class Filter:
 
 
 def check_total(epsilon: float, delta: float) -> None:
-    """Refuse a total that is not a finite epsilon above 0 with 0 <= delta < 1."""
+    """Refuse a total whose epsilon is no number from 1e-6 to 1e6, or whose delta is not 0 <= delta < 1.
+
+    Beyond that range a total is a slip of the pen: below it nothing is learned, above it nothing is promised, and
+    squares and reciprocals leave the range of floats.
+    """
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InputError(f"{name} must be a number, not {value!r}")
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise InputError(f"epsilon must be a finite number above zero, not {epsilon!r}")
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise InputError(f"epsilon must lie within {LEAST_EPSILON:g} and {MOST_EPSILON:,.0f}, not {epsilon!r}")
     if not 0 <= delta < 1:
         raise InputError(f"delta must be zero or more and below 1, not {delta!r}")

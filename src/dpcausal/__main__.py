@@ -1,0 +1,5 @@
+"""``python -m dpcausal`` is ``dpcausal``."""
+
+from dpcausal.cli.start import main
+
+main()
