@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,77 @@ def test_a_real_signal_between_charge_and_noise(place: Path) -> None:
     assert ledger.show("d")[0].releases == 1
     assert ledger.verify().ok
     assert not (place / "out" / "graph.json").exists()
+
+
+@pytest.mark.parametrize("delay", [0.06, 0.15, 0.3])
+def test_a_signal_while_the_command_starts(delay: float, place: Path) -> None:
+    """The interpreter itself needs some 20 ms, in which an interrupt is Python's; from then on it is ours."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", "from dpcausal.cli.start import main; print(flush=True); main()", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
+    assert child.stdout
+    child.stdout.readline()
+    time.sleep(delay)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert (child.returncode, err) in ((130, "dpcausal: interrupted\n"), (0, ""))  # 0: it had ended
+
+
+def test_an_interrupt_that_compiled_code_wraps(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What CPython makes of a kernel that returns with KeyboardInterrupt set: a SystemError with it as its cause."""
+
+    def kernel(*_: object, **__: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    capsys.readouterr()
+    monkeypatch.setattr("dpcausal.discovery.discover.orient", kernel)
+    assert run(COMMAND.split()) == 130
+    assert capsys.readouterr().err == "dpcausal: interrupted\n"
+
+
+def test_signals_while_kernels_run(place: Path) -> None:
+    """Real signals, at moments spread over a search repeated many times."""
+    columns = "abcdef"
+    (place / "wide.csv").write_text(
+        ",".join(columns) + "\n" + "0,1,1,0,1,0\n1,0,1,1,0,1\n1,1,0,0,0,1\n" * 300
+    )
+    (place / "wide.toml").write_text(
+        "".join(f'[columns.{name}]\ntype = "categorical"\nlevels = [0, 1]\n' for name in columns)
+    )
+    program = (
+        "import sys\n"
+        "from dpcausal.discovery import confidence, measured\n"
+        "real = measured.found_again\n"
+        "def told(*args):\n"
+        "    print('repeating', flush=True)\n"
+        "    return real(*args)\n"
+        "measured.found_again = told\n"
+        "from dpcausal.cli.start import main\n"
+        "main()\n"
+    )
+    words = "discover wide.csv --schema wide.toml --epsilon 1 --delta 1e-6 --out out --confidence 10000"
+    ended = []
+    for delay in (0.01, 0.05, 0.1, 0.17, 0.26, 0.38):
+        child = subprocess.Popen(
+            [sys.executable, "-c", program, *words.split()],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ,
+        )
+        assert child.stdout
+        assert child.stdout.readline() == "repeating\n"
+        time.sleep(delay)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+        ended.append((child.returncode, err.splitlines()[-1]))
+    assert ended == [(130, "dpcausal: interrupted")] * 6

@@ -21,6 +21,7 @@ import numpy as np
 
 from dpcausal.core.arguments import checked_count
 from dpcausal.core.compiled import note
+from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.confidence import found_again
@@ -41,6 +42,7 @@ from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 
 AHEAD = 500  # sets of one edge asked about in one batch
+MOST_REPEATS = 10_000
 
 
 def start(task: Task) -> Measurer:
@@ -74,7 +76,8 @@ def search(measurer: Measurer) -> Skeleton:
 
 def run(task: Task, confidence: int = 0) -> Found:
     """Measure, search, orient. ``confidence``: how often to repeat the search on noise drawn anew (0: not)."""
-    checked_count(confidence, "confidence")
+    if checked_count(confidence, "confidence") > MOST_REPEATS:
+        raise InputError(f"confidence is told from at most {MOST_REPEATS:,} repeats, not {confidence:,}")
     with task.stage(f"measuring tables{note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
     skeleton = search(measurer)

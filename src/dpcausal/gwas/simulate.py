@@ -24,6 +24,7 @@ from dpcausal.gwas.variants import Variant
 
 CHROMOSOMES = 22
 UNIT = 2**16
+MOST = 10**8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,10 @@ class Simulation:
         low, high = self.maf
         if self.people < 2 or self.snps < 1 or not 0 <= self.causal <= self.snps:
             raise InputError("a simulation needs 2 people, 1 SNP, and no more causal SNPs than SNPs")
+        if self.people > MOST or self.snps > MOST:
+            raise InputError(f"a simulation has at most {MOST:,} people and SNPs")
+        if self.seed < 0:
+            raise InputError(f"a seed must be a whole number, zero or above, not {self.seed}")
         if not (0.0 < low <= high <= 0.5):
             raise InputError(f"minor allele frequencies must lie within 0 and .5, not {low} to {high}")
         if not (self.odds_ratio > 0.0 and 0.0 <= self.missing < 1.0 and 1 <= self.cases < self.people):
