@@ -116,6 +116,8 @@ def check_total(epsilon: float, delta: float) -> None:
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise InputError(f"epsilon must be a finite number above zero, not {epsilon!r}")
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
-        raise InputError(f"epsilon must lie within {LEAST_EPSILON:g} and {MOST_EPSILON:,.0f}, not {epsilon!r}")
+        raise InputError(
+            f"epsilon must lie within {LEAST_EPSILON:g} and {MOST_EPSILON:,.0f}, not {epsilon!r}"
+        )
     if not 0 <= delta < 1:
         raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
