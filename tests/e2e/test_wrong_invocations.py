@@ -36,6 +36,8 @@ FAULTY = {
     "levels.toml": SCHEMA.replace('levels = ["no", "yes"]', "levels = []", 1),
     "more.toml": SCHEMA + '[columns.asthma]\ntype = "categorical"\nlevels = [0, 1]\n',
     "one.toml": '[columns.smoke]\ntype = "categorical"\nlevels = ["no", "yes"]\n',
+    "single.toml": SCHEMA.replace('["no", "yes"]', '["no"]', 1),
+    "bin.toml": SCHEMA.replace("upper = 110", "upper = 110\nbins = []"),
     "nothing.toml": "",
     "table.toml": SCHEMA.replace("columns.", "column."),
 }
@@ -129,6 +131,12 @@ WRONG = [
         "table.toml:1: unknown entry",
     ),
     ("one column only", f"{D.replace('schema.toml', 'one.toml')} --epsilon 1", "two columns"),
+    (
+        "two columns, one of one level",
+        f"{D.replace('schema.toml', 'single.toml')} --epsilon 1 --required smoke:age",
+        'required names "smoke", which has one level',
+    ),
+    ("one bin", f"{D.replace('schema.toml', 'bin.toml')} --epsilon 1 --method measured", '"age" has one bin'),
     # discover
     ("no epsilon", D, "--epsilon"),
     ("epsilon zero", f"{D} --epsilon 0", "epsilon"),
@@ -180,6 +188,11 @@ WRONG = [
     ("unknown test", f"{T} --x smoke --y bronc --method kendal --epsilon 1", 'did you mean "kendall"'),
     ("private and not", f"{T} --x smoke --y bronc --epsilon 1 --no-privacy", "--no-privacy"),
     ("neither", f"{T} --x smoke --y bronc", "--no-privacy"),
+    (
+        "a test of one level",
+        f"{T.replace('schema.toml', 'single.toml')} --x smoke --y age --epsilon 1",
+        'single.toml:3: "smoke" has one level',
+    ),
     ("test level", f"{T} --x smoke --y bronc --epsilon 1 --level 1", "level"),
     ("test delta", f"{T} --x smoke --y bronc --epsilon 1 --delta 2", "delta"),
     # ledger

@@ -64,6 +64,7 @@ def ci_test(
     if not isinstance(data, Dataset | Counts):
         raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
     question = Question.of(data.schema, x, y, given)
+    question.refuse_one_level(data.schema)
     name, why = method, "as asked"
     if method == "auto":
         public_n = None if relation is Neighbours.ADD_REMOVE else data.n

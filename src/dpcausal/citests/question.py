@@ -45,6 +45,15 @@ class Question:
         numeric = frozenset(name for name in names if isinstance(schema[name], Numeric))
         return cls(x, y, inside, sizes[x], sizes[y], math.prod(sizes[z] for z in given), ordered, numeric)
 
+    def refuse_one_level(self, schema: Schema) -> None:
+        """An error where x or y is declared with one level: the answer is public, and would be charged for."""
+        for name in (self.x, self.y):
+            column = schema[name]
+            if isinstance(column, Categorical) and column.size == 1:
+                raise InputError(
+                    f'"{name}" has one level: it can\'t depend on anything, so there is nothing to test'
+                )
+
     @property
     def key(self) -> tuple[frozenset[str], frozenset[str]]:
         """The same for the same unordered pair and set."""

@@ -106,6 +106,7 @@ def run_test(
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
+    from dpcausal.data.toml import place_of
     from dpcausal.privacy.accounting.filter import check_total
 
     if (epsilon is None) != no_privacy:
@@ -116,7 +117,12 @@ def run_test(
     if given is not None and not names:
         raise InputError(f"--given names no column: {given!r}; leave it out to condition on none")
     declared = dc.Schema.from_toml(schema)
-    Question.of(declared, x, y, names)  # before a large file is read
+    question = Question.of(declared, x, y, names)  # before a large file is read
+    try:
+        question.refuse_one_level(declared)
+    except InputError as error:
+        single = next(name for name in (question.x, question.y) if declared[name].size == 1)
+        raise InputError(f"{place_of(schema, single)}: {error}") from None
     checked_level(level)
     if epsilon is not None:
         check_total(epsilon, delta)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import tomli_w
@@ -102,6 +103,11 @@ def loads(text: str, source: str = "schema") -> Declared:
     if not isinstance(tables, dict) or not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
     return Declared({name: _column(name, table, lines) for name, table in tables.items()}, draft)
+
+
+def place_of(path: Path, name: str, key: str = "levels") -> str:
+    """``file:line`` of a column's entry in a schema file that was read before; only the file where it is not certain."""
+    return _Lines(path.read_bytes().decode("utf-8-sig"), str(path)).column(name, key)
 
 
 def _syntax_fault(message: str, lines: _Lines) -> str:

@@ -17,6 +17,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.discovery.consistent import conflict_words, consistent
 from dpcausal.discovery.knowledge import Edge, Knowledge
+from dpcausal.discovery.one_level import one_level_words, without_constants
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.task import Found, Task, mostly_numbers
 from dpcausal.graphs.graph import Graph
@@ -79,6 +80,7 @@ def discover(
     name, why = _choose(data, epsilon) if method == "auto" else (method, "as asked")
     run = _driver(name)
     _check_options(name, run, options)
+    asking = without_constants(counts.schema, known, name)
     if (name == "pc") != (epsilon is None):
         raise InputError(
             "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
@@ -93,7 +95,7 @@ def discover(
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
     with stages(progress) as stage, stage(f"learning a graph by {name}", None):
-        found = run(Task(counts, known, level, max_order, relation, budget, rows, stage), **options)
+        found = run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
     skeleton = found.skeleton
     edges = skeleton.edges
     middles = skeleton.separating if found.not_colliders is None else found.not_colliders
@@ -123,7 +125,11 @@ def discover(
         untested=frozenset(skeleton.untested & edges),
         complete=skeleton.complete,
         separating=dict(skeleton.separating),
-        notes=(*found.notes, *conflict_words(conflicts, settled=name in SETTLED)),
+        notes=(
+            *one_level_words(counts.schema),
+            *found.notes,
+            *conflict_words(conflicts, settled=name in SETTLED),
+        ),
         confidence=found.confidence,
         conflicts=conflicts,
         known=known,
