@@ -13,7 +13,7 @@ from dpcausal.citests.question import Question
 from dpcausal.citests.registry import any_method_named
 from dpcausal.citests.result import CITestResult
 from dpcausal.citests.session import Session
-from dpcausal.core.arguments import checked_level
+from dpcausal.core.arguments import checked_ledger, checked_level, checked_list, checked_name
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.protocol import Counts
@@ -60,12 +60,14 @@ def ci_test(
     """
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
-    relation = Neighbours.parse(neighbours)
+    relation = Neighbours.parse(neighbours, labels=method == "unit-circle")
+    checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
         raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
+    given = checked_list(given, "given", "columns")
     question = Question.of(data.schema, x, y, given)
     question.refuse_one_level(data.schema)
-    name, why = method, "as asked"
+    name, why = checked_name(method, "method"), "as asked"
     if method == "auto":
         public_n = None if relation is Neighbours.ADD_REMOVE else data.n
         name, why = choose(question, epsilon, rows=isinstance(data, Dataset), n=public_n)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Numeric
@@ -29,9 +30,8 @@ class Question:
     @classmethod
     def of(cls, schema: Schema, x: str, y: str, given: Sequence[str] = ()) -> Question:
         """Check the names against the schema; x and y are put in the order of the columns."""
-        if isinstance(given, str):
-            raise InputError(f'given must be a list of columns, not the single string "{given}"')
-        names = [x, y, *given]
+        given = checked_list(given, "given", "columns")
+        names = [checked_name(name, "the name of a column") for name in (x, y, *given)]
         for name in names:
             if name not in schema:
                 raise InputError(f'no column "{name}" in the schema{did_you_mean(name, schema)}')

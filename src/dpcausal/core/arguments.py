@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
 from dpcausal.core.errors import InputError
 
 
@@ -21,6 +25,27 @@ def checked_level(level: object, name: str = "level") -> float:
 
 def checked_count(number: object, name: str) -> int:
     """A whole number, zero or above."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
         raise InputError(f"{name} must be a whole number, zero or above, not {number!r}")
-    return number
+    return int(number)
+
+
+def checked_name(name: object, what: str) -> str:
+    """A text, such as the name of a method or of a column; ``what`` is for the error."""
+    if not isinstance(name, str):
+        raise InputError(f"{what} must be text, not {name!r}")
+    return name
+
+
+def checked_list(values: object, name: str, of: str) -> list[Any]:
+    """The entries of a list, a tuple, a set or the like; not a text and not None."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        kind = "the string " if isinstance(values, str) else ""
+        raise InputError(f"{name} must be a list of {of}, not {kind}{values!r}")
+    return list(values)
+
+
+def checked_ledger(ledger: object) -> None:
+    """None, an address, or an opened ledger."""
+    if not (ledger is None or isinstance(ledger, str) or hasattr(ledger, "charge")):
+        raise InputError(f"ledger must be an address such as sqlite:///file.db, not {ledger!r}")

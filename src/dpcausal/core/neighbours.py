@@ -21,8 +21,8 @@ class Neighbours(StrEnum):
     FIXED_LABELS = "fixed-labels"
 
     @classmethod
-    def parse(cls, name: str | Neighbours) -> Neighbours:
-        """The relation of that name.
+    def parse(cls, name: str | Neighbours, *, labels: bool = True) -> Neighbours:
+        """The relation of that name; ``labels``: whether an error offers fixed-labels.
 
         >>> Neighbours.parse("add-remove")
         <Neighbours.ADD_REMOVE: 'add-remove'>
@@ -30,6 +30,6 @@ class Neighbours(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            known = [relation.value for relation in cls]
+            known = [relation.value for relation in cls if labels or relation is not cls.FIXED_LABELS]
             hint = did_you_mean(str(name), known)
             raise InputError(f"neighbours must be one of {', '.join(known)}, not {name!r}{hint}") from None

@@ -63,6 +63,8 @@ class Schema(Mapping[str, Column]):
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
         """Read a schema file."""
+        if not isinstance(path, str | PathLike):
+            raise InputError(f"a schema is read from the path of a file, not from {path!r}")
         try:
             text = Path(path).read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dpcausal.core.arguments import checked_level
+from dpcausal.core.arguments import checked_count, checked_ledger, checked_level, checked_name
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
@@ -66,11 +66,13 @@ def discover(
     not private. Orientation is post-processing. Background knowledge: see ``knowledge.py``.
     """
     level = checked_level(level)
-    relation = Neighbours.parse(neighbours)
+    relation = Neighbours.parse(neighbours, labels=False)
+    method = checked_name(method, "method")
+    checked_ledger(ledger)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
-    if max_order is not None and max_order < 0:
-        raise InputError(f"max_order must be zero or above, not {max_order}")
+    if max_order is not None:
+        max_order = checked_count(max_order, "max_order")
     counts = counts_of(data)
     columns = tuple(counts.schema)
     if len(columns) < 2:
@@ -94,7 +96,8 @@ def discover(
     rows = data if isinstance(data, Dataset) else None
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
-    with stages(progress) as stage, stage(f"learning a graph by {name}", None):
+    silent = np.errstate(all="ignore")  # a warning would tell of the rows
+    with silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
         found = run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
     skeleton = found.skeleton
     edges = skeleton.edges

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from dpcausal.core.arguments import checked_list
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.graphs.graph import Graph
 
@@ -92,12 +93,10 @@ def _name(kind: str, columns: Sequence[str], name: object) -> str:
 
 def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[set[Arrow], set[Pair]]:
     """Arrows (tuples, lists) and undirected edges (sets)."""
-    if isinstance(edges, str):
-        raise InputError(f"{kind} must be a list of pairs of columns, not the string {edges!r}")
     arrows: set[Arrow] = set()
     pairs: set[Pair] = set()
-    for edge in edges:
-        if isinstance(edge, str) or len(edge) != 2:
+    for edge in checked_list(edges, kind, "pairs of columns"):
+        if isinstance(edge, str) or not isinstance(edge, Collection) or len(edge) != 2:
             raise InputError(f"{kind} must hold pairs of two columns, not {edge!r}")
         a, b = (_name(kind, columns, name) for name in edge)
         if a == b:
@@ -111,10 +110,10 @@ def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[se
 
 def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str, int]:
     tier: dict[str, int] = {}
-    for place, names in enumerate(tiers):
+    for place, names in enumerate(checked_list(tiers, "tiers", "lists of columns")):
         if isinstance(names, str):
             raise InputError(f"tiers must be a list of lists of columns, not of strings like {names!r}")
-        for name in names:
+        for name in checked_list(names, "each of tiers", "columns"):
             if _name("tiers", columns, name) in tier:
                 raise InputError(f'tiers names "{name}" twice')
             tier[name] = place

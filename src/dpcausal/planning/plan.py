@@ -18,7 +18,7 @@ from os import PathLike
 from typing import Any
 
 from dpcausal._version import __version__
-from dpcausal.core.arguments import checked_level
+from dpcausal.core.arguments import checked_count, checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
@@ -135,7 +135,7 @@ def plan(
         raise InputError("a graph needs at least two columns in the schema")
     _check_rows(rows)
     check_total(epsilon, delta)
-    relation = Neighbours.parse(neighbours)
+    relation = Neighbours.parse(neighbours, labels=False)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
     aim = Aim(
@@ -151,8 +151,8 @@ def plan(
     if len(sizes) < 2:
         raise InputError("a plan needs at least two columns with two or more declared levels")
     highest = len(sizes) - 2
-    if max_order is not None and max_order < 0:
-        raise InputError(f"max_order must be zero or above, not {max_order}")
+    if max_order is not None:
+        max_order = checked_count(max_order, "max_order")
     last = min(highest, MOST_ORDERS - 1 if max_order is None else max_order)
     _check_blocks(sizes, last)
     design = Design(sizes, rows, float(epsilon), float(delta), relation)
