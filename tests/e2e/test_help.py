@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -14,10 +15,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+import typer
 
 from dpcausal.citests.registry import MAKERS
 from dpcausal.cli import ci_test, discover
-from dpcausal.cli.app import run
+from dpcausal.cli.app import app, run
+from dpcausal.data.schema import Schema
 from dpcausal.discovery.discover import DRIVERS
 
 SCHEMA = (
@@ -34,11 +37,13 @@ COMMANDS = [
     "test",
     "gwas-simulate",
     "gwas",
+    "ledger",
     "ledger create",
     "ledger show",
     "ledger log",
     "ledger verify",
     "audit",
+    "reproduce",
 ]
 
 
@@ -77,17 +82,57 @@ def examples(text: str) -> list[str]:
     return [line.strip() for line in joined.splitlines() if line.strip().startswith("dpcausal ")]
 
 
+class Script:
+    """Stands for a script in experiments/."""
+
+    @staticmethod
+    def main(quick: bool, out: Path) -> None:
+        typer.echo("a table")
+        (out / "figure.png").write_bytes(b"picture")
+
+
+def test_these_are_all_commands() -> None:
+    tree = typer.main.get_command(app)
+    groups = {name: getattr(command, "commands", None) for name, command in tree.commands.items()}  # type: ignore[attr-defined]
+    found = {*groups, *(f"{name} {inner}" for name, inners in groups.items() for inner in inners or ())}
+    assert found == set(COMMANDS)
+
+
+def test_reproduce_as_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dpcausal.cli.reproduce.load", lambda script: Script)
+    (tmp_path / "other.png").write_bytes(b"was there")
+    assert run(["reproduce", "gcm-figure1", "--quick", "--out", str(tmp_path), "--json"]) == 0
+    said = capsys.readouterr()
+    told = json.loads(said.out)
+    assert (told["figure"], told["quick"], told["files"]) == ("gcm-figure1", True, ["figure.png"])
+    assert (told["directory"], said.err) == (str(tmp_path), "a table\n")
+
+
+def test_a_draft_as_json(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    assert run(["schema", "patients.csv", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (next(iter(told)), told["private"], told["draft"]) == ("private", False, True)
+    assert told["columns"]["smoke"]["levels"] == ["no", "yes"]
+    assert Schema.from_toml_string(told["toml"]).draft
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_example_runs(
     command: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
+    monkeypatch.setattr("dpcausal.cli.reproduce.load", lambda script: Script)  # hours, and tested elsewhere
     found = [line for line in examples(shown(command, capsys)) if line.startswith(f"dpcausal {command} ")]
     assert found
     for line in found:
         call = line.partition(" > ")[0]
-        if command == "ledger create":  # the fixture's data set is there already
-            call = call.replace("budget.db", "new.db")
+        if "ledger create" in line:  # the fixture's data set is there already
+            call = call.replace("budget.db", f"{command.split()[-1]}.db")
         assert run(shlex.split(call)[1:]) == 0, line
         said = capsys.readouterr()
         assert said.out
@@ -140,6 +185,8 @@ def test_no_schema_points_to_the_command_that_drafts_one(
     [
         ("dpcausal dis", ["discover"]),
         ("dpcausal ledger v", ["verify"]),
+        ("dpcausal reproduce priv", ["priv-pc-figure1", "priv-pc-table2"]),
+        ("dpcausal audit la", ["laplace"]),
         ("dpcausal discover x.csv --method svt", ["svt-pc"]),
         ("dpcausal test x.csv --method ken", ["kendall"]),
         ("dpcausal discover x.csv --neighbours a", ["add-remove"]),

@@ -105,7 +105,6 @@ WRONG = [
     ("a check by bad TOML", "schema data.csv --check syntax.toml", "syntax.toml:6: not valid TOML"),
     ("a check of a missing file", "schema nope.csv --check schema.toml", "nope.csv"),
     ("a check of no rows", "schema header.csv --check schema.toml", "no rows"),
-    ("a draft as JSON", "schema data.csv --json", "--json goes with --check"),
     # files
     ("missing data", f"{D.replace('data.csv', 'dta.csv')} --epsilon 1", "dta.csv"),
     ("a directory for data", f"{D.replace('data.csv', 'folder')} --epsilon 1", "directory"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,14 +18,18 @@ if TYPE_CHECKING:  # loaded late, so that other commands start fast
     from dpcausal.audit.targets import Target
 
 
+def _methods() -> dict[str, Callable[[float], Target]]:
+    from dpcausal.audit.broken import BROKEN
+    from dpcausal.audit.targets import SHIPPED
+
+    return {**SHIPPED, **{f"broken-{name}": make for name, make in BROKEN.items()}}
+
+
 def find(method: str, epsilon: float) -> Target:
     """The target of that name; an error that lists all names otherwise."""
     if not (math.isfinite(epsilon) and 0 < epsilon <= 20):
         raise InputError(f"--epsilon must lie above 0 and up to 20, not {epsilon!r}")
-    from dpcausal.audit.broken import BROKEN
-    from dpcausal.audit.targets import SHIPPED
-
-    methods = {**SHIPPED, **{f"broken-{name}": make for name, make in BROKEN.items()}}
+    methods = _methods()
     if method not in methods:
         hint = did_you_mean(method, methods)
         raise InputError(f"no method {method!r} to audit{hint}; there are {', '.join(methods)}")
@@ -58,7 +63,10 @@ def register(app: typer.Typer) -> None:
 
     @app.command("audit")
     def command(
-        method: str = typer.Argument(help="A mechanism, such as laplace, svt or median; or broken-..."),
+        method: str = typer.Argument(
+            help="A mechanism, such as laplace, svt or median; or broken-...",
+            autocompletion=lambda: list(_methods()),
+        ),
         epsilon: float = typer.Option(1.0, "--epsilon", help="The epsilon to claim."),
         trials: int = typer.Option(100_000, "--trials", help="Runs on each of two neighbours."),
         confidence: float = typer.Option(0.95, "--confidence", help="Confidence of the lower bound."),

@@ -21,8 +21,20 @@ NOTE_IT = "note it elsewhere: ledger verify --head tells by it whether the ledge
 HEAD = re.compile("[0-9a-f]{64}")
 SHORT = 8  # characters shown of a release id
 
+HELP = """Keep the budget of a data set: charged before noise, append-only, tamper-evident.
+
+[bold]Examples[/bold]
+
+dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
+  --epsilon 10 --delta 1e-5
+
+# what is left, what it was spent on, whether anybody altered it
+dpcausal ledger show --ledger sqlite:///budget.db
+dpcausal ledger log --ledger sqlite:///budget.db
+dpcausal ledger verify --ledger sqlite:///budget.db"""
+
 commands = typer.Typer(
-    help="Keep the budget of a data set: charged before noise, append-only, tamper-evident.",
+    help=HELP,
     no_args_is_help=True,
 )
 

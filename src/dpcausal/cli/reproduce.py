@@ -7,7 +7,10 @@ finds them next to the package's source, or in the current directory, and says s
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
+import time
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +29,15 @@ FIGURES = {
 
 HELP = """Reproduce a paper's figure or table from scratch; prints a table and writes pictures to docs/figures.
 
-Figures: {figures}. Noise and data are seeded: repeatable, and not private (the data are synthetic)."""
+Figures: {figures}. Noise and data are seeded: repeatable, and not private (the data are synthetic).
+Needs a source checkout.
+
+[bold]Examples[/bold]
+
+dpcausal reproduce priv-pc-figure1 --quick --out figures
+
+# one JSON object: the files written; the table goes to standard error
+dpcausal reproduce gcm-figure1 --quick --out figures --json"""
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +68,10 @@ def load(script: Path) -> Any:
 
 
 def run_reproduce(
-    figure: Annotated[str, typer.Argument(help="Which: " + ", ".join(FIGURES))],
+    figure: Annotated[
+        str,
+        typer.Argument(help="Which: " + ", ".join(FIGURES), autocompletion=lambda: list(FIGURES)),
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds: minutes, not hours.")] = False,
     out: Annotated[
         Path | None,
@@ -65,6 +79,7 @@ def run_reproduce(
             "--out", help="Directory for pictures and tables; docs/figures if not given.", parser=path
         ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Run one script."""
     if figure not in FIGURES:
@@ -77,4 +92,18 @@ def run_reproduce(
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"can't write to the directory {str(target)!r}: {error.strerror or error}") from None
-    load(root / FIGURES[figure]).main(quick=quick, out=target)
+    script = load(root / FIGURES[figure])
+    if not as_json:
+        script.main(quick=quick, out=target)
+        return
+    before, start = _written(target), time.monotonic()
+    with redirect_stdout(sys.stderr):
+        script.main(quick=quick, out=target)
+    files = sorted(name for name, when in _written(target).items() if before.get(name) != when)
+    told = {"figure": figure, "quick": quick, "seconds": round(time.monotonic() - start, 1)}
+    typer.echo(json.dumps({**told, "directory": str(target), "files": files}, ensure_ascii=False))
+
+
+def _written(folder: Path) -> dict[str, int]:
+    """When each file there was last written, in nanoseconds."""
+    return {file.name: file.stat().st_mtime_ns for file in folder.iterdir() if file.is_file()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,8 +28,15 @@ aliases = { Yes = "yes" }, codes for no value as missing = [999].
 
 dpcausal schema patients.csv > schema.toml
 
+# the draft, or the check, as one JSON object for a script
+dpcausal schema patients.csv --json
+
 # what becomes of the rows; read it, and do not publish it
 dpcausal schema patients.csv --check schema.toml"""
+
+NOT_A_RELEASE = (
+    "levels and bounds were read from rows; a person must check every line against public knowledge"
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -49,19 +57,16 @@ def run_schema(
             parser=path,
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="With --check: print one JSON object and nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Draft or check."""
-    from dpcausal.core.errors import InputError, SchemaError
+    from dpcausal.core.errors import SchemaError
 
     if check is None:
-        if as_json:
-            raise InputError("--json goes with --check SCHEMA; a draft is TOML")
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
 
-        typer.echo(draft(str(data), progress=sys.stderr.isatty()), nl=False)
+        text = draft(str(data), progress=not as_json and sys.stderr.isatty())
+        typer.echo(_draft_as_json(text) if as_json else text, nl=as_json)
         return
     from dpcausal.data.check import check as look
     from dpcausal.data.schema import Schema
@@ -75,6 +80,12 @@ def run_schema(
     show(found)
     if not found.usable:
         raise SchemaError(found.fault())
+
+
+def _draft_as_json(text: str) -> str:
+    """A draft as an object: that it is not private, its columns, and the text of the file."""
+    found = {"private": False, "why_not_private": NOT_A_RELEASE, **tomllib.loads(text), "toml": text}
+    return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def show(found: SchemaCheck) -> None:
