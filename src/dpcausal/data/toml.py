@@ -31,6 +31,9 @@ ENTRIES = ("columns", "draft")
 NEEDED = {"categorical": ("levels",), "numeric": ("lower", "upper")}
 _HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_COLUMNS = re.compile(r"^\s*\[\s*columns\s*\]")
+_LONG = re.compile(r"[0-9][0-9_]{999,}")
+_NESTED = re.compile(r"(?:[\[{]\s*){50}|(?:\.\s*\w+\s*){50}")
 _COMMA = re.compile(r"=\s*([-+]?\d+,\d+)\s*(?:#.*)?$")
 
 
@@ -48,7 +51,7 @@ class _Lines:
                 self.starts.append(number)
                 try:
                     names = tomllib.loads(line).get("columns", {})
-                except ValueError:
+                except (ValueError, RecursionError):
                     continue
                 for name, inner in names.items():
                     if inner:  # [columns.NAME.aliases]
@@ -66,7 +69,9 @@ class _Lines:
 
     def column(self, name: str, key: str = "") -> str:
         """``file:line`` of a column, or of one of its keys; only the file where the line is not certain."""
-        if len(self.headers.get(name, ())) != 1:
+        if name not in self.headers:
+            return self.at(self._inline(name))
+        if len(self.headers[name]) != 1:
             return self.source
         if (name, key) in self.parts:
             return self.at(self.parts[name, key])
@@ -77,6 +82,21 @@ class _Lines:
             found = [number for number in range(start + 1, end) if pattern.match(self.lines[number - 1])]
             return self.at(found[0] if len(found) == 1 else start)
         return self.at(start)
+
+    def _inline(self, name: str) -> int | None:
+        """The line of ``NAME = ...`` below ``[columns]``, or of ``columns.NAME = ...``; None if there is not one."""
+        quoted = rf"""["']?{re.escape(name)}["']?\s*[.=]"""
+        inside, found = False, []
+        for number, line in enumerate(self.lines, 1):
+            if number in self.starts:
+                inside = bool(_COLUMNS.match(line))
+            if re.match(rf"\s*{quoted}" if inside else rf"\s*columns\s*\.\s*{quoted}", line):
+                found.append(number)
+        return found[0] if found else None
+
+    def first(self, pattern: re.Pattern[str]) -> str:
+        """``file:line`` of the first line that holds ``pattern``; only the file if there is none."""
+        return self.at(next((i for i, line in enumerate(self.lines, 1) if pattern.search(line)), None))
 
 
 class Declared(NamedTuple):
@@ -91,8 +111,12 @@ def loads(text: str, source: str = "schema") -> Declared:
     lines = _Lines(text, source)
     try:
         document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(_syntax_fault(str(error), lines)) from None
+    except RecursionError:
+        raise SchemaError(f"{lines.first(_NESTED)}: not valid TOML: nested too deeply") from None
+    except ValueError as error:
+        if isinstance(error, tomllib.TOMLDecodeError) or not _LONG.search(text):
+            raise SchemaError(_syntax_fault(str(error), lines)) from None
+        raise SchemaError(f"{lines.first(_LONG)}: a number with too many digits") from None
     for key in document:
         if key not in ENTRIES:
             raise SchemaError(f'{lines.entry(key)}: unknown entry "{key}"{did_you_mean(key, ENTRIES)}')
@@ -100,7 +124,12 @@ def loads(text: str, source: str = "schema") -> Declared:
     if not isinstance(draft, bool):
         raise SchemaError(f"{lines.entry('draft')}: draft must be true or false, not {draft!r}")
     tables = document.get("columns", {})
-    if not isinstance(tables, dict) or not tables:
+    if not isinstance(tables, dict):
+        what = "a list" if isinstance(tables, list) else repr(tables)
+        raise SchemaError(f"{lines.entry('columns')}: columns must be tables [columns.NAME], not {what}")
+    if "" in tables:
+        raise SchemaError(f"{lines.column('')}: a column's name must not be empty")
+    if not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
     return Declared({name: _column(name, table, lines) for name, table in tables.items()}, draft)
 
@@ -128,7 +157,9 @@ def _syntax_fault(message: str, lines: _Lines) -> str:
 def _column(name: str, table: Any, lines: _Lines) -> Column:
     column = f'column "{name}"'
     if not isinstance(table, dict):
-        raise SchemaError(f"{lines.source}: {column} must be a table [columns.{name}]")
+        raise SchemaError(
+            f"{lines.column(name)}: {column} must be a table [columns.{name}], not {_short(table)}"
+        )
     kind = table.get("type")
     if kind is None:
         raise SchemaError(f'{lines.column(name)}: {column} has no type: "categorical" or "numeric"')
@@ -153,6 +184,11 @@ def _column(name: str, table: Any, lines: _Lines) -> Column:
         raise SchemaError(
             f"{lines.column(name, first if first in table else '')}: {column}: {error}"
         ) from None
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 def dumps(columns: Mapping[str, Column], draft: bool = False) -> str:
