@@ -4,7 +4,8 @@ What a row is: RFC 4180. A cell may be quoted, then it may hold the delimiter an
 is doubled. A quote inside an unquoted cell is an ordinary character. A row with too few cells is filled up with
 missing ones, one with too many is cut; neither is dropped or refused. A quote that is never closed runs to the
 end of the file: no writer makes that from a value. Line ends are LF, CRLF or CR. A blank line is no row, except
-in a file of one column, where it is a missing value.
+in a file of one column, where it is a missing value. A byte order mark is one only at the very start of the file;
+anywhere else it is a character of its cell.
 
 How: a block of bytes is cut at its last row end. Where all quotes stand at the edges of cells, row ends are the
 line ends with an even number of quotes before them, and Arrow parses the block; a block it can't parse (cells
@@ -67,13 +68,16 @@ def header(text: bytes, wanted: Sequence[str]) -> tuple[list[str], str]:
 
 
 def first_row(stream: Bytes, size: int = 1 << 16) -> tuple[bytes, bytes]:
-    """The header row, and what was read after it. A byte order mark and blank lines on top are skipped."""
+    """The header row, and what was read after it. One byte order mark, then blank lines on top, are skipped."""
     data = b""
-    while piece := stream.read(size):
-        data = (data + piece).removeprefix(MARK).lstrip(b"\r\n")
-        if end := _row_end(data, first=True):
-            return data[:end], data[end:]
-    return data, b""
+    while len(data) < len(MARK) and (piece := stream.read(size)):
+        data += piece
+    data = data.removeprefix(MARK).lstrip(b"\r\n")
+    while not (end := _row_end(data, first=True)):
+        if not (piece := stream.read(size)):
+            return data, b""
+        data = (data + piece).lstrip(b"\r\n")
+    return data[:end], data[end:]
 
 
 def _pattern(delimiter: str) -> re.Pattern[bytes]:
@@ -197,10 +201,12 @@ def _parse(
     names = [str(place) for place in range(width)]
     wanted = [names[place] for place in places]
     if regular and wanted:
+        # to Arrow a block is a file of its own, and it takes one mark off the start: give it one to take
+        whole = MARK + block if block.startswith(MARK) else block
         try:
             table = csv.read_csv(
-                pa.BufferReader(block),
-                csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names),
+                pa.BufferReader(whole),
+                csv.ReadOptions(use_threads=False, block_size=len(whole) + 1, column_names=names),
                 csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=width > 1),
                 csv.ConvertOptions(
                     include_columns=wanted,

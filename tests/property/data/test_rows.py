@@ -7,6 +7,7 @@ import io
 import logging
 import tempfile
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,23 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 cells = st.one_of(
     words,
     st.sampled_from(
-        ["yes", "1", "0.3", '"', '""', "\n", "\r\n", ",", "1e999", "NaN", "", " ", "\x00", "True"]
+        [
+            "yes",
+            "1",
+            "0.3",
+            '"',
+            '""',
+            "\n",
+            "\r\n",
+            ",",
+            "1e999",
+            "NaN",
+            "",
+            " ",
+            "\x00",
+            "True",
+            "\ufeffyes",
+        ]
     ),
 )
 rows = st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=8)
@@ -73,6 +90,12 @@ def as_csv(table: list[tuple[str, ...]], path: Path, header: str = "a,b,c,extra"
     return path
 
 
+def small_blocks(patch: pytest.MonkeyPatch, size: int) -> None:
+    """Read CSV files so many bytes at a time, the first of them too."""
+    patch.setattr(delimited, "BLOCK", size)
+    patch.setattr(delimited, "first_row", partial(delimited.first_row, size=size))
+
+
 def same_but(one: Dataset, two: Dataset, place: int) -> None:
     assert one.n == two.n
     for name in SCHEMA:
@@ -87,12 +110,47 @@ def test_one_row_of_a_csv_changes_nothing_else(
 ) -> None:
     place %= len(table)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "BLOCK", block)
+        small_blocks(patch, block)
         one, said = watched(as_csv(table, Path(folder) / "t.csv"))
         two, said_too = watched(as_csv([*table[:place], row, *table[place + 1 :]], Path(folder) / "t.csv"))
     assert said == said_too == ['ColumnsIgnored: t.csv: column "extra" not in the schema, ignored']
     assert one.n == len(table)
     same_but(one, two, place)
+
+
+# every cell ends in its own row, whatever it holds: an open quote would run on
+PLAIN = [b"no", b"yes", b"0.3", b"", b'"no"', b'"a ""b"""', b'"x\ny"']
+ODD = [b'"no"x', b'1"', b" no ", b"\xff", b"\x00", delimited.MARK + b"no", delimited.MARK * 2]
+raw_rows = st.one_of(
+    st.sampled_from([b"no,0,0", delimited.MARK + b"no,0,0", delimited.MARK * 2 + b"no,,1"]),
+    st.lists(st.sampled_from(PLAIN), min_size=3, max_size=3).map(b",".join),
+    st.lists(st.sampled_from([*PLAIN, *ODD]), min_size=1, max_size=5).map(b",".join),
+)
+ends = st.sampled_from([b"\n", b"\r\n", b"\r"])
+
+
+def cells_of(lines: list[bytes], end: bytes) -> list[tuple[bytes, ...]]:
+    """All rows of a file of these lines, in blocks of ``delimited.BLOCK``."""
+    stream = io.BytesIO(b"a,b,c" + end + b"".join(line + end for line in lines))
+    _, rest = delimited.first_row(stream, 4)
+    blocks = list(delimited.chunks(stream, rest, 3, range(3), ","))
+    return [row for block in blocks for row in zip(*(column.to_pylist() for column in block), strict=True)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(raw_rows, min_size=1, max_size=12), raw_rows, st.integers(0, 11), ends, st.integers(1, 60))
+def test_a_row_of_a_csv_is_read_as_if_it_were_the_only_one(
+    table: list[bytes], row: bytes, place: int, end: bytes, block: int
+) -> None:
+    """Rows too long, too short, oddly quoted or marked, in blocks that begin anywhere: none touches another."""
+    place %= len(table)
+    with pytest.MonkeyPatch.context() as patch:
+        alone = {line: cells_of([line], end) for line in {*table, row}}  # none for a blank line
+        patch.setattr(delimited, "BLOCK", block)
+        for lines in (table, [*table[:place], row, *table[place + 1 :]]):
+            assert cells_of(lines, end) == [found for line in lines for found in alone[line]]
+    marked = {line: alone[line] for line in alone if line.startswith(delimited.MARK)}
+    assert all(found[0][0].startswith(delimited.MARK) for found in marked.values())
 
 
 objects = st.one_of(
@@ -125,7 +183,7 @@ def test_no_bytes_after_the_header_raise(body: bytes) -> None:
         path = Path(folder) / "t.csv"
         path.write_bytes(b"a,b,c\nyes,1,0\n" + body)
         whole, said = watched(path)
-        patch.setattr(delimited, "BLOCK", 2)
+        small_blocks(patch, 2)
         pieces, _ = watched(path)
     assert said == []
     assert whole.n == pieces.n >= 1

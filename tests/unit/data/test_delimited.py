@@ -7,6 +7,8 @@ import pytest
 
 from dpcausal.data import delimited
 
+MARK = delimited.MARK
+
 
 def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]:
     columns: list[list[bytes]] = [[] for _ in range(width)]
@@ -33,6 +35,10 @@ def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]
         (b'""\n" ",\xff\x00\n', [[b"", b""], [b" ", b"\xff\x00"]]),
         (b"", []),
         (b"\n\n", []),
+        (MARK + b"1,2\n" + MARK + b"3,4\n", [[MARK + b"1", b"2"], [MARK + b"3", b"4"]]),
+        (MARK + b"1,2\n3,4,5\n", [[MARK + b"1", b"2"], [b"3", b"4"]]),
+        (MARK + MARK + b",\n" + MARK + b"\n3,4\n", [[MARK + MARK, b""], [MARK, b""], [b"3", b"4"]]),
+        (MARK + b'"1",2\n\xef,\xbb\n', [[MARK + b'"1"', b"2"], [b"\xef", b"\xbb"]]),
     ],
 )
 def test_every_row_is_kept(
@@ -71,3 +77,16 @@ def test_the_header_is_split_from_what_follows() -> None:
         top, rest = delimited.first_row(stream, size)
         assert top == b'"a\nb",c\r\n'
         assert rest + stream.read() == b"1,2\r\n"
+
+
+def test_one_byte_order_mark_is_skipped_and_only_at_the_very_start() -> None:
+    for size in (1, 2, 3, 7, 100):
+        for body, expected in (
+            (MARK + MARK + b"a,b\n1,2\n", MARK + b"a,b\n"),
+            (MARK + b"\n" + MARK + b"a,b\n1,2\n", MARK + b"a,b\n"),
+            (b"\n" + MARK + b"a,b\n1,2\n", MARK + b"a,b\n"),
+        ):
+            stream = io.BytesIO(body)
+            top, rest = delimited.first_row(stream, size)
+            assert top == expected
+            assert rest + stream.read() == b"1,2\n"
