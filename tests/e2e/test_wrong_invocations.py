@@ -56,6 +56,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "fake.parquet").write_text("smoke,age\n")
     (folder / "data.xlsx").write_bytes(b"PK")
     (folder / "latin.toml").write_bytes(b"# caf\xe9\n" + SCHEMA.encode())
+    for name in ("utf-16", "utf-32"):
+        (folder / f"{name}.csv").write_bytes("smoke,age,bronc\nyes,30,no\n".encode(name))
     (folder / "folder").mkdir()
     (folder / "taken").write_text("a file")
     (folder / "half.bed").write_bytes(b"\x6c\x1b\x01")
@@ -100,6 +102,8 @@ WRONG = [
     ("schema of a directory", "schema folder", "directory"),
     ("schema of an empty file", "schema empty.csv", "empty"),
     ("schema of a spreadsheet", "schema data.xlsx", ".csv"),
+    ("schema of UTF-16", "schema utf-16.csv", "utf-16.csv is UTF-16 text"),
+    ("schema of UTF-32", "schema utf-32.csv", "utf-32.csv is UTF-32 text"),
     # schema: checking
     ("a check by a missing schema", "schema data.csv --check nope.toml", "nope.toml"),
     ("a check by bad TOML", "schema data.csv --check syntax.toml", "syntax.toml:6: not valid TOML"),
@@ -184,6 +188,12 @@ WRONG = [
     ("x is y", f"{T} --x smoke --y smoke --epsilon 1", "smoke"),
     ("x is given", f"{T} --x smoke --y bronc --given smoke --epsilon 1", "smoke"),
     ("given twice", f"{T} --x smoke --y bronc --given age,age --epsilon 1", "age"),
+    ("a test in capitals", f"{T} --x smoke --y bronc --method KENDALL --epsilon 1", 'did you mean "kendall"'),
+    (
+        "neighbours in capitals",
+        f"{T} --x smoke --y bronc --epsilon 1 --neighbours ADD-REMOVE",
+        "one of replace-one, add-remove, not 'ADD-REMOVE' (did you mean \"add-remove\"?)",
+    ),
     ("unknown test", f"{T} --x smoke --y bronc --method kendal --epsilon 1", 'did you mean "kendall"'),
     ("private and not", f"{T} --x smoke --y bronc --epsilon 1 --no-privacy", "--no-privacy"),
     ("neither", f"{T} --x smoke --y bronc", "--no-privacy"),
@@ -252,6 +262,7 @@ WRONG = [
     ),
     # audit, reproduce
     ("audit of an unknown method", "audit laplas", 'did you mean "laplace"'),
+    ("audit in capitals", "audit LAPLACE", 'did you mean "laplace"'),
     ("audit epsilon", "audit laplace --epsilon 0", "--epsilon"),
     ("audit trials", "audit laplace --trials 0", "trials"),
     ("audit confidence", "audit laplace --trials 100 --confidence 2", "confidence"),

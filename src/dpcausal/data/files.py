@@ -149,6 +149,8 @@ class Delimited:
         self.label, self._path = path.name, path
         with readable(self.label), pa.input_stream(str(path)) as stream:
             top, _ = delimited.first_row(stream)
+        if top[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+            raise InputError(f"{self.label} is UTF-32 text: save it as UTF-8")
         if top[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise InputError(f"{self.label} is UTF-16 text: save it as UTF-8")
         if not top.strip():

@@ -135,7 +135,7 @@ def loads(text: str, source: str = "schema") -> Declared:
 
 
 def place_of(path: Path, name: str, key: str = "levels") -> str:
-    """``file:line`` of a column's entry in a schema file that was read before; only the file where it is not certain."""
+    """``file:line`` of a column's entry in a schema file read before; only the file where it is not certain."""
     return _Lines(path.read_bytes().decode("utf-8-sig"), str(path)).column(name, key)
 
 

@@ -95,13 +95,13 @@ def test_a_schema_refuses_what_is_no_column() -> None:
             '"a" is declared twice (first on line 1)',
         ),
         ("[column.a]", 1, 'unknown entry "column" (did you mean "columns"?)'),
-        ("columns = 3", None, "no columns are declared"),
-        ("columns.a = 3", None, 'column "a" must be a table'),
+        ("columns = 3", 1, "columns must be tables [columns.NAME], not 3"),
+        ("columns.a = 3", 1, 'column "a" must be a table'),
         ("", None, "no columns are declared"),
         ("[columns.a]\ntype = \n", 2, "not valid TOML"),
         ("[columns.a]\nx = 1\nx = 2\n", 3, "a key is given twice"),
-        ("x = " + "[" * 5000, None, "not valid TOML"),
-        ("x = " + "9" * 5000, None, "not valid TOML"),
+        ("x = " + "[" * 5000, 1, "not valid TOML: nested too deeply"),
+        ("x = " + "9" * 5000, 1, "a number with too many digits"),
     ],
 )
 def test_a_fault_in_a_schema_file_is_one_line_that_says_where(
