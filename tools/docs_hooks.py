@@ -1,8 +1,8 @@
 """What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, what can
 be reproduced, one page per room.
 
-Nothing is written to docs/; the pages exist only in the built site. Proofs are plain text with plain formulas, and are
-shown as they are: what changes is the list of ``proves:`` marks on top, and names of other proofs become links.
+Nothing is written to docs/; the pages exist only in the built site. Proofs are plain text with plain formulas; their
+pages set the formulas (``docs_maths.py``), list the ``proves:`` marks on top and link the names of other proofs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from docs_command import command_page
 from docs_figures import figures_page
+from docs_maths import inner, set_maths
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dpcausal"
@@ -44,10 +45,9 @@ PROOFS_INTRO = """# Proofs
 
 Every constant that carries a guarantee has its proof in a file beside the code, and the code names the file
 (`@proved("...")`). The file holds a hash of the function's syntax tree and of everything in its module that it uses. A
-change of the code without a new reading of the proof fails the build: `python tools/proofs.py check`. These pages are
-those files.
-
-Formulas are plain text: `x^2`, `sqrt(n)`, `sum_i`, `a'` for the value after a row was added.
+change of the code without a new reading of the proof fails the build: `python tools/proofs.py check`. These pages show
+those files. There formulas are plain text (`x_i^2 <= sqrt(n)`); here they are set, token by token, and a test turns
+every page back into its file.
 
 | proof | proves | for |
 |---|---|---|
@@ -74,28 +74,46 @@ def title_of(text: str) -> str:
     return text.split("\n", 1)[0].lstrip("# ").strip()
 
 
-def literal(body: str) -> str:
-    """Plain formulas kept from Markdown: ``s_i`` is no emphasis, ``{...}`` no attribute, ``i<j`` no tag,
-    and a list that follows a line is a list.
+def kept(html: str) -> str:
+    """Kept from Markdown, outside code: ``_`` is no emphasis and ``{...}`` no attribute.
 
-    >>> literal("w_i and w_j, `x_i`")
-    'w\\\\_i and w\\\\_j, `x_i`'
+    >>> kept("per_step, `x_i`")
+    'per\\\\_step, `x_i`'
+    """
+    spans = html.split("`")
+    spans[::2] = [re.sub(r"([_{}])", r"\\\1", span) for span in spans[::2]]
+    return "`".join(spans)
+
+
+def displayed(lines: list[str]) -> str:
+    """Lines of formulas of their own: a number at the end goes to the right, wide gaps stay wide."""
+    shown = []
+    for line in lines:
+        formula, number = re.fullmatch(r"(.*?)(?: {3,}(\(\d+\)))?", line.strip()).groups()  # type: ignore[union-attr]
+        parts = [inner(part) for part in re.split(r" {2,}", formula)]
+        shown.append(" &emsp;".join(parts) + (f' <span class="number">{number}</span>' if number else ""))
+    return '<div class="formula">' + "<br>\n".join(shown) + "</div>"
+
+
+def literal(body: str) -> str:
+    """A proof as Markdown: formulas set (``docs_maths.py``), and a list that follows a line is a list.
+
+    >>> literal("w_i <= 1, `x_i`")
+    '<i>w</i><sub><i>i</i></sub> ≤ 1, `x_i`'
     """
     lines: list[str] = []
-    code = listing = False
+    listing = False
     for line in body.split("\n"):
-        before = lines[-1] if lines else ""
-        code = line.startswith("    ") and (code or not before.strip())
         item = re.match(r" {0,3}[-*] ", line) is not None
-        if item and before.strip() and not listing:
+        if item and lines and lines[-1].strip() and not listing:
             lines.append("")
         listing = bool(line.strip()) and (listing or item)
-        if not code and not line.startswith("#"):
-            spans = line.split("`")
-            spans[::2] = [re.sub(r"([_{}])", r"\\\1", span).replace("<", "&lt;") for span in spans[::2]]
-            line = "`".join(spans)
         lines.append(line)
-    return "\n".join(lines)
+    blocks = re.split(r"\n{2,}", "\n".join(lines).strip("\n"))
+    return "\n\n".join(
+        displayed(block.split("\n")) if block.startswith("    ") else kept(set_maths(block))
+        for block in blocks
+    )
 
 
 def proof_page(proof: Path, addresses: dict[str, str]) -> str:
