@@ -82,6 +82,16 @@ def examples(text: str) -> list[str]:
     return [line.strip() for line in joined.splitlines() if line.strip().startswith("dpcausal ")]
 
 
+@pytest.mark.parametrize("words", [[], ["ledger"]])
+def test_help_that_nobody_asked_for_is_an_error(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Usage: " in said.err
+    assert run([*words, "--help"]) == 0
+    assert "Usage: " in capsys.readouterr().out
+
+
 class Script:
     """Stands for a script in experiments/."""
 

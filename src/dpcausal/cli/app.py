@@ -11,6 +11,7 @@ import re
 import sys
 import traceback
 import warnings
+from contextlib import redirect_stdout
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -216,9 +217,14 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+_GROUPS = ([], ["ledger"])  # what alone is no command: the help that follows is an error, and no output
+
+
 def _run(arguments: list[str] | None) -> int:
+    alone = (sys.argv[1:] if arguments is None else arguments) in _GROUPS
+    unasked = alone and "_DPCAUSAL_COMPLETE" not in os.environ  # a shell that completes calls like this too
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), redirect_stdout(sys.stderr if unasked else sys.stdout):
             warnings.showwarning = _warn
             result = app(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -237,7 +243,7 @@ def _run(arguments: list[str] | None) -> int:
         return fail("interrupted", INTERRUPTED)
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
-            typer.echo(error.format_message(), err=True)
+            typer.echo(error.format_message(), err=True, nl=False)
             return 2
         said = _with_nearest(error)
         told = _no_number(said, sys.argv[1:] if arguments is None else arguments)
