@@ -8,6 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def test_create_show_log_verify(url: str, capsys: pytest.CaptureFixture[str]) ->
 
 def test_json_and_nothing_else(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "create", "--ledger", url, "--dataset", "d", "--epsilon", "1", "--json")
-    assert (code, json.loads(out)["epsilon"]) == (0, "1.0")
+    made = json.loads(out)
+    assert (code, made["epsilon"], made["exact"]["epsilon"]) == (0, 1.0, "1.0")
     Ledger.open(url).charge("d", "r1", 0.25)
     (account,) = json.loads(call(capsys, "show", "--ledger", url, "--json")[1])["datasets"]
     assert (account["dataset"], account["left_epsilon"], account["releases"]) == ("d", 0.75, 1)
@@ -191,3 +193,24 @@ def test_a_decimal_comma_is_quoted(words: list[str], url: str, capsys: pytest.Ca
     code, _, err = call(capsys, "create", "--ledger", url, "--dataset", "d", *words)
     assert (code, err.count("\n")) == (2, 1)
     assert "--epsilon must be a number, not '0,5'; write it with a point" in err
+
+
+def test_a_command_that_waits_for_the_ledger_says_so(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create = ("create", "--ledger", url, "--epsilon", "1", "--dataset")
+    assert call(capsys, *create, "d")[0] == 0
+    monkeypatch.setattr("dpcausal.core.waiting.PATIENCE", 0.1)
+    holder = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN EXCLUSIVE")
+    release = threading.Timer(1.0, holder.rollback)
+    release.start()
+    code, out, err = call(capsys, *create, "e")
+    release.join()
+    holder.close()
+    assert code == 0
+    assert "data set 'e'" in out
+    assert f"dpcausal: waiting for the ledger {tmp_path / 'ledger.db'}\n" in err
+    assert set(err.splitlines()) == {f"dpcausal: waiting for the ledger {tmp_path / 'ledger.db'}"}
+    monkeypatch.setattr("dpcausal.core.waiting.PATIENCE", 60.0)
+    assert call(capsys, "show", "--ledger", url)[2] == ""

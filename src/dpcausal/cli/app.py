@@ -21,6 +21,7 @@ import typer
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import BudgetError, DpcausalError, did_you_mean
+from dpcausal.core.waiting import listening
 
 # modules of dpcausal.cli with a register(app) function, in the order of --help
 COMMANDS = ("schema", "plan", "discover", "ci_test", "gwas", "gwas_simulate", "ledger", "audit", "reproduce")
@@ -217,14 +218,25 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-_GROUPS = ([], ["ledger"])  # what alone is no command: the help that follows is an error, and no output
+def _told(line: str) -> None:
+    typer.echo(f"dpcausal: {line}", err=True)
+
+
+_GROUPS: tuple[list[str], ...] = (
+    [],
+    ["ledger"],
+)  # what alone is no command: the help that follows is an error, and no output
 
 
 def _run(arguments: list[str] | None) -> int:
     alone = (sys.argv[1:] if arguments is None else arguments) in _GROUPS
     unasked = alone and "_DPCAUSAL_COMPLETE" not in os.environ  # a shell that completes calls like this too
     try:
-        with warnings.catch_warnings(), redirect_stdout(sys.stderr if unasked else sys.stdout):
+        with (
+            warnings.catch_warnings(),
+            redirect_stdout(sys.stderr if unasked else sys.stdout),
+            listening(_told),
+        ):
             warnings.showwarning = _warn
             result = app(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0

@@ -59,6 +59,13 @@ def _print_json(value: dict[str, Any]) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def _as_numbers(entry: Entry) -> dict[str, Any]:
+    """An entry with amounts as numbers, like those of ``show``; under ``exact`` as they are kept and hashed."""
+    told = entry.to_dict()
+    exact = {name: told[name] for name in ("epsilon", "delta", "spent_epsilon", "spent_delta")}
+    return {**told, **{name: float(text) for name, text in exact.items()}, "exact": exact}
+
+
 @commands.command()
 def create(
     ledger: Url,
@@ -88,7 +95,7 @@ def create(
     warn_weak(epsilon, delta)
     entry = opened.create(dataset, epsilon, delta, neighbours=neighbours)
     if as_json:
-        _print_json(entry.to_dict())
+        _print_json(_as_numbers(entry))
     else:
         typer.echo(
             f"{opened.name}: data set {dataset!r} with epsilon {epsilon:g}, delta {delta:g}, {neighbours}"
@@ -131,7 +138,7 @@ def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
     """
     entries = _open(ledger).log(dataset)
     if as_json:
-        _print_json({"entries": [entry.to_dict() for entry in entries]})
+        _print_json({"entries": [_as_numbers(entry) for entry in entries]})
         return
     rows = [
         [

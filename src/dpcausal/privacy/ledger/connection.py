@@ -30,6 +30,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from dpcausal.core.errors import LedgerError
+from dpcausal.core.waiting import waiting
 from dpcausal.privacy.ledger.tidy import tidy_at_exit
 
 T = TypeVar("T")
@@ -96,6 +97,12 @@ class Database:
             self._engine.dispose(close=False)
             self._process = os.getpid()
         deadline = time.monotonic() + (self.patience if patience is None else patience)
+        with waiting(f"the ledger {self.name}"):
+            return self._until(work, write, options, deadline)
+
+    def _until(
+        self, work: Callable[[Connection], T], write: bool, options: dict[str, Any], deadline: float
+    ) -> T:
         pause = 0.005
         while True:
             try:
