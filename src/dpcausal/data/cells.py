@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from dpcausal.core.errors import InputError
 
+FULL = 400  # a decimal with a larger exponent, which no float has, is not written out in full
 _MISSING_TYPES = ("NAType", "NaTType")
 
 
@@ -102,6 +103,8 @@ def _printed(cell: Any) -> bytes | None:
 
 
 def _spelled(cell: Any) -> bytes | None:
+    if isinstance(cell, np.float16 | np.float32):
+        cell = float(str(cell))  # as many digits as its own type holds: 0.1, not 0.10000000149
     if isinstance(cell, np.generic) and not isinstance(cell, np.datetime64 | np.timedelta64):
         cell = cell.item()
     if cell is None or type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and cell != cell):
@@ -111,5 +114,5 @@ def _spelled(cell: Any) -> bytes | None:
     if isinstance(cell, int) and cell.bit_length() > 1100:  # Python won't print very long ones
         return b"inf" if cell > 0 else b"-inf"
     if isinstance(cell, Decimal):
-        cell = format(cell.normalize(), "f")
+        cell = format(cell.normalize(), "f" if abs(cell.adjusted()) < FULL else "e")
     return str(cell).encode("utf-8", "surrogatepass")

@@ -50,7 +50,8 @@ class Estimator:
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the graph of ``X``: a ``Dataset``, a pandas or polars frame, an Arrow table, a dict or a 2-D array.
 
-        Columns of an array are those of the schema, in its order. ``y`` is there for pipelines and is ignored.
+        Columns of an array, or of a list of rows, are those of the schema, in its order. ``y`` is there for pipelines
+        and is ignored.
         """
         from dpcausal.discovery.discover import discover
 

@@ -1,8 +1,15 @@
-"""What ``fit`` is given, as a ``Dataset``. Only shapes, types and names are looked at, never a value."""
+"""What ``fit`` is given, as a ``Dataset``. Only shapes, types and names are looked at, never a value.
+
+An array has one type, which is public. A list of rows has none: numpy would choose one that holds all cells, and one
+row would change how the others are read (0.5 makes 2^53 + 1 an even number). So every cell of it stays the object it
+is. How many columns there are is the length of the first row, public like an array's shape; a row that is shorter is
+filled up with missing values, one that is longer is cut, as in a CSV file, and what is no row at all is a missing one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,16 +54,60 @@ def _columns(X: Any, schema: Schema | Column | None) -> tuple[Mapping[str, Any],
             raise InputError(f"can't fit on {type(X).__name__}: read it with dc.read first")
         _check_shape((-1, len(found.names)))
         return found.whole, True
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise InputError(f"expected a 2D array, got {array.ndim}D: reshape it to (rows, columns)")
-    if array.dtype.kind == "c":
+    if _untyped(X):
+        return _named(_split(list(X)), schema), False
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise _not_two(values.ndim)
+    if values.dtype.kind == "c":
         raise InputError("Complex data not supported")
-    _check_shape(array.shape)
-    if isinstance(schema, Schema) and len(schema) != array.shape[1]:
-        raise InputError(f"the array has {array.shape[1]} columns, the schema declares {len(schema)}")
-    names = list(schema) if isinstance(schema, Schema) else [f"x{i}" for i in range(array.shape[1])]
-    return {name: array[:, i] for i, name in enumerate(names)}, False
+    _check_shape(values.shape)
+    return _named([values[:, i] for i in range(values.shape[1])], schema), False
+
+
+def _untyped(X: Any) -> bool:
+    """Whether it is a list, or acts like one, whose cells have no type in common."""
+    typed = isinstance(X, str | bytes | bytearray | memoryview | array) or any(
+        hasattr(X, name) for name in ("__array__", "__array_interface__", "__array_struct__")
+    )
+    return not typed and hasattr(X, "__len__") and hasattr(X, "__getitem__")
+
+
+def _split(rows: list[Any]) -> list[list[Any]]:
+    """The columns of a list of rows, cells untouched."""
+    first = _cells(rows[0]) if rows else None
+    if first is None:
+        raise _not_two(1)
+    _check_shape((len(rows), len(first)))
+    missing = [None] * len(first)
+    whole = [((_cells(row) or []) + missing)[: len(first)] for row in rows]
+    return [[row[i] for row in whole] for i in range(len(first))]
+
+
+def _cells(row: Any) -> list[Any] | None:
+    """The cells of a row; None for what has none, such as a text, which is a cell itself.
+
+    Whatever the row's own code raises would tell that this row is there.
+    """
+    try:
+        if isinstance(row, str | bytes | bytearray | Mapping):
+            return None
+        return list(np.asarray(row) if hasattr(row, "__array__") else row)  # an array's type is its own
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return None
+
+
+def _named(columns: Sequence[Any], schema: Schema | Column | None) -> dict[str, Any]:
+    if isinstance(schema, Schema) and len(schema) != len(columns):
+        raise InputError(f"the array has {len(columns)} columns, the schema declares {len(schema)}")
+    names = list(schema) if isinstance(schema, Schema) else [f"x{i}" for i in range(len(columns))]
+    return dict(zip(names, columns, strict=True))
+
+
+def _not_two(dimensions: int) -> InputError:
+    return InputError(f"expected a 2D array, got {dimensions}D: reshape it to (rows, columns)")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
