@@ -90,6 +90,7 @@ def run_test(
         typer.Option(
             "--neighbours",
             help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
+            autocompletion=lambda: ["replace-one", "add-remove"],
         ),
     ] = "replace-one",
     ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,

@@ -24,19 +24,32 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement_words import RELATIONS, WEAK, summary, weak_promise
 
-__all__ = ["KNOWN_LIMITS", "RELATIONS", "WEAK", "PrivacyStatement", "weak_promise"]
+__all__ = ["KNOWN_LIMITS", "RELATIONS", "WEAK", "PrivacyStatement", "known_limits", "weak_promise"]
 
 FORMAT = 1
 
-KNOWN_LIMITS = (
+ONE_ROW = "one row"
+_LIMITS = (
     "Timing is not protected: how long a run takes can depend on the data.",
     "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, rounded to "
     "that grid with one more grid step of sensitivity.",
     "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
     "The guarantee covers this release; others from the same rows add to it (a ledger sums them).",
-    "It is for one unit, as named here (one row): someone with k of them is protected k times less (k times epsilon, "
+    "It is for one unit, as named here ({unit}): someone with k of them is protected k times less (k times epsilon, "
     "and at least k times delta).",
 )
+
+
+def known_limits(unit: str) -> tuple[str, ...]:
+    """What every guarantee for ``unit`` leaves open.
+
+    >>> known_limits("one family")[-1][:44]
+    'It is for one unit, as named here (one famil'
+    """
+    return tuple(line.replace("{unit}", unit) for line in _LIMITS)
+
+
+KNOWN_LIMITS = known_limits(ONE_ROW)
 
 NO_PRIVACY = "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added"
 
@@ -67,7 +80,7 @@ class PrivacyStatement:
     epsilon: float | None
     delta: float | None
     neighbours: Neighbours
-    unit: str = "one row"
+    unit: str = ONE_ROW
     public: tuple[str, ...] = ()
     released: tuple[str, ...] = ()
     composition: str

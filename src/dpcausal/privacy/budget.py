@@ -35,7 +35,7 @@ from dpcausal._version import __version__
 from dpcausal.core import entropy
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import KNOWN_LIMITS, PrivacyStatement, weak_promise
+from dpcausal.core.statement import PrivacyStatement, known_limits, weak_promise
 from dpcausal.privacy.accounting.exact import exact, left_of
 from dpcausal.privacy.accounting.filter import Filter, Reading, Spent
 from dpcausal.privacy.events import Event
@@ -210,7 +210,7 @@ class Budget:
             asked={"epsilon": self.total.epsilon, "delta": self.total.delta},
             reading={"epsilon": reading.epsilon, "delta": reading.delta},
             noise=noise if why != SEEDED else "a seeded generator, for tests only",
-            limits=(*KNOWN_LIMITS, *weak_promise(guarantee.epsilon, guarantee.delta, rows), *limits),
+            limits=(*known_limits(unit), *weak_promise(guarantee.epsilon, guarantee.delta, rows), *limits),
             ledger=self._ledger_note(),
         )
 

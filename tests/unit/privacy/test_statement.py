@@ -45,6 +45,9 @@ def test_says_what_a_reader_must_be_told() -> None:
     assert data["asked"] == {"epsilon": 1.0, "delta": 0.0}
     assert "operating system" in data["noise"]
     assert data["limits"] == list(KNOWN_LIMITS)
+    other = Budget(1.0).statement(released=["x"], public=[], adaptive=False, unit="one person's genotypes")
+    assert "as named here (one person's genotypes)" in other.limits[len(KNOWN_LIMITS) - 1]
+    assert not any("one row" in line for line in other.limits)
     assert any("Timing" in limit for limit in data["limits"])
     assert any("precision" in limit for limit in data["limits"])
     assert data["software"]["dpcausal"] == __version__
