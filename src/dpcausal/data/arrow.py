@@ -15,12 +15,13 @@ from pyarrow import types
 
 Kind = Literal["text", "boolean", "integer", "float", "decimal", "time", "null", "dictionary", "unsupported"]
 
+_TEXTS = (types.is_string, types.is_large_string, types.is_string_view)
 _KINDS: tuple[tuple[Kind, tuple[Any, ...]], ...] = (
     ("integer", (types.is_integer,)),
     ("float", (types.is_floating,)),
     ("boolean", (types.is_boolean,)),
     ("dictionary", (types.is_dictionary,)),
-    ("text", (types.is_string, types.is_large_string, types.is_string_view)),
+    ("text", _TEXTS),
     ("text", (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)),
     ("decimal", (types.is_decimal,)),
     ("time", (types.is_date, types.is_timestamp, types.is_time, types.is_duration)),
@@ -39,6 +40,12 @@ def kind_of(type_: pa.DataType) -> Kind:
 def value_kind(type_: pa.DataType) -> Kind:
     """The kind of the values themselves, inside dictionaries, run ends and extensions."""
     return kind_of(_value_type(type_))
+
+
+def is_bytes(type_: pa.DataType) -> bool:
+    """Whether the values themselves are bytes that are not declared to be text."""
+    inner = _value_type(type_)
+    return value_kind(inner) == "text" and not any(check(inner) for check in _TEXTS)
 
 
 def precision(type_: pa.DataType) -> type[np.floating[Any]]:

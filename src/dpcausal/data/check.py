@@ -196,7 +196,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
                 raise SchemaError(f'{found.label} has more than one column "{name}"')
             type_ = found.types[found.names.index(name)]
             if type_ is not None:
-                check_type(name, type_, schema[name], found.label)
+                check_type(name, type_, schema[name], found.label, of_file=not isinstance(found, Columns))
         except SchemaError as error:
             other = str(schema[name].other)
             faulty[name] = ColumnCheck(name, type(schema[name]).__name__.lower(), other, fault=str(error))

@@ -48,10 +48,13 @@ class Coder:
             return Coded(self._numbers.codes(values), values)
 
 
-def check_type(name: str, type_: pa.DataType, column: Column, label: str) -> None:
-    """Refuse a type that can't be coded as declared: types are metadata, so this says nothing of rows."""
+def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True) -> None:
+    """Refuse a type that can't be coded as declared: types are metadata, so this says nothing of rows.
+
+    Not ``of_file``: columns in memory, where cells of several kinds become bytes on the way here, bytes are no fault.
+    """
     kind = arrow.value_kind(type_)
     if kind == "unsupported":
         raise SchemaError(f'column "{name}" of {label} has type {type_}: a cell must hold one value')
-    if kind == "time" and not isinstance(column, Categorical):
+    if (kind == "time" or (of_file and arrow.is_bytes(type_))) and not isinstance(column, Categorical):
         raise SchemaError(f'column "{name}" of {label} has type {type_}, but is declared numeric')

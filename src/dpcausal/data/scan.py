@@ -52,7 +52,7 @@ def opened(source: Any, schema: Schema, *, warn: bool = True) -> Source:
         found.convert(wanted)
     for name, type_ in zip(found.names, found.types, strict=True):
         if name in schema and type_ is not None:
-            check_type(name, type_, schema[name], found.label)
+            check_type(name, type_, schema[name], found.label, of_file=not isinstance(found, Columns))
     ignored = [name for name in dict.fromkeys(found.names) if name and name not in schema]
     if ignored and warn:
         message = f"{found.label}: {_listed(ignored)} not in the schema, ignored"

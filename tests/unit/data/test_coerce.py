@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from dpcausal.core.errors import SchemaError
 from dpcausal.data.coerce import Coder, check_type
 from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.read import read
+from dpcausal.data.schema import Schema
 
 
 def codes(column: Column, array: pa.Array) -> list[int]:
@@ -223,6 +227,22 @@ def test_nested_types_are_refused_by_type(type_: pa.DataType) -> None:
         check_type("x", type_, Categorical(["a"]), "t.parquet")
     with pytest.raises(SchemaError):
         check_type("x", pa.dictionary(pa.int8(), type_), Categorical(["a"]), "t.parquet")
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.binary(), pa.large_binary(), pa.binary(4), pa.dictionary(pa.int8(), pa.binary())]
+)
+def test_bytes_in_a_file_declared_numeric_are_refused_by_type(type_: pa.DataType, tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match=r"has type .*, but is declared numeric"):
+        check_type("x", type_, Numeric(0, 1), "t.parquet")
+    check_type("x", type_, Categorical(["a"]), "t.parquet")
+    check_type("x", type_, Numeric(0, 1), "the dict", of_file=False)
+    check_type("x", pa.large_string(), Numeric(0, 1), "t.parquet")  # text may hold numbers
+    for cells in ([b"3", b"1"], [b"\xff", None]):
+        pa.parquet.write_table(pa.table({"x": pa.array(cells, pa.binary())}), tmp_path / "t.parquet")
+        with pytest.raises(SchemaError, match=r"has type binary, but is declared numeric"):
+            read(tmp_path / "t.parquet", Schema(x=Numeric(0, 9)))
+    assert read({"x": [b"3", "1"]}, Schema(x=Numeric(0, 9))).values["x"].tolist() == [3, 1]
 
 
 def test_a_date_declared_numeric_is_refused_by_type() -> None:
