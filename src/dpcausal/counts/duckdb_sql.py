@@ -84,6 +84,8 @@ def _integer(value: str, pairs: list[tuple[int, int]], other: int) -> str:
 
 def _categorical(value: str, kind: str, column: Categorical) -> str:
     other = column.other_code
+    if kind == "UHUGEINT":  # compared with a negative level it would be cast, and a value above 2^127 raise
+        value = f"TRY_CAST({value} AS HUGEINT)"  # NULL there: levels lie within 64 bits
     if kind in _INTEGERS:
         return _integer(value, _whole(spelling.numbers(column)), other)
     if kind in _FLOATS:
