@@ -17,6 +17,8 @@ from dpcausal.graphs.graph import Graph
 LEGEND = "->: the same direction in every graph that fits; -: direction not decided by the data."
 AGAIN = "Per cent: how often the edge is found again when more noise is added; it says nothing about the direction."
 
+UNSURE = "; a direction shown there is unsure, since the edge itself may not exist"
+
 
 @dataclass(frozen=True, kw_only=True)
 class DiscoveryResult:
@@ -95,9 +97,18 @@ class DiscoveryResult:
             lines.append(f"{told} A direction that follows from it was not found in the data.")
         if self.untested:
             pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(self.untested, key=sorted))
-            lines.append(f"Not fully tested, kept: {pairs}")
+            lines.append(f"Not fully tested, kept: {pairs}{UNSURE if self.unsure_arrows else ''}")
         lines += [*map(as_sentence, self.notes), self.privacy.summary()]
         return "\n".join(lines)
+
+    @property
+    def unsure_arrows(self) -> frozenset[tuple[str, str]]:
+        """Arrows, other than declared ones, on edges that stand because they could not be tested: no findings."""
+        return frozenset(
+            arrow
+            for arrow in self.graph.directed
+            if frozenset(arrow) in self.untested and arrow not in self.known.arrows
+        )
 
     def edge_lines(self) -> list[str]:
         """Every edge on a line, with its confidence where it has one (a required edge has none), and a legend."""

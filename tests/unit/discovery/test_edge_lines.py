@@ -74,3 +74,21 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
     charged = len(found.privacy.events)
     assert f"Charged {charged} times" in found.summary()
     assert charged == len(found.privacy.released) == (2 if relation == "replace-one" else 3)
+
+
+def test_a_direction_on_an_edge_that_was_not_tested_is_called_unsure() -> None:
+    data = dc.networks.load("asia").sample(2000, seed=3)
+    seen = set()
+    for seed, epsilon in ((1, 0.2), (2, 0.2), (3, 0.01)):
+        with dc.testing.seeded(seed):
+            found = dc.discover(data, epsilon=epsilon, method="measured")
+        assert found.untested
+        arrows = {arrow for arrow in found.graph.directed if frozenset(arrow) in found.untested}
+        assert found.unsure_arrows == arrows
+        assert ("a direction shown there is unsure" in found.summary()) == bool(arrows)
+        seen.add(bool(arrows))
+    assert seen == {True, False}
+    with dc.testing.seeded(3):
+        told = dc.discover(data, epsilon=0.01, method="measured", required=[("smoke", "lung")])
+    assert ("smoke", "lung") in told.graph.directed
+    assert ("smoke", "lung") not in told.unsure_arrows
