@@ -4,7 +4,7 @@ Any test of ``ci_test`` (option ``test``; "auto" chooses one for each question f
 rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``, ... A test costs ``epsilon``
 (option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
 or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
-are named.
+are named. Where not even the first test can be paid, as when the ledger refuses, that is a ``BudgetError``.
 
 **Guarantee** (epsilon, delta)-DP in total: tests are charged before noise, the filter stops (``privacy/accounting``),
 and what is asked depends on released answers only. No question is paid twice. For many questions ``svt-pc`` and
@@ -52,12 +52,17 @@ class TestAnswers:
         self._schema = task.counts.schema
 
     def __call__(self, batch: list[Question]) -> Answers:
-        """True for independent; None from the first test on that is refused."""
+        """True for independent; None from the first test on that is refused.
+
+        The total is entered in the ledger with the first charge, so a ledger refuses then or never.
+        """
         answers: list[Answer] = []
         for question in batch:
             try:
                 answers.append(self._session(question).ask(*question).independent)
             except BudgetError:
+                if not self._task.paid().events:
+                    raise
                 break
         return answers + [None] * (len(batch) - len(answers)) if answers else None
 
