@@ -7,13 +7,17 @@ import inspect
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.estimator_checks import check_estimator
+from sqlalchemy.engine import make_url
 
 import dpcausal as dc
 from dpcausal.estimators import PrivateEstimator
@@ -124,6 +128,41 @@ def test_parameters_are_checked_by_name() -> None:
         estimator.set_params(epsilom=1.0)
     assert repr(dc.PrivPC(epsilon=3.0)) == "PrivPC(epsilon=3.0)"
     assert pickle.loads(pickle.dumps(estimator)).get_params() == estimator.get_params()  # noqa: S301
+
+
+LOGINS: list[Any] = [
+    "postgresql://ada:s3cret@host/db",
+    "postgresql://ada:x@s3cret@host/db?sslmode=require",
+    "postgresql://host/db?user=ada&password=s3cret",
+    "sqlite:///l.db?password=s3cret",
+    "ada:s3cret@host/db",
+    "host=h password=s3cret",
+    "postgresql:/ada:s3cret://host",
+    b"postgresql://ada:s3cret@host/db",
+    make_url("postgresql://ada:s3cret@host/db"),
+]
+
+
+@pytest.mark.parametrize("ledger", LOGINS)
+@pytest.mark.parametrize("kind", PRIVATE)
+def test_no_password_of_a_ledger_is_shown(kind: type[PrivateEstimator], ledger: Any) -> None:
+    """Not by itself, not in a pipeline, not in an error; ``get_params`` gives it whole, for ``clone``."""
+    estimator = kind(epsilon=2.0, ledger=ledger, dataset="d")
+    assert clone(estimator).get_params()["ledger"] == ledger
+    whole = Pipeline([("discover", estimator)])
+    shown = [repr(estimator), str(estimator), f"{estimator}", estimator._repr_html_(), repr([estimator])]
+    shown += [repr(whole), estimator_html_repr(whole), estimator_html_repr(estimator)]
+    with pytest.raises(dc.InputError) as caught:
+        estimator.set_params(ledgr=ledger)
+    assert not [text for text in (*shown, str(caught.value)) if "s3cret" in text]
+    assert shown[0].startswith(f"{kind.__name__}(epsilon=2.0, ledger='")
+    assert shown[0].endswith(", dataset='d')")
+
+
+def test_where_a_ledger_is_can_still_be_seen() -> None:
+    shown = repr(dc.PrivPC(ledger="postgresql://ada:s3cret@host/db", dataset="d"))
+    assert shown == "PrivPC(ledger='postgresql://...@host/db', dataset='d')"
+    assert repr(dc.PrivPC(ledger="sqlite:///l.db")) == "PrivPC(ledger='sqlite:///l.db')"
 
 
 def test_scikit_learn_is_not_needed() -> None:

@@ -88,8 +88,13 @@ class Estimator:
         )
 
     def __repr__(self) -> str:
+        """The parameters that are not the usual ones; of a ledger's address no login, which may hold a password."""
+        from dpcausal.report.origin import ledger_name
+
         defaults = inspect.signature(type(self).__init__).parameters
         changed = {k: v for k, v in self.get_params().items() if v is not defaults[k].default}
+        if "ledger" in changed and not hasattr(changed["ledger"], "charge"):
+            changed["ledger"] = ledger_name(str(changed["ledger"]))
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     def _repr_html_(self) -> str:

@@ -6,6 +6,7 @@ absolute path, and who logs in to a ledger with what password.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 _SQLITE = "sqlite:///"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.]*")
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,20 @@ def ledger_name(url: str) -> str:
     """A ledger's address without login, options and folders.
 
     Options (after ``?``) go because a password may be one. Where an ``@`` comes after a ``?`` either may be part of a
-    password, and all of the address goes. A name is its own name.
+    password, and all of the address goes. So does one without a scheme, which is no address. A name is its own name.
 
     >>> ledger_name("postgresql://me:p@ss@host/db?password=x"), ledger_name("sqlite:////home/me/b.db")
     ('postgresql://...@host/db', 'sqlite:///b.db')
     >>> ledger_name("postgresql://me:p?w@host/db"), ledger_name("postgresql://host/db")
     ('postgresql://...', 'postgresql://host/db')
+    >>> ledger_name("me:pw@host/db"), ledger_name("host=h password=pw")
+    ('...', '...')
     """
-    if url.startswith(_SQLITE):
+    scheme, mark, rest = url.partition("://")
+    if not mark or not _SCHEME.fullmatch(scheme):
+        return "..."
+    if url.startswith(_SQLITE) and "?" not in url:
         return _SQLITE + file_name(url.removeprefix(_SQLITE))
-    scheme, _, rest = url.partition("://")
     plain, mark, options = rest.replace("#", "?").partition("?")
     if mark and "@" in options:
         return f"{scheme}://..."

@@ -356,3 +356,10 @@ def test_no_login_of_a_ledger_is_shown(result, url: str) -> None:  # type: ignor
         assert "ada" not in shown.replace("adaptive", "")
     assert "ledger='postgres" in page
     assert ledger_name(ledger_name(url)) == ledger_name(url)
+
+
+@pytest.mark.parametrize(
+    "text", ["ada:s3cret@host/db", "host=h password=s3cret", "postgresql:/ada:s3cret://h", "x?s3cret"]
+)
+def test_of_what_is_no_address_nothing_is_shown(text: str) -> None:
+    assert ledger_name(text) == ledger_name("...") == "..."
