@@ -139,9 +139,12 @@ class Database:
         return line, state in _PASSING_STATES
 
     def _without_password(self, text: str) -> str:
-        for secret in (self._url.password, self._url.query.get("password")):
-            if secret:
-                text = text.replace(str(secret), "***").replace(quote(str(secret), safe=""), "***")
+        given = [self._url.password] if self._url.password else []
+        for name, value in self._url.query.items():  # an option given twice is a tuple
+            if "password" in name:
+                given += [value] if isinstance(value, str) else value
+        for secret in filter(None, map(str, given)):
+            text = text.replace(secret, "***").replace(quote(secret, safe=""), "***")
         return text
 
 
@@ -149,12 +152,14 @@ def parse(text: str) -> URL:
     """The URL, checked: SQLite with a file, or PostgreSQL."""
     scheme, separator, rest = text.partition("://")
     if not separator:
-        hint = f": did you mean sqlite:///{text}?" if text.endswith((".db", ".sqlite")) else f": {FORMS}"
+        file = text.endswith((".db", ".sqlite")) and not set("@:=") & set(text)  # those come with a login
+        hint = f": did you mean sqlite:///{text}?" if file else f": {FORMS}"
         raise LedgerError(f"the ledger URL has no scheme{hint}")
     if scheme in ("postgres", "postgresql"):
         scheme = "postgresql+psycopg"
     if scheme not in ("sqlite", "postgresql+psycopg"):
-        raise LedgerError(f"unknown ledger URL scheme {scheme!r}: {FORMS}")
+        named = f" {scheme!r}" if scheme.replace("+", "").isalnum() else ""  # else it may be part of a login
+        raise LedgerError(f"unknown ledger URL scheme{named}: {FORMS}")
     if scheme != "sqlite" and rest.split("/")[0].split("?")[0].count("@") > 1:
         raise LedgerError("the ledger URL holds more than one @: write %40 for one inside a password")
     try:
