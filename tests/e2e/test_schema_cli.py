@@ -88,7 +88,7 @@ def test_the_draft_loads_and_fits_its_own_file(
         (["99999999999999999999", "1"], 'type = "numeric"'),
         (["5", "inf"], "levels = [5]"),
         (["0.25"], "lower = 0.2"),
-        (["-1.5", "1e300"], "lower = -1e+299"),
+        (["-1.5", "1e300"], "upper = 1e+100"),
         (["a\nb"], 'levels = ["a\\nb"]'),
         ([" a ", "a"], 'levels = ["a"]'),
     ],

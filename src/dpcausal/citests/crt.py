@@ -38,6 +38,7 @@ from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
+from dpcausal.regression.rounding import inner_error, residual_error
 from dpcausal.stats.continuous_rank import ranked
 from dpcausal.stats.crt import SCORES, Score, crt_sensitivity, crt_statistic, rank_scores, standardised
 
@@ -101,6 +102,9 @@ class Crt:
     def private_values(self, question: Question, data: Dataset, terms: Terms, budget: Charger) -> Outcome:
         """Draw, compare through a mechanism."""
         sensitivity = crt_sensitivity(terms.neighbours, self.score, self.strength)
+        if self.score == "kernel":
+            eta = residual_error(max(data.n, 1), self.strength, self._kernel(question), len(question.given))
+            sensitivity += 2 * inner_error(data.n, eta)
         copies = self._copies(terms.level)
         label = f"{self.name}: {question}"
         if self.release == "decision":
@@ -161,12 +165,14 @@ class Crt:
             scaled = 2 * y / top - 1
         if self.score == "plain":
             return np.asarray(np.clip(scaled, -1.0, 1.0))
-        kernel = Kernel(
-            self.bandwidth,
-            discrete=tuple(i for i, z in enumerate(question.given) if z not in question.numeric),
-        )
         z = np.column_stack([np.zeros((data.n, 0)), *(_unit(data, name) for name in question.given)])
-        return ridge_residuals(z, np.clip(scaled, -1.0, 1.0), kernel, penalty_of(self.strength, data.n))
+        return ridge_residuals(
+            z, np.clip(scaled, -1.0, 1.0), self._kernel(question), penalty_of(self.strength, data.n)
+        )
+
+    def _kernel(self, question: Question) -> Kernel:
+        discrete = tuple(i for i, z in enumerate(question.given) if z not in question.numeric)
+        return Kernel(self.bandwidth, discrete=discrete)
 
 
 def _largest(level: float, copies: int) -> int:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
-from dpcausal.data.columns import Categorical
+from dpcausal.data.columns import MOST_BOUND, Categorical
 from dpcausal.data.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -83,8 +83,10 @@ class LinearGaussian:
 
     def __post_init__(self) -> None:
         wanted = (self.intercept, self.sd, *self.slopes.values())
-        if not (all(math.isfinite(number) for number in wanted) and self.sd > 0):
-            raise InputError("a linear model needs finite numbers and an sd above 0")
+        if not (all(abs(number) <= MOST_BOUND for number in wanted) and self.sd >= 1 / MOST_BOUND):
+            raise InputError(
+                f"a linear model needs numbers within {-MOST_BOUND:g} and {MOST_BOUND:g} and an sd above 0"
+            )
 
     @classmethod
     def fit(cls, public: Dataset, x: str, given: Sequence[str] = ()) -> LinearGaussian:

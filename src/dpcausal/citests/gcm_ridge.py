@@ -3,8 +3,8 @@
     R_i = (x_i - f(z_i)) (y_i - g(z_i)),   f and g by kernel ridge, x and y in [-1, 1]
 
 ``moments`` releases (sum R, w sum R^2), ``residuals`` (the paper's Algorithm 1) all n products. Sensitivities are in
-``stats/gcm_sensitivity.py``; they need replace-one neighbours, and a lambda and a kernel that are public or were chosen
-privately before (``gcm_selection.py``).
+``stats/gcm_sensitivity.py``, with what floats add in ``regression/rounding.py``; they need replace-one neighbours, and
+a lambda and a kernel that are public or were chosen privately before (``gcm_selection.py``).
 Up to ``MOST_ROWS`` rows the regression is exact, above that it goes through ``FEATURES`` Fourier features.
 """
 
@@ -23,12 +23,14 @@ from dpcausal.privacy.mechanisms.release import release
 from dpcausal.regression.features import FourierFeatures, feature_residuals
 from dpcausal.regression.kernel import Kernel, Kind
 from dpcausal.regression.ridge import MOST_ROWS, penalty_of, ridge_residuals
+from dpcausal.regression.rounding import products_error, residual_error, squares_error
 from dpcausal.stats.gcm import gcm_pvalue, gcm_statistic
 from dpcausal.stats.gcm_sensitivity import (
     products_sensitivity,
     squares_sensitivity,
     squares_weight,
     sum_sensitivity,
+    weight_bound,
 )
 from dpcausal.stats.kendall_null import laplace_tail
 
@@ -74,37 +76,50 @@ class Ridge:
 
     def moments(self, columns: Columns, terms: Terms, budget: Charger, label: str) -> Outcome:
         """Release (sum R, w sum R^2) and compare with the normal law plus the noise."""
-        mechanism, weight = self._moments_noise(terms)
+        mechanism, weight = self._moments_noise(columns, terms)
         products = self.products(columns)
         total, squared = float(products.sum()), float(products @ products)
         return released_moments(mechanism, weight, total, squared, terms, budget, label)
 
     def residuals(self, columns: Columns, terms: Terms, budget: Charger, label: str) -> Outcome:
         """Release every R and take T of them."""
-        mechanism = self._residuals_noise(len(columns.x), terms)
+        mechanism = self._residuals_noise(columns, terms)
         products = self.products(columns) if len(columns.x) else np.zeros(1)
         statistic = gcm_statistic(release(mechanism, budget, label, products))
         return Outcome.at(terms.level, gcm_pvalue(statistic), statistic)
 
-    def noise_scale(self, n: int, terms: Terms, *, each: bool) -> float:
+    def noise_scale(self, columns: Columns, terms: Terms, *, each: bool) -> float:
         """The scale of the noise on sum R: of ``moments``, or of n products with noise ``each``. Public."""
         if each:
-            return self._residuals_noise(n, terms).scale * math.sqrt(max(n, 1))
-        return self._moments_noise(terms)[0].scale
+            return self._residuals_noise(columns, terms).scale * math.sqrt(max(len(columns.x), 1))
+        return self._moments_noise(columns, terms)[0].scale
 
-    def _moments_noise(self, terms: Terms) -> tuple[Laplace, float]:
+    def error(self, columns: Columns, exact: bool) -> float:
+        """eta of ``regression/rounding.py``, from the public shape of the columns."""
+        n, d = columns.z.shape
+        kernel = self.kernel(columns)
+        features = 0 if exact else FourierFeatures(kernel, d, FEATURES, columns.levels).size
+        return residual_error(max(n, 1), self.lambda_, kernel, d, features)
+
+    def _moments_noise(self, columns: Columns, terms: Terms) -> tuple[Laplace, float]:
         """The mechanism and the weight w of sum R^2."""
-        weight = squares_weight(self.lambda_, terms.epsilon)
-        first = sum_sensitivity(self.lambda_, terms.neighbours)
+        first = sum_sensitivity(self.lambda_, terms.neighbours)  # refuses where n is not public
         second = squares_sensitivity(self.lambda_, terms.neighbours)
+        weight, n = squares_weight(self.lambda_, terms.epsilon), len(columns.x)
+        eta = self.error(columns, exact=n <= MOST_ROWS)
+        first += 2 * products_error(n, eta)
+        second += 2 * squares_error(n, eta, 1 + weight_bound(self.lambda_))
         mechanism = Laplace(
             sensitivity=first + weight * second, epsilon=terms.epsilon, neighbours=terms.neighbours, size=2
         )
         return mechanism, weight
 
-    def _residuals_noise(self, n: int, terms: Terms) -> Laplace:
+    def _residuals_noise(self, columns: Columns, terms: Terms) -> Laplace:
+        sensitivity = products_sensitivity(self.lambda_, terms.neighbours)  # refuses where n is not public
+        n = len(columns.x)
+        eta = self.error(columns, exact=n <= MOST_ROWS)
         return Laplace(
-            sensitivity=products_sensitivity(self.lambda_, terms.neighbours),
+            sensitivity=sensitivity + 2 * products_error(n, eta),
             epsilon=terms.epsilon,
             neighbours=terms.neighbours,
             size=max(n, 1),

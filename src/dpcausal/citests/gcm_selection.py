@@ -37,6 +37,7 @@ from dpcausal.privacy.noise import permutation
 from dpcausal.regression.features import FourierFeatures
 from dpcausal.regression.kernel import Kernel, Kind
 from dpcausal.regression.ridge import penalty_of
+from dpcausal.regression.rounding import inner_error
 from dpcausal.stats.ridge_choice import fit_objective, objective_sensitivity
 
 SHARE = 0.25  # of epsilon, for the choice
@@ -76,26 +77,38 @@ class Choice:
             return candidates[0], terms
         cost = self.share * terms.epsilon
         left = replace(terms, epsilon=nextafter(terms.epsilon - cost, 0.0))
+        seen, exact = looked_at(columns, candidates)
+        rows = min(len(columns.x), seen)
+        shape = replace(columns, x=columns.x[:rows], y=columns.y[:rows], z=columns.z[:rows])
         mechanism = PermuteAndFlip(
-            sensitivity=max(objective_sensitivity(c.lambda_, terms.neighbours) for c in candidates),
+            sensitivity=max(
+                objective_sensitivity(c.lambda_, terms.neighbours)
+                + 2 * inner_error(rows, c.error(shape, exact))
+                for c in candidates
+            ),
             epsilon=cost,
             neighbours=terms.neighbours,
         )
-        noise = [c.noise_scale(len(columns.x), left, each=each) for c in candidates]
+        noise = [c.noise_scale(columns, left, each=each) for c in candidates]
         chosen = release(mechanism, budget, label, scores(columns, candidates, noise))
         return candidates[chosen], left
 
 
+def looked_at(columns: Columns, candidates: Sequence[Ridge]) -> tuple[int, bool]:
+    """(how many rows a score looks at, at most; whether the kernel is exact there). Public."""
+    featured = FourierFeatures.stands_for(candidates[0].kernel(columns), columns.z.shape[1])
+    return (MOST, False) if featured else (EXACT, True)
+
+
 def scores(columns: Columns, candidates: Sequence[Ridge], noise: Sequence[float]) -> NDArray[np.float64]:
     """The score of every candidate. Not private: for a mechanism only."""
-    n, d = columns.z.shape
-    featured = FourierFeatures.stands_for(candidates[0].kernel(columns), d)
-    most = MOST if featured else EXACT
+    n = len(columns.x)
+    most, exact = looked_at(columns, candidates)
     rows = slice(None) if n <= most else np.sort(permutation(n)[:most])
     seen = replace(columns, x=columns.x[rows], y=columns.y[rows], z=columns.z[rows])
     targets = targets_of(seen)
     found: NDArray[np.float64] = np.array(
-        [-fit_objective(targets, c.left(seen, exact=not featured)) for c in candidates]
+        [-fit_objective(targets, c.left(seen, exact=exact)) for c in candidates]
     )
     found -= len(targets) / max(n, 1) * np.asarray(noise)
     return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from dpcausal.citests.method import AnyMethod, Charger, Method, Outcome, Terms, ValuesMethod
 from dpcausal.citests.question import Question
 from dpcausal.core.errors import InputError
@@ -56,7 +58,8 @@ class Session:
         key = question.key
         if key not in self._answered:
             self._method.check(question)
-            self._answered[key] = self._answer(question)
+            with np.errstate(all="ignore"):  # a warning would tell of the rows
+                self._answered[key] = self._answer(question)
         return self._answered[key]
 
     def _answer_values(self, question: Question) -> Outcome:

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import traceback
 import warnings
 from contextlib import redirect_stdout
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
 import typer
 
 from dpcausal._version import __version__
-from dpcausal.core.errors import BudgetError, DpcausalError, did_you_mean
+from dpcausal.cli.usage import budget_hint, usage_words
+from dpcausal.core.errors import BudgetError, DpcausalError
 from dpcausal.core.waiting import listening
 
 # modules of dpcausal.cli with a register(app) function, in the order of --help
@@ -101,67 +100,6 @@ def _warn(
     _warnings[str(message)] = None
 
 
-def _budget_hint(error: BudgetError) -> str:
-    """What can be done about a refusal.
-
-    >>> _budget_hint(BudgetError.of("budget", "epsilon", 0.5, 1.0, 0.0))
-    '; nothing is left: a new budget is the decision of whoever is answerable for the data'
-    """
-    decision = "a new budget is the decision of whoever is answerable for the data"
-    if error.left > 0:
-        return f"; ask for at most {error.left:.6g} of {error.unit}; {decision}"
-    return f"; nothing is left: {decision}"
-
-
-_NO_NUMBER = re.compile(r"Invalid value for '(--[\w-]+)'.*(?:valid (?:number|integer|float)|not a valid)")
-
-
-_NO_COMMAND = re.compile(r"No such command '(.*?)'\.")
-
-
-def _no_number(message: str, words: list[str]) -> str | None:
-    """The message with what was given, where a number was wanted; a comma gets a remark.
-
-    >>> wanted = "Invalid value for '--epsilon': Input should be a valid number"
-    >>> _no_number(wanted, ["test", "--epsilon", "0,5"])
-    "--epsilon must be a number, not '0,5'; write it with a point and without separators: 0.5, 1000"
-    """
-    found = _NO_NUMBER.match(message)
-    given = [value for name, value in pairwise(words) if found and name == found[1]]
-    given += [word.partition("=")[2] for word in words if found and word.startswith(f"{found[1]}=")]
-    if not found or not given:
-        return None
-    kind = "a whole number" if "integer" in message else "a number"
-    comma = "; write it with a point and without separators: 0.5, 1000" if "," in given[-1] else ""
-    return f"{found[1]} must be {kind}, not {given[-1]!r}{comma}"
-
-
-def _hint(message: str) -> str:
-    """What to do about a usage error, where a command of ours helps.
-
-    >>> _hint("Missing option '--schema'.")
-    ' Draft one with: dpcausal schema FILE > schema.toml'
-    """
-    lacks_schema = message.startswith("Missing option '--schema'")
-    return " Draft one with: dpcausal schema FILE > schema.toml" if lacks_schema else ""
-
-
-def _with_nearest(error: Any) -> str:
-    """The message of a usage error; for a command or an option that is not there, with the nearest that is."""
-    said: str = error.format_message()
-    command = error.ctx.command if getattr(error, "ctx", None) is not None else None
-    if type(error).__name__ == "NoSuchOption" and command is not None:
-        options = [
-            name.lstrip("-") for option in command.params for name in option.opts if name.startswith("--")
-        ]
-        hint = did_you_mean(error.option_name.lstrip("-"), options).replace('"', '"--', 1)
-        return f"No such option: {error.option_name}{hint}"
-    if (found := _NO_COMMAND.match(said)) and command is not None:
-        hint = did_you_mean(found[1], command.commands)
-        return f"No such command {found[1]!r}{hint or '; there are ' + ', '.join(command.commands)}"
-    return said
-
-
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     _warnings.clear()
@@ -171,10 +109,6 @@ def run(arguments: list[str] | None = None) -> int:
         return code
     except KeyboardInterrupt:
         return fail("interrupted", INTERRUPTED)
-    except SystemError as error:  # compiled code that a signal met wraps the interrupt in it
-        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-            return fail("interrupted", INTERRUPTED)
-        raise
     except SystemExit as stop:
         if stop.code == 1 and isinstance(stop.__context__, BrokenPipeError):  # rich's answer to it
             return 0
@@ -190,6 +124,10 @@ def run(arguments: list[str] | None = None) -> int:
     except MemoryError:
         return fail("not enough memory for this", 2)
     except Exception as error:
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            return fail(
+                "interrupted", INTERRUPTED
+            )  # compiled code that a signal met wraps it in a SystemError
         if os.environ.get(TRACEBACK):
             raise
         # a traceback or the message could hold a value of a row
@@ -246,7 +184,7 @@ def _run(arguments: list[str] | None) -> int:
             fail(line, 0)
         return code
     except BudgetError as error:
-        return fail(f"{error}{_budget_hint(error)}", error.exit_code)
+        return fail(f"{error}{budget_hint(error)}", error.exit_code)
     except DpcausalError as error:
         return fail(str(error), error.exit_code)
     except typer.Exit as stop:
@@ -257,6 +195,4 @@ def _run(arguments: list[str] | None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True, nl=False)
             return 2
-        said = _with_nearest(error)
-        told = _no_number(said, sys.argv[1:] if arguments is None else arguments)
-        return fail(told or f"{said}{_hint(said)}", 2)
+        return fail(usage_words(error, sys.argv[1:] if arguments is None else arguments), 2)

@@ -23,6 +23,17 @@ def checked_level(level: object, name: str = "level") -> float:
     return float(level)
 
 
+LEAST_STRENGTH, MOST_STRENGTH = 1e-6, 1e9
+
+
+def checked_strength(strength: object) -> float:
+    """lambda of a ridge fit: from 1e-6, below which rounding could decide whether a matrix can be factored, to 1e9."""
+    number = isinstance(strength, int | float) and not isinstance(strength, bool)
+    if not number or not LEAST_STRENGTH <= strength <= MOST_STRENGTH:  # type: ignore[operator]
+        raise InputError(f"lambda must lie within {LEAST_STRENGTH:g} and {MOST_STRENGTH:g}, not {strength!r}")
+    return float(strength)  # type: ignore[arg-type]
+
+
 def checked_count(number: object, name: str) -> int:
     """A whole number, zero or above."""
     if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:

@@ -26,6 +26,7 @@ __all__ = ["DEFAULT_BINS", "MOST_LEVELS", "Categorical", "Column", "Level", "Num
 
 MOST_LEVELS = 65_535  # so that a code fits in two bytes
 DEFAULT_BINS = 4
+MOST_BOUND = 1e100  # so that differences, products and squares of values stay finite, whatever the rows are
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,10 @@ class Numeric:
         lower, upper = as_number("lower", self.lower), as_number("upper", self.upper)
         if lower >= upper:
             raise SchemaError(f"lower ({lower:g}) must be below upper ({upper:g})")
+        if max(-lower, upper) > MOST_BOUND:
+            raise SchemaError(
+                f"lower ({lower:g}) and upper ({upper:g}) must lie within {-MOST_BOUND:g} and {MOST_BOUND:g}"
+            )
         if self.bins is None:
             parts = [i / DEFAULT_BINS for i in range(1, DEFAULT_BINS)]
             bins = tuple(lower * (1 - part) + upper * part for part in parts)

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.data import arrow, toml
-from dpcausal.data.columns import Numeric
+from dpcausal.data.columns import MOST_BOUND, Numeric
 from dpcausal.data.delimited import Ragged
 from dpcausal.data.draft_levels import levels_of
 from dpcausal.data.files import Source
@@ -171,10 +171,10 @@ def _multiples(low: float, high: float, step: Decimal) -> list[float]:
 
 def _outward(lower: float, upper: float) -> tuple[float, float]:
     """Bounds rounded outward to a multiple of a power of ten a little below their distance."""
+    lower, upper = (min(max(bound, -MOST_BOUND), MOST_BOUND) for bound in (lower, upper))
     width = upper - lower if upper > lower else max(abs(upper), 1.0)
-    if not math.isfinite(width):
-        return lower, upper
     step = Decimal(10) ** (math.floor(math.log10(width)) - 1)
     low = (Decimal(lower) / step).to_integral_value("ROUND_FLOOR") * step
     high = (Decimal(upper) / step).to_integral_value("ROUND_CEILING") * step
-    return (float(low), float(high)) if low < high else (float(low - step), float(high + step))
+    low, high = (low, high) if low < high else (low - step, high + step)
+    return max(float(low), -MOST_BOUND), min(float(high), MOST_BOUND)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcausal.core.arguments import checked_count, checked_ledger, checked_level, checked_name
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours

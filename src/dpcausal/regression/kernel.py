@@ -26,6 +26,8 @@ Float = TypeVar("Float", np.float32, np.float64)
 Kind = Literal["gaussian", "additive", "mixed"]
 KINDS = ("gaussian", "additive", "mixed")
 WIDE = 0.5
+LEAST_WIDTH = 1e-3  # of the range: below it floats no longer tell rows apart as the proofs need
+NARROW = 0.02  # below it differences are taken before squares
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,10 @@ class Kernel:
     intercept: bool = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.bandwidth) and self.bandwidth > 0):
-            raise InputError(f"bandwidth must be a finite number above zero, not {self.bandwidth!r}")
+        if not (math.isfinite(self.bandwidth) and self.bandwidth >= LEAST_WIDTH):
+            raise InputError(
+                f"bandwidth must be a finite number of at least {LEAST_WIDTH:g}, not {self.bandwidth!r}"
+            )
         if self.kind not in KINDS:
             raise InputError(f"kernel must be one of {', '.join(KINDS)}, not {self.kind!r}")
 
@@ -67,10 +71,17 @@ class Kernel:
     def _product(self, a: NDArray[Any], b: NDArray[Any], width: float) -> NDArray[Any]:
         metric = [j for j in range(a.shape[1]) if j not in self.discrete]
         p, q = a[:, metric] / width, b[:, metric] / width
-        left = np.column_stack([p, -0.5 * np.square(p).sum(axis=1), np.ones(len(p), p.dtype)])
-        right = np.column_stack([q, np.ones(len(q), q.dtype), -0.5 * np.square(q).sum(axis=1)])
-        k: NDArray[Any] = left @ right.T  # p.q - |p|^2/2 - |q|^2/2 in one product
-        np.minimum(k, 0.0, out=k)  # rounding must not lift the norm above one
+        k: NDArray[Any]
+        if width < NARROW:  # in one product, as below, |p|^2 would drown the difference
+            k = np.zeros((len(a), len(b)), dtype=a.dtype)
+            for left, right in zip(p.T, q.T, strict=True):
+                k -= np.square(np.subtract.outer(left, right))
+            k *= 0.5
+        else:
+            first = np.column_stack([p, -0.5 * np.square(p).sum(axis=1), np.ones(len(p), p.dtype)])
+            second = np.column_stack([q, np.ones(len(q), q.dtype), -0.5 * np.square(q).sum(axis=1)])
+            k = first @ second.T  # p.q - |p|^2/2 - |q|^2/2 in one product
+            np.minimum(k, 0.0, out=k)  # rounding must not lift the norm above one
         np.exp(k, out=k)
         for j in self.discrete:
             k *= a[:, j, None] == b[None, :, j]

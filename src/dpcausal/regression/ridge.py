@@ -3,7 +3,8 @@
     minimise (lambda/2) ||w||^2 + (1/n) sum_i (u_i - w.phi(z_i))^2
 
 The residuals are r = a (K + a I)^-1 u with a = n lambda/2 (the ``alpha`` of scikit-learn's KernelRidge). ``penalty`` is
-a. For a > 0 and a kernel of norm at most one nothing can fail: the eigenvalues of K + a I lie between a and n + a.
+a. For lambda of at least 1e-6 and a kernel of norm at most one nothing can fail: the eigenvalues of K + a I lie between
+a and n + a, and rounding moves them by far less than a.
 
 **Cost** n^3/3, n^2/2 numbers; exact up to ``MOST_ROWS`` rows. Above that use ``features.py``.
 **References**: Kusner et al. 2016, Theorem 5; Kalemaj et al. 2024, Theorem 1.2 (the objective).
@@ -11,11 +12,10 @@ a. For a > 0 and a kernel of norm at most one nothing can fail: the eigenvalues 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
 from dpcausal.regression.cholesky import TiledCholesky
 from dpcausal.regression.kernel import Kernel
@@ -30,9 +30,7 @@ def penalty_of(strength: float, n: int) -> float:
     >>> penalty_of(10.0, 1000)
     5000.0
     """
-    if not (math.isfinite(strength) and strength > 0):
-        raise InputError(f"lambda must be a finite number above zero, not {strength!r}")
-    return max(n, 1) * strength / 2
+    return max(n, 1) * checked_strength(strength) / 2
 
 
 def ridge_residuals(z: Matrix, targets: Matrix, kernel: Kernel, penalty: float) -> Matrix:

@@ -29,6 +29,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -66,8 +67,7 @@ def ridge_reach(strength: float) -> float:
     >>> ridge_reach(2.0), ridge_reach(8.0)
     (0.5, 0.2)
     """
-    if not (math.isfinite(strength) and strength > 0):
-        raise InputError(f"lambda must be a finite number above zero, not {strength!r}")
+    checked_strength(strength)
     return 1 / math.sqrt(2 * strength) if strength <= 2 else 2 / (2 + strength)
 
 

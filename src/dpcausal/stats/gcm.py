@@ -36,7 +36,7 @@ def gcm_statistic(products: Vector) -> float:
     """
     n = len(products)
     total = float(products.sum())
-    spread = float(products @ products) - total**2 / max(n, 1)
+    spread = float(products @ products) - total * total / max(n, 1)
     return total / math.sqrt(spread) if spread > 1e-300 else 0.0
 
 
@@ -52,7 +52,7 @@ def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) ->
     x, y = x - x.mean(), y - y.mean()
     left, _, own = block_residuals(x, y, z, discrete)
     products = left[:, 0] * left[:, 1]
-    return float(products.sum()), float(products @ products) / own
+    return float(products.sum()), float(products @ products) / max(own, 1e-300)
 
 
 def classical_gcm(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...] = ()) -> tuple[float, float]:

@@ -50,6 +50,7 @@ SEEN = 4.2  # standard deviations, of x and y added
 NEARLY = 0.6  # of the strongest column: weaker ones are left
 FINE, BOOST, RELAX = 0.3, 20.0, 2.0
 SMOOTH_PENALTY = 0.1
+TINY = 1e-150  # a smaller standard deviation is a constant's: its square would not be a float
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def smooth_kernel(z: Matrix, ranks: Matrix, discrete: tuple[int, ...]) -> Matrix
     metric = [j for j in range(d) if j not in discrete]
     if metric:
         numbers = z[:, metric] - z[:, metric].mean(axis=0)
-        numbers /= np.maximum(numbers.std(axis=0), 1e-300)
+        spread = numbers.std(axis=0)
+        numbers = np.where(spread > TINY, numbers / np.maximum(spread, TINY), 0.0)
         near = numbers.astype(np.float32)
         k += Kernel(SMOOTH, "additive").block(near, near)
         products = numbers @ numbers.T / len(metric)

@@ -93,8 +93,13 @@ def part_score(
 ) -> Score:
     """(t, own) of one part, by blocks of at most ``most_rows``; silent, since a warning would tell of the rows."""
     blocks, exact = max(1, -(-len(x) // plan.most_rows)), plan.deals > 1
-    with np.errstate(all="ignore"):
-        scores = [score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact) for k in range(blocks)]
+    scores = []
+    for k in range(blocks):
+        with np.errstate(all="ignore"):
+            try:
+                scores.append(score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact))
+            except (ArithmeticError, np.linalg.LinAlgError):  # so would an exception
+                scores.append((0.0, 1.0))
     return sum(t for t, _ in scores) / math.sqrt(blocks), sum(own for _, own in scores) / blocks
 
 

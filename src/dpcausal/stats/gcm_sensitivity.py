@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 
+from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -29,8 +30,7 @@ UP = 1.0 + 2.0**-40  # over the rounding of the formulas
 
 
 def _checked(strength: float, neighbours: Neighbours) -> None:
-    if not (math.isfinite(strength) and strength > 0):
-        raise InputError(f"lambda must be a finite number above zero, not {strength!r}")
+    checked_strength(strength)
     if neighbours is not Neighbours.REPLACE_ONE:
         raise InputError(
             "kernel ridge residuals are proved for replace-one neighbours only: use variant='parts'"

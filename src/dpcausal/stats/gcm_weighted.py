@@ -73,5 +73,6 @@ def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], e
     spread = float(weights @ np.square(square) @ weights)
     if not spread > 0.0:
         return 0.0, 1.0
-    total = float(weights @ left[1].prod(axis=1)) * float(np.trace(square))
-    return total / (float(size.prod()) * math.sqrt(spread)), 1.0
+    # residuals by their sizes first: products of tiny ones would vanish
+    total = float(weights @ (left[1] / size).prod(axis=1)) * float(np.trace(square))
+    return total / math.sqrt(spread), 1.0

@@ -167,3 +167,19 @@ def test_a_snp_nobody_carries_is_far_from_significant() -> None:
         score = Statistic("distance", n, n, 28.0)
         assert float(score(np.array([0]), np.array([0]))[0]) < -27
         assert float(score(np.array([n]), np.array([n]))[0]) < -27
+
+
+@pytest.mark.parametrize(
+    ("n1", "n0"), [(5 * 10**6, 5 * 10**6), (10**5, 10**7), (10**8, 10**8)], ids=["1e7", "unequal", "2e8"]
+)
+@pytest.mark.parametrize("tau", [0.06, 28.0])
+def test_rounding_adds_nothing_in_large_studies(n1: int, n0: int, tau: float) -> None:
+    """Moves of 2 alleles near the border, where squares cancel: beyond 2 by less than a hundredth of a step."""
+    rng = np.random.default_rng(n0)
+    a = rng.integers(2, n1 - 2, 20_000)
+    border = np.sqrt(tau * n1 * n0 * (a / n1) * (1 - a / n1) / (n1 + n0)) * n0 / n1
+    b = np.clip(np.rint(a * (n0 / n1) + rng.uniform(-3, 3, a.size) * border), 2, n0 - 2).astype(np.int64)
+    score = Statistic("distance", n1, n0, tau)
+    here = score(a, b)
+    for there in (score(a + 2, b), score(a - 2, b), score(a, b + 2), score(a, b - 2)):
+        assert np.abs(there - here).max() <= 2.0 + 0.01 * 2.0**-11

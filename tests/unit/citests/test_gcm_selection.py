@@ -90,9 +90,9 @@ def test_noise_is_weighed_against_fit() -> None:
     z = rng.random((n, 1))
     terms = Terms(2.0, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
     candidates = [Ridge(strength, 0.3) for strength in (0.1, 1.0, 10.0)]
-    noise = [c.noise_scale(n, terms, each=False) for c in candidates]
-    assert noise == sorted(noise, reverse=True)
     flat = Columns(*(0.5 + 0.1 * rng.uniform(-1, 1, (2, n))), z, (), (1,))
+    noise = [c.noise_scale(flat, terms, each=False) for c in candidates]
+    assert noise == sorted(noise, reverse=True)
     assert np.argmax(scores(flat, candidates, noise)) == 2
     wave = 0.5 + 0.4 * np.sin(6 * z[:, 0])
     assert np.argmax(scores(Columns(wave, 1 - wave, z, (), (1,)), candidates, noise)) == 0
@@ -117,7 +117,7 @@ def test_one_candidate_costs_nothing(rows: dc.Dataset) -> None:
     [
         ({"select": True}, "moments"),
         ({"variant": "moments", "lambdas": (1.0,)}, "select=True"),
-        ({"variant": "moments", "select": True, "lambdas": (0.0,)}, "lambda must be"),
+        ({"variant": "moments", "select": True, "lambdas": (0.0,)}, "lambda must lie"),
         ({"variant": "moments", "select": True, "bandwidths": (-1.0,)}, "bandwidth must be"),
         ({"variant": "moments", "select": True, "bandwidths": 0.5}, "must be a list"),
         ({"variant": "moments", "select": True, "share": 1.0}, "share must"),

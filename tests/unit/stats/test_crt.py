@@ -128,7 +128,7 @@ def test_ridge_reach_bounds_predictions() -> None:
         z, y = np.zeros((50, 1)), np.ones((50, 1))
         left = ridge_residuals(z, y, Kernel(1.0), penalty_of(strength, 50))
         assert abs(1 - left).max() <= ridge_reach(strength) * (1 + 1e-9) or strength < 2
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="lambda must lie"):
         ridge_reach(0.0)
     with pytest.raises(InputError, match="replace-one"):
         crt_sensitivity("add-remove", "kernel")

@@ -26,8 +26,8 @@ def _band(x: Any, n: Any, nx: Any, ny: Any, tau: Any) -> Any:
         return ny - edge, ny
     a = nx * (nx * n + tau * ny)
     b = nx * ny * (tau * (0.5 * n - x) + n * x)
-    c = ny * x * (ny * n * x - tau * nx * (n - x))
-    root = math.sqrt(max(b * b - a * c, 0.0))
+    # b^2 - a c with c = ny x (ny n x - tau nx (n - x)), the cancelling terms taken out
+    root = n * math.sqrt(tau * nx * ny * (0.25 * tau * nx * ny + n * x * (nx - x)))
     return (b - root) / a, (b + root) / a
 
 
