@@ -220,8 +220,10 @@ def test_the_check_as_json_and_its_exit_code(messy: Path, capsys: pytest.Capture
     assert 'Declared, but not in t.csv: "nn"' in said.out
     assert said.err.startswith('dpcausal: t.csv has no column "nn"')
     assert said.err.count("\n") == 1
-    assert run(["schema", "t.csv", "--json"]) == 2
-    assert capsys.readouterr().err.startswith("dpcausal: --json goes with --check")
+    assert run(["schema", "t.csv", "--json"]) == 0
+    drafted = json.loads(capsys.readouterr().out)
+    assert list(drafted)[:2] == ["private", "warning"]
+    assert drafted["private"] is False
 
 
 def test_a_draft_in_use_warns_once_until_its_mark_is_removed(

@@ -84,7 +84,7 @@ def run_schema(
 
 def _draft_as_json(text: str) -> str:
     """A draft as an object: that it is not private, its columns, and the text of the file."""
-    found = {"private": False, "why_not_private": NOT_A_RELEASE, **tomllib.loads(text), "toml": text}
+    found = {"private": False, "warning": NOT_A_RELEASE, **tomllib.loads(text), "toml": text}
     return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
 
 

@@ -38,9 +38,9 @@ def without_constants(schema: Schema, known: Knowledge, method: str) -> Knowledg
                     f'required names "{name}", which has one level: it can\'t depend on anything'
                 )
     if len(schema) - len(single) < 2:
+        have = "has" if len(single) == 1 else "have"
         raise InputError(
-            f"a graph needs at least two columns with two levels or more; {_and(single)} {'has' if len(single) == 1 else 'have'} "
-            "one level"
+            f"a graph needs at least two columns with two levels or more; {_and(single)} {have} one level"
         )
     if method in TABLES_ONLY:
         for name, column in schema.items():
