@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 BLOCK = 1 << 23
+SHORT = 1 << 30  # a block from here on, made so by one row, has places that Arrow can't count in 32 bits
 DELIMITERS = (",", ";", "\t", "|")
 MARK = b"\xef\xbb\xbf"
 _ENDS = np.zeros(256, dtype=np.bool_)
@@ -200,7 +201,7 @@ def _parse(
 ) -> list[pa.Array]:
     names = [str(place) for place in range(width)]
     wanted = [names[place] for place in places]
-    if regular and wanted:
+    if regular and wanted and len(block) < SHORT:
         # to Arrow a block is a file of its own, and it takes one mark off the start: give it one to take
         whole = MARK + block if block.startswith(MARK) else block
         try:
@@ -224,6 +225,5 @@ def _parse(
     if ragged is not None:
         ragged.fewer += sum(0 < len(row) < width for row in rows)
         ragged.more += sum(len(row) > width for row in rows)
-    return [
-        pa.array([row[place] if place < len(row) else b"" for row in rows], pa.binary()) for place in places
-    ]
+    type_ = pa.binary() if len(block) < SHORT else pa.large_binary()
+    return [pa.array([row[place] if place < len(row) else b"" for row in rows], type_) for place in places]

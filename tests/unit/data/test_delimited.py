@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import dpcausal as dc
 from dpcausal.data import delimited
 
 MARK = delimited.MARK
@@ -46,6 +49,23 @@ def test_every_row_is_kept(
 ) -> None:
     monkeypatch.setattr(delimited, "BLOCK", block)
     assert rows(body) == expected
+
+
+def test_blocks_that_arrow_can_t_count_are_read_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Made so by one row of a gigabyte, so it must not show; here every block counts as one."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'a,b\nyes,1\n"no",0.5\nyes\n1,2,3\n')
+    schema = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Numeric(0, 1, bins=[0.75]))
+    usual = dc.read(path, schema)
+    monkeypatch.setattr(delimited, "SHORT", 1)
+    (found,) = delimited.chunks(io.BytesIO(b"1,2\n3,4\n"), b"", 2, [0, 1], ",")
+    assert [column.type for column in found] == [pa.large_binary()] * 2
+    assert [column.to_pylist() for column in found] == [[b"1", b"3"], [b"2", b"4"]]
+    long = dc.read(path, schema)
+    for name in schema:
+        assert long.codes[name].tolist() == usual.codes[name].tolist()
 
 
 def test_a_blank_line_is_a_missing_value_where_there_is_one_column() -> None:
