@@ -57,6 +57,6 @@ def checked_list(values: object, name: str, of: str) -> list[Any]:
 
 
 def checked_ledger(ledger: object) -> None:
-    """None, an address, or an opened ledger."""
+    """None, an address, or an opened ledger. The error doesn't show it: there may be a password in it."""
     if not (ledger is None or isinstance(ledger, str) or hasattr(ledger, "charge")):
-        raise InputError(f"ledger must be an address such as sqlite:///file.db, not {ledger!r}")
+        raise InputError(f"ledger must be an address such as sqlite:///file.db, not {type(ledger).__name__}")
