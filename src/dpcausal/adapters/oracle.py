@@ -31,7 +31,7 @@ from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PrivacyStatement
+from dpcausal.core.statement import SCHEMA, PrivacyStatement
 from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
@@ -41,7 +41,7 @@ from dpcausal.privacy.budget import Budget
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
-PUBLIC = ("the schema (columns, levels, bins)", "the loop, the test and its level")
+PUBLIC = (SCHEMA, "the loop, the test and its level")
 NOT_PAID = Outcome(independent=False)
 Key = tuple[frozenset[str], frozenset[str]]
 

@@ -16,6 +16,7 @@ from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_ledger, checked_level, checked_list, checked_name
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import SCHEMA
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.scan import DRAFT_LIMIT
@@ -24,7 +25,7 @@ from dpcausal.privacy.budget import Budget
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
-PUBLIC = ("the schema (columns, levels, bins)", "the question, the test and its level")
+PUBLIC = (SCHEMA, "the question, the test and its level")
 EXACT = "the exact statistic"
 
 

@@ -29,6 +29,7 @@ __all__ = ["KNOWN_LIMITS", "RELATIONS", "WEAK", "PrivacyStatement", "known_limit
 FORMAT = 1
 
 ONE_ROW = "one row"
+SCHEMA = "the schema (columns, levels, spellings, bounds, bins)"  # what every method takes as public
 _LIMITS = (
     "Timing is not protected: how long a run takes can depend on the data.",
     "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, rounded to "

@@ -13,6 +13,7 @@ from dpcausal.core.arguments import checked_count, checked_ledger, checked_level
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
+from dpcausal.core.statement import SCHEMA
 from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
@@ -41,7 +42,7 @@ DRIVERS = {
     "moments": "moments",
 }
 SETTLED = ("measured", "moments")  # where answers contradict each other, show the nearest graph that exists
-PUBLIC = ("the schema (columns, levels, bins)", "the method, its level and background knowledge")
+PUBLIC = (SCHEMA, "the method, its level and background knowledge")
 
 
 def discover(
