@@ -28,7 +28,7 @@ DISCOVER: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": "1"}, "epsilon must be a number"),
     ({"delta": None}, "delta must be a number"),
     ({"ledger": 3, "dataset": "cohort"}, "ledger must be an address"),
-    ({"ledger": b"postgresql://u:s3cret@h/db", "dataset": "cohort"}, "file.db, not bytes$"),
+    ({"ledger": b"postgresql://u:s3cret@h/db", "dataset": "cohort"}, "file.db, not bytes"),
 ]
 TEST: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (("smoke", 5), {}, "the name of a column must be text, not 5"),
