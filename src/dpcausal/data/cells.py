@@ -16,6 +16,7 @@ import pyarrow as pa
 from dpcausal.core.errors import InputError
 
 FULL = 400  # a decimal with a larger exponent, which no float has, is not written out in full
+_USUAL, _SMALL = frozenset({str, int, float, bool}), 1 << 64
 _MISSING_TYPES = ("NAType", "NaTType")
 
 
@@ -103,6 +104,8 @@ def _printed(cell: Any) -> bytes | None:
 
 
 def _spelled(cell: Any) -> bytes | None:
+    if type(cell) in _USUAL and cell == cell and (type(cell) is not int or -_SMALL < cell < _SMALL):
+        return str(cell).encode("utf-8", "surrogatepass")  # the same by a shorter way
     if isinstance(cell, np.float16 | np.float32):
         cell = float(str(cell))  # as many digits as its own type holds: 0.1, not 0.10000000149
     if isinstance(cell, np.generic) and not isinstance(cell, np.datetime64 | np.timedelta64):
