@@ -44,6 +44,7 @@ from dpcausal.stats.crt import SCORES, Score, crt_sensitivity, crt_statistic, ra
 
 Floats = NDArray[np.float64]
 COPIES = 200  # with the real column, unless the level asks for more
+MOST_COPIES = 10_000
 PILOT = 64  # draws that show the mean and spread of a function's law
 RANK_COPIES = 20  # the paper's choice: more copies make its rank noisier
 
@@ -129,9 +130,14 @@ class Crt:
     def _copies(self, level: float) -> int:
         """m: so that level (m + 1) is a whole number, as nearly as can be from below."""
         if self.copies is None and self.release == "decision":
-            return math.ceil(max(1, round(level * COPIES)) / level - 1e-9) - 1
-        copies = self.copies or math.ceil(max(RANK_COPIES, 1 / level) - 1e-9) - 1
-        _largest(level, copies)
+            copies = math.ceil(max(1, round(level * COPIES)) / level - 1e-9) - 1
+        else:
+            copies = self.copies or math.ceil(max(RANK_COPIES, 1 / level) - 1e-9) - 1
+            _largest(level, copies)
+        if copies > MOST_COPIES:
+            raise InputError(
+                f"crt draws at most {MOST_COPIES:,} copies, not the {copies:,} of level {level:g}"
+            )
         return copies
 
     def _statistics(self, question: Question, data: Dataset, copies: int, n: int | None) -> Floats:

@@ -8,6 +8,8 @@ from typing import Any
 
 from dpcausal.core.errors import InputError
 
+LEAST_LEVEL = 1e-12
+
 
 def checked_level(level: object, name: str = "level") -> float:
     """A number strictly between 0 and 1.
@@ -20,6 +22,8 @@ def checked_level(level: object, name: str = "level") -> float:
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise InputError(f"{name} must lie strictly between 0 and 1, not {level!r}")
+    if not LEAST_LEVEL <= level <= 1 - LEAST_LEVEL:  # a slip of the pen, and beyond what laws are computed to
+        raise InputError(f"{name} must be at least {LEAST_LEVEL:g} away from 0 and 1, not {level!r}")
     return float(level)
 
 

@@ -219,8 +219,8 @@ def run(
     task: Task, *, harmonics: int | None = None, reach: float | None = None, stable: bool = True
 ) -> Found:
     """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
-    if reach is not None and not (math.isfinite(reach) and reach > 0):
-        raise InputError(f"reach must be a finite number above zero, not {reach!r}")
+    if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
+        raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
     moments, used = measure(task, harmonics, reach)
     found, silent = search(task, moments, stable)
     notes = [
