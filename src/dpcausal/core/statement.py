@@ -163,6 +163,9 @@ class PrivacyStatement:
         """The statement in a few plain lines (``statement_words.py``)."""
         return summary(self)
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def plot(self, ax: Any = None) -> Any:
         """Draw where the budget went with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
         return import_module("dpcausal.plots").plot_budget(self, ax)  # that room is above this one

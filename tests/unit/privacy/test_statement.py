@@ -133,6 +133,12 @@ def test_summary_and_html() -> None:
     assert "<script>" not in statement._repr_html_()
 
 
+def test_print_gives_the_words_and_repr_stays() -> None:
+    statement = made()
+    assert str(statement) == statement.summary()
+    assert repr(statement).startswith("PrivacyStatement(private=True")
+
+
 def test_weak_promises_are_named() -> None:
     """Above epsilon 10, and from delta 1/n on where n is public: in the limits, and not called hard to tell apart."""
     assert weak_promise(10.0, 1e-4, 8000) == ()
