@@ -13,6 +13,7 @@ from dpcausal.citests.question import Question
 from dpcausal.citests.registry import any_method_named
 from dpcausal.citests.result import CITestResult
 from dpcausal.citests.session import Session
+from dpcausal.citests.trend import tau_of, trend_words
 from dpcausal.core.arguments import checked_ledger, checked_level, checked_list, checked_name
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
@@ -110,7 +111,9 @@ def ci_test(
         limits=(DRAFT_LIMIT,) if data.schema.draft else (),
         rows=data.n if rows else None,
     )
-    how = how_given(test, question, data, data.n if rows or epsilon is None else None)
+    public_rows = data.n if rows or epsilon is None else None
+    how = how_given(test, question, data, public_rows)
+    signed = getattr(test, "variant", "") != "weighted"
     if "declared bins" in why:
         how = ""  # the choice has said it
     return CITestResult(
@@ -126,6 +129,8 @@ def ci_test(
         else outcome.statistic,
         dof=outcome.dof,
         why="; ".join(part for part in (why, outcome.chosen, how) if part),
+        trend=trend_words(name, question, outcome, public_rows, signed=signed),
+        tau=tau_of(name, outcome, public_rows),
         privacy=statement,
     )
 

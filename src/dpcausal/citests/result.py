@@ -14,8 +14,9 @@ from dpcausal.core.statement import PrivacyStatement
 class CITestResult:
     """Whether x and y may be independent given the rest, at a level; the statement says what that told about anyone.
 
-    ``pvalue`` and ``statistic`` are None where the mechanism releases only a decision. ``independent`` means that
-    independence was not rejected.
+    ``pvalue`` and ``statistic`` are None where the mechanism releases only a decision. ``independent`` means no more
+    than that independence was not rejected: there was no evidence against it at this level and budget. ``trend`` says
+    which way y goes with x where the statistic has a sign, ``tau`` how far (``kendall``; see ``trend.py``).
     """
 
     x: str
@@ -29,6 +30,8 @@ class CITestResult:
     dof: int | None
     why: str
     privacy: PrivacyStatement
+    trend: str = ""
+    tau: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -42,6 +45,8 @@ class CITestResult:
             "pvalue": self.pvalue,
             "statistic": self.statistic,
             "dof": self.dof,
+            "tau": self.tau,
+            "trend": self.trend or None,
             "why": self.why,
             "privacy": self.privacy.to_dict(),
         }
@@ -55,7 +60,8 @@ class CITestResult:
         about = f"{self.x} and {self.y}" + (f" given {', '.join(self.given)}" if self.given else "")
         found = "no evidence against independence" if self.independent else "dependent"
         pvalue = "" if self.pvalue is None else f" (p = {self.pvalue:.3g}, level {self.level:g})"
-        return f"{about}: {found}{pvalue}. Test: {self.method}; {self.why}.\n{self.privacy.summary()}"
+        trend = f"{self.trend}\n" if self.trend else ""
+        return f"{about}: {found}{pvalue}. Test: {self.method}; {self.why}.\n{trend}{self.privacy.summary()}"
 
     def __str__(self) -> str:
         return self.summary()
