@@ -18,8 +18,8 @@ from typing import Any, TextIO
 import typer
 
 from dpcausal._version import __version__
-from dpcausal.cli.usage import budget_hint, usage_words
-from dpcausal.core.errors import BudgetError, DpcausalError
+from dpcausal.cli.usage import usage_words
+from dpcausal.core.errors import DpcausalError
 from dpcausal.core.waiting import listening
 
 # modules of dpcausal.cli with a register(app) function, in the order of --help
@@ -183,8 +183,6 @@ def _run(arguments: list[str] | None) -> int:
         for line in _warnings:
             fail(line, 0)
         return code
-    except BudgetError as error:
-        return fail(f"{error}{budget_hint(error)}", error.exit_code)
     except DpcausalError as error:
         return fail(str(error), error.exit_code)
     except typer.Exit as stop:

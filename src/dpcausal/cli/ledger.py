@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.tables import print_table
-from dpcausal.cli.weak import warn_weak
+from dpcausal.cli.weak import warn_large_delta, warn_weak
 from dpcausal.core.errors import InputError, LedgerError
 from dpcausal.privacy.accounting.filter import check_total
 
@@ -93,6 +93,7 @@ def create(
     check_total(epsilon, delta)  # before a file is made
     opened = _open(ledger, create=True)
     warn_weak(epsilon, delta)
+    warn_large_delta(delta)
     entry = opened.create(dataset, epsilon, delta, neighbours=neighbours)
     if as_json:
         _print_json(_as_numbers(entry))
@@ -105,7 +106,7 @@ def create(
 
 @commands.command()
 def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
-    """Total, spent and left of each data set.
+    """Total, spent and left of each data set, and what all its releases together promise, in words.
 
     [bold]Examples[/bold]
 
@@ -113,9 +114,13 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
     dpcausal ledger show --ledger sqlite:///budget.db --dataset cohort --json
     """
+    from dpcausal.privacy.ledger.accounts import apart
+
     accounts = _open(ledger).show(dataset)
+    several = apart(accounts)
     if as_json:
-        _print_json({"datasets": [asdict(account) for account in accounts]})
+        told = [{**asdict(account), "promise": account.promise()} for account in accounts]
+        _print_json({"datasets": told, **({"remark": several} if several else {})})
         return
     rows = []
     for account in accounts:
@@ -124,6 +129,10 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
         rows.append([account.dataset, *(f"{amount:g}" for amount in amounts), str(account.releases)])
     heads = ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"]
     print_table(heads, rows, title="Budgets", left=heads[:1], wraps=heads[:1])
+    for account in accounts:
+        typer.echo(f"{account.dataset}: {account.promise()}" if len(accounts) > 1 else account.promise())
+    if several:
+        typer.echo(several)
 
 
 @commands.command()

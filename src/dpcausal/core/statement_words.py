@@ -142,4 +142,6 @@ def _ledger_words(statement: PrivacyStatement) -> str:
         return NO_LEDGER
     where = f"data set {statement.ledger.get('dataset')!r}, entry {statement.ledger.get('entry')}"
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
-    return f"Ledger: {where}" + (f", charged all that was asked for ({asked})." if asked else ".")
+    left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
+    charged = f", charged all that was asked for ({asked})" if asked else ""
+    return f"Ledger: {where}{charged}" + (f"; left in the ledger: {left}." if left else ".")

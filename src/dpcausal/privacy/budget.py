@@ -17,9 +17,10 @@ A budget can't be copied, pickled or used after ``fork``: two copies could spend
 >>> from dpcausal.privacy.events import PureEvent
 >>> budget = Budget(1.0)
 >>> budget.charge(PureEvent(label="median", neighbours="replace-one", mechanism="exponential", cost=0.8))
->>> budget.charge(PureEvent(label="median", neighbours="replace-one", mechanism="exponential", cost=0.5))
+>>> again = PureEvent(label="median", neighbours="replace-one", mechanism="exponential", cost=0.5)
+>>> budget.charge(again)  # doctest: +ELLIPSIS
 Traceback (most recent call last):
-dpcausal.core.errors.BudgetError: the budget does not allow it: asked epsilon 0.5, spent 0.8, left 0.2
+dpcausal.core.errors.BudgetError: the budget does not allow it: asked epsilon 0.5, spent 0.8, left 0.2; ask for ...
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class Budget:
         self._note = dict(note or {})
         self._release = uuid.uuid4().hex
         self._entry: Entry | None = None
+        self._left: dict[str, float] = {}  # in the ledger, after the charge
         self._spent = Spent()
         self._events: list[Event] = []
         self._lock = threading.Lock()
@@ -151,6 +153,7 @@ class Budget:
             neighbours=self.neighbours,
             note={"dpcausal": __version__, **self._note},
         )
+        self._left = self._ledger.left_after(self._entry)
 
     def left_epsilon(self) -> float:
         """Largest epsilon one more pure event may cost: by the sum of epsilon, or by rho = epsilon^2/2."""
@@ -227,7 +230,7 @@ class Budget:
     def _composition(self, guarantee: Reading) -> str:
         """How costs add up, in plain words, then in the field's own."""
         if guarantee.by in ("epsilon", "rho"):
-            plain = "what to ask was fixed before any answer was seen, and the costs are added up"
+            plain = "what to ask was fixed before this call saw any answer, and the costs are added up"
             if guarantee.by == "epsilon":
                 return f"{plain} (fixed in advance; sums of epsilon and of delta)"
             return f"{plain} (fixed in advance; sum of rho, converted at the best Renyi order)"
@@ -246,4 +249,5 @@ class Budget:
             "release": self._entry.release,
             "entry": self._entry.seq,
             "hash": self._entry.hash,
+            **({"left": self._left} if self._left else {}),
         }

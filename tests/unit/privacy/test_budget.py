@@ -35,7 +35,8 @@ def test_refusal_says_asked_spent_left() -> None:
         0.25,
         3,
     )
-    assert str(error) == "the budget does not allow it: asked epsilon 0.5, spent 0.75, left 0.25"
+    told = "the budget does not allow it: asked epsilon 0.5, spent 0.75, left 0.25"
+    assert str(error) == f"{told}; ask for at most 0.25 of epsilon"
     assert len(budget.events) == 1
     budget.charge(pure(0.25))  # the refusal took nothing
     assert budget.spent_epsilon() == 1.0

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +27,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.accounting.exact import add, exact, fits, left_of
 from dpcausal.privacy.accounting.filter import check_total
 from dpcausal.privacy.ledger import rows, tables
+from dpcausal.privacy.ledger.accounts import Account, account
 from dpcausal.privacy.ledger.chain import (
     CHARGE,
     Entry,
@@ -40,23 +40,8 @@ from dpcausal.privacy.ledger.chain import (
 from dpcausal.privacy.ledger.connection import Database
 from dpcausal.privacy.ledger.tables import entries
 
+DECISION = "a new budget is the decision of whoever is answerable for the data"
 _RELEASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
-
-
-@dataclass(frozen=True)
-class Account:
-    """A data set's total, what was spent of it and what is left."""
-
-    dataset: str
-    neighbours: str
-    epsilon: float
-    delta: float
-    spent_epsilon: float
-    spent_delta: float
-    left_epsilon: float
-    left_delta: float
-    releases: int
-    created: str
 
 
 class Ledger:
@@ -64,6 +49,7 @@ class Ledger:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._totals: dict[str, Entry] = {}  # of data sets that were charged; a total never changes
 
     @property
     def name(self) -> str:
@@ -111,7 +97,11 @@ class Ledger:
             old = rows.find(connection, entries.c.release == entry.release)
             if old is None:
                 return rows.append(connection, entry)
-            raise LedgerError(f"the ledger {self.name} has a data set {dataset!r} already")
+            found = account(*rows.first_and_last(connection, self.name, dataset), 0)
+            raise LedgerError(
+                f"the ledger {self.name} has a data set {dataset!r} already: total epsilon {found.epsilon:.6g}, delta "
+                f"{found.delta:.6g} ({found.neighbours}); left {found.left_words()}; a total can't be changed"
+            )
 
         return self._database.run(work, write=True)
 
@@ -140,6 +130,7 @@ class Ledger:
             now = rows.lock(connection, self.name)
             total, last = rows.first_and_last(connection, self.name, dataset)
             rows.check_tail(connection, self.name, now)
+            self._totals[dataset] = total
             allowed = total.to_dict()["note"]["neighbours"]
             if allowed != relation.value:
                 raise LedgerError(
@@ -170,11 +161,17 @@ class Ledger:
                 ("delta", delta, spent[1], after[1], exact(total.delta)),
             ):
                 if not fits(new, cap):
-                    where = f"budget of data set {dataset!r}"
-                    raise BudgetError.of(where, unit, cost, float(so_far), float(left_of(so_far, cap)))
+                    where, left = f"budget of data set {dataset!r}", float(left_of(so_far, cap))
+                    advice = DECISION if left > 0 else f"nothing is left: {DECISION}"
+                    raise BudgetError.of(where, unit, cost, float(so_far), left, advice)
             return rows.append(connection, entry)
 
         return self._database.run(work, write=True)
+
+    def left_after(self, entry: Entry) -> dict[str, float]:
+        """What was left, of epsilon and of delta, after a charge made here; read in the transaction of that charge."""
+        found = account(self._totals[entry.dataset], entry, 0)
+        return {"epsilon": found.left_epsilon, "delta": found.left_delta}
 
     def show(self, dataset: str | None = None) -> list[Account]:
         """Total, spent and left of every data set, or of one, by name."""
@@ -189,7 +186,7 @@ class Ledger:
             if dataset is not None:
                 counts = counts.where(entries.c.dataset == dataset)
             found = [
-                _account(*rows.first_and_last(connection, self.name, name), count - 1)
+                account(*rows.first_and_last(connection, self.name, name), count - 1)
                 for name, count in connection.execute(counts).all()
             ]
             if dataset is not None and not found:
@@ -227,22 +224,3 @@ class Ledger:
 
 def _time() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _account(total: Entry, last: Entry, releases: int) -> Account:
-    cap, spent = (
-        (exact(total.epsilon), exact(total.delta)),
-        (exact(last.spent_epsilon), exact(last.spent_delta)),
-    )
-    return Account(
-        dataset=total.dataset,
-        neighbours=str(total.to_dict()["note"]["neighbours"]),
-        epsilon=float(cap[0]),
-        delta=float(cap[1]),
-        spent_epsilon=float(spent[0]),
-        spent_delta=float(spent[1]),
-        left_epsilon=float(left_of(spent[0], cap[0])),
-        left_delta=float(left_of(spent[1], cap[1])),
-        releases=releases,
-        created=total.time,
-    )

@@ -1,0 +1,100 @@
+"""What a ledger tells in words: all releases together, what is left, and why it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpcausal.core.errors import BudgetError, LedgerError
+from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.events import PureEvent
+from dpcausal.privacy.ledger import Ledger
+from dpcausal.privacy.ledger.accounts import apart
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/ledger.db"
+
+
+@pytest.fixture
+def ledger(url: str) -> Ledger:
+    made = Ledger.open(url, create=True)
+    made.create("cohort", 3.0, 1e-5)
+    return made
+
+
+def test_all_releases_together_in_words(ledger: Ledger) -> None:
+    (account,) = ledger.show()
+    assert account.promise() == "Nothing was released yet, so nothing is told of any row."
+    ledger.charge("cohort", "a", 1.0, 1e-6)
+    (account,) = ledger.show()
+    assert account.promise() == (
+        "The one release: epsilon 1, delta 1e-06 (replace-one): of two tables with the same number of rows that differ "
+        "in one row, no result of it is more than 2.72 times as likely from one as from the other, apart from a "
+        "probability of at most 1e-06."
+    )
+    ledger.charge("cohort", "b", 1.6, 1e-6)
+    (account,) = ledger.show()
+    assert account.promise().startswith("All 2 releases together: epsilon 2.6, delta 2e-06 (replace-one)")
+    assert "no result of them all is more than 13.5 times as likely" in account.promise()  # e^2.6
+
+
+def test_without_delta_there_is_no_exception(ledger: Ledger) -> None:
+    ledger.charge("cohort", "a", 1.0)
+    (account,) = ledger.show()
+    assert "apart from" not in account.promise()
+
+
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [("replace-one", "sum of epsilon"), ("add-remove", "relations differ (add-remove, ")],
+)
+def test_several_data_sets_are_told_apart(ledger: Ledger, relation: str, said: str) -> None:
+    ledger.create("survey", 1.0, neighbours=relation)
+    ledger.charge("cohort", "a", 1.0)
+    assert apart(ledger.show()) == ""
+    ledger.charge("survey", "b", 1.0, neighbours=relation)
+    assert said in apart(ledger.show())
+
+
+def test_left_after_a_charge_is_that_of_the_charge(ledger: Ledger, url: str) -> None:
+    first = ledger.charge("cohort", "a", 1.0, 1e-6)
+    Ledger.open(url).charge("cohort", "b", 1.5)  # somebody else, later
+    assert ledger.left_after(first) == {"epsilon": 2.0, "delta": 9e-6}
+
+
+def test_a_statement_knows_what_is_left(ledger: Ledger, url: str) -> None:
+    del ledger
+    budget = Budget(0.5, 1e-6, ledger=url, dataset="cohort")
+    budget.charge(PureEvent(label="x", neighbours="replace-one", mechanism="m", cost=0.25))
+    note = budget.statement(released=["x"]).ledger
+    assert note is not None
+    assert note["left"] == {"epsilon": 2.5, "delta": 9e-6}
+
+
+def test_a_data_set_that_is_there_is_told_with_its_total(ledger: Ledger) -> None:
+    ledger.charge("cohort", "a", 2.6, 2e-6)
+    with pytest.raises(
+        LedgerError,
+        match=r"already: total epsilon 3, delta 1e-05 \(replace-one\); left epsilon 0\.4, delta 8e-06;",
+    ):
+        ledger.create("cohort", 5.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "spent", "said"),
+    [
+        (1.0, 2.5, "left 0.5; ask for at most 0.5 of epsilon; a new budget"),
+        (1.0, 3.0, "left 0; nothing is left: a"),
+    ],
+)
+def test_the_refusal_itself_says_what_can_be_done(
+    ledger: Ledger, asked: float, spent: float, said: str
+) -> None:
+    ledger.charge("cohort", "a", spent)
+    with pytest.raises(BudgetError) as caught:
+        ledger.charge("cohort", "b", asked)
+    assert said in str(caught.value)
+    assert str(caught.value).count("a new budget is the decision") == 1
