@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +37,10 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
 # charged to a ledger; one JSON object for a script
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --epsilon 0.5 --ledger sqlite:///budget.db --dataset cohort --json
+
+# kept in files: DIR/answer.json and DIR/privacy.json
+dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
+  --epsilon 0.5 --out answer
 
 # not private, to compare with
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
@@ -95,18 +100,28 @@ def run_test(
     ] = "replace-one",
     ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
     dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Also write answer.json and privacy.json here; earlier ones are kept, in DIR/earlier-1 and so on.",
+            metavar="DIR",
+            parser=path,
+        ),
+    ] = None,
     no_privacy: Annotated[
         bool, typer.Option("--no-privacy", help="The classical answer, not private.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Run it; the result goes to standard output."""
+    """Run it; the result goes to standard output, and to files in DIR where one is given."""
     import dpcausal as dc
     from dpcausal.citests.question import Question
     from dpcausal.cli.weak import warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
+    from dpcausal.data.like_missing import order_remarks
     from dpcausal.data.toml import place_of
     from dpcausal.privacy.accounting.filter import check_total
 
@@ -143,5 +158,8 @@ def run_test(
             ledger=ledger,
             dataset=dataset,
         )
+    if found.method in ("kendall", "spearman"):
+        for line in order_remarks({name: declared[name] for name in (x, y)}):
+            warnings.warn(line, UserWarning, stacklevel=1)
     warn_weak(epsilon, delta, None if neighbours == "add-remove" else rows.n)
     typer.echo(found.to_json() if as_json else found.summary())

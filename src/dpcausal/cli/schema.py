@@ -126,11 +126,15 @@ def share(count: int, rows: int) -> str:
 
 def remarks(found: SchemaCheck) -> list[str]:
     """One line for each thing that a person should know, columns in their order."""
+    from dpcausal.data.identifiers import repeats_words
+
     lines = [f'Declared, but not in {found.label}: "{name}"' for name in found.not_in_data]
     if found.not_in_schema:
         names = ", ".join(f'"{name}"' for name in found.not_in_schema)
         lines.append(f"In {found.label}, but not declared, so never read: {names}")
     lines += _ragged(found)
+    lines += [repeats_words(name, rows) for name, rows in found.repeats]
+    lines += found.orders
     for column in found.columns:
         if column.fault:
             lines.append(f"{column.name}: {column.fault}")
@@ -162,7 +166,7 @@ def remarks(found: SchemaCheck) -> list[str]:
         lines.append(
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
-    even = found.ragged.fewer == found.ragged.more == 0
+    even = found.ragged.fewer == found.ragged.more == 0 and not found.repeats
     if found.usable and even and not found.not_in_schema and all(column.fine for column in found.columns):
         lines.append(f"Every cell of {found.rows:,} rows is used as it stands.")
     elif found.usable:

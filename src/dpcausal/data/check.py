@@ -3,8 +3,8 @@
 A private release never says that a value was clamped or a text was no level, since that depends on rows. Whoever holds
 the rows may look beforehand: which declared columns are missing, which cells are missing or mean no level or no number
 and what becomes of them, which are clamped, which bins and levels stay empty, how many rows of a CSV have more or fewer
-cells than its header. An alias is a declared spelling; a declared code for "missing" is missing.
-The answer is as sensitive as the data.
+cells than its header, which identifiers repeat. An alias is a declared spelling; a declared code for "missing" is
+missing. The answer is as sensitive as the data.
 Cost: as reading, and at most ``seen.KEPT`` distinct texts a column.
 """
 
@@ -24,6 +24,9 @@ from dpcausal.data.categories import CategoricalCoder
 from dpcausal.data.coerce import check_type
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.delimited import Ragged
+from dpcausal.data.files import Source
+from dpcausal.data.identifiers import Repeats, named_like_one
+from dpcausal.data.like_missing import order_remarks
 from dpcausal.data.numbers import NumericCoder, parsed
 from dpcausal.data.schema import Schema
 from dpcausal.data.seen import CODES, Texts, present, watched
@@ -73,6 +76,10 @@ class SchemaCheck:
     not_in_schema: list[str]
     draft: bool
     ragged: Ragged = field(default_factory=Ragged)
+    repeats: list[tuple[str, int]] = field(
+        default_factory=list
+    )  # columns that look like identifiers, and rows beyond the first with the same one
+    orders: list[str] = field(default_factory=list)  # remarks on levels in an order; from the schema alone
 
     @property
     def usable(self) -> bool:
@@ -105,6 +112,7 @@ class SchemaCheck:
             "draft": self.draft,
             "not_in_data": self.not_in_data,
             "not_in_schema": self.not_in_schema,
+            "repeated_identifiers": [{"column": name, "rows": rows} for name, rows in self.repeats],
             "columns": columns,
         }
 
@@ -201,10 +209,15 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
             other = str(schema[name].other)
             faulty[name] = ColumnCheck(name, type(schema[name]).__name__.lower(), other, fault=str(error))
     looked = [name for name in here if name not in faulty]
+    repeats = {name: Repeats(name) for name in _identifiers(found, looked)}
     rows = 0
-    for chunk in watched(found, looked, progress) if looked else ():
+    every = [*looked, *(name for name in repeats if name not in looked)]
+    for chunk in watched(found, every, progress) if looked else ():
         for name, array in chunk.items():
-            lookers[name].add(array)
+            if name in lookers:
+                lookers[name].add(array)
+            if name in repeats:
+                repeats[name].add(array)
         rows += len(chunk[looked[0]])
     if looked and rows == 0:
         raise InputError(f"{found.label} has no rows")
@@ -216,4 +229,20 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         [name for name in dict.fromkeys(found.names) if name and name not in schema],
         schema.draft,
         getattr(found, "ragged", Ragged()),
+        [(name, more) for name, repeated in repeats.items() if (more := repeated.more())],
+        order_remarks(schema),
     )
+
+
+def _identifiers(found: Source, looked: list[str]) -> list[str]:
+    """Columns to be looked at for repeats: named like an identifier and declared, or in the same file."""
+    if isinstance(found, Columns):
+        return [name for name in looked if named_like_one(name)]
+    types = dict(zip(found.names, found.types, strict=True))
+    return [
+        name
+        for name, type_ in types.items()
+        if named_like_one(name)
+        and found.names.count(name) == 1
+        and (type_ is None or arrow.value_kind(type_) != "unsupported")
+    ]

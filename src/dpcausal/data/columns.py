@@ -73,7 +73,11 @@ class Categorical:
             raise SchemaError(f"ordered must be true or false, not {self.ordered!r}")
         other = levels[0] if self.other is None else as_level(self.other)
         if str(other) not in first:
-            raise SchemaError(f"other is {other!r}, which is not a level{did_you_mean(str(other), first)}")
+            hint = (
+                did_you_mean(str(other), first)
+                or f": add it to levels ({len(first)} so far), or name one of them"
+            )
+            raise SchemaError(f"other is {other!r}, which is not a level{hint}")
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "ordered", bool(self.ordered))
         object.__setattr__(self, "other", first[str(other)])

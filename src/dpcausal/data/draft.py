@@ -16,23 +16,31 @@ import numpy as np
 
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.data import arrow, toml
-from dpcausal.data.columns import MOST_BOUND, Numeric
+from dpcausal.data.columns import MOST_BOUND, Categorical, Numeric
 from dpcausal.data.delimited import Ragged
 from dpcausal.data.draft_levels import levels_of
-from dpcausal.data.files import Source
+from dpcausal.data.files import Delimited, Source
+from dpcausal.data.identifiers import Repeats, header_like_values, repeats_words
+from dpcausal.data.like_missing import like_missing
 from dpcausal.data.seen import Seen, watched
 from dpcausal.data.sources import Columns, open_source
 
 MOST = 50  # distinct texts a column may have to be drafted as categorical
 FEW = 12  # distinct whole numbers up to which a column is drafted as categorical
-CUTS, CENTRAL = 8, (0.01, 0.99)  # about how many cut points, and the part of the numbers they lie in
+CENTRAL = (0.01, 0.99)  # the part of the numbers that cut points lie in
+CUTS = (
+    (100_000, 8),
+    (20_000, 5),
+    (0, 3),
+)  # (rows from which on, about how many cut points): docs/guides/schema.md
 MOSTLY = 0.8  # part of the cells that must be numbers, or nearly, for a column with other texts to be drafted numeric
 WARNING = """\
 # DRAFT, read from the data itself: NOT PRIVATE. Levels, spellings, codes, bounds and cut points below come from rows.
 # Before you use this file with a private release, or show it to anyone, check every line against public
 # knowledge (a codebook, a form, common sense) and change what only the data could have told you.
 # Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
-# on your own machine, by `dpcausal schema DATA --check THIS_FILE`.
+# on your own machine, by `dpcausal schema DATA --check THIS_FILE`. Missing values go to `other` too: empty cells,
+# NA, N/A, NaN, null and None without being listed, other texts and codes where `missing` lists them.
 draft = true  # delete this line and those above when every line is checked; until then every use warns
 """
 
@@ -47,14 +55,22 @@ def draft(source: Any, *, progress: bool = False) -> str:
     usable = [name for name in names if not faults[name]]
     if not usable:
         raise InputError(f"{found.label} has no column that can be drafted")
-    seen = {name: Seen(MOST) for name in usable}
+    seen, repeats = {name: Seen(MOST) for name in usable}, {name: Repeats(name) for name in usable}
     for chunk in watched(found, usable, progress):
         for name, array in chunk.items():
             seen[name].add(array)
+            repeats[name].add(array)
     if seen[usable[0]].rows == 0:
         raise InputError(f"{found.label} has no rows")
     parts = [_left_out(name, faults[name]) if faults[name] else _column(name, seen[name]) for name in names]
-    return "\n".join([WARNING + _ragged(found), *parts])
+    again = [(name, found.more()) for name, found in repeats.items()]
+    remarks = [repeats_words(name, rows) for name, rows in again if rows]
+    if isinstance(found, Delimited) and header_like_values(names, seen):
+        remarks.append(
+            "Is the first line a header? Its names look like values: put a line with names above the rows"
+        )
+    lines = "".join(f"# {' '.join(line.split())}\n" for line in remarks)  # a name may hold a line break
+    return "\n".join([WARNING + lines + _ragged(found), *parts])
 
 
 def _ragged(found: Source) -> str:
@@ -87,7 +103,10 @@ def _column(name: str, seen: Seen) -> str:
         return _left_out(name, "no values")
     if _numeric(seen):
         column = _numbers(seen)
-        return _noted(toml.table(name, column), _number_notes(seen, column))
+        table = toml.table(name, column)
+        if column.other != column.lower:
+            table = table.replace(*_other(table, column), 1)
+        return _noted(table, _number_notes(seen, column))
     if len(seen.texts) > MOST and seen.number_share() >= MOSTLY:
         return _left_out(
             name, f"numbers that can't be read as such ({seen.odd.words()}): write 3.5, not 3,5 or <3.5"
@@ -97,8 +116,16 @@ def _column(name: str, seen: Seen) -> str:
     found = levels_of(seen)
     if found is None:
         return _left_out(name, "its values are not UTF-8 text")
-    note = "# ordered = true  # if the order of the levels means something\n" if found.column.size > 2 else ""
-    return _noted(toml.table(name, found.column) + note, found.notes)
+    return _noted(toml.table(name, found.column) + _order(found.column), found.notes)
+
+
+def _order(column: Categorical) -> str:
+    """How to say that levels have an order, where there are enough of them."""
+    plain = [text for text in column.printed if not like_missing(text)]
+    if len(plain) < 3:
+        return ""
+    aside = "" if len(plain) == column.size else ", and only once no level is for missing values"
+    return f"# ordered = true  # if the order of the levels means something{aside}\n"
 
 
 def _numeric(seen: Seen) -> bool:
@@ -114,8 +141,15 @@ def _noted(table: str, notes: list[str]) -> str:
     return "\n".join([first, *(f"# {note}" for note in notes), rest])
 
 
+def _other(table: str, column: Numeric) -> tuple[str, str]:
+    """The line with ``other``, and the same with a remark."""
+    line = next(line for line in table.splitlines() if line.startswith("other = "))
+    said = f"a guess from rows: choose what a missing value becomes; the lower bound ({column.lower:g}) unless stated"
+    return line, f"{line}  # {said}"
+
+
 def _number_notes(seen: Seen, column: Numeric) -> list[str]:
-    becomes = f"become {column.other:g} unless `other` says otherwise"
+    becomes = f"become {column.other:g}, as `other` says"
     notes = []
     if seen.odd.total:
         notes.append(
@@ -136,19 +170,27 @@ def _number_notes(seen: Seen, column: Numeric) -> list[str]:
 
 
 def _numbers(seen: Seen) -> Numeric:
-    """Bounds rounded outward, and about ``CUTS`` round cut points where nearly all numbers lie."""
+    """Bounds rounded outward, round cut points where nearly all numbers lie (``CUTS``: more where rows are many, since
+    fine bins hold more constant and coarse ones leave more power), and a middle value for missing ones.
+    """
     lower, upper, values = seen.kept()
     bounds = _outward(lower, upper)
     codes = [code for code, _ in seen.set_apart()]
     low, high = (float(end) for end in np.quantile(values, CENTRAL)) if len(values) else bounds
     try:
-        aim = min(CUTS, len(seen.numbers) - 1)
-        return Numeric(*bounds, cuts(low, high, seen.whole, aim) or None, missing=codes)
+        most = next(number for rows, number in CUTS if seen.rows >= rows)
+        bins = cuts(low, high, seen.whole, min(most, len(seen.numbers) - 1))
+        gone = bool(len(values) and (seen.missing or seen.odd.total or codes))
+        middle = (
+            float(f"{float(np.median(values)):.2g}") if gone else None
+        )  # two digits: it stands for no row
+        other = None if middle is None else min(max(middle, bounds[0]), bounds[1])
+        return Numeric(*bounds, bins or None, other=other, missing=codes)
     except SchemaError:
         return Numeric(*bounds, missing=codes)
 
 
-def cuts(low: float, high: float, whole: bool, aim: int = CUTS) -> list[float]:
+def cuts(low: float, high: float, whole: bool, aim: int = 8) -> list[float]:
     """Multiples of a round step strictly between both, as near to ``aim`` of them as there can be.
 
     >>> cuts(18, 91, True), cuts(0.2, 0.4, False)

@@ -2,21 +2,25 @@
 
 Not private: see ``draft.py``. Texts that differ in case or blanks only, or are one number written twice (1 and 1.0),
 become one level with ``aliases``: the one seen most often is the level. A code such as 999 or "." becomes ``missing``
-where at least two levels are left without it. Both are guesses from rows, and the draft says so.
+where at least two levels are left without it. Both are guesses from rows, and the draft says so. Missing cells get a
+level of their own, or one that reads like it ("unknown"): no other level is picked for them.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 from dpcausal.data import spelling
 from dpcausal.data.columns import Categorical, Level
 from dpcausal.data.entries import same
+from dpcausal.data.like_missing import like_missing
 from dpcausal.data.seen import CODES, TRUTHS, Seen
 
 WORDS = (".", "..", "?", "missing", "#n/a", "#null!")  # besides seen.MISSING; "unknown" may well be a level
+OWN = "missing"  # the level proposed for missing cells
 LEAST = 2  # levels that must be left where codes are taken for missing
 _LEVEL_CODES = tuple(code for code in CODES if code != -1)  # -1, 0, 1 are a usual scale
 
@@ -31,7 +35,7 @@ class DraftedLevels(NamedTuple):
 def levels_of(seen: Seen) -> DraftedLevels | None:
     """The draft of what was seen; None where no text is UTF-8."""
     if seen.texts <= set(TRUTHS):
-        return DraftedLevels(Categorical([False, True]), _gone(seen, False, []))
+        return _with_own([False, True], {}, [], seen, [])
     if seen.clean and seen.whole and math.isfinite(seen.lower):
         return _whole(seen)
     return _texts(seen)
@@ -46,15 +50,13 @@ def _whole(seen: Seen) -> DraftedLevels:
     known = spelling.texts(Categorical(left if codes else levels, missing=codes))
     odd = sorted(text for text in value if text not in known)  # 01, +1, 1e3
     aliases = {text: value[text] for text in odd if value[text] not in codes}
-    column = Categorical(
-        left if codes else levels, aliases=aliases, missing=[*codes, *(t for t in odd if t not in aliases)]
-    )
-    notes = _gone(seen, column.levels[0], codes)
+    missing: list[Level] = [*codes, *(t for t in odd if t not in aliases)]
+    found = _with_own(left if codes else levels, aliases, missing, seen, codes)
     if aliases:
-        notes.append(
+        found.notes.append(
             f"`aliases` reads {', '.join(map(repr, aliases))} as numbers; if not, make them levels, as text"
         )
-    return DraftedLevels(column, notes)
+    return found
 
 
 def _texts(seen: Seen) -> DraftedLevels | None:
@@ -79,8 +81,7 @@ def _texts(seen: Seen) -> DraftedLevels | None:
     ]
     alike.sort(key=lambda group: group[0])
     aliases = {text: group[0] for group in alike for text in group[1:]}
-    column = Categorical([group[0] for group in alike], aliases=aliases, missing=codes)
-    notes = _gone(seen, column.levels[0], codes)
+    column, notes = _with_own([group[0] for group in alike], aliases, codes, seen, codes)
     for group in alike:
         if len(group) > 1:
             others = ", ".join(map(repr, group[1:]))
@@ -88,6 +89,24 @@ def _texts(seen: Seen) -> DraftedLevels | None:
                 f"`aliases` reads {others} as {group[0]!r}, a guess from rows: check that they mean the same"
             )
     return DraftedLevels(column, notes + _short(column))
+
+
+def _with_own(
+    levels: Sequence[Level],
+    aliases: Mapping[str, Level],
+    missing: Sequence[Level],
+    seen: Seen,
+    codes: Sequence[Level],
+) -> DraftedLevels:
+    """The column, where cells are missing with a level for them; remarks on these."""
+    if not (seen.missing or missing):
+        return DraftedLevels(Categorical(levels, aliases=aliases), [])
+    own = next((level for level in levels if like_missing(str(level))), None)
+    if own is None:
+        levels, own = [*levels, OWN], OWN
+        missing = [code for code in missing if code != OWN]
+    column = Categorical(levels, other=own, aliases=aliases, missing=missing)
+    return DraftedLevels(column, _gone(seen, own, codes))
 
 
 def _is_code(text: str, seen: Seen) -> bool:
@@ -98,18 +117,25 @@ def _is_code(text: str, seen: Seen) -> bool:
     return text.casefold() in WORDS
 
 
-def _gone(seen: Seen, other: Level, codes: list[int] | list[str]) -> list[str]:
+def _gone(seen: Seen, own: Level, codes: Sequence[Level]) -> list[str]:
     notes = []
     if seen.missing:
-        cells = f"{seen.missing:,} of {seen.rows:,} cells are missing and become {str(other)!r}"
-        notes.append(f"{cells} unless `other` says otherwise; a level of their own keeps them apart")
+        notes.append(f"{seen.missing:,} of {seen.rows:,} cells are missing and become {str(own)!r}")
     for code in codes:
         value = same(str(code))
         count = seen.codes[int(value)] if isinstance(value, Decimal) else seen.odd.counts[str(code).encode()]
-        notes.append(
-            f"{code!r} stands in {count:,} cells: `missing` takes it for missing, so it becomes {str(other)!r}; "
-            "a guess from rows: if it is a level, move it to `levels`"
+        taken = (
+            f"`missing` takes it for missing, so it becomes {str(own)!r}"
+            if code != own
+            else "taken for missing"
         )
+        notes.append(
+            f"{code!r} stands in {count:,} cells: {taken}; a guess from rows: if it is a level, move it to `levels`"
+        )
+    notes.append(
+        f"{str(own)!r} is a level of its own, in `levels` and as `other`; to let them join another level, "
+        "take it out and name that one in `other`"
+    )
     return notes
 
 

@@ -33,7 +33,9 @@ def drafted(cells: list[str]) -> tuple[str, dc.Schema]:
 def test_mostly_numbers_with_some_texts_is_numeric_and_says_so(odd: str) -> None:
     text, schema = drafted([*NUMBERS, odd, odd])
     assert isinstance(schema["x"], dc.Numeric)
-    assert f"# 2 of 102 cells are no numbers and become 0 unless `other` says otherwise: {odd!r} (2)" in text
+    other = 50 if odd != "1,234" else schema["x"].other  # the bounds leave room for 1234
+    assert schema["x"].other == other
+    assert f"# 2 of 102 cells are no numbers and become {other:g}, as `other` says: {odd!r} (2)" in text
 
 
 def test_bounds_leave_room_for_numbers_with_separators() -> None:
@@ -63,10 +65,14 @@ def test_codes_missing_cells_and_spellings_are_remarked() -> None:
     assert (
         "# 999 stands in 2 cells: the bounds are drawn without it, and `missing` takes it for missing" in text
     )
-    assert "# 1 of 103 cells are missing and become 0" in text
+    assert "# 1 of 103 cells are missing and become 50, as `other` says" in text
+    assert (
+        "other = 50  # a guess from rows: choose what a missing value becomes; the lower bound (0) unless"
+        in text
+    )
     text, _ = drafted(["Yes", "yes", "no", ""])
     assert "# `aliases` reads 'yes' as 'Yes', a guess from rows" in text
-    assert "# 1 of 4 cells are missing and become 'Yes'" in text
+    assert "# 1 of 4 cells are missing and become 'missing'" in text
 
 
 @pytest.mark.parametrize("odd", ["a\nb", "\x7f", "\x85", "'", "\u2028", "#", "é" * 100])
@@ -121,7 +127,7 @@ def test_cut_points_have_few_digits_and_stay_in_order() -> None:
     assert all(len(f"{cut:g}") <= 8 and float(f"{cut:g}") == cut for cut in column.bins or ())
     far = drafted([str(1e12 + i / 1000) for i in range(100)])[1]["x"]
     assert isinstance(far, dc.Numeric)
-    assert len(set(far.bins or ())) == 9
+    assert len(set(far.bins or ())) == 4
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,8 @@ def test_codes_for_missing_are_in_no_bound_and_no_bin(codes: list[str], bounds: 
     column = schema["x"]
     assert isinstance(column, dc.Numeric)
     assert (column.lower, column.upper) == bounds
-    assert column.bins == (20, 30, 40, 50, 60, 70, 80)
+    assert column.bins == (20, 40, 60, 80)
+    assert column.other == (50 if codes else 18)
     assert column.missing == tuple(sorted({float(code) for code in codes}))
     assert all(f"# {code} stands in {codes.count(code)} cells" in text for code in codes)
 
@@ -167,7 +174,9 @@ def test_spellings_of_one_level_and_codes_are_proposed(cells: list[str], column:
     text, schema = drafted(cells)
     found = schema["x"]
     assert isinstance(found, dc.Categorical)
-    assert (found.levels, found.aliases) == (column.levels, column.aliases)
+    own = ("missing",) * bool(column.missing)  # a level of their own for missing cells
+    assert (found.levels, found.aliases) == ((*column.levels, *own), column.aliases)
+    assert found.other == ("missing" if own else column.levels[0])
     assert set(map(str, found.missing)) == set(map(str, column.missing))
     proposed = len(set(column.aliases.values())) + len(column.missing)
     assert text.count("a guess from rows") == (proposed if "01" not in cells else 1)
@@ -207,7 +216,7 @@ def test_cut_points_lie_where_nearly_all_numbers_are() -> None:
     column = drafted([*(str(i / 100) for i in range(10_000)), "5000000"])[1]["x"]
     assert isinstance(column, dc.Numeric)
     assert column.upper == 5_000_000
-    assert column.bins == (10, 20, 30, 40, 50, 60, 70, 80, 90)
+    assert column.bins == (20, 40, 60, 80)
 
 
 def test_the_sample_is_every_kth_number_whatever_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,3 +246,52 @@ def test_looking_goes_on_to_the_end(suffix: str, tmp_path: Path, monkeypatch: py
     assert sum(ticks) == pytest.approx(1.0)
     check(path, schema, progress=True)
     assert sum(ticks) == pytest.approx(2.0)
+
+
+def test_missing_texts_get_a_level_of_their_own_or_one_that_reads_like_it() -> None:
+    for cells, levels, other in (
+        (["never", "ex", "current", ""], ("current", "ex", "never", "missing"), "missing"),
+        (["0", "1", "NA"], (0, 1, "missing"), "missing"),
+        (["true", "false", "null"], (False, True, "missing"), "missing"),
+        (["no", "yes", "Unknown", ""], ("Unknown", "no", "yes"), "Unknown"),
+        (["x", "missing", "y", ""], ("x", "y", "missing"), "missing"),
+        (["no", "yes"], ("no", "yes"), "no"),
+    ):
+        text, schema = drafted(cells)
+        column = schema["x"]
+        assert isinstance(column, dc.Categorical)
+        assert (column.levels, column.other) == (levels, other)
+        assert ("is a level of its own" in text) == (other != "no")
+        ways = ["# ordered = true  # if" in text, "only once no level is for missing values" in text]
+        assert ways == [len(cells) == 4 and other == "missing" and "never" in cells] * 2
+    assert "NA, N/A, NaN, null and None without being listed" in text
+
+
+@pytest.mark.parametrize(("rows", "bins"), [(8_000, 4), (30_000, 7), (150_000, 8)])
+def test_more_rows_get_more_bins(rows: int, bins: int) -> None:
+    column = dc.Schema.from_toml_string(draft({"x": np.linspace(0, 160, rows)}))["x"]
+    assert column.size == bins
+
+
+def test_identifiers_that_repeat_are_remarked(tmp_path: Path) -> None:
+    names = [f"P{i}" for i in range(100)]
+    wards = [f"W{i % 3}" for i in range(110)]
+    rows = {"patient_id": [*names, *names[:10]], "ward_id": wards, "age": list(range(110))}
+    remark = "# patient_id repeats in 10 rows: the promise is for one row, so make one row per person first"
+    assert remark in draft(rows)
+    assert "repeats" not in draft({**rows, "patient_id": [f"P{i}" for i in range(110)]})
+    assert "code repeats in 10 rows" in draft({"code": rows["patient_id"], "age": rows["age"]})
+    assert "repeats" not in draft({"income": [1000 * (i % 80) for i in range(110)], "age": rows["age"]})
+    pa.csv.write_csv(pa.table(rows), tmp_path / "t.csv")
+    found = check(tmp_path / "t.csv", dc.Schema(age=dc.Numeric(0, 110)))
+    assert found.repeats == [("patient_id", 10)]
+    assert found.to_dict()["repeated_identifiers"] == [{"column": "patient_id", "rows": 10}]
+
+
+def test_a_first_line_of_values_is_remarked(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    lines = [f"P{i},{40 + i % 30},{'male' if i % 2 else 'female'},{i % 2}" for i in range(100)]
+    path.write_text("\n".join(lines) + "\n")
+    assert "# Is the first line a header?" in draft(path)
+    path.write_text("id,age,sex,event\n" + "\n".join(lines) + "\n")
+    assert "first line" not in draft(path)
