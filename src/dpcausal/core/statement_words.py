@@ -1,7 +1,7 @@
 """A privacy statement in plain lines, for people without a background in privacy; every number is the statement's own.
 
-*Charged n times* counts the entries under ``events``: one charge may pay for many tables or many answers. A ledger
-counts otherwise: a whole release is one entry there.
+*Noisy steps* are the entries under ``events``: one may pay for many tables or many answers. Together they cost the
+epsilon and delta of the statement, never a multiple. A ledger counts otherwise: a whole release is one entry there.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ RELATIONS = {
 }
 
 PLAIN = {  # definition -> what its name means for a reader
-    "pure": "pure: the bound holds without exception",
-    "approximate": "approximate: the bound may fail with probability up to delta",
-    "zCDP": "the bound may fail with probability up to delta; costs were added up in another unit, rho (zCDP)",
+    "pure": "pure: the promise holds without exception",
+    "approximate": "approximate: the promise may fail with a probability of at most delta",
+    "zCDP": "the promise may fail with a probability of at most delta; costs were added up in another unit, rho (zCDP)",
 }
 
 NO_LEDGER = (
@@ -71,13 +71,13 @@ def weak_promise(epsilon: float | None, delta: float | None, rows: int | None = 
     return tuple(lines)
 
 
-def times(count: int) -> str:
-    """How often.
+def steps_words(count: int) -> str:
+    """How many charged events, so that no one reads them as so many times epsilon.
 
-    >>> times(1), times(1200)
-    ('once', '1,200 times')
+    >>> steps_words(1), steps_words(1200)
+    ('one noisy step', '1,200 noisy steps')
     """
-    return "once" if count == 1 else f"{count:,} times"
+    return "one noisy step" if count == 1 else f"{count:,} noisy steps"
 
 
 def plain_part(composition: str) -> str:
@@ -102,10 +102,15 @@ def summary(statement: PrivacyStatement) -> str:
     if statement.events:
         how = plain_part(statement.composition)
         how = how.removesuffix(", and the costs are added up") if len(statement.events) == 1 else how
-        lines.append(f"Charged {times(len(statement.events))}: {how}.")
+        lines.append(f"Cost: {_steps(statement)}. {how[:1].upper()}{how[1:]}.")
         lines.append(_ledger_words(statement))
     if statement.released:
-        lines.append("Released: " + "; ".join(statement.released) + ".")
+        what = (
+            "Computed from the rows, with noise, and covered by the promise: "
+            if statement.events
+            else "Released: "
+        )
+        lines.append(what + "; ".join(statement.released) + ".")
     if statement.public:
         lines.append("Assumed public: " + "; ".join(statement.public) + ".")
     return "\n".join(lines)
@@ -134,6 +139,13 @@ def _apart(statement: PrivacyStatement, epsilon: float, delta: float) -> str:
         f"{pair} can be told apart with odds up to {most} to 1; no result is more than {most} times as likely "
         f"from one as from the other{but}."
     )
+
+
+def _steps(statement: PrivacyStatement) -> str:
+    """The steps, and that their costs together are within the statement's own numbers."""
+    many = len(statement.events)
+    total = "this epsilon and delta" if statement.delta else "this epsilon"
+    return f"{steps_words(many)}, {'' if many == 1 else 'together '}not more than {total}"
 
 
 def _ledger_words(statement: PrivacyStatement) -> str:

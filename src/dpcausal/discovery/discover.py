@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcausal.core.arguments import checked_count, checked_ledger, checked_level, checked_name
+from dpcausal.core.arguments import (
+    REQUIRED,
+    checked_count,
+    checked_ledger,
+    checked_level,
+    checked_name,
+    refuse_missing_epsilon,
+    refuse_unknown,
+)
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
@@ -18,7 +26,7 @@ from dpcausal.counts.of import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.scan import DRAFT_LIMIT
-from dpcausal.discovery.consistent import conflict_words, consistent
+from dpcausal.discovery.consistent import SETTLED, conflict_words, consistent
 from dpcausal.discovery.knowledge import Edge, Knowledge
 from dpcausal.discovery.one_level import one_level_words, without_constants
 from dpcausal.discovery.result import DiscoveryResult
@@ -41,14 +49,13 @@ DRIVERS = {
     "tests": "tests",
     "moments": "moments",
 }
-SETTLED = ("measured", "moments")  # where answers contradict each other, show the nearest graph that exists
 PUBLIC = (SCHEMA, "the method, its level and background knowledge")
 
 
 def discover(
     data: Dataset | Counts,
     *,
-    epsilon: float | None,
+    epsilon: float | None = REQUIRED,
     delta: float = 0.0,
     method: str = "auto",
     level: float = 0.05,
@@ -68,6 +75,7 @@ def discover(
     filter says so, leaves untested edges in place and says which. ``epsilon=None`` goes with ``method="pc"`` and is
     not private. Orientation is post-processing. Background knowledge: see ``knowledge.py``.
     """
+    refuse_missing_epsilon(epsilon, "discover", options, "epsilon=None with method='pc'")
     level = checked_level(level)
     relation = Neighbours.parse(neighbours, labels=False)
     method = checked_name(method, "method")
@@ -134,9 +142,11 @@ def discover(
         notes=(
             *one_level_words(counts.schema),
             *found.notes,
-            *conflict_words(conflicts, settled=name in SETTLED),
+            *conflict_words(conflicts, columns, settled=name in SETTLED),
         ),
         confidence=found.confidence,
+        repeats=options.get("confidence") or None if found.confidence is not None else None,
+        answered=frozenset(skeleton.answered & edges),
         conflicts=conflicts,
         known=known,
     )
@@ -146,12 +156,13 @@ def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, str]:
     """From the schema and the budget alone."""
     if epsilon is None:
         return "pc", "chosen because no privacy was asked for"
-    if isinstance(data, Dataset) and mostly_numbers(data.columns, data.values):
-        return (
-            "moments",
-            "chosen because most columns hold numbers: sums of products measured once, with noise, answer all",
-        )
-    return "measured", "chosen because tables measured once, with noise, answer every question"
+    if not isinstance(data, Dataset):
+        return "measured", "chosen because there are counts only, no rows"
+    numbers = sum(name in data.values for name in data.columns)
+    held = f"{numbers or 'none'} of {len(data.columns)} columns hold{'s' * (numbers < 2)} numbers"
+    if mostly_numbers(data.columns, data.values):
+        return "moments", f"chosen because {held}, which is most"
+    return "measured", f"chosen because {held}{', not most' * (numbers > 0)}"
 
 
 def _driver(name: str) -> Callable[..., Found]:
@@ -167,8 +178,7 @@ def _check_options(name: str, run: Callable[..., Found], options: Collection[str
     taken = inspect.signature(run).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
         return
-    known = [option for option in taken if option != "task"]
-    for option in options:
-        if option not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise InputError(f"{name} has no option {option!r}{did_you_mean(option, known)}; {has}")
+    shared = [
+        option for option in inspect.signature(discover).parameters if option not in ("data", "options")
+    ]
+    refuse_unknown(name, options, [option for option in taken if option != "task"], shared)

@@ -34,7 +34,8 @@ def undecided_words(result: DiscoveryResult) -> str:
     if len(edges) >= NEARLY_ALL * pairs:
         return f"Nothing could be decided {limit}: {kept}"
     many = "No" if left == len(edges) else "Hardly any"
-    return f"{many} edge could be fully tested {limit}: {kept}; pairs without an edge were found independent"
+    missing = "for pairs without an edge no evidence of a dependence was found"
+    return f"{many} edge could be fully tested {limit}: {kept}; {missing}"
 
 
 def headline(result: DiscoveryResult) -> str:

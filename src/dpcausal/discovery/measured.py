@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 
@@ -107,13 +108,13 @@ def run(task: Task, confidence: int = 0) -> Found:
 
 def _said(measurer: Measurer) -> str:
     """What was measured, in words."""
-    deviation = math.sqrt(measurer.plan.pair_variance)
+    known = f"known to {_short(math.sqrt(measurer.plan.pair_variance))} rows (standard deviation){_held(measurer)}"
     noise = "Gaussian" if measurer.plan.gaussian else "Laplace"
     if isinstance(measurer.tables, JointTable):
         cells = measurer.tables.joint.size
         return (
             f"One joint table of {cells:,} cells was measured with {noise} noise; a cell of a table of two columns "
-            f"is known to {deviation:.3g} rows (standard deviation)"
+            f"is {known}"
         )
     assert isinstance(measurer.tables, Components)
     sizes = Counter(map(len, measurer.tables.values))
@@ -122,6 +123,26 @@ def _said(measurer: Measurer) -> str:
     more = f", {larger:,} larger" if larger else ""
     return (
         f"Measured with {noise} noise: {rows}tables of {larger + sizes[1] + sizes[2]:,} sets of columns ({sizes[1]:,} "
-        f"single, {sizes[2]:,} pair{'' if sizes[2] == 1 else 's'}{more}); a cell for two columns is known to "
-        f"{deviation:.3g} rows (standard deviation)"
+        f"single, {sizes[2]:,} pair{'' if sizes[2] == 1 else 's'}{more}); a cell for two columns is {known}"
     )
+
+
+def _held(measurer: Measurer) -> str:
+    """How many rows such a cell holds, to compare with: from the schema and the public number of rows."""
+    task = measurer.task
+    if task.n is None:
+        return ""
+    cells = [one.size * other.size for one, other in combinations(task.counts.schema.values(), 2)]
+    mean = sum(task.n / cell for cell in cells) / len(cells)
+    return (
+        f"; it holds {_short(mean)} on average, {_short(task.n / max(cells))} in the largest of these tables"
+    )
+
+
+def _short(rows: float) -> str:
+    """Three digits that count.
+
+    >>> _short(47.04), _short(1434.2)
+    ('47', '1,430')
+    """
+    return f"{float(f'{rows:.3g}'):,.0f}" if rows >= 100 else f"{rows:.3g}"

@@ -15,7 +15,7 @@ UNMEASURED = "because no budget was left for the tables that it takes (a larger 
 ROWS = "because too few rows differ where the others are fixed, noise or not (more rows or fewer bins would help)"
 NOISE = "because noise alone would decide (a larger epsilon would help)"
 
-QUESTIONS = "questions could not be answered, so their edges stay"
+QUESTIONS = "questions could not be answered (such an edge stays, unless another question takes it away)"
 
 
 def reason(tables: NoisyTables, x: int, y: int, given: Columns, *, too_many: bool, least: float) -> str:
@@ -34,9 +34,9 @@ def words(reasons: Counter[str]) -> str:
     """How many questions had no answer, and why.
 
     >>> words(Counter({NOISE: 2, CELLS: 1})).partition(": ")[0]
-    '3 questions could not be answered, so their edges stay'
+    '3 questions could not be answered (such an edge stays, unless another question takes it away)'
     """
     total = sum(reasons.values())
     parts = "; ".join(f"{count:,} {why}" for why, count in reasons.most_common())
-    what = "question could not be answered, so its edge stays" if total == 1 else QUESTIONS
+    what = QUESTIONS.replace("questions", "question", 1) if total == 1 else QUESTIONS
     return f"{total:,} {what}: {parts}"

@@ -19,8 +19,8 @@ def method_words(method: str, why: str) -> str:
 
     >>> method_words("svt-pc", "as asked")
     'method svt-pc, as asked: every question is held against a noisy threshold; only edges that go cost'
-    >>> method_words("measured", "chosen because tables measured once, with noise, answer every question")
-    'method measured, chosen because tables measured once, with noise, answer every question'
-    """
+    >>> method_words("measured", "chosen because 1 of 3 columns holds numbers, not most")
+    'method measured, chosen because 1 of 3 columns holds numbers, not most: tables measured once, with noise, answer every question'
+    """  # noqa: E501
     told = METHODS.get(method)
-    return f"method {method}, {why}" + (f": {told}" if told and "because" not in why else "")
+    return f"method {method}, {why}" + (f": {told}" if told else "")

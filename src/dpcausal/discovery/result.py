@@ -10,12 +10,18 @@ from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.discovery.declared import declared, declared_words
-from dpcausal.discovery.headline import as_sentence, headline
+from dpcausal.discovery.headline import as_sentence, headline, undecided_words
 from dpcausal.discovery.knowledge import Knowledge, Pair
+from dpcausal.discovery.result_words import (
+    GIVEN_OUT,
+    UNKNOWN,
+    again_words,
+    legend,
+    missing_words,
+    pairs_words,
+    tiers_words,
+)
 from dpcausal.graphs.graph import Graph
-
-LEGEND = "->: the same direction in every graph that fits; -: direction not decided by the data."
-AGAIN = "Per cent: how often the edge is found again when more noise is added; it says nothing about the direction."
 
 UNSURE = "; a direction shown there is unsure, since the edge itself may not exist"
 
@@ -25,8 +31,9 @@ class DiscoveryResult:
     """``graph`` is the CPDAG; ``untested`` are edges that stand only because the budget ended before they were tested.
 
     ``asked`` counts the questions by order; ``notes`` says in words what the method did. ``confidence`` (measured,
-    where asked for): how often each edge is found again on noise drawn anew (``confidence.py``). ``conflicts``: edges
-    on whose directions answers contradict each other (``consistent.py``). ``known``: what was declared beforehand.
+    where asked for): how often each edge is found again on noise drawn anew, of ``repeats`` (``confidence.py``).
+    ``conflicts``: edges on whose directions answers contradict each other (``consistent.py``). ``known``: what was
+    declared beforehand. ``answered``: edges about which at least one question was answered.
     """
 
     graph: Graph
@@ -42,6 +49,8 @@ class DiscoveryResult:
     confidence: Mapping[Pair, float] | None = None
     conflicts: frozenset[Pair] = frozenset()
     known: Knowledge = field(default_factory=Knowledge)
+    repeats: int | None = None
+    answered: frozenset[Pair] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -53,6 +62,7 @@ class DiscoveryResult:
             "complete": self.complete,
             "untested": sorted(sorted(pair) for pair in self.untested),
             "conflicts": sorted(sorted(pair) for pair in self.conflicts),
+            "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}
                 for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
@@ -66,6 +76,8 @@ class DiscoveryResult:
                 {"pair": sorted(pair), "found_again": part}
                 for pair, part in sorted(self.confidence.items(), key=lambda item: sorted(item[0]))
             ],
+            "confidence_repeats": self.repeats,
+            "missing_edges": missing_words(self),
             "privacy": self.privacy.to_dict(),
         }
 
@@ -74,7 +86,7 @@ class DiscoveryResult:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def edges(self) -> list[str]:
-        """Every edge in words: ``a -> b`` or ``a - b``."""
+        """Every edge of the graph in words: ``a -> b`` or ``a - b``."""
         return [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.graph.edges()]
 
     def report(self, path: str) -> str:
@@ -84,7 +96,7 @@ class DiscoveryResult:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the graph with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
-        return import_module("dpcausal.plots").plot_graph(self.graph, ax, untested=self.untested)
+        return import_module("dpcausal.plots").plot_graph(self.drawn, ax, untested=self.untested)
 
     def plot_budget(self, ax: Any = None) -> Any:
         """Draw where the budget went; the same as ``privacy.plot()``."""
@@ -93,12 +105,16 @@ class DiscoveryResult:
     def summary(self) -> str:
         """The graph and what it cost, in words."""
         lines = [headline(self), *self.edge_lines()]
+        lines += [told for told in (missing_words(self), tiers_words(self)) if told]
         if told := declared_words(self.known):
             lines.append(f"{told} A direction that follows from it was not found in the data.")
         if self.untested:
-            pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(self.untested, key=sorted))
-            lines.append(f"Not fully tested, kept: {pairs}{UNSURE if self.unsure_arrows else ''}")
+            whole = len(self.untested) > 3 and self.untested == self.graph.skeleton
+            kept = "every edge" if whole else pairs_words(self, self.untested)
+            unsure = UNSURE if self.unsure_arrows & self.drawn.directed else ""
+            lines.append(f"Not fully tested, kept: {kept}{unsure}")
         lines += [*map(as_sentence, self.notes), self.privacy.summary()]
+        lines += [GIVEN_OUT] if self.privacy.epsilon is not None else []
         return "\n".join(lines)
 
     @property
@@ -110,17 +126,39 @@ class DiscoveryResult:
             if frozenset(arrow) in self.untested and arrow not in self.known.arrows
         )
 
+    @property
+    def unknown_directions(self) -> frozenset[Pair]:
+        """Untested edges shown without a direction, unless it was declared: nothing about them was answered.
+
+        Where hardly any edge was tested (``headline.py``) that is every untested one: directions follow from all edges.
+        """
+        left = self.untested - {frozenset(arrow) for arrow in self.known.arrows}
+        return left if undecided_words(self) else left - self.answered
+
+    @property
+    def drawn(self) -> Graph:
+        """The graph as it is shown: without the arrows on ``unknown_directions``, which ``graph`` keeps."""
+        heads = {arrow for arrow in self.graph.directed if frozenset(arrow) in self.unknown_directions}
+        plain = [*(tuple(pair) for pair in self.graph.undirected), *heads]
+        return Graph(self.graph.nodes, self.graph.directed - heads, plain) if heads else self.graph
+
     def edge_lines(self) -> list[str]:
         """Every edge on a line, with its confidence where it has one (a required edge has none), and a legend."""
         sure = {pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.kept}
-        pairs = [frozenset((a, b)) for a, b, _ in self.graph.edges()]
-        edges = self.edges()
-        if not any(pair in sure for pair in pairs):
-            return [*(f"  {edge}" for edge in edges), *([LEGEND] if edges else [])]
-        wide = max(map(len, edges))
-        parts = [f"{sure[pair]:>6.0%}" if pair in sure else "" for pair in pairs]
-        lines = [f"  {edge:<{wide}}{part}".rstrip() for edge, part in zip(edges, parts, strict=True)]
-        return [*lines, LEGEND, AGAIN]
+        rows = [
+            (f"{a} -> {b}" if arrow else f"{a} - {b}", frozenset((a, b)))
+            for a, b, arrow in self.drawn.edges()
+        ]
+        wide = max((len(edge) for edge, _ in rows), default=0)
+        lines = []
+        for edge, pair in rows:
+            part = f"{sure[pair]:>6.0%}" if pair in sure else "" if not sure else " " * 6
+            told = f"  {UNKNOWN}" if pair in self.unknown_directions else ""
+            lines.append(f"  {edge:<{wide}}{part}{told}".rstrip())
+        joined = {name for _, pair in rows for name in pair}
+        lines += [f"  {name} (no edge)" for name in self.graph.nodes if name not in joined]
+        shown = any(pair in sure for _, pair in rows)
+        return [*lines, *legend(self), *([again_words(self)] if shown else [])]
 
     def __str__(self) -> str:
         return self.summary()

@@ -4,14 +4,18 @@
 
 - ``untested``: edges kept though a question about them stayed open, as pairs;
 - ``complete``: whether the search asked every question that it needed;
+- ``unsure_arrows``: arrows, other than declared ones, on ``untested`` edges: no findings;
+- ``missing_edges``: what a missing edge means, in words;
 - ``conflicts``: edges on whose directions answers contradict each other, as pairs;
 - ``declared``: background knowledge (``declared.py``), for directions that follow from it were not found in the data;
-- ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction;
+- ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
+  ``confidence_repeats``: of how many repeats;
 - ``privacy``: the file with the privacy statement.
 
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft.
 
-``graph.dot`` draws untested edges dotted and gives those in ``conflicts`` a question mark; ``graph.graphml`` has
+``graph.dot`` draws untested edges dotted, without a head where nothing about them was answered, gives those in
+``conflicts`` a question mark and others their confidence; ``graph.graphml`` has
 ``untested``, ``conflict`` (and ``confidence``) on every edge.
 """
 
@@ -21,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.statement_words import caveats
 from dpcausal.discovery.declared import declared
+from dpcausal.discovery.result_words import missing_words
 from dpcausal.graphs.dot_format import to_dot
 from dpcausal.graphs.graphml_format import to_graphml
 from dpcausal.graphs.json_format import to_json
@@ -37,6 +42,8 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "untested": sorted(sorted(pair) for pair in result.untested),
         "complete": result.complete,
         "conflicts": sorted(sorted(pair) for pair in result.conflicts),
+        "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
+        "missing_edges": missing_words(result),
         "declared": declared(result.known),
     }
     if result.confidence is not None:
@@ -44,6 +51,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
             {"pair": sorted(pair), "found_again": part}
             for pair, part in sorted(result.confidence.items(), key=lambda item: sorted(item[0]))
         ]
+        more["confidence_repeats"] = result.repeats
     if told := caveats(result.privacy):
         more["caveats"] = told
     if statement is not None:
@@ -56,6 +64,11 @@ def file_texts(result: DiscoveryResult) -> dict[str, str]:
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
-        "graph.dot": to_dot(result.graph, result.untested, result.conflicts),
+        "graph.dot": to_dot(result.drawn, result.untested, result.conflicts, _sure(result)),
         "graph.graphml": to_graphml(result.graph, result.untested, result.confidence, result.conflicts),
     }
+
+
+def _sure(result: DiscoveryResult) -> dict[frozenset[str], float]:
+    """Confidence in edges that were not declared."""
+    return {pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept}

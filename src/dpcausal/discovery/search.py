@@ -47,6 +47,7 @@ class Skeleton:
     separating: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
     asked: dict[int, int] = field(default_factory=dict)  # questions by order
     untested: set[Pair] = field(default_factory=set)  # edges kept though some question was not answered
+    answered: set[Pair] = field(default_factory=set)  # pairs about which some question was
     complete: bool = True  # False: ended before every order was done
 
     @property
@@ -150,7 +151,9 @@ def _order_side_by_side(
             pair = (question.x, question.y)
             if answer is None:
                 found.untested.add(frozenset(pair))
-            elif answer and question.y in found.adjacent[question.x]:
+                continue
+            found.answered.add(frozenset(pair))
+            if answer and question.y in found.adjacent[question.x]:
                 found.remove(question)
                 waiting.pop(pair, None)
     if total:
@@ -175,7 +178,9 @@ def _order_one_by_one(
             found.asked[order] = total
             if answers[0] is None:
                 found.untested.add(frozenset((x, y)))
-            elif answers[0]:
+                continue
+            found.answered.add(frozenset((x, y)))
+            if answers[0]:
                 found.remove(Question(x, y, given))
                 break
     found.untested &= found.edges

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from dpcausal.graphs.graph import Graph
 
@@ -11,10 +11,12 @@ def to_dot(
     graph: Graph,
     untested: Collection[frozenset[str]] = (),
     conflicts: Collection[frozenset[str]] = (),
+    confidence: Mapping[frozenset[str], float] | None = None,
 ) -> str:
     r"""A ``digraph`` with every name quoted; a plain edge is an arc without a head, one in ``untested`` is dotted.
 
-    One in ``conflicts`` has a question mark: answers contradict each other about its direction.
+    One in ``conflicts`` has a question mark: answers contradict each other about its direction. One in ``confidence``
+    has its per cent beside it, and is thinner where that is below 80.
 
     Inside the quotes a quote and a backslash get a backslash before them, so any name is safe. Two names stay
     two nodes.
@@ -32,9 +34,20 @@ def to_dot(
         if frozenset((a, b)) in untested:
             marks.append("style=dotted")
             told.append("not fully tested")
+        label = []
+        if confidence and frozenset((a, b)) in confidence:
+            part = confidence[frozenset((a, b))]
+            marks += [
+                f"confidence={part:.4g}",
+                f"penwidth={2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}",
+            ]
+            label.append(f"{part:.0%}")
+            told.append(f"edge found again in {part:.0%} of repeats")
         if frozenset((a, b)) in conflicts:
-            marks += ['label="?"', "conflict=true"]
+            marks.append("conflict=true")
+            label.append("?")
             told.append("answers contradict each other about its direction")
+        marks += [f'label="{" ".join(label)}"'] if label else []
         marks += [f'tooltip="{"; ".join(told)}"'] if told else []
         lines.append(f"  {_quoted(a)} -> {_quoted(b)}{_listed(marks)};")
     return "\n".join(["digraph {", *lines, "}"]) + "\n"

@@ -1,6 +1,8 @@
 """The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning.
 
 An edge that was not fully tested is dotted; one on whose direction answers contradict each other is dashed and dotted.
+Where confidence is known, the width of a line shows it (``result_words.grade``): heavy from 80% on, thin below,
+thinnest below 50%.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 from html import escape
 from unicodedata import east_asian_width
 
+from dpcausal.discovery.result_words import grade
 from dpcausal.graphs.graph import Graph
 from dpcausal.report.edge_words import Marks
 from dpcausal.report.layout import layout
@@ -77,6 +80,7 @@ def _edge(graph: Graph, line: Line, marks: Marks, marker: str) -> str:
     words = escape(marks.sentence(a, b, arrow))
     kind = ("arrow" if arrow else "plain") + (" untested" if pair in marks.untested else "")
     kind += " conflict" if pair in marks.conflicts else ""
+    kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
     head = (f' marker-{"start" if upward else "end"}="url(#{marker})"') if arrow else ""
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
     ends = f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
+from dpcausal.discovery.result_words import UNKNOWN
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -25,6 +26,8 @@ class Marks:
     known: Knowledge = field(default_factory=Knowledge)
     conflicts: Collection[Pair] = ()
     private: bool = True
+    unknown: Collection[Pair] = ()  # untested edges whose direction is not known, nor shown
+    repeats: int | None = None
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> Marks:
@@ -37,13 +40,21 @@ class Marks:
             pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept
         }
         private = result.privacy.epsilon is not None
-        return cls(result.untested, confidence, known, result.conflicts, private)
+        return cls(
+            result.untested,
+            confidence,
+            known,
+            result.conflicts,
+            private,
+            result.unknown_directions,
+            result.repeats,
+        )
 
     def sentence(self, a: str, b: str, arrow: bool) -> str:
         """One edge as a sentence.
 
         >>> Marks().sentence("a", "b", True)
-        'a → b in every graph that fits, if no common cause is hidden'
+        'a → b in every graph that fits the answers, if no common cause is hidden'
         >>> Marks(confidence={frozenset("ab"): 0.98}).sentence("a", "b", False).partition("; ")[2]
         'edge found again in 98% of repeats (says nothing about its direction)'
         """
@@ -51,12 +62,18 @@ class Marks:
         if arrow and self._plain(a, b):
             text = f"{a} → {b} {self._fits()}, if no common cause is hidden"
         else:
-            text = f"{a} → {b}, " if arrow else f"{a} and {b} are linked, "
+            kept = (
+                f"{a} and {b}: edge kept without a test, "
+                if pair in self.unknown
+                else f"{a} and {b} are linked, "
+            )
+            text = f"{a} → {b}, " if arrow else kept
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
         if pair in self.untested:
             text += f"; {self.not_tested()}"
         if pair in self.confidence:
-            text += f"; edge found again in {self.confidence[pair]:.0%} of repeats (says nothing about its direction)"
+            many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
+            text += f"; edge found again in {self.confidence[pair]:.0%} of {many} (says nothing about its direction)"
         return text
 
     def remark(self, a: str, b: str, arrow: bool) -> str:
@@ -69,7 +86,7 @@ class Marks:
         parts = self._declared_edge(pair)
         if pair in self.untested:
             parts.append(self.not_tested())
-        if pair not in self.untested or not self._plain(a, b):
+        if pair not in self.untested or pair in self.unknown or not self._plain(a, b):
             parts.append(self._direction(a, b, arrow))
         return "; ".join(parts)
 
@@ -90,11 +107,13 @@ class Marks:
     def _direction(self, a: str, b: str, arrow: bool) -> str:
         if arrow and (a, b) in self.known.arrows:
             return DECLARED
+        if frozenset((a, b)) in self.unknown:
+            return UNKNOWN
         if frozenset((a, b)) in self.conflicts:
             return CONFLICT
         return f"same direction {self._fits()}" if arrow else OPEN
 
     def _fits(self) -> str:
-        return "in every graph that fits" + (
+        return "in every graph that fits the answers" + (
             " and agrees with what you declared" if self.known.arrows else ""
         )

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.headline import headline
+from dpcausal.discovery.result_words import missing_words, pairs_words, tiers_words
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
 from dpcausal.report.words import banners
@@ -22,6 +23,9 @@ STYLE = """\
 #{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
 #{name} .edge.untested .line {{ stroke-dasharray: 2 4; }}
 #{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
+#{name} .edge.sure .line {{ stroke-width: 2.8; }}
+#{name} .edge.weaker .line {{ stroke-width: 1.4; }}
+#{name} .edge.hint .line {{ stroke-width: .7; }}
 #{name} .head {{ fill: currentColor; }}
 #{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""
@@ -30,11 +34,11 @@ STYLE = """\
 def html(result: DiscoveryResult) -> str:
     """The piece; edges and boxes tell themselves in words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
-    drawing = svg(result.graph, Marks.of(result), name)
+    drawing = svg(result.drawn, Marks.of(result), name)
     lead = f"{headline(result)}."
-    left = [" and ".join(sorted(pair)) for pair in sorted(result.untested, key=sorted)]
-    remarks = [f"Not fully tested, kept: {', '.join(left)}."] if left else []
+    remarks = [f"Not fully tested, kept: {pairs_words(result, result.untested)}."] if result.untested else []
     remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement
+    remarks += [told for told in (missing_words(result), tiers_words(result)) if told]
     return (
         f"<div><style>{STYLE.format(name=name)}</style><p>{escape(' '.join([lead, *remarks]))}</p>{drawing}"
         f"{result.privacy._repr_html_()}</div>"

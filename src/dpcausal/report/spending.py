@@ -13,7 +13,12 @@ from dpcausal.privacy.events import Event, event_from_dict
 from dpcausal.report.fields import mechanism_words, size_words
 
 BARS = 12  # events are shown one by one up to here, then summed by the part of the label before a colon
-LEFT, WIDE, STEP, THICK = 260.0, 420.0, 30.0, 16.0
+WIDE, AMOUNT, STEP, THICK = (
+    300.0,
+    170.0,
+    46.0,
+    14.0,
+)  # the name stands above its bar: narrow enough for a phone
 
 
 @dataclass(frozen=True)
@@ -77,17 +82,17 @@ def unit_words(found: Sequence[Step]) -> str:
     parts = []
     if found and found[0].unit == "rho":
         parts.append(
-            "rho: another unit of cost, in which many small charges come to less; it ends as epsilon and delta"
+            "rho: another unit of cost, in which many small costs come to less; it ends as epsilon and delta"
         )
     if found and found[0].unit != "events":
         parts.append("the bars show shares of the total")
     if any(step.times > 1 for step in found):
-        parts.append("a bar sums the charges of one kind")
+        parts.append("a bar sums the steps of one kind")
     text = "; ".join(parts)
     return f"{text[0].upper() if not text.startswith('rho') else text[0]}{text[1:]}." if text else ""
 
 
-def shortened(label: str, most: int = 34) -> str:
+def shortened(label: str, most: int = 60) -> str:
     """``label``, or its beginning where it is longer than ``most``."""
     return label if len(label) <= most else label[: most - 1] + "…"
 
@@ -99,7 +104,7 @@ def chart(found: Sequence[Step]) -> str:
     most, total = max(step.cost for step in found) or 1.0, math.fsum(step.cost for step in found)
     height = STEP * len(found) + 8
     parts = [
-        f'<svg id="spending" viewBox="0 0 {LEFT + WIDE + 200:g} {height:g}" role="img" '
+        f'<svg id="spending" viewBox="0 0 {WIDE + AMOUNT:g} {height:g}" role="img" '
         f'aria-label="Cost of each step, in {found[0].unit}">'
     ]
     for i, step in enumerate(found):
@@ -111,8 +116,8 @@ def chart(found: Sequence[Step]) -> str:
         wide = max(WIDE * step.cost / most, 1.0)
         parts.append(
             f'<g class="bar"><title>{escape(f"{name}: {amount}")}</title>'
-            f'<text class="name" x="{LEFT - 10:g}" y="{y + 13:g}">{escape(shortened(name))}</text>'
-            f'<rect x="{LEFT:g}" y="{y:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
-            f'<text x="{LEFT + wide + 8:.1f}" y="{y + 13:g}">{escape(amount)}</text></g>'
+            f'<text class="name" x="0" y="{y + 12:g}">{escape(shortened(name))}</text>'
+            f'<rect x="0" y="{y + 18:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
+            f'<text x="{wide + 8:.1f}" y="{y + 30:g}">{escape(amount)}</text></g>'
         )
     return "\n".join([*parts, "</svg>"])

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import RELATIONS, PrivacyStatement
-from dpcausal.core.statement_words import DRAFT, caveats
+from dpcausal.core.statement_words import DRAFT, caveats, steps_words
+from dpcausal.discovery.consistent import in_order
 from dpcausal.discovery.headline import as_sentence
+from dpcausal.discovery.result_words import missing_words, pairs_words, tiers_words
 from dpcausal.report.origin import Origin, number
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def promise(statement: PrivacyStatement) -> list[str]:
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
-    """What could not be tested and why, with the method's own remarks."""
+    """What a missing edge means, what could not be tested and why, with the method's own remarks."""
     told = any("could not be answered" in note for note in result.notes)
     if told or not result.complete:
         why = "the reasons are counted below"
@@ -69,27 +71,28 @@ def open_questions(result: DiscoveryResult) -> list[str]:
     else:
         why = "with this budget and this many rows its answer would have been noise"
     lines = [
-        f"{' and '.join(sorted(pair))}: kept as an edge because a question about it stayed open: {why}. It may be "
+        f"{' and '.join(pair)}: kept as an edge because a question about it stayed open: {why}. It may be "
         "absent in truth."
-        for pair in sorted(result.untested, key=sorted)
+        for pair in in_order(result.untested, result.graph.nodes)
     ]
     if not result.complete:
         lines.append("The search ended before every question was asked: the budget was spent.")
-    return [*(lines or [_all_tested(result)]), *map(as_sentence, result.notes)]
+    about = [missing_words(result), *(lines or [_all_tested(result)]), tiers_words(result)]
+    return [*filter(None, about), *map(as_sentence, result.notes)]
 
 
 def _all_tested(result: DiscoveryResult) -> str:
-    """That nothing is open; where the search was held to small sets (``max_order``), up to which size.
+    """That no edge is open; where the search was held to small sets (``max_order``), up to which size.
 
     PC goes on to sets of one column more while an edge has ends with as many other neighbours.
     """
     largest = max(result.asked, default=None)
     if largest is not None and any(_candidates(result, pair) > largest for pair in result.graph.skeleton):
         return (
-            f"Everything was tested given up to {largest} column{'' if largest == 1 else 's'}; larger sets were not "
-            "asked about, and an edge that only they would take away still stands."
+            f"Every edge shown was tested given up to {largest} column{'' if largest == 1 else 's'}; larger sets were "
+            "not asked about, and an edge that only they would take away still stands."
         )
-    return "Everything that was needed was tested."
+    return "No edge shown stands for lack of a test." if result.graph.skeleton - result.known.kept else ""
 
 
 def _candidates(result: DiscoveryResult, pair: frozenset[str]) -> int:
@@ -108,7 +111,7 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
     """(id, words) of what must be known before the graph is believed: contradictions, a draft, a weak promise."""
     found = []
     if result.conflicts:
-        pairs = ", ".join(" - ".join(sorted(pair)) for pair in sorted(result.conflicts, key=sorted))
+        pairs = pairs_words(result, result.conflicts)
         found.append(
             ("conflicts", f"Answers contradict each other: do not rely on the direction of {pairs}.")
         )
@@ -126,11 +129,11 @@ def protected(statement: PrivacyStatement) -> str:
 
 
 def questions(result: DiscoveryResult) -> str:
-    """How many questions were asked, by size of the conditioning set, and how many charges paid for them."""
+    """How many questions were asked, by size of the conditioning set, and how many noisy steps answered them."""
     if not result.asked:
         return ""
-    charges = len(result.privacy.events)
-    paid = f", paid for by {charges:,} charge{'' if charges == 1 else 's'}" if charges else ""
+    many_steps = len(result.privacy.events)
+    paid = f", answered by {steps_words(many_steps)}" if many_steps else ""
     parts = [f"{count:,} given {order} columns" for order, count in sorted(result.asked.items())]
     told = ", ".join(parts).replace("given 1 columns", "given 1 column")
     many = sum(result.asked.values())

@@ -24,9 +24,9 @@ def test_a_contradiction_is_found_and_only_settled_if_asked_for() -> None:
     assert same == where
     assert settled.skeleton == odd().skeleton
     extend(settled)  # does not raise: a class that has members
-    assert "contradict" in conflict_words(where, settled=True)[0]
-    assert "no graph has all" in conflict_words(where, settled=False)[0]
-    assert conflict_words(frozenset(), settled=True) == ()
+    assert "contradict" in conflict_words(where, "abcd", settled=True)[0]
+    assert "no graph has all" in conflict_words(where, "abcd", settled=False)[0]
+    assert conflict_words(frozenset(), "abcd", settled=True) == ()
 
 
 def test_required_arrows_stay() -> None:

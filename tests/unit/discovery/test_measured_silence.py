@@ -32,10 +32,10 @@ def test_sizes_and_budget_come_first() -> None:
 def test_the_words_name_every_reason_with_its_count() -> None:
     told = words(Counter({NOISE: 1200, CELLS: 3}))
     assert told.startswith(
-        "1,203 questions could not be answered, so their edges stay: 1,200 because noise alone"
+        "1,203 questions could not be answered (such an edge stays, unless another question takes it away): 1,200 "
     )
     assert f"; 3 {CELLS}" in told
-    assert words(Counter({NOISE: 1})) == f"1 question could not be answered, so its edge stays: 1 {NOISE}"
+    assert words(Counter({NOISE: 1})) == f"1 question could not be answered (such an edge stays, unless another question takes it away): 1 {NOISE}"
 
 
 def test_a_discovery_says_which_reason_it_was() -> None:

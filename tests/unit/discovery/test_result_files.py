@@ -38,6 +38,9 @@ def test_json_has_the_caveats_and_is_read_as_the_same_graph(result: DiscoveryRes
     found = json.loads(files["graph.json"])
     assert dc.Graph.from_json(files["graph.json"]) == result.graph
     assert found["untested"] == [["b", "c"]]
+    assert found["unsure_arrows"] == []
+    assert "not that there is no dependence" in found["missing_edges"]
+    assert found["confidence_repeats"] is None
     assert found["confidence"] == [{"pair": ["a", "b"], "found_again": 0.5}]
     assert found["declared"] == {"tiers": [["a"], ["b"]]}
     assert (found["complete"], found["conflicts"]) == (True, [])
@@ -59,7 +62,7 @@ def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) 
 def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -> None:
     files = file_texts(replace(result, conflicts=frozenset([frozenset("bc")])))
     assert [line for line in files["graph.dot"].splitlines() if "?" in line] == [
-        '  "b" -> "c" [dir=none, style=dotted, label="?", conflict=true, '
+        '  "b" -> "c" [dir=none, style=dotted, conflict=true, label="?", '
         'tooltip="not fully tested; answers contradict each other about its direction"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
@@ -83,3 +86,20 @@ def test_dot_and_graphml_mark_what_is_untested(result: DiscoveryResult) -> None:
         ("c", "b"): True,
     }
     assert theirs.edges["a", "b"]["confidence"] == 0.5
+
+
+def test_dot_shows_confidence(result: DiscoveryResult) -> None:
+    lines = file_texts(result)["graph.dot"].splitlines()
+    assert [line for line in lines if "confidence" in line] == [
+        '  "a" -> "b" [confidence=0.5, penwidth=1, label="50%", tooltip="edge found again in 50% of repeats"];'
+    ]
+    kept = replace(result, known=Knowledge.of(NAMES, required=[("a", "b")]))
+    assert "confidence" not in file_texts(kept)["graph.dot"]
+
+
+def test_an_arrow_about_which_nothing_was_answered_is_kept_as_unsure(result: DiscoveryResult) -> None:
+    graph = dc.Graph(NAMES, directed=[("a", "b"), ("b", "c")])
+    files = file_texts(replace(result, graph=graph, answered=frozenset()))
+    assert dc.Graph.from_json(files["graph.json"]) == graph
+    assert json.loads(files["graph.json"])["unsure_arrows"] == [["b", "c"]]
+    assert '"b" -> "c" [dir=none, style=dotted' in files["graph.dot"]

@@ -124,9 +124,12 @@ def test_a_caller_can_say_why_not() -> None:
 def test_summary_and_html() -> None:
     statement = made(released=["<script>"])
     assert "epsilon 0.1" in statement.summary()
-    assert "(pure: the bound holds without exception)" in statement.summary()
+    assert "(pure: the promise holds without exception)" in statement.summary()
     assert "no result is more than 1.11 times as likely" in statement.summary()
-    assert "Charged once: what to ask was fixed before any answer was seen" in statement.summary()
+    assert (
+        "Cost: one noisy step, not more than this epsilon. What to ask was fixed before this call saw any answer."
+        in statement.summary()
+    )
     assert "(fixed in advance; sums of epsilon and of delta)" in statement.composition
     assert "fixed in advance" not in statement.summary()  # the field's own words stay in the statement
     assert "&lt;script&gt;" in statement._repr_html_()
@@ -183,7 +186,7 @@ def test_the_words_for_a_search_say_what_the_filter_means() -> None:
     statement = made(adaptive=True)
     words = statement.summary()
     assert (
-        "later questions could depend on earlier noisy answers; spending stops before the total is passed"
+        "Later questions could depend on earlier noisy answers; spending stops before the total is passed"
         in words
     )
     assert (
@@ -193,7 +196,7 @@ def test_the_words_for_a_search_say_what_the_filter_means() -> None:
     assert "filter" not in words
     budget = Budget(1.0, 1e-6)
     budget.charge(GaussianEvent(label="t", neighbours="replace-one", sensitivity=1, sigma=10))
-    assert "may fail with probability up to delta)" in budget.statement(released=["x"]).summary()
+    assert "may fail with a probability of at most delta)" in budget.statement(released=["x"]).summary()
     assert (
         "costs were added up in another unit, rho (zCDP)"
         in budget.statement(released=["x"], adaptive=False).summary()
@@ -221,7 +224,7 @@ def test_charges_are_counted_alike_everywhere() -> None:
     for _ in range(4):
         budget.charge(LAPLACE)
     statement = budget.statement(released=["x"])
-    assert "\nCharged 4 times: " in statement.summary()
+    assert "\nCost: 4 noisy steps, together not more than this epsilon. " in statement.summary()
     assert len(statement.to_dict()["events"]) == 4
 
 

@@ -41,7 +41,7 @@ def remarks(page: str) -> dict[str, str]:
 def test_the_table_says_what_was_declared(result: DiscoveryResult) -> None:
     assert remarks(render(result)) == {
         "ab": "direction as you declared",
-        "bc": "same direction in every graph that fits and agrees with what you declared",
+        "bc": "same direction in every graph that fits the answers and agrees with what you declared",
         "cd": "edge as you declared; direction not decided by the data",
     }
 
@@ -51,7 +51,7 @@ def test_hovering_says_it_too_and_a_required_edge_has_no_confidence(result: Disc
     again = "; edge found again in 100% of repeats (says nothing about its direction)"
     assert f"a → b, direction as you declared{again}" in titles
     assert (
-        "b → c in every graph that fits and agrees with what you declared, if no common cause is hidden"
+        "b → c in every graph that fits the answers and agrees with what you declared, if no common cause is hidden"
         in titles
     )
     assert "c and d are linked, edge as you declared; direction not decided by the data" in titles
@@ -61,10 +61,10 @@ def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
     page = render(result)
     line = '<p id="declared">You declared: in order of time a, then b; required c - d.</p>'
     assert page.index(line) < page.index("<figure>")
-    assert "direction as you declared, or the same in every graph that fits" in page
+    assert "direction as you declared, or the same direction in every graph that fits the answers" in page
     bare = render(replace(result, known=Knowledge()))
     assert "you declared" not in bare.lower()
-    assert remarks(bare)["ab"] == "same direction in every graph that fits"
+    assert remarks(bare)["ab"] == "same direction in every graph that fits the answers"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
         ({"tiers": [["a"], ["b"]]}, "direction as you declared"),
         (
             {"tiers": [["a", "b"], ["c"]]},
-            "same direction in every graph that fits and agrees with what you declared",
+            "same direction in every graph that fits the answers and agrees with what you declared",
         ),
     ],
 )
@@ -88,6 +88,11 @@ def test_untested_and_contradicted_edges() -> None:
     marks = Marks(untested=[AB, CD], known=known, conflicts=[AB, frozenset("bc")])
     assert marks.remark("a", "b", True) == "not fully tested at this budget; direction as you declared"
     assert marks.remark("c", "d", True) == "not fully tested at this budget"
+    blank = Marks(untested=[CD], unknown=[CD])
+    assert blank.remark("c", "d", False) == "not fully tested at this budget; direction not known"
+    assert blank.sentence("c", "d", False).startswith(
+        "c and d: edge kept without a test, direction not known"
+    )
     assert marks.remark("b", "c", True) == "answers contradict each other about its direction"
     assert marks.sentence("b", "c", True) == "b → c, answers contradict each other about its direction"
     assert (
@@ -107,7 +112,7 @@ def test_a_declared_arrow_without_an_edge_had_no_say(result: DiscoveryResult) ->
     page = render(replace(result, known=Knowledge.of(NAMES, tiers=[["a"], ["d"]])))
     assert "You declared: in order of time a, then d." in page
     assert set(remarks(page).values()) == {
-        "same direction in every graph that fits",
+        "same direction in every graph that fits the answers",
         "direction not decided by the data",
     }
     assert "agrees with what you declared" not in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import fields, replace
 from html import unescape
 from html.parser import HTMLParser
@@ -17,6 +18,10 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, weak_promise
 from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.measured_silence import NOISE
+from dpcausal.discovery.measured_silence import words as silence_words
+from dpcausal.discovery.result_files import file_texts
+from dpcausal.discovery.result_words import missing_words
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 from dpcausal.report.drawing import svg
 from dpcausal.report.edge_words import Marks
@@ -47,7 +52,7 @@ class Resources(HTMLParser):
 def test_drawing_has_every_node_and_edge_in_words() -> None:
     graph = dc.Graph(["a<b", "c", "d"], directed=[("a<b", "c")], undirected=[("c", "d")])
     drawing = svg(graph, Marks(untested=[frozenset(("c", "d"))]))
-    assert "a&lt;b → c in every graph that fits, if no common cause is hidden" in drawing
+    assert "a&lt;b → c in every graph that fits the answers, if no common cause is hidden" in drawing
     assert "direction not decided by the data; not fully tested" in drawing
     assert drawing.count('class="node"') == 3
     assert drawing.count('class="line"') == 2
@@ -59,8 +64,8 @@ def test_hovering_tells_the_confidence_apart_from_the_direction() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     drawing = svg(graph, Marks(confidence={frozenset(("a", "b")): 0.987}))
     assert (
-        "<title>a → b in every graph that fits, if no common cause is hidden; edge found again in 99% of repeats "
-        "(says nothing about its direction)</title>"
+        "<title>a → b in every graph that fits the answers, if no common cause is hidden; edge found again in 99% of "
+        "repeats (says nothing about its direction)</title>"
     ) in drawing
     assert drawing.count("found again") == 2  # the title and the label of one edge, not of the other
     assert "confidence" not in drawing
@@ -122,9 +127,9 @@ def test_how_to_reproduce_names_what_is_known(result) -> None:  # type: ignore[n
 def test_an_open_question_points_to_its_reason(result) -> None:  # type: ignore[no-untyped-def]
     pair = next(iter(result.graph.skeleton))
     kept = replace(result, untested=frozenset([pair]), notes=())
-    assert "its answer would have been noise" in open_questions(kept)[0]
+    assert "its answer would have been noise" in open_questions(kept)[1]
     told = replace(kept, notes=("3 questions could not be answered, so their edges stay: 3 ...",))
-    assert "the reasons are counted below" in open_questions(told)[0]
+    assert "the reasons are counted below" in open_questions(told)[1]
 
 
 def statement(events: list[Event], definition: str = "pure") -> PrivacyStatement:
@@ -216,12 +221,12 @@ def test_bars_have_shares_and_rho_is_explained() -> None:
     assert ">rho 0.125 (25%)</text>" in drawing
     assert "<title>two (3 times): rho 0.375 (75%)</title>" in drawing
     assert unit_words(parts).startswith(
-        "rho: another unit of cost, in which many small charges come to less; it ends as epsilon"
+        "rho: another unit of cost, in which many small costs come to less; it ends as epsilon"
     )
     assert "rho" not in unit_words([Step("one", 1, 1.0, "epsilon")])
     assert "%" not in chart([Step("one", 2, 2.0, "events")])
     assert unit_words([Step("one", 1, 1.0, "events")]) == unit_words([]) == ""
-    assert unit_words([Step("one", 2, 2.0, "events")]) == "A bar sums the charges of one kind."
+    assert unit_words([Step("one", 2, 2.0, "events")]) == "A bar sums the steps of one kind."
     assert "(" not in chart([Step("free", 1, 0.0, "rho")])
 
 
@@ -243,26 +248,30 @@ def test_that_everything_was_tested_is_said_only_where_so(result) -> None:  # ty
     done = replace(
         result, graph=chain, asked={0: 3, 1: 2}, untested=frozenset(), complete=True, notes=("a remark",)
     )
-    assert open_questions(done) == ["Everything that was needed was tested.", "A remark."]
-    pair = next(iter(result.graph.skeleton))
+    assert open_questions(done) == [
+        missing_words(done),
+        "No edge shown stands for lack of a test.",
+        "A remark.",
+    ]
+    pair = frozenset("ab")
     for left in (replace(done, untested=frozenset([pair])), replace(done, complete=False)):
-        assert not any("Everything" in line for line in open_questions(left))
+        assert not any("for lack of a test" in line for line in open_questions(left))
     held = replace(done, asked={0: 3})
-    assert open_questions(held)[0].startswith(
-        "Everything was tested given up to 0 columns; larger sets were not"
+    assert open_questions(held)[1].startswith(
+        "Every edge shown was tested given up to 0 columns; larger sets were not"
     )
     later = Knowledge.of(["a", "b", "c"], tiers=[["a", "b"], ["c"]], required=[{"b", "c"}])
-    assert open_questions(replace(held, known=later))[0] == "Everything that was needed was tested."
+    assert open_questions(replace(held, known=later))[1] == "No edge shown stands for lack of a test."
 
 
 def test_a_search_held_to_small_sets_says_so() -> None:
     """Without a limit nothing is left to ask; with none but marginal questions a chain keeps a false edge."""
     data = dc.networks.load("cancer").sample(20_000, seed=1)
     whole = dc.discover(data, epsilon=None, method="pc")
-    assert open_questions(whole)[0] == "Everything that was needed was tested."
+    assert open_questions(whole)[1] == "No edge shown stands for lack of a test."
     held = dc.discover(data, epsilon=None, method="pc", max_order=0)
-    assert open_questions(held)[0].startswith(
-        "Everything was tested given up to 0 columns; larger sets were not"
+    assert open_questions(held)[1].startswith(
+        "Every edge shown was tested given up to 0 columns; larger sets were not"
     )
 
 
@@ -317,15 +326,16 @@ def test_every_field_and_heading_has_a_line(result) -> None:  # type: ignore[no-
 
 
 def test_charges_are_counted_alike(result) -> None:  # type: ignore[no-untyped-def]
-    """Console, report and statement: one number, called charges in all of them."""
+    """Console, report and statement: one number, called noisy steps in all of them, never "times"."""
     data = dc.networks.load("cancer").sample(2000, seed=1)
     for found in (result, dc.discover(data, epsilon=1.0, delta=1e-6, method="tests")):
         many = len(found.privacy.to_dict()["events"])
-        word = "charge" if many == 1 else "charges"
+        words = "one noisy step" if many == 1 else f"{many} noisy steps"
         page = render(found)
-        assert f"<summary>{many} {word}, one by one</summary>" in page
-        assert f"paid for by {many} {word} (" in page
-        assert ("Charged once" if many == 1 else f"Charged {many} times") in found.summary()
+        assert f"<summary>{words[0].upper()}{words[1:]}, one by one</summary>" in page
+        assert f"answered by {words} (" in page
+        assert f"Cost: {words}, {'together ' * (many > 1)}not more than this epsilon" in found.summary()
+        assert not re.search(r"[Cc]harged \w+ times", found.summary() + page)
 
 
 LOGINS = [
@@ -363,3 +373,77 @@ def test_no_login_of_a_ledger_is_shown(result, url: str) -> None:  # type: ignor
 )
 def test_of_what_is_no_address_nothing_is_shown(text: str) -> None:
     assert ledger_name(text) == ledger_name("...") == "..."
+
+
+def test_the_key_lists_what_is_drawn_and_nothing_else(result) -> None:  # type: ignore[no-untyped-def]
+    def shown(found) -> str:  # type: ignore[no-untyped-def]
+        page = render(found)
+        return page[page.index("<figcaption>") : page.index("</figcaption>")]
+
+    graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
+    bare = replace(result, graph=graph, untested=frozenset(), conflicts=frozenset(), confidence=None)
+    assert shown(bare).count('class="key"') == 2
+    assert "not fully tested" not in shown(bare)
+    arrows = replace(bare, graph=dc.Graph(["a", "b"], directed=[("a", "b")]))
+    assert "direction not decided" not in shown(arrows)
+    left = replace(bare, untested=frozenset([frozenset("ab")]))
+    assert "kept without a test, direction not known" in shown(left)
+    assert "same direction" not in shown(left)
+    assert "kept, not fully tested" in shown(replace(left, answered=left.untested))
+    odd = replace(bare, conflicts=frozenset([frozenset("ab")]), method="tests")
+    assert "no graph has all these directions" in shown(odd)
+
+
+def test_the_width_of_a_line_shows_confidence(result) -> None:  # type: ignore[no-untyped-def]
+    graph = dc.Graph(list("abcd"), directed=[("a", "b")], undirected=[("b", "c"), ("c", "d")])
+    parts = dict(zip(map(frozenset, ("ab", "bc", "cd")), (0.8, 0.79, 0.35), strict=True))
+    found = replace(
+        result, graph=graph, untested=frozenset(), conflicts=frozenset(), confidence=parts, repeats=20
+    )
+    page = unescape(render(found))
+    drawing = page[page.index("<svg") : page.index("</svg>")]
+    assert re.findall(r'class="edge \w+ (\w+)"', drawing) == ["sure", "weaker", "hint"]
+    for words in ("found again in 80% of repeats or more", "in 50% to 80%", "below 50%: a hint"):
+        assert words in page
+    assert "<small>of 20 repeats</small>" in page
+    assert "treat the edge as a hint" in page
+    assert "edge found again in 35% of 20 repeats" in page
+    assert ".edge.hint .line" in found._repr_html_().replace("#dpcausal-", " ")
+
+
+def test_a_missing_edge_heads_the_remarks(result) -> None:  # type: ignore[no-untyped-def]
+    page = unescape(render(result))
+    remarks = page[page.index('<ul id="open">') :]
+    assert remarks.startswith(f'<ul id="open">\n<li>{missing_words(result)}</li>')
+    assert "Everything that was needed" not in page
+
+
+def test_questions_without_an_answer_do_not_claim_edges(result) -> None:  # type: ignore[no-untyped-def]
+    """Pairs that another question separated: their edges do not stay."""
+    told = silence_words(Counter({NOISE: 2}))
+    assert told.startswith("2 questions could not be answered (such an edge stays, unless another question")
+    assert silence_words(Counter({NOISE: 1})).startswith(
+        "1 question could not be answered (such an edge stays"
+    )
+
+
+def test_a_column_of_costs_that_no_step_has_is_left_out(result) -> None:  # type: ignore[no-untyped-def]
+    gauss = GaussianEvent(label="g", neighbours=Neighbours.REPLACE_ONE, sensitivity=1.0, sigma=2.0)
+    page = render(replace(result, privacy=statement([gauss], "zCDP")))
+    table = page[page.index('<table id="events">') : page.index("</details>")]
+    assert HEADINGS["epsilon"] not in table
+    assert HEADINGS["rho"] in table
+    assert "2 times what one row can change (standard deviation)" in table
+
+
+def test_graph_json_in_the_page_is_the_file(result) -> None:  # type: ignore[no-untyped-def]
+    known = Origin("mine.csv", "mine.toml", ["dpcausal", "discover", "mine.csv"], {"epsilon": 1.0})
+    (found,) = re.findall(r'<pre id="graph-json">(.*?)</pre>', render(result, origin=known), flags=re.DOTALL)
+    assert json.loads(unescape(found)) == json.loads(file_texts(result)["graph.json"])
+
+
+def test_delta_is_told_in_the_same_words_everywhere() -> None:
+    data = dc.networks.load("cancer").sample(2000, seed=1)
+    found = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc")
+    assert "<span>delta: the promise may fail with at most this probability</span>" in render(found)
+    assert "the promise may fail with a probability of at most delta" in found.summary()

@@ -93,6 +93,10 @@
     node.addEventListener("focus", () => tell(true));
     node.addEventListener("blur", () => tell(false));
   });
+  const drawn = svg.parentElement, swipe = document.getElementById("swipe");
+  const hint = () => { swipe.hidden = drawn.scrollWidth <= drawn.clientWidth + 1; };
+  window.addEventListener("resize", hint);
+  hint();
   const events = document.getElementById("all-events");
   if (events) window.addEventListener("beforeprint", () => { events.open = true; });
   document.documentElement.dataset.ready = String(edges.length);
