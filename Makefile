@@ -24,6 +24,7 @@ $(VENV)/.dev: $(VENV)/.runtime
 	touch $@
 
 install: $(VENV)/.runtime
+	@echo "done: source $(BIN)/activate, then dpcausal --help"
 
 demo: $(VENV)/.runtime
 	$(BIN)/python demo/demo.py

@@ -58,6 +58,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "latin.toml").write_bytes(b"# caf\xe9\n" + SCHEMA.encode())
     for name in ("utf-16", "utf-32"):
         (folder / f"{name}.csv").write_bytes("smoke,age,bronc\nyes,30,no\n".encode(name))
+    (folder / "table2.toml").write_text("smoke,age,bronc\nyes,30,no\n")
+    (folder / "binary.parquet").write_bytes(b"PAR1\xff\xfe")
     (folder / "folder").mkdir()
     (folder / "taken").write_text("a file")
     (folder / "half.bed").write_bytes(b"\x6c\x1b\x01")
@@ -93,6 +95,22 @@ WRONG = [
     ("an option cut short", f"{T} --x smoke --y bronc --ep 1", '--ep (did you mean "--epsilon"?)\n'),
     ("an option like no other", f"{D} --colour red", "No such option: --colour\n"),
     ("too many arguments", f"{D} more.csv --epsilon 1", "more.csv"),
+    ("two given", f"{T} --x smoke --y bronc --given age sex --epsilon 1", "no blanks: --given age,sex\n"),
+    (
+        "two given, the file last",
+        f"{T[:5]}--schema schema.toml --x smoke --y bronc --epsilon 1 --given a b data.csv",
+        "--given takes columns",
+    ),
+    ("x of two words", f"{T} --x smoke bronc --y age --epsilon 1", "(bronc); --x takes one column"),
+    ("y of two words", f"{T} --x age --epsilon 1 --y smoke bronc", "(bronc); --y takes one column"),
+    ("tiers of two words", f"{D} --epsilon 1 --tiers age smoke", "--tiers takes one text in quotes"),
+    ("two required", f"{D} --epsilon 1 --required age:smoke age:bronc", "repeat --required for every edge"),
+    (
+        "a number with a separator",
+        "plan --schema schema.toml --rows 8,000 --epsilon 1",
+        "without separators: 8000\n",
+    ),
+    ("half a row", "plan --schema schema.toml --rows 0.5 --epsilon 1", "must be a whole number, not '0.5'\n"),
     ("an option without its value", f"{T} --x smoke --y bronc --epsilon", "--epsilon"),
     ("no number", f"{D} --epsilon one", "--epsilon"),
     ("no whole number", f"{D} --epsilon 1 --max-order 1.5", "--max-order"),
@@ -102,6 +120,7 @@ WRONG = [
     ("schema of a directory", "schema folder", "directory"),
     ("schema of an empty file", "schema empty.csv", "empty"),
     ("schema of a spreadsheet", "schema data.xlsx", ".csv"),
+    ("schema of another file", "schema latin.toml", "one of .csv, .tsv, .tab, .txt (also"),
     ("schema of UTF-16", "schema utf-16.csv", "utf-16.csv is UTF-16 text"),
     ("schema of UTF-32", "schema utf-32.csv", "utf-32.csv is UTF-32 text"),
     # schema: checking
@@ -118,6 +137,21 @@ WRONG = [
     ("missing schema", f"{D.replace('schema.toml', 'shema.toml')} --epsilon 1", "shema.toml"),
     ("a directory for a schema", f"{D.replace('schema.toml', 'folder')} --epsilon 1", "directory"),
     ("a schema that is not UTF-8", f"{D.replace('schema.toml', 'latin.toml')} --epsilon 1", "UTF-8"),
+    (
+        "data for a schema",
+        f"{D.replace('schema.toml', 'data.csv')} --epsilon 1",
+        "data.csv looks like a data file",
+    ),
+    (
+        "a table named as a schema",
+        f"{D.replace('schema.toml', 'table2.toml')} --epsilon 1",
+        "looks like a data file",
+    ),
+    (
+        "a binary table for a schema",
+        f"{D.replace('schema.toml', 'binary.parquet')} --epsilon 1",
+        "dpcausal schema binary",
+    ),
     # schema files
     ("bad TOML", f"{D.replace('schema.toml', 'syntax.toml')} --epsilon 1", "syntax.toml:6: not valid TOML"),
     ("a column twice", f"{D.replace('schema.toml', 'twice.toml')} --epsilon 1", "twice.toml:13"),
@@ -152,8 +186,12 @@ WRONG = [
     ("level zero", f"{D} --epsilon 1 --level 0", "level"),
     ("level nan", f"{D} --epsilon 1 --level nan", "level"),
     ("unknown method", f"{D} --epsilon 1 --method priv-cp", 'did you mean "priv-pc"'),
-    ("confidence of priv-pc", f"{D} --epsilon 1 --method priv-pc --confidence 5", "--confidence"),
-    ("confidence below zero", f"{D} --epsilon 1 --confidence -1", "--confidence"),
+    (
+        "confidence of priv-pc",
+        f"{D} --epsilon 1 --method priv-pc --confidence 5",
+        "--confidence goes with --method measured, not with priv-pc\n",
+    ),
+    ("confidence below zero", f"{D} --epsilon 1 --confidence -1", "zero or above, not -1\n"),
     ("private pc", f"{D} --epsilon 1 --method pc", "not private"),
     ("negative order", f"{D} --epsilon 1 --max-order -1", "max_order"),
     ("unknown neighbours", f"{D} --epsilon 1 --neighbours next-door", "not 'next-door'\n"),
@@ -165,6 +203,22 @@ WRONG = [
         f"{D} --epsilon 1 --required smoke:bronc --forbidden smoke:bronc",
         "both required and forbidden",
     ),
+    (
+        "a column like none, in tiers",
+        f"{D} --epsilon 1 --tiers weight;age",
+        "; there are smoke, age, bronc\n",
+    ),
+    (
+        "a column like none, forbidden",
+        f"{D} --epsilon 1 --forbidden weight:age",
+        "; there are smoke, age, bronc\n",
+    ),
+    (
+        "a column like none",
+        f"{T} --x weight --y age --epsilon 1",
+        "in the schema; there are smoke, age, bronc\n",
+    ),
+    ("a column that begins alike", f"{T} --x smoking --y bronc --epsilon 1", '(did you mean "smoke"?)\n'),
     ("unknown column in tiers", f"{D} --epsilon 1 --tiers smok;age", 'did you mean "smoke"'),
     ("tiers of nothing", f"{D} --epsilon 1 --tiers ;;", "--tiers names no column"),
     ("empty tiers", f"{D} --epsilon 1 --tiers=", "--tiers names no column"),
@@ -202,6 +256,8 @@ WRONG = [
         f"{T.replace('schema.toml', 'single.toml')} --x smoke --y age --epsilon 1",
         'single.toml:3: "smoke" has one level',
     ),
+    ("test into a file", f"{T} --x smoke --y bronc --epsilon 1 --out taken", "taken"),
+    ("test into nothing", f"{T} --x smoke --y bronc --epsilon 1 --out=", "'--out': it is empty"),
     ("test level", f"{T} --x smoke --y bronc --epsilon 1 --level 1", "level"),
     ("test delta", f"{T} --x smoke --y bronc --epsilon 1 --delta 2", "delta"),
     # ledger
@@ -226,7 +282,11 @@ WRONG = [
         "no/l.db",
     ),
     ("a server that is not there", "ledger show --ledger postgresql://u@127.0.0.1:1/db", "127.0.0.1"),
-    ("the same data set again", f"ledger create {L} --dataset cohort --epsilon 1", "cohort"),
+    (
+        "the same data set again",
+        f"ledger create {L} --dataset cohort --epsilon 1",
+        "total epsilon 0.5, delta 0 (replace-one); left",
+    ),
     ("a total of nothing", f"ledger create {L} --dataset d --epsilon 0", "epsilon"),
     ("a total delta of two", f"ledger create {L} --dataset d --epsilon 1 --delta 2", "delta"),
     ("show of an unknown data set", f"ledger show {L} --dataset cohrt", 'did you mean "cohort"'),

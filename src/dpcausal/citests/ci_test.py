@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,14 @@ from dpcausal.citests.registry import any_method_named
 from dpcausal.citests.result import CITestResult
 from dpcausal.citests.session import Session
 from dpcausal.citests.trend import tau_of, trend_words
-from dpcausal.core.arguments import checked_ledger, checked_level, checked_list, checked_name
+from dpcausal.core.arguments import (
+    REQUIRED,
+    checked_ledger,
+    checked_level,
+    checked_list,
+    checked_name,
+    refuse_missing_epsilon,
+)
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import SCHEMA
@@ -37,7 +45,7 @@ def ci_test(
     given: Sequence[str] = (),
     *,
     method: str = "auto",
-    epsilon: float | None,
+    epsilon: float | None = REQUIRED,
     delta: float = 0.0,
     level: float = 0.05,
     neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
@@ -60,6 +68,7 @@ def ci_test(
     >>> test.independent, test.method, test.privacy.epsilon
     (False, 'kendall', 1.0)
     """
+    refuse_missing_epsilon(epsilon, "ci_test", options, "epsilon=None")
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
     relation = Neighbours.parse(neighbours, labels=method == "unit-circle")
@@ -80,7 +89,8 @@ def ci_test(
         raise InputError(f"{name} holds no labels fixed: neighbours must be replace-one or add-remove")
     if name == "crt":
         options.setdefault("resample", x)
-    test = any_method_named(name, options)
+    shared = [option for option in inspect.signature(ci_test).parameters if option not in ("data", "options")]
+    test = any_method_named(name, options, shared)
     test.check(question)
     if epsilon is None:
         if ledger is not None or delta:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpcausal.core.arguments import checked_list, checked_name
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.schema import Schema
@@ -34,7 +34,7 @@ class Question:
         names = [checked_name(name, "the name of a column") for name in (x, y, *given)]
         for name in names:
             if name not in schema:
-                raise InputError(f'no column "{name}" in the schema{did_you_mean(name, schema)}')
+                raise InputError(f'no column "{name}" in the schema{did_you_mean_column(name, schema)}')
         if len(set(names)) < len(names):
             raise InputError(f"a test can't name a column twice: {', '.join(names)}")
         place = {name: i for i, name in enumerate(schema)}

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from dpcausal.citests.chi2 import chi2, g
@@ -17,6 +18,7 @@ from dpcausal.citests.method import AnyMethod, Method
 from dpcausal.citests.test_of_gcm import TestOfGcm
 from dpcausal.citests.test_of_tests import TestOfTests
 from dpcausal.citests.unit_circle import UnitCircle
+from dpcausal.core.arguments import refuse_unknown
 from dpcausal.core.errors import InputError, did_you_mean
 
 
@@ -41,14 +43,17 @@ MAKERS: dict[str, Callable[..., AnyMethod]] = {
 }
 
 
+FIXED = ("name", "own_delta", "protects", "releases")  # what a test says of itself: no options
+
+
 def _split(name: str) -> tuple[str, str]:
     """("test-of-tests", "gcm") of "test-of-tests:gcm"; any other name stays whole."""
     before, _, after = name.partition(":")
     return (before, after) if before == "test-of-tests" else (name, "")
 
 
-def any_method_named(name: str, options: dict[str, Any]) -> AnyMethod:
-    """The test of that name with these options, on tables or on values."""
+def any_method_named(name: str, options: dict[str, Any], shared: Iterable[str] = ()) -> AnyMethod:
+    """The test of that name with these options, on tables or on values; ``shared`` are options of the call itself."""
     name, inner = _split(name)
     if inner and "test" in options:
         raise InputError(f'give the test of each part once: as "{name}:{inner}" or as the option test')
@@ -56,10 +61,12 @@ def any_method_named(name: str, options: dict[str, Any]) -> AnyMethod:
     if name not in MAKERS:
         known = ", ".join(["auto", *MAKERS])
         raise InputError(f"no test is called {name!r}{did_you_mean(name, MAKERS)}; there are {known}")
+    own = [option for option in inspect.signature(MAKERS[name]).parameters if option not in FIXED]
+    refuse_unknown(name, options, own, shared)
     try:
         return MAKERS[name](**options)
     except TypeError:
-        raise InputError(f"{name} takes no option {', '.join(options)}") from None
+        raise InputError(f"{name} can't use an option of that type: {', '.join(options)}") from None
 
 
 def method_named(name: str, options: dict[str, Any]) -> Method:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dpcausal.cli.paths import path
+from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
 
@@ -144,22 +146,34 @@ def run_test(
         check_total(epsilon, delta)
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
-    with shown("testing", None, bars):  # one test: there is nothing to count
-        found = dc.ci_test(
-            rows,
-            x,
-            y,
-            names,
-            method=method,
-            epsilon=epsilon,
-            delta=delta,
-            level=level,
-            neighbours=neighbours,
-            ledger=ledger,
-            dataset=dataset,
-        )
+    where: Place | None = None
+    with nullcontext() if out is None else prepared(out):
+        with shown("testing", None, bars):  # one test: there is nothing to count
+            found = dc.ci_test(
+                rows,
+                x,
+                y,
+                names,
+                method=method,
+                epsilon=epsilon,
+                delta=delta,
+                level=level,
+                neighbours=neighbours,
+                ledger=ledger,
+                dataset=dataset,
+            )
+        if out is not None:
+            try:
+                where = place(out)
+                files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
+                write_texts(where.folder, files)
+            except InputError:  # paid for: not to be lost
+                typer.echo(found.to_json() if as_json else found.summary())
+                raise
     if found.method in ("kendall", "spearman"):
         for line in order_remarks({name: declared[name] for name in (x, y)}):
             warnings.warn(line, UserWarning, stacklevel=1)
     warn_weak(epsilon, delta, None if neighbours == "add-remove" else rows.n)
     typer.echo(found.to_json() if as_json else found.summary())
+    if where is not None:
+        tell_place(where, as_json)

@@ -170,8 +170,10 @@ def run_discover(
         raise InputError(
             f"no method is called {method!r}{did_you_mean(method, METHODS)}; there are {', '.join(METHODS)}"
         )
-    if confidence < 0 or (confidence and method not in ("auto", "measured")):
-        raise InputError("--confidence takes a number of repeats, and goes with --method measured")
+    if confidence < 0:
+        raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
+    if confidence and method not in ("auto", "measured"):
+        raise InputError(f"--confidence goes with --method measured, not with {method}")
     checked_level(level)
     if epsilon is not None:
         check_total(epsilon, delta)  # before a large file is read

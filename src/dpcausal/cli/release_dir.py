@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import typer
+
 from dpcausal.core.errors import InputError
 
 FILES = (
@@ -23,7 +25,8 @@ FILES = (
     "report.html",
     "hits.tsv",
     "hits.png",
-)  # of discover and of gwas
+    "answer.json",
+)  # of discover, of gwas and of test
 
 
 @contextmanager
@@ -107,6 +110,16 @@ def _first_free(out: Path, name: str) -> Path:
 def kept_words(kept: Path) -> str:
     """The line that says so."""
     return f"An earlier release stood there: it is kept in {kept}"
+
+
+def tell_place(where: Place, as_json: bool) -> None:
+    """Say where the files went, unless JSON is all that is printed, and where earlier ones did; a fault is an error."""
+    if not as_json:
+        typer.echo(f"Written to {where.folder}")
+    if where.fault:
+        raise InputError(where.fault)
+    if where.kept is not None:
+        typer.echo(kept_words(where.kept), err=as_json)
 
 
 def write_texts(out: Path, files: Mapping[str, str]) -> None:

@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import InputError, did_you_mean
+
+
+class _Required:
+    """The default of an argument that must be given: its absence can then be told in our words."""
+
+    def __repr__(self) -> str:
+        return "<required>"
+
+
+REQUIRED: Any = _Required()
 
 LEAST_LEVEL = 1e-12
 
@@ -64,3 +74,30 @@ def checked_ledger(ledger: object) -> None:
     """None, an address, or an opened ledger. The error doesn't show it: there may be a password in it."""
     if not (ledger is None or isinstance(ledger, str) or hasattr(ledger, "charge")):
         raise InputError(f"ledger must be an address such as sqlite:///file.db, not {type(ledger).__name__}")
+
+
+def refuse_unknown(what: str, options: Iterable[str], own: Iterable[str], shared: Iterable[str]) -> None:
+    """Refuse an option that ``what`` does not take; the nearest is looked for among its own and the call's.
+
+    >>> refuse_unknown("kendall", ["eps"], [], ["epsilon", "delta"])
+    Traceback (most recent call last):
+    dpcausal.core.errors.InputError: kendall has no option 'eps' (did you mean "epsilon"?); it has none
+    """
+    known = list(own)
+    for option in options:
+        if option not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            hint = did_you_mean(option, known) or did_you_mean(option, shared)
+            raise InputError(f"{what} has no option {option!r}{hint}; {has}")
+
+
+def refuse_missing_epsilon(epsilon: object, what: str, options: Iterable[str], classical: str) -> None:
+    """Refuse a call without an epsilon; an option that may have been meant is named."""
+    if epsilon is not REQUIRED:
+        return
+    meant = [option for option in options if "epsilon" in did_you_mean(option, ["epsilon"])]
+    instead = f", and there is no {meant[0]!r} (did you mean epsilon?)" if meant else ""
+    raise InputError(
+        f"{what} needs an epsilon{instead}: what the release may cost, smaller is safer, for example epsilon=1.0; "
+        f"{classical} gives the classical answer, which is not private"
+    )

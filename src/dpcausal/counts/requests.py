@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.counts.protocol import MAX_CELLS, Table
 from dpcausal.data.schema import Schema
 
@@ -67,7 +67,9 @@ class Layout:
             found = tuple(map(self.index.__getitem__, columns))
         except KeyError as missing:
             name = str(missing.args[0])
-            raise InputError(f'no column "{name}" in the schema{did_you_mean(name, self.names)}') from None
+            raise InputError(
+                f'no column "{name}" in the schema{did_you_mean_column(name, self.names)}'
+            ) from None
         if len(set(found)) != len(found):
             raise InputError(f"a table can't name a column twice: {', '.join(columns)}")
         cells = math.prod(self.shape[c] for c in found)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.data.schema import Schema
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -53,7 +53,7 @@ class Dataset:
         """Declared number of levels or bins of each named column: public, never the number observed."""
         for name in columns:
             if name not in self.schema:
-                raise InputError(f'no column "{name}" in the schema{did_you_mean(name, self.schema)}')
+                raise InputError(f'no column "{name}" in the schema{did_you_mean_column(name, self.schema)}')
         return tuple(self.schema[name].size for name in columns)
 
     def __len__(self) -> int:

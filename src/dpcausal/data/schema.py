@@ -7,9 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.core.errors import InputError, SchemaError, did_you_mean_column
 from dpcausal.data import toml
 from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.not_a_schema import data_words, looks_like_data
 
 
 class Schema(Mapping[str, Column]):
@@ -68,7 +69,8 @@ class Schema(Mapping[str, Column]):
         try:
             text = Path(path).read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise SchemaError(f"{path} is not UTF-8 text") from None
+            data = looks_like_data(str(path))
+            raise SchemaError(data_words(str(path)) if data else f"{path} is not UTF-8 text") from None
         except OSError as error:
             raise InputError(f"cannot read schema {path}: {_reason(error)}") from None
         return cls._marked(*toml.loads(text, source=str(path)))
@@ -94,7 +96,9 @@ class Schema(Mapping[str, Column]):
         chosen = list(names)
         for name in chosen:
             if name not in self._columns:
-                raise SchemaError(f'no column "{name}" in the schema{did_you_mean(name, self._columns)}')
+                raise SchemaError(
+                    f'no column "{name}" in the schema{did_you_mean_column(name, self._columns)}'
+                )
         return Schema._marked(((name, self._columns[name]) for name in chosen), self._draft)
 
     def __getitem__(self, name: str) -> Column:

@@ -17,7 +17,7 @@ from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data import cells
 from dpcausal.data.files import ROWS, ArrowFile, Batches, Chunk, Delimited, Parquet, Source, readable
 
-SUPPORTED = ".csv, .tsv (also .gz, .bz2, .zst), .parquet, .arrow, .feather"
+SUPPORTED = ".csv, .tsv, .tab, .txt (also .gz, .bz2, .zst), .parquet, .arrow, .feather"
 _PACKED = (".gz", ".bz2", ".zst")
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _PARQUET = (".parquet", ".pq")

@@ -22,6 +22,7 @@ import tomli_w
 
 from dpcausal.core.errors import SchemaError, did_you_mean
 from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.not_a_schema import data_words, looks_like_data
 
 KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
@@ -114,6 +115,8 @@ def loads(text: str, source: str = "schema") -> Declared:
     except RecursionError:
         raise SchemaError(f"{lines.first(_NESTED)}: not valid TOML: nested too deeply") from None
     except ValueError as error:
+        if looks_like_data(source, text):
+            raise SchemaError(data_words(source)) from None
         if isinstance(error, tomllib.TOMLDecodeError) or not _LONG.search(text):
             raise SchemaError(_syntax_fault(str(error), lines)) from None
         raise SchemaError(f"{lines.first(_LONG)}: a number with too many digits") from None

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dpcausal.core.arguments import checked_list
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.graphs.graph import Graph
 
 Arrow = tuple[str, str]
@@ -86,7 +86,7 @@ class Knowledge:
 
 def _name(kind: str, columns: Sequence[str], name: object) -> str:
     if not isinstance(name, str) or name not in columns:
-        hint = did_you_mean(name, columns) if isinstance(name, str) else ""
+        hint = did_you_mean_column(name, columns) if isinstance(name, str) else ""
         raise InputError(f"{kind} names {name!r}, which is not a column{hint}")
     return name
 
