@@ -235,5 +235,5 @@ def test_names_that_look_like_markup_stay_text(result: DiscoveryResult, tmp_path
     name = "</script><b id='x'>\"&"
     graph = dc.Graph([name, "b"], directed=[(name, "b")])
     seen = probed(replace(result, graph=graph, untested=frozenset(), separating={}), tmp_path)
-    assert seen["said"] == f"{name} → b in every graph that fits, if no common cause is hidden"
+    assert seen["said"] == f"{name} → b in every graph that fits the answers, if no common cause is hidden"
     assert seen["row"] == 1

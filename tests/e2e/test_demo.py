@@ -33,7 +33,7 @@ def test_the_demo_prints_graph_privacy_and_truth(tmp_path: Path, capsys: pytest.
         "blood_pressure ──▶",
         "epsilon = 1",
         "no privacy (PC)",
-        "Released:",
+        "Computed from the rows, with noise, and covered by the promise:",
     ):
         assert words in said
     assert result.privacy.private
