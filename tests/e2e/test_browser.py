@@ -49,6 +49,7 @@ seen.paper = getComputedStyle(document.body).backgroundColor;
 seen.ink = getComputedStyle(document.body).color;
 seen.dashes = edges.map(
   g => [g.matches(".arrow:not(.conflict)"), getComputedStyle(g.querySelector(".line")).strokeDasharray]);
+seen.widths = edges.map(g => getComputedStyle(g.querySelector(".line")).strokeWidth.replace("px", ""));
 const frame = graph.getBoundingClientRect();
 seen.cut = [...graph.querySelectorAll(".line, .node rect")].filter(part => {
   const b = part.getBoundingClientRect();
@@ -144,6 +145,14 @@ def test_nothing_is_cut_off_where_every_pair_has_an_edge(result: DiscoveryResult
     assert (seen["edges"], seen["cut"]) == (28, 0)
 
 
+def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult, tmp_path: Path) -> None:
+    graph = dc.Graph(list("abcd"), directed=[("a", "b"), ("b", "c"), ("c", "d")])
+    parts = {frozenset("ab"): 0.9, frozenset("bc"): 0.6, frozenset("cd"): 0.2}
+    marked = {"conflicts": frozenset(), "untested": frozenset(), "confidence": parts, "separating": {}}
+    widths = [float(width) for width in probed(replace(result, graph=graph, **marked), tmp_path)["widths"]]
+    assert widths[0] > 1.5 * widths[1] > 2 * widths[2]
+
+
 def test_confidence_is_said_when_there_is_one(result: DiscoveryResult, tmp_path: Path) -> None:
     confident = copy(result)
     object.__setattr__(confident, "confidence", dict.fromkeys(result.graph.skeleton, 0.97))
@@ -165,7 +174,14 @@ for (let node; (node = walk.nextNode());) {
 }
 const letters = [...document.querySelectorAll("#graph .node text")].map(t => t.getBoundingClientRect().height);
 const overflow = document.documentElement.scrollWidth - innerWidth;
-const seen = { broken, wide, overflow, letters: Math.min(...letters) };
+const figure = document.querySelector(".drawn"), inner = figure.getBoundingClientRect();
+const past = [...document.querySelectorAll("#spending text, #events td")].filter(
+  part => part.getBoundingClientRect().right > wide).length;
+const fits = document.getElementById("graph").getBoundingClientRect().right <= inner.right + 1;
+const hint = !document.getElementById("swipe").hidden;
+const bars = Math.min(...[...document.querySelectorAll("#spending text")].map(t => t.getBoundingClientRect().height));
+const mouse = getComputedStyle(document.querySelector(".with-mouse")).display;
+const seen = { broken, wide, overflow, letters: Math.min(...letters), past, fits, hint, bars, mouse };
 const out = document.createElement("pre");
 out.id = "probe";
 out.textContent = JSON.stringify(seen);
@@ -176,29 +192,55 @@ document.body.append(out);
 
 def test_on_a_phone_no_word_is_cut_and_nothing_is_too_small(result: DiscoveryResult, tmp_path: Path) -> None:
     """Long names included; what is too wide scrolls by itself, the page does not."""
-    named = {name: f"{name}_at_first_visit" for name in result.graph.nodes}
+    seen = on_a_phone(named(result, "_at_first_visit"), tmp_path)
+    assert seen["wide"] == 400
+    assert seen["broken"] == []
+    assert seen["overflow"] <= 0
+    assert seen["letters"] > 10
+    assert (seen["fits"], seen["hint"]) == (False, True)  # too wide to be read if it were shrunk, and says so
+
+
+def test_on_a_phone_a_graph_of_usual_size_fits(result: DiscoveryResult, tmp_path: Path) -> None:
+    graph = dc.Graph(
+        ["age", "sex", "smoking", "bmi", "sbp", "diabetes", "statin", "ldl", "cv_event"],
+        [("age", "sbp"), ("age", "statin"), ("sbp", "bmi"), ("diabetes", "bmi"), ("age", "cv_event")],
+        [("diabetes", "statin"), ("statin", "ldl"), ("sex", "smoking")],
+    )
+    plain = {"untested": frozenset(), "separating": {}, "conflicts": frozenset()}
+    seen = on_a_phone(replace(result, graph=graph, **plain), tmp_path)
+    assert (seen["fits"], seen["hint"]) == (True, False)
+    assert seen["letters"] > 10
+    assert seen["past"] == 0  # amounts of the bars and costs of the steps
+    assert seen["bars"] > 10
+    assert seen["mouse"] == "none"
+
+
+def named(result: DiscoveryResult, more: str) -> DiscoveryResult:
+    """The result with longer names, and a confidence for each edge."""
+    named = {name: f"{name}{more}" for name in result.graph.nodes}
     graph = dc.Graph(
         named.values(),
         [(named[a], named[b]) for a, b in result.graph.directed],
         [[named[name] for name in pair] for pair in result.graph.undirected],
     )
     sure = {frozenset(named[name] for name in pair): 0.97 for pair in result.graph.skeleton}
-    other = replace(
+    return replace(
         result, graph=graph, untested=frozenset(), separating={}, conflicts=frozenset(), confidence=sure
     )
-    page = Path(other.report(str(tmp_path / "report.html"))).read_text()
-    frame = '<iframe id="phone" style="width: 380px; height: 3000px; border: 0" src="inner.html"></iframe>'
+
+
+def on_a_phone(result: DiscoveryResult, tmp_path: Path) -> dict[str, Any]:
+    """What the probe saw on a screen 400 pixels wide."""
+    page = Path(result.report(str(tmp_path / "report.html"))).read_text()
+    frame = '<iframe id="phone" style="width: 400px; height: 3000px; border: 0" src="inner.html"></iframe>'
     (tmp_path / "inner.html").write_text(page.replace("</body>", PHONE + "</body>"))
     flags = ("--dump-dom", "--allow-file-access-from-files", "--virtual-time-budget=3000")
     take = "document.body.append(phone.contentDocument.getElementById('probe'))"
     copy_out = f"<script>onload = () => {take}</script>"
     dom = browse(f"<!doctype html><body>{frame}{copy_out}</body>", tmp_path, *flags)
     (found,) = re.findall(r'<pre id="probe">(.*?)</pre>', dom)
-    seen = json.loads(unescape(found))
-    assert seen["wide"] == 380
-    assert seen["broken"] == []
-    assert seen["overflow"] <= 0
-    assert seen["letters"] > 10
+    seen: dict[str, Any] = json.loads(unescape(found))
+    return seen
 
 
 def test_a_contradicted_arrow_is_not_drawn_as_a_sure_one(result: DiscoveryResult, tmp_path: Path) -> None:

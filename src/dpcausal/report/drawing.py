@@ -56,8 +56,9 @@ def svg(graph: Graph, marks: Marks | None = None, name: str = "graph") -> str:
     sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
     parts = [
         f'<svg id="{name}" {sizes} role="group" aria-label="Causal graph, {len(graph.skeleton)} edges">',
-        f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
-        'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker></defs>',
+        f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
+        "</defs>",
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
     parts += [_edge(graph, line, marks or Marks(), f"{name}-head") for line in drawn]

@@ -63,7 +63,7 @@ class Marks:
             text = f"{a} → {b} {self._fits()}, if no common cause is hidden"
         else:
             kept = (
-                f"{a} and {b}: edge kept without a test, "
+                f"{a} and {b}: edge kept without a full test, "
                 if pair in self.unknown
                 else f"{a} and {b} are linked, "
             )

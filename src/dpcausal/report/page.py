@@ -50,7 +50,7 @@ def keys(result: DiscoveryResult, marks: Marks) -> list[tuple[str, str, bool]]:
         ("arrow", arrow + arrow_words(result), bool(drawn.directed)),
         ("plain", "linked, direction not decided by the data", bool(drawn.undirected - result.untested)),
         ("untested", "kept, not fully tested", bool(result.untested - result.unknown_directions)),
-        ("untested", "kept without a test, direction not known", bool(result.unknown_directions)),
+        ("untested", "kept without a full test, direction not known", bool(result.unknown_directions)),
         ("conflict", "answers contradict each other about its direction", bool(result.conflicts)),
         ("sure", f"edge found again in {SURE:.0%} of repeats or more", "sure" in grades),
         ("weaker", f"in {HINT:.0%} to {SURE:.0%}", "weaker" in grades),

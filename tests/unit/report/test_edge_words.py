@@ -91,7 +91,7 @@ def test_untested_and_contradicted_edges() -> None:
     blank = Marks(untested=[CD], unknown=[CD])
     assert blank.remark("c", "d", False) == "not fully tested at this budget; direction not known"
     assert blank.sentence("c", "d", False).startswith(
-        "c and d: edge kept without a test, direction not known"
+        "c and d: edge kept without a full test, direction not known"
     )
     assert marks.remark("b", "c", True) == "answers contradict each other about its direction"
     assert marks.sentence("b", "c", True) == "b → c, answers contradict each other about its direction"

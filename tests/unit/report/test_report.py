@@ -387,7 +387,7 @@ def test_the_key_lists_what_is_drawn_and_nothing_else(result) -> None:  # type: 
     arrows = replace(bare, graph=dc.Graph(["a", "b"], directed=[("a", "b")]))
     assert "direction not decided" not in shown(arrows)
     left = replace(bare, untested=frozenset([frozenset("ab")]))
-    assert "kept without a test, direction not known" in shown(left)
+    assert "kept without a full test, direction not known" in shown(left)
     assert "same direction" not in shown(left)
     assert "kept, not fully tested" in shown(replace(left, answered=left.untested))
     odd = replace(bare, conflicts=frozenset([frozenset("ab")]), method="tests")
