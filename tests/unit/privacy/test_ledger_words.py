@@ -41,6 +41,14 @@ def test_all_releases_together_in_words(ledger: Ledger) -> None:
     assert "no result of them all is more than 13.5 times as likely" in account.promise()  # e^2.6
 
 
+@pytest.mark.parametrize(("epsilon", "weak"), [(10.0, False), (10.5, True)])
+def test_a_weak_sum_is_called_that(ledger: Ledger, epsilon: float, weak: bool) -> None:
+    ledger.create("open", 20.0)
+    ledger.charge("open", "a", epsilon)
+    (account,) = ledger.show("open")
+    assert account.promise().endswith("that promises almost nothing.") is weak
+
+
 def test_without_delta_there_is_no_exception(ledger: Ledger) -> None:
     ledger.charge("cohort", "a", 1.0)
     (account,) = ledger.show()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement_words import RELATIONS, factor
+from dpcausal.core.statement_words import RELATIONS, WEAK_EPSILON, factor
 from dpcausal.privacy.accounting.exact import exact, left_of
 from dpcausal.privacy.ledger.chain import Entry
 
@@ -45,10 +45,12 @@ class Account:
         one = self.releases == 1
         which = "The one release" if one else f"All {self.releases:,} releases together"
         but = f", apart from a probability of at most {self.spent_delta:.3g}" if self.spent_delta else ""
+        weak = f" Above epsilon {WEAK_EPSILON:g} that promises almost nothing."
         return (
             f"{which}: epsilon {self.spent_epsilon:.6g}, delta {self.spent_delta:.6g} ({self.neighbours}): of "
             f"{RELATIONS[Neighbours.parse(self.neighbours)]}, no result of {'it' if one else 'them all'} "
             f"is more than {factor(self.spent_epsilon)} times as likely from one as from the other{but}."
+            f"{weak if self.spent_epsilon > WEAK_EPSILON else ''}"
         )
 
 
