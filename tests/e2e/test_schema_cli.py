@@ -242,9 +242,14 @@ def test_a_draft_in_use_warns_once_until_its_mark_is_removed(
         (tmp_path / "s.toml").write_text("".join(lines))
         for command in asked.values():
             assert run(command) == 0
-            warned = [line for line in capsys.readouterr().err.splitlines() if "unchecked draft" in line]
+            said = capsys.readouterr()
+            warned = [line for line in (said.out + said.err).splitlines() if "unchecked draft" in line]
             assert len(warned) == marked
-    statement = json.loads((tmp_path / "out" / "earlier-1" / "privacy.json").read_text())
+            assert run([*command, "--json"]) == 0
+            assert (
+                "unchecked draft" in capsys.readouterr().err
+            ) == marked  # where JSON is all that is printed
+    statement = json.loads((tmp_path / "out" / "earlier-2" / "privacy.json").read_text())
     assert any("unchecked draft" in line for line in statement["limits"])
     statement = json.loads((tmp_path / "out" / "privacy.json").read_text())
     assert not any("unchecked draft" in line for line in statement["limits"])

@@ -119,7 +119,7 @@ def run_test(
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
     import dpcausal as dc
     from dpcausal.citests.question import Question
-    from dpcausal.cli.weak import warn_weak
+    from dpcausal.cli.weak import draft_is_told, warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
@@ -144,6 +144,8 @@ def run_test(
     checked_level(level)
     if epsilon is not None:
         check_total(epsilon, delta)
+    if epsilon is not None and not as_json:
+        draft_is_told()
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
     where: Place | None = None
@@ -173,7 +175,8 @@ def run_test(
     if found.method in ("kendall", "spearman"):
         for line in order_remarks({name: declared[name] for name in (x, y)}):
             warnings.warn(line, UserWarning, stacklevel=1)
-    warn_weak(epsilon, delta, None if neighbours == "add-remove" else rows.n)
+    public = None if neighbours == "add-remove" else rows.n
+    warn_weak(epsilon, delta, public, None if as_json else found.privacy)
     typer.echo(found.to_json() if as_json else found.summary())
     if where is not None:
         tell_place(where, as_json)

@@ -151,6 +151,6 @@ def run_gwas(
     typer.echo(result.to_json() if as_json else result.summary())
     if where.fault:
         raise InputError(where.fault)
-    warn_weak(epsilon, 0.0)
+    warn_weak(epsilon, 0.0, said=None if as_json else result.privacy)
     if where.kept is not None:
         typer.echo(kept_words(where.kept), err=as_json)

@@ -34,7 +34,10 @@ DRAFT = (
     "guarantee; when every line is checked against public knowledge, remove its line `draft = true`"
 )
 
-DRAFT_LIMIT = "The schema is an unchecked draft: bounds and levels read from the data are not covered."
+DRAFT_LIMIT = (
+    "The schema is an unchecked draft: bounds and levels read from the data are not covered (when every line is "
+    "checked against public knowledge, remove its line `draft = true`)."
+)
 
 
 def opened(source: Any, schema: Schema, *, warn: bool = True) -> Source:

@@ -34,6 +34,7 @@ class DiscoveryResult:
     where asked for): how often each edge is found again on noise drawn anew, of ``repeats`` (``confidence.py``).
     ``conflicts``: edges on whose directions answers contradict each other (``consistent.py``). ``known``: what was
     declared beforehand. ``answered``: edges about which at least one question was answered.
+    ``sizes`` (levels or bins of each column) and ``rows``, where their number is public: for what a plan says.
     """
 
     graph: Graph
@@ -51,6 +52,8 @@ class DiscoveryResult:
     known: Knowledge = field(default_factory=Knowledge)
     repeats: int | None = None
     answered: frozenset[Pair] = frozenset()
+    sizes: tuple[int, ...] = ()
+    rows: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
-from dpcausal.discovery.result_words import UNKNOWN
+from dpcausal.discovery.result_words import HINT, UNKNOWN
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -88,6 +88,8 @@ class Marks:
             parts.append(self.not_tested())
         if pair not in self.untested or pair in self.unknown or not self._plain(a, b):
             parts.append(self._direction(a, b, arrow))
+        if self.confidence.get(pair, 1.0) < HINT:
+            parts.append("seldom found again: a hint")
         return "; ".join(parts)
 
     def not_tested(self) -> str:

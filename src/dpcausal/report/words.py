@@ -13,6 +13,7 @@ from dpcausal.discovery.consistent import in_order
 from dpcausal.discovery.headline import as_sentence
 from dpcausal.discovery.result_words import missing_words, pairs_words, tiers_words
 from dpcausal.report.origin import Origin, number
+from dpcausal.report.reach import reach_words
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -77,7 +78,12 @@ def open_questions(result: DiscoveryResult) -> list[str]:
     ]
     if not result.complete:
         lines.append("The search ended before every question was asked: the budget was spent.")
-    about = [missing_words(result), *(lines or [_all_tested(result)]), tiers_words(result)]
+    about = [
+        missing_words(result),
+        reach_words(result),
+        *(lines or [_all_tested(result)]),
+        tiers_words(result),
+    ]
     return [*filter(None, about), *map(as_sentence, result.notes)]
 
 

@@ -88,6 +88,9 @@ def test_untested_and_contradicted_edges() -> None:
     marks = Marks(untested=[AB, CD], known=known, conflicts=[AB, frozenset("bc")])
     assert marks.remark("a", "b", True) == "not fully tested at this budget; direction as you declared"
     assert marks.remark("c", "d", True) == "not fully tested at this budget"
+    hint = Marks(confidence={AB: 0.49, CD: 0.5})
+    assert hint.remark("a", "b", False) == "direction not decided by the data; seldom found again: a hint"
+    assert hint.remark("c", "d", False) == "direction not decided by the data"
     blank = Marks(untested=[CD], unknown=[CD])
     assert blank.remark("c", "d", False) == "not fully tested at this budget; direction not known"
     assert blank.sentence("c", "d", False).startswith(

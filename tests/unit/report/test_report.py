@@ -28,6 +28,7 @@ from dpcausal.report.edge_words import Marks
 from dpcausal.report.fields import FIELDS, HEADINGS
 from dpcausal.report.origin import Origin, ledger_name
 from dpcausal.report.page import render, write
+from dpcausal.report.reach import reach_words
 from dpcausal.report.spending import Step, chart, rows, steps, unit_words
 from dpcausal.report.words import open_questions, promise
 
@@ -127,9 +128,9 @@ def test_how_to_reproduce_names_what_is_known(result) -> None:  # type: ignore[n
 def test_an_open_question_points_to_its_reason(result) -> None:  # type: ignore[no-untyped-def]
     pair = next(iter(result.graph.skeleton))
     kept = replace(result, untested=frozenset([pair]), notes=())
-    assert "its answer would have been noise" in open_questions(kept)[1]
+    assert "its answer would have been noise" in open_questions(kept)[2]
     told = replace(kept, notes=("3 questions could not be answered, so their edges stay: 3 ...",))
-    assert "the reasons are counted below" in open_questions(told)[1]
+    assert "the reasons are counted below" in open_questions(told)[2]
 
 
 def statement(events: list[Event], definition: str = "pure") -> PrivacyStatement:
@@ -250,6 +251,7 @@ def test_that_everything_was_tested_is_said_only_where_so(result) -> None:  # ty
     )
     assert open_questions(done) == [
         missing_words(done),
+        reach_words(done),
         "No edge shown stands for lack of a test.",
         "A remark.",
     ]
@@ -257,11 +259,11 @@ def test_that_everything_was_tested_is_said_only_where_so(result) -> None:  # ty
     for left in (replace(done, untested=frozenset([pair])), replace(done, complete=False)):
         assert not any("for lack of a test" in line for line in open_questions(left))
     held = replace(done, asked={0: 3})
-    assert open_questions(held)[1].startswith(
+    assert open_questions(held)[2].startswith(
         "Every edge shown was tested given up to 0 columns; larger sets were not"
     )
     later = Knowledge.of(["a", "b", "c"], tiers=[["a", "b"], ["c"]], required=[{"b", "c"}])
-    assert open_questions(replace(held, known=later))[1] == "No edge shown stands for lack of a test."
+    assert open_questions(replace(held, known=later))[2] == "No edge shown stands for lack of a test."
 
 
 def test_a_search_held_to_small_sets_says_so() -> None:
@@ -447,3 +449,22 @@ def test_delta_is_told_in_the_same_words_everywhere() -> None:
     found = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc")
     assert "<span>delta: the promise may fail with at most this probability</span>" in render(found)
     assert "the promise may fail with a probability of at most delta" in found.summary()
+
+
+def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
+    """The numbers are those of a plan."""
+    data = dc.networks.load("cancer").sample(2000, seed=1)
+    found = dc.discover(data, epsilon=1.0, delta=1e-6, method="measured")
+    planned = dc.plan(data.schema, rows=2000, epsilon=1.0, delta=1e-6).orders
+    assert f"w = {planned[0].smallest:.2g} between two columns" in reach_words(found)
+    assert f"of {planned[1].smallest:.2g} given one more column" in reach_words(found)
+    assert reach_words(found) in unescape(render(found))
+    assert "none, however strong" in reach_words(
+        dc.discover(data, epsilon=1e-6, delta=1e-9, method="measured")
+    )
+    for silent in (
+        dc.discover(data, epsilon=1.0, neighbours="add-remove", method="measured"),  # rows are protected
+        dc.discover(data, epsilon=None, method="pc"),
+        dc.discover(data, epsilon=1.0, method="svt-pc"),
+    ):
+        assert reach_words(silent) == ""
