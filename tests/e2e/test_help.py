@@ -67,7 +67,23 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "schema.toml").write_text(SCHEMA.replace("'", '"'))
     assert run(["gwas-simulate", str(folder / "study"), "--people", "200", "--snps", "300"]) == 0
     ledger = f"sqlite:///{folder}/budget.db"
-    assert run(["ledger", "create", "--ledger", ledger, "--dataset", "cohort", "--epsilon", "10"]) == 0
+    assert (
+        run(
+            [
+                "ledger",
+                "create",
+                "--ledger",
+                ledger,
+                "--dataset",
+                "cohort",
+                "--epsilon",
+                "10",
+                "--delta",
+                "1e-5",
+            ]
+        )
+        == 0
+    )
     return folder
 
 

@@ -124,6 +124,12 @@ def test_components(
     assert LOW < found_share(design, order, rows, share, True, seed=30 + order) < HIGH
 
 
+def test_rare_levels_beside_many_bins() -> None:
+    """Directions towards the rarest level and among the others count by their number."""
+    design = Design((10, 2, 3, 8, 8, 2, 2, 8, 2), 8_000, 1.0, 1e-6, REPLACE)
+    assert LOW < found_share(design, 1, 8_000, 0.08, True, seed=40) < HIGH
+
+
 def test_a_plan_that_is_wrong_is_seen() -> None:
     """Noise with twice the planned variance, or half of it, leaves the band."""
     quiet = Design((2,) * 37, 100_000, 0.3, 1e-6, ADD)

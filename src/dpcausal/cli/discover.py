@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +11,13 @@ import typer
 
 from dpcausal.cli.paths import path
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
-from dpcausal.cli.weak import warn_weak
+from dpcausal.cli.weak import draft_is_told, warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.discovery.method_words import METHODS as WORDS
 
 if TYPE_CHECKING:
+    from dpcausal.data.schema import Schema
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.report.origin import Origin
@@ -42,11 +44,13 @@ dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --confidence 20 --out graph
 
 # what is known: ages come first, nobody's sex is an effect
-dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --out graph \\
   --tiers "age,sex;smoke,bronc" --forbidden age:sex
 
 # charged to a ledger before any noise is drawn; one JSON object for a script
-dpcausal discover patients.csv --schema schema.toml --epsilon 1 --out graph \\
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --out graph \\
   --ledger sqlite:///budget.db --dataset cohort --json
 
 # not private, to compare with
@@ -105,6 +109,18 @@ def write(result: DiscoveryResult, out: Path, origin: Origin) -> Place:
     return where
 
 
+def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str) -> None:
+    """Say what a budget without delta costs, at once: the run that follows charges."""
+    from dpcausal.core.neighbours import Neighbours
+    from dpcausal.discovery.no_delta import no_delta_words
+
+    sizes = [column.size for column in schema.values()]
+    relation = Neighbours.parse(neighbours, labels=False)
+    louder = no_delta_words(sizes, epsilon, delta, relation, "--delta 1e-6")
+    if louder is not None:
+        typer.echo(f"dpcausal: {louder}", err=True)
+
+
 def run_discover(
     data: Annotated[
         Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
@@ -159,6 +175,7 @@ def run_discover(
     import dpcausal as dc
     from dpcausal.cli.repeat import origin_of
     from dpcausal.discovery.discover import discover
+    from dpcausal.discovery.no_delta import NoDelta
     from dpcausal.discovery.task import mostly_numbers
     from dpcausal.privacy.accounting.filter import check_total
 
@@ -195,10 +212,16 @@ def run_discover(
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
     if confidence and method == "auto" and mostly_numbers(tuple(declared), numeric):
         raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
+    if epsilon is not None and not as_json:
+        draft_is_told()
+    tables = method == "measured" or (method == "auto" and not mostly_numbers(tuple(declared), numeric))
+    if epsilon is not None and tables:
+        tell_no_delta(declared, epsilon, delta, neighbours)
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers or ""]}
-    with prepared(out):
+    with prepared(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoDelta)  # it was told above
         result = discover(rows, progress=bars, **options)
         try:
             where = write(result, out, origin_of(data, schema, out, options, texts))
@@ -208,6 +231,7 @@ def run_discover(
     typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {where.folder}")
     if where.fault:
         raise InputError(where.fault)
-    warn_weak(epsilon, delta, None if neighbours == "add-remove" else rows.n)
+    public = None if neighbours == "add-remove" else rows.n
+    warn_weak(epsilon, delta, public, None if as_json else result.privacy)
     if where.kept is not None:
         typer.echo(kept_words(where.kept), err=as_json)

@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from dpcausal.cli.paths import path
+from dpcausal.core.errors import InputError
 
 HELP = """Say what a budget will show, before any data is touched.
 
 For every order (number of columns conditioned on): whether it can be tested
-at all, the smallest dependence w found 4 times in 5, how much of the scatter
-is noise, and the epsilon that would be enough for a dependence you name.
+at all, the smallest dependence w found 4 times in 5, and the epsilon that
+would be enough for a dependence you name. --full shows how much is noise.
 Only the schema is read: nothing is charged, whatever you try.
 
 [bold]Examples[/bold]
@@ -23,12 +24,16 @@ Only the schema is read: nothing is charged, whatever you try.
 dpcausal plan --schema schema.toml --rows 100000 --epsilon 1 --delta 1e-6
 
 # few rows, levels as rare as 1 in 20: what does it take to find w = 0.2?
-dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 \\
+dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 --delta 1e-6 \\
   --effect 0.2 --share 0.05
+
+# two columns of your own
+dpcausal plan --schema schema.toml --rows 100000 --epsilon 1 --delta 1e-6 \\
+  --pair age,smoke
 
 # a picture and the numbers: plan/plan.png, plan/plan.json
 dpcausal plan --schema schema.toml --rows 100000 --epsilon 0.1 \\
-  --neighbours add-remove --out plan"""
+  --delta 1e-6 --neighbours add-remove --out plan"""
 
 
 def register(app: typer.Typer) -> None:
@@ -64,6 +69,10 @@ def run_plan(
         float | None,
         typer.Option("--share", help="Share of the rarest level of every column (default: all equal)."),
     ] = None,
+    pair: Annotated[
+        str | None, typer.Option("--pair", help="Two columns to plan for, with a comma.", metavar="X,Y")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Every column of the table, explained.")] = False,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Directory for plan.json and plan.png.", metavar="DIR", parser=path),
@@ -73,15 +82,19 @@ def run_plan(
     """Plan; the table or the JSON object goes to standard output."""
     from dpcausal.cli.release_dir import prepared, write_texts
     from dpcausal.cli.weak import warn_weak
+    from dpcausal.core.progress import shown
     from dpcausal.data.scan import DRAFT, DraftSchema
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
     declared = Schema.from_toml(schema)
-    found = plan(
-        declared, rows, epsilon, delta, neighbours=neighbours, level=level, max_order=max_order, effect=effect,
-        share=share,
-    )  # fmt: skip
+    chosen = _pair(pair)
+    bars = not as_json and sys.stderr.isatty()
+    with shown("planning (the first time on a machine compiles)", None, bars):
+        found = plan(
+            declared, rows, epsilon, delta, neighbours=neighbours, level=level, max_order=max_order, effect=effect,
+            share=share, pair=chosen,
+        )  # fmt: skip
     if declared.draft:
         warnings.warn(DRAFT, DraftSchema, stacklevel=1)
     warn_weak(epsilon, delta, rows)
@@ -96,8 +109,17 @@ def run_plan(
 
         from dpcausal.planning.words import show
 
-        show(found, Console())
+        show(found, Console(), full)
     else:
-        typer.echo(found.summary())
+        typer.echo(found.summary(full=full))
     if out is not None and not as_json:
         typer.echo(f"Written to {out}")
+
+
+def _pair(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names):
+        raise InputError(f"--pair takes two columns with a comma, not {text!r}")
+    return names[0], names[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -28,11 +29,13 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.scan import DRAFT_LIMIT
 from dpcausal.discovery.consistent import SETTLED, conflict_words, consistent
 from dpcausal.discovery.knowledge import Edge, Knowledge
+from dpcausal.discovery.no_delta import NoDelta, no_delta_words
 from dpcausal.discovery.one_level import one_level_words, without_constants
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.task import Found, Task, mostly_numbers
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.orient import orient
+from dpcausal.privacy.accounting.filter import check_total
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
@@ -73,7 +76,8 @@ def discover(
 
     **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks; the method stops when the
     filter says so, leaves untested edges in place and says which. ``epsilon=None`` goes with ``method="pc"`` and is
-    not private. Orientation is post-processing. Background knowledge: see ``knowledge.py``.
+    not private. Where a delta would make the noise much smaller, a warning says so before anything is charged
+    (``no_delta.py``). Orientation is post-processing. Background knowledge: see ``knowledge.py``.
     """
     refuse_missing_epsilon(epsilon, "discover", options, "epsilon=None with method='pc'")
     level = checked_level(level)
@@ -98,8 +102,14 @@ def discover(
         raise InputError(
             "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
         )
-    budget = None
+    budget, louder = None, None
     if epsilon is not None:
+        if name == "measured":
+            check_total(epsilon, delta)
+            sizes = [column.size for column in counts.schema.values()]
+            louder = no_delta_words(sizes, epsilon, delta, relation)
+        if louder is not None:  # before anything is charged
+            warnings.warn(louder, NoDelta, stacklevel=2)
         note = {"command": "discover", "method": name}
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
     elif ledger is not None or delta:
@@ -142,11 +152,14 @@ def discover(
         notes=(
             *one_level_words(counts.schema),
             *found.notes,
+            *([f"{louder[0].upper()}{louder[1:]}"] if louder is not None else []),
             *conflict_words(conflicts, columns, settled=name in SETTLED),
         ),
         confidence=found.confidence,
         repeats=options.get("confidence") or None if found.confidence is not None else None,
         answered=frozenset(skeleton.answered & edges),
+        sizes=tuple(column.size for column in counts.schema.values()),
+        rows=counts.n if relation is Neighbours.REPLACE_ONE else None,
         conflicts=conflicts,
         known=known,
     )

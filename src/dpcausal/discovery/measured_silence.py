@@ -11,9 +11,10 @@ from dpcausal.stats.components import Columns
 from dpcausal.stats.partial import partial_test
 
 CELLS = "because there are more conditioning cells than a test can use (fewer levels or bins would help)"
-UNMEASURED = "because no budget was left for the tables that it takes (a larger epsilon would help)"
+MORE = "(a larger epsilon would help, or a delta where there is none)"
+UNMEASURED = f"because no budget was left for the tables that it takes {MORE}"
 ROWS = "because too few rows differ where the others are fixed, noise or not (more rows or fewer bins would help)"
-NOISE = "because noise alone would decide (a larger epsilon would help)"
+NOISE = f"because noise alone would decide {MORE}"
 
 QUESTIONS = "questions could not be answered (such an edge stays, unless another question takes it away)"
 

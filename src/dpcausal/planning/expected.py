@@ -33,7 +33,6 @@ from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subse
 
 Floats = NDArray[np.float64]
 Variance = Callable[[tuple[int, ...]], float]
-MOST_DIRECTIONS = 4  # that are tried where they differ
 DRAWS = 12
 
 
@@ -83,6 +82,17 @@ def directions(p: Floats) -> Floats:
     vectors = np.linalg.eigh(away @ np.diag(1 / p) @ away)[1]
     found: Floats = vectors[:, 1:] / root[:, None]
     return found
+
+
+def kinds(size: int, share: float | None) -> list[tuple[int, int]]:
+    """(a direction of ``directions``, how many are like it): those among common levels, and the one to the rarest.
+
+    >>> kinds(4, None), kinds(4, 0.1), kinds(2, 0.1)
+    ([(0, 3)], [(0, 2), (2, 1)], [(0, 1)])
+    """
+    if size == 2 or share is None or share >= 1 / size:
+        return [(0, size - 1)]
+    return [(0, size - 2), (size - 2, 1)]
 
 
 @dataclass(frozen=True)
@@ -178,8 +188,7 @@ class Expected:
         >>> round(Expected(1000, 2, 2).worth, -2), round(loud.worth, -2)
         (1000.0, 500.0)
         """
-        wanted = list(product(range(self.x - 1), range(self.y - 1)))
-        if self.share is None:
-            wanted = wanted[:1]  # all alike
-        step = math.ceil(len(wanted) / MOST_DIRECTIONS)
-        return float(np.mean([test.form for one in wanted[::step] for test in self.tests(one)]))
+        total = 0.0
+        for (i, times), (j, more) in product(kinds(self.x, self.share), kinds(self.y, self.share)):
+            total += times * more * float(np.mean([test.form for test in self.tests((i, j))]))
+        return total / self.dof

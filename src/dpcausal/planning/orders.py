@@ -32,6 +32,7 @@ class Aim:
     power: float
     effect: float
     share: float | None
+    pair: tuple[int, int] | None = None  # places of the two columns asked about; None: typical ones
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class OrderPlan:
     """What to expect at one order; dependences are Cohen's w (``expected.py``), found with the power asked for.
 
     ``testable``: whether the driver will answer "independent" at all. ``questions`` there can be, ``interactions``
-    assumed to be measured for them (None: it needs none). ``count``, ``sampling_sd`` and ``noise_sd`` are of a cell
+    assumed to be measured for them (None: it needs none). ``places`` of x, y and what is given among the columns with
+    two levels or more (``largest``: in the largest tables). ``count``, ``sampling_sd`` and ``noise_sd`` are of a cell
     of the largest table that a test needs. ``noise_share``: part of the variance of the statistic that is noise;
     ``worth``: rows without noise that would show as much. ``smallest`` is w in the typical tables,
     ``smallest_changing`` where its direction changes between conditioning cells (None: not seen, or order 0),
@@ -55,6 +57,8 @@ class OrderPlan:
     x: int
     y: int
     given: tuple[int, ...]
+    places: tuple[int, ...]
+    largest: tuple[int, ...]
     count: float
     sampling_sd: float
     noise_sd: float
@@ -86,22 +90,34 @@ class OrderPlan:
         }
 
 
-def columns_of(sizes: tuple[int, ...], order: int, which: str) -> tuple[int, int, tuple[int, ...]]:
-    """(x, y, given): numbers of levels of the columns that stand for the order.
+def places_of(
+    sizes: tuple[int, ...], order: int, which: str, pair: tuple[int, int] | None = None
+) -> tuple[int, ...]:
+    """Places of x, y and the columns given that stand for the order; a ``pair`` asked about is x and y of "typical".
 
-    >>> columns_of((2, 2, 3, 4, 9), 1, "typical"), columns_of((2, 2, 3, 4, 9), 1, "largest")
-    ((4, 3, (2,)), (9, 4, (3,)))
+    >>> places_of((2, 2, 3, 4, 9), 1, "typical"), places_of((2, 2, 3, 4, 9), 1, "typical", (0, 4))
+    ((3, 2, 1), (4, 0, 2))
     """
-    ranked = sorted(sizes)
+    if pair is not None and which == "typical":
+        rest = sorted((j for j in range(len(sizes)) if j not in pair), key=lambda j: sizes[j])
+        start = (len(rest) - order) // 2
+        x, y = sorted(pair, key=lambda j: -sizes[j])
+        return x, y, *rest[start : start + order]
+    ranked = sorted(range(len(sizes)), key=lambda j: sizes[j])
     start = (len(ranked) - order - 2) // 2 if which == "typical" else len(ranked) - order - 2
     *given, y, x = ranked[start : start + order + 2]
-    return x, y, tuple(given)
+    return x, y, *given
+
+
+def table_at(design: Design, places: tuple[int, ...], aim: Aim) -> Expected:
+    """The tables of these columns under ``design``."""
+    x, y, *given = (design.sizes[j] for j in places)
+    return Expected(aim.rows, x, y, tuple(given), aim.share, design.variance, design.joint)
 
 
 def expected(design: Design, order: int, which: str, aim: Aim) -> Expected:
     """The tables that stand for the order under ``design``."""
-    x, y, given = columns_of(design.sizes, order, which)
-    return Expected(aim.rows, x, y, given, aim.share, design.variance, design.joint)
+    return table_at(design, places_of(design.sizes, order, which, aim.pair), aim)
 
 
 def answers(design: Design, order: int, table: Expected) -> bool:
@@ -138,7 +154,8 @@ def epsilon_enough(design: Design, order: int, aim: Aim) -> float | None:
 def order_plan(design: Design, order: int, aim: Aim, sieve: Sieve) -> OrderPlan:
     """All of it for one order."""
     d = len(design.sizes)
-    table, largest = (expected(design, order, which, aim) for which in ("typical", "largest"))
+    places, most = (places_of(design.sizes, order, which, aim.pair) for which in ("typical", "largest"))
+    table, largest = (table_at(design, chosen, aim) for chosen in (places, most))
     exact = Expected(aim.rows, table.x, table.y, table.given, aim.share, whole=design.joint)
     changing = least_dependence(table, aim.level, aim.power, alike=False)
     return OrderPlan(
@@ -149,6 +166,8 @@ def order_plan(design: Design, order: int, aim: Aim, sieve: Sieve) -> OrderPlan:
         x=table.x,
         y=table.y,
         given=table.given,
+        places=places,
+        largest=most,
         count=table.count,
         sampling_sd=math.sqrt(table.count),
         noise_sd=math.sqrt(table.noise_variance),

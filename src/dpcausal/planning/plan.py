@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
 from typing import Any
 
 from dpcausal._version import __version__
 from dpcausal.core.arguments import checked_count, checked_level
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.data.columns import Numeric
+from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.task import mostly_numbers
 from dpcausal.planning.designs import Design
-from dpcausal.planning.orders import Aim, OrderPlan, columns_of, order_plan
+from dpcausal.planning.orders import Aim, OrderPlan, order_plan, places_of, table_at
+from dpcausal.planning.power import least_dependence
 from dpcausal.planning.sieve import chosen
 from dpcausal.privacy.accounting.filter import check_total
 
@@ -38,15 +40,24 @@ MEASURE = (
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan; print it, or see ``to_dict``, ``plot``, ``draw`` and the ``orders`` themselves."""
+    """A plan; print it, or see ``to_dict``, ``plot``, ``draw`` and the ``orders`` themselves.
+
+    ``levels`` are the columns with two levels or more, which ``places`` of the orders count. ``coarser``:
+    ``smallest`` of every order if no number had more than four bins; None where none has. ``numbers``: most columns
+    hold numbers, so that ``auto`` takes another method than the one planned here.
+    """
 
     columns: tuple[str, ...]
     aim: Aim
     design: Design
     orders: tuple[OrderPlan, ...]
-    numbers: bool = (
-        False  # most columns hold numbers: ``auto`` takes another method than the one planned here
-    )
+    levels: tuple[str, ...]
+    coarser: tuple[float, ...] | None = None
+    numbers: bool = False
+
+    def named(self, places: tuple[int, ...]) -> list[str]:
+        """Names of the columns at these places."""
+        return [self.levels[j] for j in places]
 
     @property
     def testable_orders(self) -> tuple[int, ...]:
@@ -72,13 +83,18 @@ class Plan:
             "power": aim.power,
             "effect": aim.effect,
             "share": aim.share,
+            "pair": None if aim.pair is None else self.named(aim.pair),
             "measure": MEASURE,
             "design": "joint" if self.design.joint else "components",
             "design_words": self.design.words(self.orders[-1].order),
             "noise": self.design.law,
             "testable_orders": list(self.testable_orders),
             "epsilon_enough": self.epsilon_enough,
-            "orders": [plan.to_dict() for plan in self.orders],
+            "smallest_with_four_bins": None if self.coarser is None else list(self.coarser),
+            "orders": [
+                plan.to_dict() | {"places": self.named(plan.places), "largest": self.named(plan.largest)}
+                for plan in self.orders
+            ],
             "software": f"dpcausal {__version__}",
         }
 
@@ -86,11 +102,11 @@ class Plan:
         """One JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
-    def summary(self, width: int = 110) -> str:
-        """The table and what it means, as text."""
+    def summary(self, width: int = 110, *, full: bool = False) -> str:
+        """The table and what it means, as text; ``full``: every column of it."""
         from dpcausal.planning.words import as_text
 
-        return as_text(self, width)
+        return as_text(self, width, full)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw power curves with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
@@ -118,11 +134,13 @@ def plan(
     effect: float = 0.1,
     power: float = 0.8,
     share: float | None = None,
+    pair: tuple[str, str] | None = None,
 ) -> Plan:
     """What ``discover(method="measured")`` will be able to show; see the module.
 
     ``effect`` is the dependence w that should be found, for ``epsilon_enough``; ``power`` the probability;
-    ``share`` that of the rarest level of every column (default: all levels equally common).
+    ``share`` that of the rarest level of every column (default: all levels equally common); ``pair`` two columns to
+    plan for (default: those with a middle number of levels).
 
     >>> from dpcausal.data.columns import Categorical
     >>> yes_no = Categorical(["no", "yes"])
@@ -144,6 +162,7 @@ def plan(
         checked_level(power, "power"),
         _checked_effect(effect),
         _checked_share(share),
+        _checked_pair(pair, declared),
     )
     if aim.power <= aim.level:
         raise InputError(f"power must be above the level ({level:g}), not {power:g}")
@@ -154,21 +173,56 @@ def plan(
     if max_order is not None:
         max_order = checked_count(max_order, "max_order")
     last = min(highest, MOST_ORDERS - 1 if max_order is None else max_order)
-    _check_blocks(sizes, last)
+    _check_blocks(sizes, last, aim.pair)
     design = Design(sizes, rows, float(epsilon), float(delta), relation)
     sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
     orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
+    names = tuple(name for name, column in declared.items() if column.size > 1)
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
-    return Plan(tuple(declared), aim, design, orders, mostly_numbers(tuple(declared), numeric))
+    coarser = _coarser(design, aim, orders, [name in numeric for name in names])
+    return Plan(
+        tuple(declared), aim, design, orders, names, coarser, mostly_numbers(tuple(declared), numeric)
+    )
 
 
-def _check_blocks(sizes: tuple[int, ...], last: int) -> None:
-    _, _, given = columns_of(sizes, last, "largest")
-    if math.prod(given) > MOST_BLOCKS:
+def _coarser(
+    design: Design, aim: Aim, orders: tuple[OrderPlan, ...], numeric: list[bool]
+) -> tuple[float, ...] | None:
+    """The least w of the same columns with at most four bins a number."""
+    sizes = tuple(
+        min(size, DEFAULT_BINS) if number else size
+        for size, number in zip(design.sizes, numeric, strict=True)
+    )
+    if sizes == design.sizes:
+        return None
+    tables = (table_at(replace(design, sizes=sizes), order.places, aim) for order in orders)
+    return tuple(least_dependence(table, aim.level, aim.power) for table in tables)
+
+
+def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:
+    ways = (places_of(sizes, last, which, pair)[2:] for which in ("typical", "largest"))
+    cells = max(math.prod(sizes[j] for j in given) for given in ways)
+    if cells > MOST_BLOCKS:
         raise InputError(
-            f"order {last} has up to {math.prod(given):,} conditioning cells: plan with a max_order that has at most "
+            f"order {last} has up to {cells:,} conditioning cells: plan with a max_order that has at most "
             f"{MOST_BLOCKS:,}"
         )
+
+
+def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
+    """Their places among the columns with two levels or more."""
+    if pair is None:
+        return None
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
+        raise InputError(f"pair takes two different columns, not {pair!r}")
+    for name in pair:
+        if name not in schema:
+            hint = did_you_mean(name, schema) if isinstance(name, str) else ""
+            raise InputError(f"pair: no column {name!r} in the schema{hint}")
+        if schema[name].size < 2:
+            raise InputError(f"pair: nothing can depend on {name}, which has one level")
+    names = [name for name, column in schema.items() if column.size > 1]
+    return names.index(pair[0]), names.index(pair[1])
 
 
 def _check_rows(rows: object) -> None:

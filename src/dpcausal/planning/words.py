@@ -6,227 +6,175 @@ from collections.abc import Collection
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from dpcausal.planning.answer import advice, answer, effect_words, number
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dpcausal.planning.orders import OrderPlan
     from dpcausal.planning.plan import Plan
 
-
-def number(value: float | None) -> str:
-    """Two digits that count, without exponents.
-
-    >>> number(0.01234), number(1234.5), number(3.0), number(None)
-    ('0.012', '1,200', '3', 'none')
-    """
-    if value is None:
-        return "none"
-    rounded = float(f"{value:.2g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 10 or rounded == int(rounded) else f"{rounded:.2g}"
+WIDEST = 16  # characters of a column's name
 
 
-def effect_words(value: float | None, most: float) -> str:
-    """A dependence, or that there is none so large.
-
-    >>> effect_words(0.031, 1.0), effect_words(1.7, 1.0), effect_words(None, 1.0)
-    ('0.031', '-', '')
-    """
-    return "" if value is None else "-" if value >= most else number(value)
+def pair_words(plan: Plan, places: tuple[int, ...]) -> str:
+    """The two columns compared, shortened."""
+    ends = [name if len(name) <= WIDEST else name[: WIDEST - 1] + "…" for name in plan.named(places[:2])]
+    return " x ".join(sorted(ends) if plan.aim.pair is None else ends)
 
 
-def as_table(plan: Plan, only: Collection[int] | None = None) -> Table:
+def as_table(plan: Plan, only: Collection[int] | None = None, *, full: bool = False) -> Table:
     """The orders as a table; of its columns those in ``only``."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    effect = f"epsilon\nfor w\n= {plan.aim.effect:g}"
-    heads = ["\n\norder", "can be\ntested", "\nrows in\na cell", "noise :\nsampling\nin a cell"]
-    heads += ["noise\nin the\ntest", "\nworth\nrows", "\nsmallest\nw"]
-    changing = any(order.smallest_changing is not None for order in plan.orders)
-    heads += ["w if its\ndirection\nchanges"] * changing
-    uneven = any(order.smallest_largest != order.smallest for order in plan.orders)
-    heads += ["w in the\nlargest\ntable"] * uneven + ["w\nwithout\nnoise", "w by\npriv-pc", effect]
-    chosen = range(len(heads)) if only is None else only
+    columns = heads_and_cells(plan, full)
+    chosen = range(len(columns)) if only is None else only
     for k in chosen:
-        table.add_column(heads[k], justify="right", no_wrap=True, vertical="bottom")
-    for order in plan.orders:
-        row = _row(order, changing, uneven)
-        table.add_row(*(row[k] for k in chosen))
+        table.add_column(columns[k][0], justify="right", no_wrap=True, vertical="bottom")
+    for i in range(len(plan.orders)):
+        table.add_row(*(columns[k][1][i] for k in chosen))
     return table
 
 
-def as_tables(plan: Plan, console: Console) -> list[Table]:
+def heads_and_cells(plan: Plan, full: bool) -> list[tuple[str, list[str]]]:
+    """(head, its cells by order) of every column of the table: six at most unless ``full``."""
+    orders = plan.orders
+
+    def effects(values: list[float | None]) -> list[str]:
+        most = [(min(order.x, order.y) - 1) ** 0.5 for order in orders]
+        return [effect_words(value, top) for value, top in zip(values, most, strict=True)]
+
+    found = [
+        ("\n\norder", [str(order.order) for order in orders]),
+        ("can be\ntested", ["yes" if order.testable else "no" for order in orders]),
+        ("\ncolumns\ncompared", [pair_words(plan, order.places) for order in orders]),
+    ]
+    if full:
+        noise = [f"{number(order.noise_sd)} : {number(order.sampling_sd)}" for order in orders]
+        found += [
+            ("\nrows in\na cell", [number(order.count) for order in orders]),
+            ("noise :\nsampling\nin a cell", noise),
+            ("noise\nin the\ntest", [f"{100 * order.noise_share:.0f}%" for order in orders]),
+            ("\nworth\nrows", [number(order.worth) for order in orders]),
+        ]
+    found.append(("\nsmallest\nw", effects([order.smallest for order in orders])))
+    if full and any(order.smallest_changing is not None for order in orders):
+        found.append(("w if its\ndirection\nchanges", effects([o.smallest_changing for o in orders])))
+    uneven = any(order.smallest_largest != order.smallest for order in orders)
+    if uneven and (full or plan.aim.pair is None):
+        found.append(("w in the\nlargest\ntable", effects([order.smallest_largest for order in orders])))
+    if full:
+        found += [
+            ("w\nwithout\nnoise", effects([order.smallest_exact for order in orders])),
+            ("w by\npriv-pc", effects([order.smallest_priv_pc for order in orders])),
+        ]
+    enough = [number(order.epsilon_enough) for order in orders]
+    return [*found, (f"epsilon\nfor w\n= {plan.aim.effect:g}", enough)]
+
+
+def as_tables(plan: Plan, console: Console, full: bool) -> list[Table]:
     """The table, or as many one below the other as the console's width takes, each with the order in front."""
 
     def wide(columns: list[int]) -> int:
-        return console.measure(as_table(plan, columns), options=unbounded).maximum
+        return console.measure(as_table(plan, columns, full=full), options=unbounded).maximum
 
     unbounded = console.options.update_width(10_000)
     parts: list[list[int]] = [[0]]
-    for k in range(1, len(as_table(plan).columns)):
+    for k in range(1, len(as_table(plan, full=full).columns)):
         if len(parts[-1]) > 1 and wide([*parts[-1], k]) > console.width:
             parts.append([0])
         parts[-1].append(k)
-    return [as_table(plan, part) for part in parts]
+    return [as_table(plan, part, full=full) for part in parts]
 
 
-def _row(order: OrderPlan, changing: bool, uneven: bool) -> list[str]:
-    most = (min(order.x, order.y) - 1) ** 0.5
-    effects = [
-        order.smallest,
-        *[order.smallest_changing] * changing,
-        *[order.smallest_largest] * uneven,
-        order.smallest_exact,
-        order.smallest_priv_pc,
-    ]
-    return [
-        str(order.order),
-        "yes" if order.testable else "no",
-        number(order.count),
-        f"{number(order.noise_sd)} : {number(order.sampling_sd)}",
-        f"{100 * order.noise_share:.0f}%",
-        number(order.worth),
-        *(effect_words(value, most) for value in effects),
-        number(order.epsilon_enough),
-    ]
-
-
-def answer(plan: Plan) -> str:
-    """The first line: whether this budget is enough for the dependence asked about, and what would be."""
-    aim, epsilon = plan.aim, plan.design.epsilon
-    found = f"a dependence of w = {aim.effect:g}"
-    enough = plan.epsilon_enough
-    if enough is None:
-        short = next(order for order in plan.orders if order.epsilon_enough is None)
-        why = (
-            f"{aim.rows:,} rows show no less than {number(short.smallest_exact)} even without noise"
-            if short.smallest_exact > aim.effect
-            else f"no part of the budget is kept for it, or {aim.rows:,} rows are too few to test it"
-        )
-        rest = [order for order in plan.orders if order.epsilon_enough is not None]
-        by_order = f" By order: {_by_order(plan)}." if rest else ""
-        return f"No epsilon is enough to find {found} at order {short.order}: {why}.{by_order}"
-    if enough <= epsilon:
-        return (
-            f"Epsilon {epsilon:g} is enough to find {found} in {aim.power:.0%} of cases at every order below "
-            f"(so is {number(enough)})."
-        )
-    needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
-    short_of = f"Epsilon {epsilon:g} is not enough to find {found} in {aim.power:.0%} of cases at"
-    if all(value > epsilon for _, value in needed):
-        takes = ", ".join(f"{number(value)} (given {order or 'none'})" for order, value in needed)
-        return f"{short_of} any order below: it takes {takes}."
-    return f"{short_of} every order below: {_by_order(plan)}."
-
-
-def _by_order(plan: Plan) -> str:
-    """Which orders the budget is enough for, and what would be for each of the others."""
-    parts: list[str] = []
-    fine: list[int] = []
-    for order in plan.orders:
-        needed = order.epsilon_enough
-        if needed is not None and needed <= plan.design.epsilon:
-            fine.append(order.order)
-            continue
-        would = "at no epsilon" if needed is None else f"{number(needed)} would do"
-        parts += [*_yes(fine), f"given {order.order or 'none'}: no, {would}"]
-        fine = []
-    parts += _yes(fine)
-    return "; ".join(parts)
-
-
-def _yes(orders: list[int]) -> list[str]:
-    """The part for orders in a row that the budget is enough for.
-
-    >>> _yes([0, 1, 2]), _yes([0]), _yes([3]), _yes([2, 3]), _yes([])
-    (['given up to 2 columns: yes'], ['given none: yes'], ['given 3: yes'], ['given 2 to 3: yes'], [])
-    """
-    if not orders:
-        return []
-    if len(orders) == 1:
-        return [f"given {orders[0] or 'none'}: yes"]
-    if orders[0] == 0:
-        return [f"given up to {orders[-1]} column{'s' * (orders[-1] > 1)}: yes"]
-    return [f"given {orders[0]} to {orders[-1]}: yes"]
-
-
-def lines(plan: Plan) -> tuple[str, str]:
+def lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     """(above the table, below it)."""
     aim, budget = plan.aim, plan.design
     about = "about " if budget.neighbours == "add-remove" else ""
     spread = (
-        "levels are equally common"
+        "levels are equally common (--share 0.05: the rarest has 5%)"
         if aim.share is None
         else f"the rarest level of every column has {aim.share:.0%} of the rows"
     )
     above = [
         answer(plan),
+        *advice(plan),
         "",
         f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
         f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}.",
-        "No data was read and nothing is charged.",
         f"It would measure {plan.design.words(plan.orders[-1].order)}.",
-        f"Taken for granted: {spread}.",
+        f"Taken for granted: {spread}. No data was read and nothing is charged.",
     ]
     if plan.numbers:
         above.append(
             "Most columns hold numbers: discover then takes the method moments, unless you say --method measured, "
             "which this is about."
         )
-    below = [
-        *legend(plan),
-        "The dependence is taken to be alike wherever the others are fixed"
-        + ("." if plan.design.joint else "; one that cancels out between them is not seen."),
-    ]
+    below = legend(plan, full)
+    if full:
+        below.append(
+            "The dependence is taken to be alike wherever the others are fixed"
+            + ("." if plan.design.joint else "; one that cancels out between them is not seen.")
+        )
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
         below.append(
             f"Order {', '.join(silent)} cannot be tested at this budget: edges that would need it stay, and are named."
         )
+    if not full:
+        below.append("More columns: --full. What they mean: docs/plan.md.")
     return "\n".join(above), "\n".join(below)
 
 
-def legend(plan: Plan) -> list[str]:
-    """A line for every column of the table that is there."""
+def legend(plan: Plan, full: bool = False) -> list[str]:
+    """A line for every column of the table that is there, and for w."""
     aim = plan.aim
-    lines = [
-        "order: how many other columns are held fixed while two are compared.",
-        'can be tested: whether "independent" can be the answer at all.',
-        "rows in a cell: mean count in the largest table that such a test needs.",
-        "noise : sampling in a cell: standard deviation there, of the noise and of the count itself.",
-        "noise in the test: how much of the test's own scatter (its variance) is noise.",
-        "worth rows: so many rows would show as much if there were no noise.",
-        "w: how strong a dependence is, 0 to 1 for two levels (a correlation; .1 weak, .3 medium, .5 strong); between "
-        "columns of k levels it can reach sqrt(k - 1), so more than 1 from three levels on.",
-        f'smallest w: what is found in {aim.power:.0%} of cases. "-": not that often, however strong it is.',
-    ]
-    if any(order.smallest_changing is not None for order in plan.orders):
-        lines.append("w if its direction changes: the same where it changes with the columns held fixed.")
-    if any(order.smallest_largest != order.smallest for order in plan.orders):
-        lines.append("w in the largest table: smallest w for the columns with most levels.")
-    return [
-        *lines,
-        "w without noise: smallest w that the rows alone allow.",
-        "w by priv-pc: smallest w for one question of the method priv-pc, to compare with.",
-        f"epsilon for w = {aim.effect:g}: with this one the order can be tested and such a w is found.",
-    ]
+    chosen = (
+        "columns compared: those with a middle number of levels, given the next smaller ones; --pair x,y for yours."
+        if aim.pair is None
+        else "columns compared: as asked, given columns with a middle number of levels."
+    )
+    largest = plan.orders[0].largest
+    lines = {
+        "order": "order: how many other columns are held fixed while two are compared.",
+        "can be tested": 'can be tested: whether "independent" can be the answer at all.',
+        "columns compared": chosen,
+        "rows in a cell": "rows in a cell: mean count in the largest table that such a test needs.",
+        "noise : sampling in a cell": "noise : sampling in a cell: standard deviation there, of the noise and of the "
+        "count itself.",
+        "noise in the test": "noise in the test: how much of the test's own scatter (its variance) is noise.",
+        "worth rows": "worth rows: so many rows would show as much if there were no noise.",
+        "smallest w": f"smallest w: the dependence found in {aim.power:.0%} of cases (a correlation for two levels; .1 "
+        'weak, .3 medium, .5 strong; up to sqrt(k - 1) for k levels). "-": none is.',
+        "w if its direction changes": "w if its direction changes: the same where it changes with the columns held "
+        "fixed.",
+        "w in the largest table": "w in the largest table: the same for the columns with most levels "
+        f"({pair_words(plan, largest)}).",
+        "w without noise": "w without noise: smallest w that the rows alone allow.",
+        "w by priv-pc": "w by priv-pc: smallest w for one question of the method priv-pc. A search asks about an edge "
+        "many times, and each time may cut it, so this is no reason to take it.",
+        f"epsilon for w = {aim.effect:g}": f"epsilon for w = {aim.effect:g}: with this one the order can be tested and "
+        "such a w is found.",
+    }
+    heads = [" ".join(head.split()) for head, _ in heads_and_cells(plan, full)]
+    return [lines[head] for head in heads]
 
 
-def show(plan: Plan, console: Console) -> None:
+def show(plan: Plan, console: Console, full: bool = False) -> None:
     """Print it."""
-    above, below = lines(plan)
+    above, below = lines(plan, full)
     console.print(above, highlight=False, markup=False)
-    for table in as_tables(plan, console):
+    for table in as_tables(plan, console, full):
         console.print(table)
     console.print(below, highlight=False, markup=False)
 
 
-def as_text(plan: Plan, width: int) -> str:
+def as_text(plan: Plan, width: int, full: bool = False) -> str:
     """The same, without colours."""
     from rich.console import Console
 
     out = StringIO()
-    show(plan, Console(file=out, width=width, color_system=None))
+    show(plan, Console(file=out, width=width, color_system=None), full)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError
-from dpcausal.planning.words import as_table, legend, number
+from dpcausal.planning.answer import number
+from dpcausal.planning.words import as_table, legend
 
 YES_NO = dc.Categorical(["no", "yes"])
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
@@ -33,7 +34,7 @@ def test_every_number_stands_under_its_head() -> None:
     uneven = dc.Schema({**dict(SMALL), "f": dc.Categorical(["a", "b", "c"])})
     for schema in (SMALL, uneven, LARGE):
         found = dc.plan(schema, 10_000, 0.5, 1e-6, max_order=1)
-        table = as_table(found)
+        table = as_table(found, full=True)
         columns = {
             str(column.header).replace("\n", " ").strip(): list(column.cells) for column in table.columns
         }
@@ -153,10 +154,53 @@ def test_the_first_line_names_the_orders_that_fail() -> None:
 def test_every_column_of_the_table_has_a_line_below_it() -> None:
     for schema in (SMALL, dc.Schema({**dict(SMALL), "z": dc.Categorical(["a", "b", "c"])})):
         found = dc.plan(schema, 20_000, 0.1)
-        heads = [" ".join(str(column.header).split()) for column in as_table(found).columns]
-        lines = legend(found)
-        assert [head for head in heads if not any(line.startswith(f"{head}:") for line in lines)] == []
-        assert any("more than 1 from three levels on" in line for line in lines)
+        for full in (False, True):
+            table = as_table(found, full=full)
+            heads = [" ".join(str(column.header).split()) for column in table.columns]
+            lines = legend(found, full)
+            assert [line.partition(f"{head}:")[1] for head, line in zip(heads, lines, strict=True)] == [
+                f"{head}:" for head in heads
+            ]
+            assert any("up to sqrt(k - 1) for k levels" in line for line in lines)
+            assert full or len(heads) <= 6
+
+
+def test_the_columns_compared_are_named_and_can_be_chosen() -> None:
+    schema = dc.Schema(
+        {**dict(SMALL), "age": dc.Numeric(0, 100, list(range(10, 100, 10))), "z": dc.Numeric(0, 1)}
+    )
+    found = dc.plan(schema, 20_000, 1.0, 1e-6, max_order=1)
+    assert found.named(found.orders[0].largest) == ["age", "z"]
+    told = json.loads(found.to_json())["orders"][0]
+    assert f"{' x '.join(sorted(told['places']))}" in str(found)
+    chosen = dc.plan(schema, 20_000, 1.0, 1e-6, max_order=1, pair=("a", "age"))
+    assert [set(chosen.named(order.places[:2])) for order in chosen.orders] == [{"a", "age"}] * 2
+    assert (chosen.orders[0].x, chosen.orders[0].y) == (10, 2)
+    assert chosen.orders[0].smallest > found.orders[0].smallest
+    for wrong, said in (
+        (("a", "a"), "two different"),
+        (("a", "agee"), "did you mean"),
+        ("ab", "two different"),
+    ):
+        with pytest.raises(InputError, match=said):
+            dc.plan(schema, 20_000, 1.0, pair=wrong)  # type: ignore[arg-type]
+
+
+def test_coarser_bins_and_a_delta_are_proposed_where_they_show_more() -> None:
+    fine = dc.Schema({f"c{i}": dc.Numeric(0, 10, list(range(1, 10))) for i in range(8)})
+    coarse = dc.Schema({f"c{i}": dc.Numeric(0, 10) for i in range(8)})
+    found = dc.plan(fine, 20_000, 1.0, 1e-6, max_order=1)
+    assert found.coarser == tuple(
+        order.smallest for order in dc.plan(coarse, 20_000, 1.0, 1e-6, max_order=1).orders
+    )
+    assert "With 4 bins for every number that has more" in found.summary(1000)
+    assert found.coarser[0] < found.orders[0].smallest
+    assert dc.plan(coarse, 20_000, 1.0, 1e-6, max_order=1).coarser is None
+    assert (
+        "Without a delta the noise" in dc.plan(fine, 20_000, 1.0, max_order=1).summary(1000).splitlines()[1]
+    )
+    assert "Without a delta" not in str(found)
+    assert "Without a delta" not in str(dc.plan(SMALL, 20_000, 1.0))
 
 
 def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,11 +258,11 @@ def test_bad_input_is_one_line(wrong: dict[str, Any], said: str) -> None:
 def test_no_number_is_cut_at_any_width(width: int) -> None:
     schema = dc.Schema({**dict(SMALL), "z": dc.Categorical(["a", "b", "c"])})
     found = dc.plan(schema, 50_000, 0.5)
-    text = found.summary(width)
+    text = found.summary(width, full=True)
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
-    table = as_table(found)
+    table = as_table(found, full=True)
     for column in table.columns:
         for cell in column.cells:
             assert str(cell) in text
-    assert (text.count("──\n") == 1) == (width >= 110)  # one table, or several one below the other
+    assert (text.count("──\n") == 1) == (width >= 200)  # one table, or several one below the other

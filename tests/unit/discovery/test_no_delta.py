@@ -1,0 +1,84 @@
+"""A budget without delta that costs much noise is told, from public numbers, before anything is charged."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.cli.app import run
+from dpcausal.core.errors import BudgetError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.discovery.measured_plan import plan_for
+from dpcausal.discovery.no_delta import LOUD, NoDelta, no_delta_words, times_louder
+from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.privacy.ledger import Ledger
+
+MANY = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(9)})
+FEW = MANY.select(["c0", "c1", "c2"])
+REPLACE = Neighbours.REPLACE_ONE
+
+
+def rows(schema: dc.Schema, n: int = 200) -> dict[str, list[str]]:
+    rng = np.random.default_rng(1)
+    return {name: rng.choice(list("abcd"), n).tolist() for name in schema}
+
+
+def test_the_ratio_is_that_of_the_driver_s_own_noise() -> None:
+    sizes = [4] * 9
+    noise = [plan_for(sizes, 1.0, rho, REPLACE).pair_variance for rho in (0.0, Filter(1.0, 1e-6).rho)]
+    assert times_louder(sizes, 1.0, REPLACE) == pytest.approx(math.sqrt(noise[0] / noise[1]))
+    assert times_louder(sizes, 1.0, REPLACE) > LOUD
+    assert no_delta_words(sizes, 1.0, 1e-9, REPLACE) is None
+    assert times_louder([4, 1, 1], 1.0, REPLACE) == 1.0
+
+
+def test_it_warns_where_tables_are_many_and_only_there() -> None:
+    many, few = (dc.read(rows(schema), schema) for schema in (MANY, FEW))
+    with pytest.warns(NoDelta, match=r"times larger: add delta=1e-6"):
+        found = dc.discover(many, epsilon=1.0, method="measured")
+    assert any("Without a delta the noise" in note for note in found.notes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not any("Without" in note for note in dc.discover(few, epsilon=1.0).notes)
+        dc.discover(many, epsilon=1.0, delta=1e-6)
+        dc.discover(many, epsilon=1.0, method="priv-pc")
+
+
+def test_it_comes_before_the_charge(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'l.db'}"
+    ledger = Ledger.open(url, create=True)
+    ledger.create("cohort", 0.5, 0.0)
+    many = dc.read(rows(MANY), MANY)
+    with pytest.warns(NoDelta), pytest.raises(BudgetError):
+        dc.discover(many, epsilon=1.0, ledger=url, dataset="cohort")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(NoDelta):
+            dc.discover(many, epsilon=0.5, ledger=url, dataset="cohort")
+    assert ledger.show()[0].releases == 0
+
+
+def test_the_command_says_it_once_before_the_file_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    MANY.write("s.toml")
+    cells = rows(MANY)
+    text = [",".join(cells), *(",".join(row) for row in zip(*cells.values(), strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(text) + "\n")
+    asked = ["discover", "t.csv", "--schema", "s.toml", "--epsilon", "1", "--out", "out"]
+    assert run(asked) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("dpcausal: without a delta the noise in a table of two columns is ")
+    assert said.count("without a delta") == 1
+    assert "add --delta 1e-6" in said
+    assert run([*asked, "--delta", "1e-6"]) == 0
+    assert "without a delta" not in capsys.readouterr().err
+    (tmp_path / "t.csv").unlink()
+    assert run(asked) == 2
+    assert capsys.readouterr().err.startswith("dpcausal: without a delta")
