@@ -124,10 +124,8 @@ def run(arguments: list[str] | None = None) -> int:
     except MemoryError:
         return fail("not enough memory for this", 2)
     except Exception as error:
-        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-            return fail(
-                "interrupted", INTERRUPTED
-            )  # compiled code that a signal met wraps it in a SystemError
+        if _interrupted(error):
+            return fail("interrupted", INTERRUPTED)
         if os.environ.get(TRACEBACK):
             raise
         # a traceback or the message could hold a value of a row
@@ -136,6 +134,13 @@ def run(arguments: list[str] | None = None) -> int:
             f"{TRACEBACK}=1 shows more, which may hold values of rows",
             1,
         )
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether it began with Ctrl-C: compiled code that a signal met wraps that in a SystemError, or in several."""
+    if error is None or isinstance(error, KeyboardInterrupt):
+        return error is not None
+    return _interrupted(error.__cause__) or _interrupted(error.__context__)
 
 
 def _place(error: BaseException) -> str:
