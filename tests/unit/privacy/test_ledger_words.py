@@ -27,7 +27,7 @@ def ledger(url: str) -> Ledger:
 
 def test_all_releases_together_in_words(ledger: Ledger) -> None:
     (account,) = ledger.show()
-    assert account.promise() == "Nothing was released yet, so nothing is told of any row."
+    assert account.promise() == "No release was charged yet."
     ledger.charge("cohort", "a", 1.0, 1e-6)
     (account,) = ledger.show()
     assert account.promise() == (
@@ -89,6 +89,14 @@ def test_a_data_set_that_is_there_is_told_with_its_total(ledger: Ledger) -> None
         match=r"already: total epsilon 3, delta 1e-05 \(replace-one\); left epsilon 0\.4, delta 8e-06;",
     ):
         ledger.create("cohort", 5.0)
+
+
+def test_a_total_without_delta_says_so(ledger: Ledger) -> None:
+    ledger.create("pure", 1.0)
+    with pytest.raises(
+        BudgetError, match=r"left 0; the total was fixed without a delta: ask without one; a new"
+    ):
+        ledger.charge("pure", "a", 0.5, 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ class Account:
         'All 3 releases together: epsilon 2.6, delta 2e-06 (replace-one): of tw'
         """
         if not self.releases:
-            return "Nothing was released yet, so nothing is told of any row."
+            return "No release was charged yet."
         one = self.releases == 1
         which = "The one release" if one else f"All {self.releases:,} releases together"
         but = f", apart from a probability of at most {self.spent_delta:.3g}" if self.spent_delta else ""

@@ -163,6 +163,8 @@ class Ledger:
                 if not fits(new, cap):
                     where, left = f"budget of data set {dataset!r}", float(left_of(so_far, cap))
                     advice = DECISION if left > 0 else f"nothing is left: {DECISION}"
+                    if not cap:
+                        advice = f"the total was fixed without a {unit}: ask without one; {DECISION}"
                     raise BudgetError.of(where, unit, cost, float(so_far), left, advice)
             return rows.append(connection, entry)
 
