@@ -110,6 +110,16 @@ WRONG = [
         "plan --schema schema.toml --rows 8,000 --epsilon 1",
         "without separators: 8000\n",
     ),
+    (
+        "a pair with a blank",
+        "plan --schema schema.toml --rows 100 --epsilon 1 --pair age smoke",
+        "no blanks: --pair age,smoke\n",
+    ),
+    (
+        "a pair of no columns",
+        "plan --schema schema.toml --rows 100 --epsilon 1 --pair age,weight",
+        "weight",
+    ),
     ("half a row", "plan --schema schema.toml --rows 0.5 --epsilon 1", "must be a whole number, not '0.5'\n"),
     ("an option without its value", f"{T} --x smoke --y bronc --epsilon", "--epsilon"),
     ("no number", f"{D} --epsilon one", "--epsilon"),

@@ -13,6 +13,7 @@ _NO_COMMAND = re.compile(r"No such command '(.*?)'\.")
 _EXTRA = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
 _TAKES = {  # option -> what to do about a word too many after it
     "--given": "--given takes columns with commas and no blanks: --given {commas}",
+    "--pair": "--pair takes two columns with a comma and no blanks: --pair {commas}",
     "--tiers": "--tiers takes one text in quotes, commas within a tier and semicolons between: --tiers 'a,b;c'",
     "--required": "repeat --required for every edge",
     "--forbidden": "repeat --forbidden for every edge",
