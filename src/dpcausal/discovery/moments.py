@@ -28,6 +28,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
+from dpcausal.discovery.measured_silence import QUESTIONS
 from dpcausal.discovery.moments_features import features, longest, width
 from dpcausal.discovery.search import Answer, Answers, Question, pc_search
 from dpcausal.discovery.task import Found, Task, drive
@@ -229,8 +230,7 @@ def run(
     ]
     if silent:
         notes.append(
-            f"{silent} questions could not be answered, so their edges stay: with this many rows and this noise even "
-            "a perfect dependence would not stand out"
+            f"{silent} {QUESTIONS}: with this many rows and this noise even a perfect dependence would not stand out"
         )
     return Found(
         found.skeleton,
