@@ -59,6 +59,8 @@ def test_json_and_nothing_else(schema: str, capsys: pytest.CaptureFixture[str]) 
         (["--neighbours", "none"], "neighbours"),
         (["--effect", "3"], "effect"),
         (["--share", "0"], "share"),
+        (["--pair", "smoke"], "--pair takes two columns with a comma"),
+        (["--pair", "smoke,lungs"], "did you mean"),
         (["--schema", "nowhere.toml"], "nowhere.toml"),
         (["--out", "/dev/null/plan"], "can't write"),
     ],
@@ -69,3 +71,18 @@ def test_bad_input(wrong: list[str], said: str, schema: str, capsys: pytest.Capt
     assert caught.out == ""
     assert len(caught.err.splitlines()) == 1
     assert said in caught.err
+
+
+def test_a_pair_and_the_full_table(schema: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["plan", "--schema", schema, "--rows", "5000", "--epsilon", "1", "--pair", "age, lung"]
+    assert run(asked) == 0
+    brief = capsys.readouterr().out
+    assert "age x lung" in brief
+    assert "columns compared: as asked" in brief
+    assert "priv-pc" not in brief
+    assert run([*asked, "--full"]) == 0
+    full = capsys.readouterr().out
+    assert "w by priv-pc: smallest w for one question" in full
+    assert len(full.splitlines()) > len(brief.splitlines())
+    assert run([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pair"] == ["age", "lung"]
