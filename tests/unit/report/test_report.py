@@ -418,6 +418,7 @@ def test_a_missing_edge_heads_the_remarks(result) -> None:  # type: ignore[no-un
     remarks = page[page.index('<ul id="open">') :]
     assert remarks.startswith(f'<ul id="open">\n<li>{missing_words(result)}</li>')
     assert "Everything that was needed" not in page
+    assert "may still depend on each other through others" in page
 
 
 def test_questions_without_an_answer_do_not_claim_edges(result) -> None:  # type: ignore[no-untyped-def]
