@@ -35,7 +35,8 @@ def test_the_words_name_every_reason_with_its_count() -> None:
         "1,203 questions could not be answered (such an edge stays, unless another question takes it away): 1,200 "
     )
     assert f"; 3 {CELLS}" in told
-    assert words(Counter({NOISE: 1})) == f"1 question could not be answered (such an edge stays, unless another question takes it away): 1 {NOISE}"
+    one = "1 question could not be answered (such an edge stays, unless another question takes it away)"
+    assert words(Counter({NOISE: 1})) == f"{one}: 1 {NOISE}"
 
 
 def test_a_discovery_says_which_reason_it_was() -> None:
