@@ -45,7 +45,9 @@ def test_all_pairs_kept_untested_is_nothing_decided(shell: DiscoveryResult) -> N
     assert result.summary().startswith(begin)
     page = render(result)
     assert f'<p class="stamp" id="undecided">{begin}.</p>' in page
-    assert "a larger epsilon, a delta (1e-6, say), or fewer columns" in page  # the shell was asked for without
+    assert (
+        "a larger epsilon, a delta (1e-6, say), or fewer columns" in page
+    )  # the shell was asked for without
     assert "found by" not in page[: page.index("<figure>")]
     assert f"<p>{begin}" in result._repr_html_()
 
