@@ -20,8 +20,8 @@ SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT tol
 PLAIN = "-: direction not decided by the data."
 UNKNOWN = "direction not known"
 GIVEN_OUT = (
-    "Given out: the graph and these words, which follow from that. The noisy values themselves are not written, though "
-    "the promise covers them too."
+    "Given out: the graph and these words, which follow from what was computed. The noisy values themselves are not "
+    "written, though the promise covers them too."
 )
 
 
