@@ -31,7 +31,9 @@ def test_the_size_is_the_mean_tau_of_the_cells(rows: dc.Dataset) -> None:
     cells = [rows.codes["a"] == level for level in (0, 1)]
     mean = sum(tau_a(rows.values["x"][c], rows.values["y"][c]) * (c.sum() - 1) for c in cells) / N
     assert found.tau == pytest.approx(mean, abs=1e-9)
-    assert found.trend.startswith(f"y falls as x rises, a held fixed: among pairs of rows {-mean:.0%} more disagree")
+    assert found.trend.startswith(
+        f"y falls as x rises, a held fixed: among pairs of rows {-mean:.0%} more disagree"
+    )
 
 
 def test_privately(rows: dc.Dataset) -> None:

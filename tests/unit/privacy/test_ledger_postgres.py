@@ -126,7 +126,9 @@ def test_backends_terminated_again_and_again(postgres_url: str) -> None:
 
     def terminate() -> None:
         with engine.connect() as connection:
-            while not stop.wait(0.02) and killed[0] < 100:  # on a busy machine no charge would get through else
+            while (
+                not stop.wait(0.02) and killed[0] < 100
+            ):  # on a busy machine no charge would get through else
                 killed[0] += connection.execute(query, {"name": name}).scalar_one()
 
     thread = threading.Thread(target=terminate)
