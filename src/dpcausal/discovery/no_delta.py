@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.measured_plan import plan_for
 from dpcausal.privacy.accounting.filter import Filter
@@ -32,8 +33,13 @@ def times_louder(sizes: Sequence[int], epsilon: float, neighbours: Neighbours) -
     usable = [size for size in sizes if size > 1]
     if len(usable) < 2:
         return 1.0
-    pure = plan_for(usable, epsilon, 0.0, neighbours).pair_variance
-    small = plan_for(usable, epsilon, Filter(epsilon, SMALL).rho, neighbours).pair_variance
+    try:
+        pure = plan_for(usable, epsilon, 0.0, neighbours).pair_variance
+        small = plan_for(usable, epsilon, Filter(epsilon, SMALL).rho, neighbours).pair_variance
+    except InputError:  # more noise than there can be: the run says so
+        return 1.0
+    if not (small > 0 and math.isfinite(small) and math.isfinite(pure)):
+        return 1.0  # at the ends of what floats hold
     return max(1.0, math.sqrt(pure / small))
 
 
@@ -50,7 +56,8 @@ def no_delta_words(
     louder = times_louder(sizes, epsilon, neighbours)
     if louder < LOUD:
         return None
+    times = f"{louder:.2g}" if louder < 10 else f"{louder:.0f}"
     return (
-        f"without a delta the noise in a table of two columns is {louder:.2g} times larger: add {option} "
+        f"without a delta the noise in a table of two columns is {times} times larger: add {option} "
         "(it must lie below one over the number of rows)"
     )

@@ -18,7 +18,7 @@ from dpcausal.discovery.no_delta import LOUD, NoDelta, no_delta_words, times_lou
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.ledger import Ledger
 
-MANY = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(9)})
+MANY = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(12)})
 FEW = MANY.select(["c0", "c1", "c2"])
 REPLACE = Neighbours.REPLACE_ONE
 
@@ -35,18 +35,20 @@ def test_the_ratio_is_that_of_the_driver_s_own_noise() -> None:
     assert times_louder(sizes, 1.0, REPLACE) > LOUD
     assert no_delta_words(sizes, 1.0, 1e-9, REPLACE) is None
     assert times_louder([4, 1, 1], 1.0, REPLACE) == 1.0
+    for epsilon in (1e-9, 1e-6, 1e3, 1e6):
+        assert math.isfinite(times_louder(sizes, epsilon, REPLACE))
 
 
 def test_it_warns_where_tables_are_many_and_only_there() -> None:
     many, few = (dc.read(rows(schema), schema) for schema in (MANY, FEW))
     with pytest.warns(NoDelta, match=r"times larger: add delta=1e-6"):
-        found = dc.discover(many, epsilon=1.0, method="measured")
+        found = dc.discover(many, epsilon=1.0, method="measured", max_order=0)
     assert any("Without a delta the noise" in note for note in found.notes)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not any("Without" in note for note in dc.discover(few, epsilon=1.0).notes)
-        dc.discover(many, epsilon=1.0, delta=1e-6)
-        dc.discover(many, epsilon=1.0, method="priv-pc")
+        dc.discover(many, epsilon=1.0, delta=1e-6, max_order=0)
+        dc.discover(many, epsilon=1.0, method="priv-pc", max_order=0)
 
 
 def test_it_comes_before_the_charge(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_the_command_says_it_once_before_the_file_is_read(
     cells = rows(MANY)
     text = [",".join(cells), *(",".join(row) for row in zip(*cells.values(), strict=True))]
     (tmp_path / "t.csv").write_text("\n".join(text) + "\n")
-    asked = ["discover", "t.csv", "--schema", "s.toml", "--epsilon", "1", "--out", "out"]
+    asked = ["discover", "t.csv", "--schema", "s.toml", "--epsilon", "1", "--out", "out", "--max-order", "0"]
     assert run(asked) == 0
     said = capsys.readouterr().err
     assert said.startswith("dpcausal: without a delta the noise in a table of two columns is ")
