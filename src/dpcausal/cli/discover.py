@@ -215,13 +215,13 @@ def run_discover(
     if epsilon is not None and not as_json:
         draft_is_told()
     tables = method == "measured" or (method == "auto" and not mostly_numbers(tuple(declared), numeric))
-    if epsilon is not None and tables:
-        tell_no_delta(declared, epsilon, delta, neighbours)
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers or ""]}
     with prepared(out), warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoDelta)  # it was told above
+        warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
+        if epsilon is not None and tables:
+            tell_no_delta(declared, epsilon, delta, neighbours)
         result = discover(rows, progress=bars, **options)
         try:
             where = write(result, out, origin_of(data, schema, out, options, texts))
