@@ -2,8 +2,8 @@
 
 A bound on ||computed - exact|| <= eta sqrt(n) for targets in [-1, 1] and a kernel of norm at most one, from public
 numbers only. Sums of residual products then err by at most n (2 eta + eta^2 + 128 u), u = 2^-53, and a mechanism adds
-twice that to the sensitivity (both neighbours err). It is a worst case: some 10^-9 of the sensitivity at 1,000 rows,
-2% at 20,000, thousands of times what is seen. Proof: ``rounding.proof.md``.
+twice that to the sensitivity (both neighbours err). It is a worst case: 3 10^-6 of the sensitivity at 1,000 rows,
+2% at 20,000 (lambda 1), thousands of times what is seen. Proof: ``rounding.proof.md``.
 
 References: Higham 2002, Accuracy and Stability of Numerical Algorithms, theorems 3.1, 10.3 and 10.4.
 """
