@@ -6,7 +6,7 @@ Where the numbers and a little of each text do not fit side by side, every row b
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,8 +34,8 @@ def print_table(
     table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.padding = (0, 1, 0, 0)
     for head in heads:
-        side = "left" if head in left else "right"
-        table.add_column(head, justify=side, no_wrap=head not in wraps, overflow="fold")  # type: ignore[arg-type]
+        side: Literal["left", "right"] = "left" if head in left else "right"
+        table.add_column(head, justify=side, no_wrap=head not in wraps, overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
     natural = console.measure(table, options=console.options.update_width(SAMPLE)).maximum

@@ -42,10 +42,10 @@ LEAST_STRENGTH, MOST_STRENGTH = 1e-6, 1e9
 
 def checked_strength(strength: object) -> float:
     """lambda of a ridge fit: from 1e-6, below which rounding could decide whether a matrix can be factored, to 1e9."""
-    number = isinstance(strength, int | float) and not isinstance(strength, bool)
-    if not number or not LEAST_STRENGTH <= strength <= MOST_STRENGTH:  # type: ignore[operator]
+    number = strength if isinstance(strength, int | float) and not isinstance(strength, bool) else 0.0
+    if not LEAST_STRENGTH <= number <= MOST_STRENGTH:
         raise InputError(f"lambda must lie within {LEAST_STRENGTH:g} and {MOST_STRENGTH:g}, not {strength!r}")
-    return float(strength)  # type: ignore[arg-type]
+    return float(number)
 
 
 def checked_count(number: object, name: str) -> int:
