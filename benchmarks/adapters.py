@@ -21,8 +21,8 @@ from typing import Any
 
 import dpcausal as dc
 from dpcausal.adapters import PrivateOracle, causal_learn, pgmpy
-from dpcausal.citests.method import Outcome
-from dpcausal.discovery.search import Answers, Question, pc_search
+from dpcausal.citests.base import Outcome
+from dpcausal.discovery.search import Answers, Query, pc_search
 from dpcausal.discovery.task import drive
 from dpcausal.graphs.metrics import skeleton_scores
 from dpcausal.graphs.separation import d_separated
@@ -57,7 +57,7 @@ def our_loop(*, stable: bool) -> Loop:
     """``pc_search`` asking the oracle one by one."""
 
     def run(oracle: Any) -> frozenset[frozenset[str]]:
-        def answer(batch: list[Question]) -> Answers:
+        def answer(batch: list[Query]) -> Answers:
             return [oracle.ask(*question).independent for question in batch]
 
         return frozenset(drive(pc_search(oracle.columns, stable=stable), answer).edges)

@@ -58,7 +58,7 @@ def run(way: str, path: str) -> dict[str, float]:
         before = time.perf_counter(), time.process_time()
         counts = stream(path, schema)
     elif way == WAYS[1]:
-        from dpcausal.counts.duckdb import DuckDBCounts
+        from dpcausal.counts.sql import DuckDBCounts
 
         before = time.perf_counter(), time.process_time()
         counts = DuckDBCounts(path, schema, threads=2, memory_limit="700MB").compress()

@@ -36,12 +36,11 @@ from citests_grid import (
 )
 from citests_plots import draw_plots
 from citests_values import print_values
-from dpcausal.citests.method import Terms
-from dpcausal.citests.question import Question
-from dpcausal.citests.registry import method_named
+from dpcausal.citests.base import Question, TestSettings
+from dpcausal.citests.registry import make_table_test
 from dpcausal.citests.session import Session
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -105,8 +104,8 @@ def print_speed() -> None:
             question = Question.of(schema, "c0", "c1", names[2 : 2 + given])
             relation = Neighbours.FIXED_LABELS if name == "unit-circle" else Neighbours.REPLACE_ONE
             options = {"positives": 500_000} if name == "unit-circle" else {}
-            test, blocks = method_named(name, options), question.blocks(counts)
-            terms = Terms(1.0, 0.0, 0.05, relation, counts.n)
+            test, blocks = make_table_test(name, options), question.blocks(counts)
+            terms = TestSettings(1.0, 0.0, 0.05, relation, counts.n)
             session = Session(counts, test, level=0.05, epsilon=1.0, neighbours=relation, budget=Free())
             session.ask("c0", "c1", names[2 : 2 + given])  # draws a first batch of noise
             repeats = {"kendall": 2000, "spearman": 2000, "measured": 500, "unit-circle": 500}.get(name, 30)

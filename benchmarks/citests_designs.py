@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.method import Terms
-from dpcausal.citests.question import Question
-from dpcausal.citests.registry import method_named
+from dpcausal.citests.base import Question, TestSettings
+from dpcausal.citests.registry import make_table_test
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.testing import seeded
 
@@ -107,12 +106,12 @@ def rejections(setting: Setting, count: int, seed: int = 0, *, classical: bool =
 
     The second is -1 where the test without privacy is not wanted.
     """
-    test = method_named(setting.method, dict(setting.options))
+    test = make_table_test(setting.method, dict(setting.options))
     relation = Neighbours.parse(setting.relation)
     given = ("z",) if setting.k > 1 else ()
     question = Question("x", "y", given, setting.levels, setting.levels, setting.k, True)
     n = None if relation is Neighbours.ADD_REMOVE else setting.n
-    terms = Terms(setting.epsilon, 0.0, LEVEL, relation, n)
+    terms = TestSettings(setting.epsilon, 0.0, LEVEL, relation, n)
     law, budget = setting.law(), Free()
     seed = zlib.crc32(f"{setting.key} {seed}".encode())
     rng = np.random.default_rng(seed)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpcausal.citests.registry import method_named
+from dpcausal.citests.registry import make_table_test
 from dpcausal.stats.chi2 import likelihood_ratio, pearson
 from dpcausal.stats.kendall import kendall, kendall_terms, tau_a
 from dpcausal.stats.spearman import spearman
@@ -129,7 +129,7 @@ def against_scipy(count: int) -> list[Line]:
         block = table[0]
         _, x, y = rows_of(block[None]).T
         found = stats.kendalltau(x, y, method="asymptotic")
-        ours_p = method_named("kendall", {}).classical(block[None], 0.05).pvalue
+        ours_p = make_table_test("kendall", {}).classical(block[None], 0.05).pvalue
         pvalue.add(math.nan if ours_p is None else ours_p, found.pvalue)
         n = len(x)
         pairs = [n * (n - 1) / 2 - sum(t * (t - 1) / 2 for t in block.sum(axis)) for axis in (1, 0)]

@@ -24,9 +24,10 @@ import numpy as np
 import pyarrow as pa
 
 import dpcausal as dc
-from dpcausal.counts import costs, planes
+from dpcausal.counts import planes
+from dpcausal.counts import rows as costs
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.requests import Jobs
+from dpcausal.counts.protocol import Jobs
 from dpcausal.counts.rows import Rows, processors
 
 Request = tuple[str, ...]

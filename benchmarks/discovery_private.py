@@ -10,7 +10,7 @@ import statistics
 import time
 
 import dpcausal as dc
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 from dpcausal.discovery.discover import discover
 
 NETWORKS = ("asia", "earthquake", "cancer", "survey", "sachs")

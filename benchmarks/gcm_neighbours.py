@@ -24,7 +24,7 @@ from dpcausal.regression.features import feature_residuals
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.stats.gcm_bins import binned_moments
-from dpcausal.stats.ridge_choice import fit_objective
+from dpcausal.stats.gcm_ridge import fit_objective
 
 Vector = NDArray[np.float64]
 

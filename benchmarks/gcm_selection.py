@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 import dpcausal as dc
+from dpcausal.citests.base import Question, TestSettings
 from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.gcm_columns import columns_of
-from dpcausal.citests.gcm_selection import Choice, scores
-from dpcausal.citests.method import Terms
-from dpcausal.citests.question import Question
+from dpcausal.citests.gcm_ridge import RidgeChoice, scores
+from dpcausal.citests.regression_columns import columns_of
 from dpcausal.citests.session import Session
 from dpcausal.core.neighbours import Neighbours
 from private_gcm import Free, design
@@ -34,11 +33,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def taken(n: int, form: str, s: float, runs: int) -> int:
     """How often the bandwidth with the best score is chosen."""
-    choice, found = Choice((1.0,)), 0
+    choice, found = RidgeChoice((1.0,)), 0
     for k in range(runs):
         data = design(np.random.default_rng([k, n]), n, 1, s, 0.0, form)
         columns = columns_of(Question.of(data.schema, "x", "y", ["z0"]), data)
-        terms = Terms(EPSILON, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
+        terms = TestSettings(EPSILON, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
         ridge, _ = choice.choose(columns, terms, Free(), "", each=False)
         candidates = choice.candidates(1)
         best = candidates[int(np.argmax(scores(columns, candidates, [0.0] * len(candidates))))]

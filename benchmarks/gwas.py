@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpcausal.gwas.counting import Cohort, GenotypeCounts
+from dpcausal.gwas.cohort import Cohort, GenotypeCounts
 from dpcausal.gwas.screen import Screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.gwas.statistics import allelic_chi2

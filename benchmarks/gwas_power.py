@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dpcausal.gwas.counting import GenotypeCounts
+from dpcausal.gwas.cohort import GenotypeCounts, Variant
 from dpcausal.gwas.screen import Screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.gwas.single import single_test
-from dpcausal.gwas.variants import Variant
 from dpcausal.testing import seeded
 
 STUDIES = 10  # simulated for each setting

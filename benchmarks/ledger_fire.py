@@ -35,7 +35,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
 from dpcausal.core.errors import BudgetError
-from dpcausal.privacy.ledger import Ledger, rows
+from dpcausal.privacy.ledger import Ledger, tables
 
 COSTS = ("0.01", "0.02", "0.03")
 REFUSALS = 3  # in a row, before a worker gives up on a spent budget
@@ -46,14 +46,14 @@ def worker(url: str, dataset: str, log: str, index: int, holder: Any) -> None:
     """Charge until the budget refuses; note every step in ``log`` with one appending write each."""
     lines = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     choose = random.Random(uuid.uuid4().int)
-    plain = rows.lock
+    plain = tables.lock
 
     def lock(*arguments: Any) -> Any:
         now = plain(*arguments)
         holder.value = index
         return now
 
-    rows.lock = lock
+    tables.lock = lock
     ledger, refused = Ledger.open(url, patience=120), 0
     while refused < REFUSALS:
         release, cost = uuid.uuid4().hex, choose.choice(COSTS)

@@ -26,8 +26,12 @@ import gcm_time
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.session import Session
 from dpcausal.privacy.events import Event
-from dpcausal.stats.gcm_sensitivity import products_sensitivity, squares_sensitivity, sum_sensitivity
-from dpcausal.stats.ridge_choice import objective_sensitivity
+from dpcausal.stats.gcm_ridge import (
+    objective_sensitivity,
+    products_sensitivity,
+    squares_sensitivity,
+    sum_sensitivity,
+)
 
 BOUNDS = {
     "products": products_sensitivity,

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rank_neighbours as search
-from dpcausal.stats.kendall_null import laplace_pvalue, normal_pvalue
-from dpcausal.stats.kendall_sensitivity import (
+from dpcausal.stats.kendall import (
     kendall_joint_sensitivity,
     kendall_margin_sensitivity,
     kendall_sensitivity,
@@ -26,6 +25,7 @@ from dpcausal.stats.kendall_sensitivity import (
     kendall_weight,
     tau_a_sensitivity,
 )
+from dpcausal.stats.noisy_normal import laplace_pvalue, normal_pvalue
 from dpcausal.stats.spearman import (
     rho_sensitivity,
     spearman_joint_sensitivity,

@@ -14,8 +14,7 @@ import timeit
 import numpy as np
 from numpy.random import Generator
 
-from dpcausal.stats.chi2 import pearson
-from dpcausal.stats.chi2_sensitivity import chi2_sensitivity
+from dpcausal.stats.chi2 import chi2_sensitivity, pearson
 from dpcausal.stats.distance import any_row_distance, fixed_labels_distance
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, MeasuredTest, measured_test
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity

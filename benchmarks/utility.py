@@ -28,7 +28,7 @@ import numpy as np
 from scipy.stats import t as student
 
 import dpcausal as dc
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 from dpcausal.discovery.discover import discover
 from dpcausal.graphs import cpdag_scores, shd, skeleton_scores
 

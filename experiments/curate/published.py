@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.curate_plan import cost_now
-from dpcausal.discovery.search import Answer, Answers, Question, Skeleton, pc_search
+from dpcausal.discovery.curate import cost_now
+from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, pc_search
 from dpcausal.discovery.task import drive
 from priv_pc.published import THRESHOLD, advanced, pvalue
 
@@ -37,7 +37,7 @@ def curate(counts: MemoryCounts, total: float, rng: np.random.Generator) -> tupl
     state = {"order": -1.0, "epsilon": 0.0, "left": total}
     deletions: list[float] = []
 
-    def answer(batch: list[Question]) -> Answers:
+    def answer(batch: list[Query]) -> Answers:
         order = len(batch[0].given)
         if order > state["order"]:
             state["order"] = order

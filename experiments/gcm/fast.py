@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dpcausal as dc
-from dpcausal.citests.continuous_rank import bins_for, blocks_of
+from dpcausal.citests.base import Question
 from dpcausal.citests.crt import PILOT
-from dpcausal.citests.question import Question
+from dpcausal.citests.rank import bins_for, blocks_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.mechanisms.grid import INTEGERS
 from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.noisy_max import NoisyMax
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
-from dpcausal.stats.continuous_rank import ranked as ranks_of
+from dpcausal.privacy.mechanisms.selection import NoisyMax
 from dpcausal.stats.crt import crt_sensitivity, rank_scores, standardised
 from dpcausal.stats.gcm_fit import (
     LONG,
@@ -35,7 +34,8 @@ from dpcausal.stats.gcm_fit import (
     smoother,
     turning,
 )
-from dpcausal.stats.gcm_parts import Plan, cut_scores, cut_sensitivity, part_plan, part_pvalue
+from dpcausal.stats.gcm_parts import PartPlan, cut_scores, cut_sensitivity, part_plan, part_pvalue
+from dpcausal.stats.value_ranks import ranked as ranks_of
 from gcm.design import Z_BOUND, Batch, Values, mean_of_x
 from gcm.published import LEVEL
 
@@ -52,7 +52,7 @@ class Deal:
     seed: int
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> PartPlan:
         """As the package plans."""
         n, d = self.z.shape
         return part_plan(n, d, self.epsilon, LEVEL)
@@ -126,7 +126,7 @@ def discrete_laplace(rng: np.random.Generator, scale: float, shape: tuple[int, .
 
 
 def released_pvalues(
-    scores: tuple[Values, Values], plan: Plan, epsilon: float, rng: np.random.Generator
+    scores: tuple[Values, Values], plan: PartPlan, epsilon: float, rng: np.random.Generator
 ) -> Values:
     """Cut, release with noise, and test: one column a repetition."""
     sensitivity = float(plan.deals * cut_sensitivity())

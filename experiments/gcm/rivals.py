@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.special import ndtr
 
-from dpcausal.stats.tulap import critical_count
-from dpcausal.stats.tulap_split import SUB_LEVELS, split_power
+from dpcausal.stats.tulap import SUB_LEVELS, critical_count, split_power
 from gcm.design import Batch, Values
 from gcm.published import LAMBDA, LEVEL, Fits, Flags, gcm_pvalues, products
 

@@ -21,17 +21,17 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.search import Answer, Answers, Question, Skeleton, pc_search
+from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, pc_search
 from dpcausal.discovery.task import drive
+from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
-from dpcausal.graphs.orient import orient
 from dpcausal.stats.weighted_kendall import weighted_kendall
 
 THRESHOLD, TWEAK = 0.35, 0.0
 ADVANCED_DELTA = 1e-3
 
 
-def pvalue(counts: MemoryCounts, question: Question) -> float:
+def pvalue(counts: MemoryCounts, question: Query) -> float:
     """p-value of the weighted conditional tau, 1 where it is undefined."""
     table = counts.table((*question.given, question.x, question.y))
     numerator, weight = weighted_kendall(table.reshape(-1, *table.shape[-2:]))
@@ -60,7 +60,7 @@ def priv_pc(
     state = {"rows": counts.subsample(m) if m < n else counts, "hits": 0}
     level = THRESHOLD - TWEAK + rng.laplace(0, 2 * wide / prime)
 
-    def answer(batch: list[Question]) -> Answers:
+    def answer(batch: list[Query]) -> Answers:
         nonlocal level
         answers: list[Answer] = []
         for question in batch:
@@ -84,7 +84,7 @@ def svt_pc(counts: MemoryCounts, epsilon: float, rng: np.random.Generator) -> tu
     delta = sensitivity(counts.n)
     level, hits = THRESHOLD + rng.laplace(0, 2 * delta / epsilon), 0
 
-    def answer(batch: list[Question]) -> Answers:
+    def answer(batch: list[Query]) -> Answers:
         nonlocal level, hits
         answers: list[Answer] = []
         for question in batch:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
-    from dpcausal.data.read import read
-    from dpcausal.data.scan import ColumnsIgnored
+    from dpcausal.data.read import ColumnsIgnored, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import discover
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
@@ -31,7 +30,7 @@ _HOMES = {
     "Budget": "dpcausal.privacy.budget",
     "BudgetError": "dpcausal.core.errors",
     "Categorical": "dpcausal.data.columns",
-    "ColumnsIgnored": "dpcausal.data.scan",
+    "ColumnsIgnored": "dpcausal.data.read",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
     "DpcausalError": "dpcausal.core.errors",

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, SchemaError
-from dpcausal.counts import duckdb as duckdb_backend
 from dpcausal.counts import memory as memory_backend
-from dpcausal.counts.duckdb import DuckDBCounts
+from dpcausal.counts import sql
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Counts
+from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.counts.stream import stream
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset
@@ -133,7 +133,7 @@ def test_more_than_64_bits_a_row(tmp_path: Path) -> None:
 
 
 def test_rows_that_hardly_repeat_are_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duckdb_backend, "TRIAL_ROWS", 500)
+    monkeypatch.setattr(sql, "TRIAL_ROWS", 500)
     data = dataset([200, 200, 200], 3000, seed=3)
     counts = DuckDBCounts(parquet_of(data, tmp_path), data.schema)
     assert np.array_equal(counts.table(["c0", "c2"]), reference(data, ["c0", "c2"]))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.citests.base import Question
 from dpcausal.citests.choice import choose
-from dpcausal.citests.question import Question
 
 KINDS = ("number", "ordered", "unordered", "binary")
 LEVELS = {"ordered": ["low", "mid", "high"], "unordered": ["p", "q", "r"], "binary": ["no", "yes"]}

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from dpcausal.cli import reproduce
-from dpcausal.stats.gcm_parts import Plan, part_score
+from dpcausal.stats.gcm_parts import PartPlan, part_score
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -122,7 +122,7 @@ def test_fast_scores_are_those_of_the_package(gcm: Any) -> None:
     data = batch(gcm, 700, 3, d=2, beta=0.5)
     data.unit_x[:, 1] += np.sin(40 * data.z[:, 0])
     deal = fast.Deal(data.z, 2.0, 0)
-    deal.plan = Plan(2, 2, 1.0, 0.5, 720)
+    deal.plan = PartPlan(2, 2, 1.0, 0.5, 720)
     t, own = deal.scores(data.unit_x, data.unit_y)
     assert all(len(part.kept) > 1 for part in deal.parts)
     rng = np.random.default_rng(0)

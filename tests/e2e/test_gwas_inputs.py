@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpcausal.cli.app import run
-from dpcausal.gwas.counting import Cohort
+from dpcausal.gwas.cohort import Cohort
 
 PEOPLE, SNPS, CAUSAL = 3000, 60, ["snp16", "snp46"]
 

@@ -200,7 +200,7 @@ def test_a_command_that_waits_for_the_ledger_says_so(
 ) -> None:
     create = ("create", "--ledger", url, "--epsilon", "1", "--dataset")
     assert call(capsys, *create, "d")[0] == 0
-    monkeypatch.setattr("dpcausal.core.waiting.PATIENCE", 0.1)
+    monkeypatch.setattr("dpcausal.core.progress.PATIENCE_WAITING", 0.1)
     holder = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None, check_same_thread=False)
     holder.execute("BEGIN EXCLUSIVE")
     release = threading.Timer(1.0, holder.rollback)
@@ -212,5 +212,5 @@ def test_a_command_that_waits_for_the_ledger_says_so(
     assert "data set 'e'" in out
     assert f"dpcausal: waiting for the ledger {tmp_path / 'ledger.db'}\n" in err
     assert set(err.splitlines()) == {f"dpcausal: waiting for the ledger {tmp_path / 'ledger.db'}"}
-    monkeypatch.setattr("dpcausal.core.waiting.PATIENCE", 60.0)
+    monkeypatch.setattr("dpcausal.core.progress.PATIENCE_WAITING", 60.0)
     assert call(capsys, "show", "--ledger", url)[2] == ""

@@ -14,10 +14,8 @@ import pytest
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.components import Components, JointTable, subsets_of
-from dpcausal.planning.designs import Design
-from dpcausal.planning.expected import Expected, Floats, directions, margin
-from dpcausal.planning.orders import Aim, expected
-from dpcausal.planning.power import least_dependence
+from dpcausal.planning.designs import Aim, NoiseDesign, expected
+from dpcausal.planning.power import Expected, Floats, directions, least_dependence, margin
 from dpcausal.stats.components import interaction
 
 LEVEL, DRAWS = 0.05, 400
@@ -44,7 +42,9 @@ def cells(table: Expected, w: float, alike: bool, rng: np.random.Generator) -> F
     return found.reshape(table.x, table.y, *table.given)
 
 
-def released(design: Design, counts: Floats, rows: int, rng: np.random.Generator) -> JointTable | Components:
+def released(
+    design: NoiseDesign, counts: Floats, rows: int, rng: np.random.Generator
+) -> JointTable | Components:
     """What the driver would hold."""
     sizes = counts.shape
     if design.joint:
@@ -64,7 +64,9 @@ def released(design: Design, counts: Floats, rows: int, rng: np.random.Generator
     return tables
 
 
-def found_share(design: Design, order: int, rows: int, share: float | None, alike: bool, seed: int) -> float:
+def found_share(
+    design: NoiseDesign, order: int, rows: int, share: float | None, alike: bool, seed: int
+) -> float:
     aim = Aim(rows, LEVEL, 0.8, 0.1, share)
     table = expected(design, order, "typical", aim)
     rng = np.random.default_rng(seed)
@@ -90,20 +92,20 @@ def found_share(design: Design, order: int, rows: int, share: float | None, alik
 def test_joint(
     sizes: tuple[int, ...], epsilon: float, delta: float, neighbours: Neighbours, rows: int, order: int
 ) -> None:
-    design = Design(sizes, rows, epsilon, delta, neighbours)
+    design = NoiseDesign(sizes, rows, epsilon, delta, neighbours)
     assert design.joint
     assert LOW < found_share(design, order, rows, None, True, seed=order) < HIGH
 
 
 @pytest.mark.parametrize("order", [1, 3])
 def test_joint_where_the_direction_changes(order: int) -> None:
-    design = Design((2,) * 8, 100_000, 0.1, 0.0, ADD)
+    design = NoiseDesign((2,) * 8, 100_000, 0.1, 0.0, ADD)
     assert LOW < found_share(design, order, 100_000, None, False, seed=10 + order) < HIGH
 
 
 @pytest.mark.parametrize("order", [0, 2])
 def test_joint_with_rare_levels(order: int) -> None:
-    design = Design((2,) * 8, 100_000, 0.1, 0.0, ADD)
+    design = NoiseDesign((2,) * 8, 100_000, 0.1, 0.0, ADD)
     assert LOW < found_share(design, order, 100_000, 0.05, True, seed=20 + order) < HIGH
 
 
@@ -119,20 +121,20 @@ def test_joint_with_rare_levels(order: int) -> None:
 def test_components(
     sizes: tuple[int, ...], epsilon: float, neighbours: Neighbours, rows: int, share: float | None, order: int
 ) -> None:
-    design = Design(sizes, rows, epsilon, 1e-6, neighbours)
+    design = NoiseDesign(sizes, rows, epsilon, 1e-6, neighbours)
     assert not design.joint
     assert LOW < found_share(design, order, rows, share, True, seed=30 + order) < HIGH
 
 
 def test_rare_levels_beside_many_bins() -> None:
     """Directions towards the rarest level and among the others count by their number."""
-    design = Design((10, 2, 3, 8, 8, 2, 2, 8, 2), 8_000, 1.0, 1e-6, REPLACE)
+    design = NoiseDesign((10, 2, 3, 8, 8, 2, 2, 8, 2), 8_000, 1.0, 1e-6, REPLACE)
     assert LOW < found_share(design, 1, 8_000, 0.08, True, seed=40) < HIGH
 
 
 def test_a_plan_that_is_wrong_is_seen() -> None:
     """Noise with twice the planned variance, or half of it, leaves the band."""
-    quiet = Design((2,) * 37, 100_000, 0.3, 1e-6, ADD)
+    quiet = NoiseDesign((2,) * 37, 100_000, 0.3, 1e-6, ADD)
     aim = Aim(100_000, LEVEL, 0.8, 0.1, None)
     table = expected(quiet, 1, "typical", aim)
     rng = np.random.default_rng(7)

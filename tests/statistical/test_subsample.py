@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpcausal.counts.subsample import binomial_halves, hypergeometric
+from dpcausal.counts.sampling import binomial_halves, hypergeometric
 
 FAILURE = 1e-6
 
@@ -63,7 +63,7 @@ def test_drawing_with_replacement_is_caught() -> None:
 
 
 def test_halves_are_binomial_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcausal.counts.subsample.CHUNK_BYTES", 7)  # cells straddle chunks of random bytes
+    monkeypatch.setattr("dpcausal.counts.sampling.CHUNK_BYTES", 7)  # cells straddle chunks of random bytes
     random, counts = source(3), np.array([0, 100, 7, 64, 1])
     draws = np.array([binomial_halves(counts, random) for _ in range(5000)])
     assert (draws[:, 0] == 0).all()

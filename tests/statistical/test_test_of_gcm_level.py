@@ -11,7 +11,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.session import Session
-from dpcausal.citests.test_of_gcm import TestOfGcm
+from dpcausal.citests.test_of_tests import TestOfGcm
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.events import Event
 

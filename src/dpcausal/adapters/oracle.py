@@ -24,18 +24,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from dpcausal.citests.method import Outcome
-from dpcausal.citests.question import Question
-from dpcausal.citests.registry import method_named
+from dpcausal.citests.base import Outcome, Question
+from dpcausal.citests.registry import make_table_test
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import SCHEMA, PrivacyStatement
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.scan import DRAFT_LIMIT
+from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class PrivateOracle:
         if relation is Neighbours.FIXED_LABELS:
             raise InputError("an oracle holds no labels fixed: neighbours must be replace-one or add-remove")
         self._counts = counts_of(data)
-        self._test = method_named(method, options)
+        self._test = make_table_test(method, options)
         self.level = checked_level(level)
         if epsilon is None:
             if ledger is not None or delta or questions is not None or each is not None:

@@ -8,11 +8,12 @@
 ``kendall`` takes numbers as they are and cuts numeric z finely (``continuous_rank.py``), ``gcm`` regresses on z;
 ``measured`` and ``g`` use declared bins of numeric columns, so what z does within a bin counts as dependence: the
 reason says so. Where only counts are there, not rows, everything goes by declared bins. ``crt`` is never chosen: it
-needs a model."""
+needs a model.
+"""
 
 from __future__ import annotations
 
-from dpcausal.citests.question import Question
+from dpcausal.citests.base import Question
 
 ROWS_FOR_TWO = 4000  # public rows from which bins of two numeric columns are fine enough
 
@@ -34,6 +35,6 @@ def choose(
     return name, why
 
 
-def method_for(question: Question, epsilon: float | None, n: int | None = None) -> str:
+def choose_name(question: Question, epsilon: float | None, n: int | None = None) -> str:
     """The name alone."""
     return choose(question, epsilon, n=n)[0]

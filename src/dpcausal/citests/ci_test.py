@@ -7,11 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from dpcausal.citests.base import AnyTest, Question, assumed
 from dpcausal.citests.choice import choose
-from dpcausal.citests.method import AnyMethod, assumed
 from dpcausal.citests.numeric_given import how_given
-from dpcausal.citests.question import Question
-from dpcausal.citests.registry import any_method_named
+from dpcausal.citests.registry import make_test
 from dpcausal.citests.result import CITestResult
 from dpcausal.citests.session import Session
 from dpcausal.citests.trend import tau_of, trend_words
@@ -28,7 +27,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import SCHEMA
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.scan import DRAFT_LIMIT
+from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def ci_test(
     if name == "crt":
         options.setdefault("resample", x)
     shared = [option for option in inspect.signature(ci_test).parameters if option not in ("data", "options")]
-    test = any_method_named(name, options, shared)
+    test = make_test(name, options, shared)
     test.check(question)
     if epsilon is None:
         if ledger is not None or delta:
@@ -145,7 +144,7 @@ def ci_test(
     )
 
 
-def _also_public(test: AnyMethod, data: Dataset | Counts, question: Question) -> tuple[str, ...]:
+def _also_public(test: AnyTest, data: Dataset | Counts, question: Question) -> tuple[str, ...]:
     """What the test takes to be public besides; bins of numeric conditioning columns only where there are any."""
     binned = any(name in question.numeric for name in question.given)
     return tuple(line for line in assumed(test, data) if binned or not line.startswith("the bins of"))

@@ -25,22 +25,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.continuous_rank import Strata, bins_for, blocks_of, ranked_column
+from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
 from dpcausal.citests.crt_models import LinearGaussian, Model, as_model, numbers, usable
-from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
-from dpcausal.citests.question import Question
+from dpcausal.citests.rank import Strata, bins_for, blocks_of, ranked_column
+from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
-from dpcausal.core.public_random import generator
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
-from dpcausal.privacy.mechanisms.noisy_max import NoisyMax
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.selection import NoisyMax
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.regression.rounding import inner_error, residual_error
-from dpcausal.stats.continuous_rank import ranked
 from dpcausal.stats.crt import SCORES, Score, crt_sensitivity, crt_statistic, rank_scores, standardised
+from dpcausal.stats.value_ranks import ranked
 
 Floats = NDArray[np.float64]
 COPIES = 200  # with the real column, unless the level asks for more
@@ -100,7 +99,9 @@ class Crt:
         pvalue = (1 + np.count_nonzero(found[1:] >= found[0])) / len(found)
         return Outcome.at(level, float(pvalue), float(found[0]))
 
-    def private_values(self, question: Question, data: Dataset, terms: Terms, budget: Charger) -> Outcome:
+    def private_values(
+        self, question: Question, data: Dataset, terms: TestSettings, budget: Charger
+    ) -> Outcome:
         """Draw, compare through a mechanism."""
         sensitivity = crt_sensitivity(terms.neighbours, self.score, self.strength)
         if self.score == "kernel":
@@ -144,7 +145,7 @@ class Crt:
         """T of the real column, then of each copy. Not private: for a mechanism only."""
         name = self._resampled(question)
         other = question.y if name == question.x else question.x
-        model, source = as_model(self.model, question), generator()
+        model, source = as_model(self.model, question), public_generator()
         draw = _drawer(model, data, name, source)
         centre, spread = _moments(model, data, name, draw)
         v = self._scores(question, data, other, n)

@@ -24,7 +24,7 @@ from dpcausal.data.columns import MOST_BOUND, Categorical
 from dpcausal.data.dataset import Dataset
 
 if TYPE_CHECKING:
-    from dpcausal.citests.question import Question
+    from dpcausal.citests.base import Question
 
 Floats = NDArray[np.float64]
 Draw = Callable[[Mapping[str, NDArray[Any]], Any], NDArray[Any]]  # the second argument is a numpy generator

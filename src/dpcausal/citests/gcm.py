@@ -1,4 +1,9 @@
-"""``gcm``: the generalised covariance measure, private in five ways (``docs/gcm.md`` says how the default was chosen).
+"""gcm on disjoint random parts of the rows: the sum of their cut scores and its variance, released with noise.
+
+The statistic and its guarantee are in ``stats/gcm_parts.py``. Nothing need be public but the number of parts and deals
+and the cut: each part's regression may follow its rows as it likes.
+
+``gcm``: the generalised covariance measure, private in five ways (``docs/gcm.md`` says how the default was chosen).
 
 - ``variant="parts"`` (default): regress within disjoint random parts of the rows, cut each part's score, release their
   sum and its variance with noise (``stats/gcm_parts.py``). Needs no bounds; lambda and bandwidth may follow the rows.
@@ -17,34 +22,136 @@ replace-one neighbours; there is no choice by cross-validation, since one row ca
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
+from threadpoolctl import threadpool_limits
 
-from dpcausal.citests import gcm_parts
-from dpcausal.citests.gcm_columns import Columns, bins_of, columns_of
-from dpcausal.citests.gcm_ridge import LAMBDA, Ridge, released_moments
-from dpcausal.citests.gcm_selection import SHARE, Choice
-from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
-from dpcausal.citests.question import Question
+from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
+from dpcausal.citests.gcm_ridge import LAMBDA, SHARE, Ridge, RidgeChoice, released_moments
+from dpcausal.citests.regression_columns import RegressionColumns, bins_of, columns_of
 from dpcausal.citests.test_of_tests import ROWS_UNKNOWN
+from dpcausal.core.entropy import random_bytes
 from dpcausal.core.errors import InputError
 from dpcausal.data.dataset import Dataset
+from dpcausal.privacy.mechanisms.grid import INTEGERS
 from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.noise import permutation
 from dpcausal.regression.kernel import KINDS, Kernel, Kind
 from dpcausal.regression.ridge import penalty_of
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
-from dpcausal.stats.kendall_null import normal_pvalue
+from dpcausal.stats.gcm_fit import classical_gcm
+from dpcausal.stats.gcm_parts import (
+    STEPS,
+    PartPlan,
+    Score,
+    block_score,
+    cut_scores,
+    cut_sensitivity,
+    part_plan,
+    part_pvalue,
+    part_score,
+    weighted_score,
+)
+from dpcausal.stats.noisy_normal import normal_pvalue
+
+PARTS_RELEASE = (
+    "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with Laplace noise"
+)
+THREADS_FROM = 200  # rows of a part
+CLASSICAL_ROWS = 2048  # of one weighted fit without privacy, both halves
+PARTS_ASSUME = ("the number of parts and of deals of the rows into them, and the cut of their scores",)
+
+
+def classical_parts(columns: RegressionColumns, level: float) -> Outcome:
+    """T against the normal law, on all rows."""
+    statistic, pvalue = classical_gcm(columns.x, columns.y, columns.z, columns.discrete)
+    return Outcome.at(level, pvalue, statistic)
+
+
+def classical_weighted(columns: RegressionColumns, level: float) -> Outcome:
+    """The weighted score of all rows, in blocks, against the normal law from above."""
+    plan = PartPlan(1, 1, 1.0, 1.0, CLASSICAL_ROWS)
+    statistic, _ = part_score(columns.x, columns.y, columns.z, columns.discrete, plan, weighted_score)
+    return Outcome.at(level, float(ndtr(-statistic)), statistic)
+
+
+def private_parts(
+    columns: RegressionColumns,
+    terms: TestSettings,
+    budget: Charger,
+    label: str,
+    wanted: int | None,
+    weighted: bool = False,
+) -> Outcome:
+    """Deal, score each part, release (S, V), and compare S with the normal law plus the noise.
+
+    ``wanted`` is the number of parts; None takes what ``part_plan`` says (for half as many rows if ``weighted``, since
+    half of each part is spent on the weights).
+    """
+    d, n = columns.z.shape[1], terms.n or ROWS_UNKNOWN
+    numeric = len(columns.discrete) < d
+    plan = part_plan(n // 2 if weighted else n, d, terms.epsilon, terms.level, numeric=numeric)
+    if weighted:
+        plan = replace(plan, floor=1.0, most_rows=2 * plan.most_rows)
+    parts = wanted or plan.parts
+    plan = replace(plan, parts=parts if terms.n is not None else 1 << (parts - 1).bit_length())
+    labels = [rows for _ in range(plan.deals) for rows in dealt(len(columns.x), plan.parts, terms)]
+    scores = scored(columns, labels, plan, weighted_score if weighted else block_score)
+    mechanism = Laplace(
+        sensitivity=float(plan.deals * cut_sensitivity()),
+        epsilon=terms.epsilon,
+        neighbours=terms.neighbours,
+        size=2,
+        grid=INTEGERS,
+    )
+    total, spread = release(mechanism, budget, label, np.array(cut_scores(scores, plan)))
+    pvalue = part_pvalue(float(total), float(spread), plan, mechanism.scale, one_sided=weighted)
+    return Outcome.at(terms.level, pvalue, float(total) * plan.clip / (STEPS * plan.deals))
+
+
+def scored(
+    columns: RegressionColumns, parts: list[NDArray[np.int64]], plan: PartPlan, score: Callable[..., Score]
+) -> list[Score]:
+    """The score of every part, in their order.
+
+    One BLAS thread each, whatever the machine: matrices are small, and two threads on 300 rows take twice as long as
+    one. Large parts go to as many threads as there are cores instead.
+    """
+
+    def one(rows: NDArray[np.int64]) -> Score:
+        return part_score(columns.x[rows], columns.y[rows], columns.z[rows], columns.discrete, plan, score)
+
+    with threadpool_limits(1, user_api="blas"):
+        if len(columns.x) < THREADS_FROM * plan.parts:
+            return [one(rows) for rows in parts]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(one, parts))
+
+
+def dealt(n: int, parts: int, terms: TestSettings) -> list[NDArray[np.int64]]:
+    """The rows of every part: equal parts where n is public, else (a power of two) each row by its own coins."""
+    if terms.n is not None:
+        return np.array_split(permutation(n), parts)
+    labels = np.frombuffer(random_bytes(4 * n), np.uint32) & np.uint32(parts - 1)
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.searchsorted(labels[order], np.arange(1, parts)))
+
 
 Variant = Literal["parts", "weighted", "bins", "moments", "residuals"]
 VARIANTS = ("parts", "weighted", "bins", "moments", "residuals")
 ROWS_A_BIN = 4
 
 RELEASES = {
-    "parts": gcm_parts.RELEASES,
-    "weighted": gcm_parts.RELEASES,
+    "parts": PARTS_RELEASE,
+    "weighted": PARTS_RELEASE,
     "bins": "the covariance within bins and its variance, with Laplace noise",
     "moments": "the sums of residual products and of their squares, with Laplace noise",
     "residuals": "the residual product of every row, with Laplace noise",
@@ -111,7 +218,7 @@ class Gcm:
     def assumes(self) -> tuple[str, ...]:
         """What is public besides the schema."""
         if self.variant in ("parts", "weighted"):
-            return gcm_parts.ASSUMES
+            return PARTS_ASSUME
         bounds = "the declared bounds, by which values are scaled"
         if self.variant == "bins":
             return (bounds, "the bins of the conditioning columns, equal widths of the declared range")
@@ -135,18 +242,18 @@ class Gcm:
         return Ridge(self.lambda_ or LAMBDA, self.bandwidth, self.kernel)
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> RidgeChoice:
         """What ``select`` chooses from."""
         widths = self.bandwidths or (() if self.bandwidth is None else (self.bandwidth,))
-        return Choice(self.lambdas or (self.lambda_ or LAMBDA,), widths, self.kernel, self.share)
+        return RidgeChoice(self.lambdas or (self.lambda_ or LAMBDA,), widths, self.kernel, self.share)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
         """T against the normal law."""
         columns = columns_of(question, data)
         if self.variant == "parts":
-            return gcm_parts.classical_parts(columns, level)
+            return classical_parts(columns, level)
         if self.variant == "weighted":
-            return gcm_parts.classical_weighted(columns, level)
+            return classical_weighted(columns, level)
         if self.variant == "bins":
             total, variance = binned_moments(columns.x, columns.y, self._bins(columns, data.n))
             return Outcome.at(level, float(normal_pvalue(total, variance)), total)
@@ -154,13 +261,15 @@ class Gcm:
             raise InputError("select=True is a private choice: without privacy give lambda_ and bandwidth")
         return self.ridge.classical(columns, level)
 
-    def private_values(self, question: Question, data: Dataset, terms: Terms, budget: Charger) -> Outcome:
+    def private_values(
+        self, question: Question, data: Dataset, terms: TestSettings, budget: Charger
+    ) -> Outcome:
         """Charge, release, and test what was released."""
         columns = columns_of(question, data)
         label = f"gcm ({self.variant}): {question}"
         if self.variant in ("parts", "weighted"):
             weighted = self.variant == "weighted"
-            return gcm_parts.private_parts(columns, terms, budget, label, self.parts, weighted)
+            return private_parts(columns, terms, budget, label, self.parts, weighted)
         if self.variant == "bins":
             return self._binned(columns, terms, budget, label)
         each, ridge, chosen = self.variant == "residuals", self.ridge, None
@@ -171,7 +280,9 @@ class Gcm:
         answer = ridge.residuals if each else ridge.moments
         return replace(answer(columns, terms, budget, label), chosen=chosen)
 
-    def _binned(self, columns: Columns, terms: Terms, budget: Charger, label: str) -> Outcome:
+    def _binned(
+        self, columns: RegressionColumns, terms: TestSettings, budget: Charger, label: str
+    ) -> Outcome:
         weight = binned_weight(terms.neighbours, terms.epsilon)
         mechanism = Laplace(
             sensitivity=binned_sensitivity(terms.neighbours, weight),
@@ -182,5 +293,5 @@ class Gcm:
         total, variance = binned_moments(columns.x, columns.y, self._bins(columns, terms.n))
         return released_moments(mechanism, weight, total, variance, terms, budget, label)
 
-    def _bins(self, columns: Columns, n: int | None) -> NDArray[np.int64]:
+    def _bins(self, columns: RegressionColumns, n: int | None) -> NDArray[np.int64]:
         return bins_of(columns, self.bins or max(1, (n or ROWS_UNKNOWN) // ROWS_A_BIN))

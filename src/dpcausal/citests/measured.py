@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from dpcausal.citests.method import ONE_ROW, Charger, Outcome, Terms
-from dpcausal.citests.question import Question
+from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.accounting.conversion import rho_for
@@ -58,11 +57,11 @@ class Measured:
         found = likelihood_ratio(blocks)
         return Outcome.at(level, found.pvalue, found.statistic, found.dof)
 
-    def mechanism(self, cells: int, terms: Terms) -> tuple[Laplace | Gaussian, float, float]:
+    def mechanism(self, cells: int, terms: TestSettings) -> tuple[Laplace | Gaussian, float, float]:
         """(mechanism, variance of its noise, excess kurtosis), from public numbers."""
         return _mechanism(self.noise, cells, terms.epsilon, terms.delta, terms.neighbours)
 
-    def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
+    def private(self, question: Question, blocks: Blocks, terms: TestSettings, budget: Charger) -> Outcome:
         """Measure the table, then test it."""
         mechanism, variance, kurtosis = self.mechanism(blocks.size, terms)
         noisy = release(mechanism, budget, f"table of {question}", blocks)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dpcausal.citests.continuous_rank import ValueRankTest, bins_for
+from dpcausal.citests.base import AnyTest, Question
 from dpcausal.citests.crt import Crt
 from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.method import AnyMethod
-from dpcausal.citests.question import Question
-from dpcausal.citests.test_of_gcm import TestOfGcm
+from dpcausal.citests.rank import ValueRankTest, bins_for
+from dpcausal.citests.test_of_tests import TestOfGcm
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 
 WITHIN = "groups of equal width between the bounds, not the declared bins"
 
 
-def how_given(test: AnyMethod, question: Question, data: Dataset | Counts, n: int | None) -> str:
+def how_given(test: AnyTest, question: Question, data: Dataset | Counts, n: int | None) -> str:
     """The sentence, without a full stop; empty where no numeric column is given. ``n``: None where it is protected.
 
     Rank tests and ``crt``: ``continuous_rank.py``; ``gcm``: ``gcm.py``; else, and where there are only counts, tables.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpcausal.citests.method import Outcome, Terms
+from dpcausal.citests.base import Outcome, TestSettings
 from dpcausal.core.errors import InputError
-from dpcausal.counts.deal import deal_equal, deal_fair
+from dpcausal.counts.sampling import deal_equal, deal_fair
 from dpcausal.stats.blocks import Blocks
-from dpcausal.stats.tulap_split import part_sizes
+from dpcausal.stats.tulap import part_sizes
 
 LEAST_ROWS = 20  # rows a part must have for a test on it to mean anything
 
 
-def part_count(wanted: int, terms: Terms) -> int:
+def part_count(wanted: int, terms: TestSettings) -> int:
     """How many parts are dealt: ``wanted``, or fewer where n is public and small; a power of two under add-remove.
 
     >>> from dpcausal.core.neighbours import Neighbours
@@ -27,7 +27,7 @@ def part_count(wanted: int, terms: Terms) -> int:
     return max(1, min(wanted, terms.n // LEAST_ROWS))
 
 
-def deal(blocks: Blocks, parts: int, terms: Terms) -> list[Blocks]:
+def deal(blocks: Blocks, parts: int, terms: TestSettings) -> list[Blocks]:
     """The table of every part."""
     if terms.n is None:
         return deal_fair(blocks, (parts - 1).bit_length())
@@ -35,7 +35,7 @@ def deal(blocks: Blocks, parts: int, terms: Terms) -> list[Blocks]:
 
 
 def pvalues(
-    blocks: Blocks, parts: int, terms: Terms, test: Callable[[Blocks, float], Outcome]
+    blocks: Blocks, parts: int, terms: TestSettings, test: Callable[[Blocks, float], Outcome]
 ) -> list[float]:
     """The classical p-value of every part. Not private: for a mechanism only."""
     found = [test(part, terms.level).pvalue for part in deal(blocks, parts, terms)]

@@ -9,28 +9,27 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dpcausal.citests.base import AnyTest, TableTest
 from dpcausal.citests.chi2 import chi2, g
-from dpcausal.citests.continuous_rank import kendall_test, spearman_test
 from dpcausal.citests.crt import Crt
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
-from dpcausal.citests.method import AnyMethod, Method
-from dpcausal.citests.test_of_gcm import TestOfGcm
-from dpcausal.citests.test_of_tests import TestOfTests
+from dpcausal.citests.rank import kendall_test, spearman_test
+from dpcausal.citests.test_of_tests import TestOfGcm, TestOfTests
 from dpcausal.citests.unit_circle import UnitCircle
 from dpcausal.core.arguments import refuse_unknown
 from dpcausal.core.errors import InputError, did_you_mean
 
 
-def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float | None = None) -> AnyMethod:
+def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float | None = None) -> AnyTest:
     if test == "test-of-tests":
         raise InputError("test-of-tests can't be its own test")
     if test == "gcm":
         return TestOfGcm(parts, sub_level)
-    return TestOfTests(method_named(test, {}), parts, sub_level)
+    return TestOfTests(make_table_test(test, {}), parts, sub_level)
 
 
-MAKERS: dict[str, Callable[..., AnyMethod]] = {
+MAKERS: dict[str, Callable[..., AnyTest]] = {
     "kendall": kendall_test,
     "spearman": spearman_test,
     "chi2": chi2,
@@ -52,7 +51,7 @@ def _split(name: str) -> tuple[str, str]:
     return (before, after) if before == "test-of-tests" else (name, "")
 
 
-def any_method_named(name: str, options: dict[str, Any], shared: Iterable[str] = ()) -> AnyMethod:
+def make_test(name: str, options: dict[str, Any], shared: Iterable[str] = ()) -> AnyTest:
     """The test of that name with these options, on tables or on values; ``shared`` are options of the call itself."""
     name, inner = _split(name)
     if inner and "test" in options:
@@ -69,9 +68,9 @@ def any_method_named(name: str, options: dict[str, Any], shared: Iterable[str] =
         raise InputError(f"{name} can't use an option of that type: {', '.join(options)}") from None
 
 
-def method_named(name: str, options: dict[str, Any]) -> Method:
+def make_table_test(name: str, options: dict[str, Any]) -> TableTest:
     """The test of that name with these options; it must work on tables."""
-    method = any_method_named(name, options)
-    if not isinstance(method, Method):
+    method = make_test(name, options)
+    if not isinstance(method, TableTest):
         raise InputError(f"{name} works on the values of the rows, not on tables")
     return method

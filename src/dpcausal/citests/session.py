@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dpcausal.citests.method import AnyMethod, Charger, Method, Outcome, Terms, ValuesMethod
-from dpcausal.citests.question import Question
+from dpcausal.citests.base import AnyTest, Charger, Outcome, Question, TableTest, TestSettings, ValueTest
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 
@@ -25,7 +24,7 @@ class Session:
     def __init__(
         self,
         data: Dataset | Counts,
-        method: AnyMethod,
+        method: AnyTest,
         *,
         level: float,
         epsilon: float | None,
@@ -37,19 +36,19 @@ class Session:
             raise InputError("a session needs both an epsilon and a budget, or neither (no privacy)")
         if not isinstance(data, Dataset | Counts):
             raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
-        if not isinstance(method, Method) and not isinstance(data, Dataset):
+        if not isinstance(method, TableTest) and not isinstance(data, Dataset):
             raise InputError(
                 f"{method.name} needs the rows themselves (a Dataset, as dc.read gives), not counts"
             )
         self._schema, self._method, self._budget, self._level = data.schema, method, budget, level
         self._answer: Callable[[Question], Outcome]  # chosen once: asking a protocol takes longer than a test
-        if isinstance(method, ValuesMethod) and isinstance(data, Dataset):
+        if isinstance(method, ValueTest) and isinstance(data, Dataset):
             self._values, self._rows, self._answer = method, data, self._answer_values
         else:
-            assert isinstance(method, Method)  # checked above
+            assert isinstance(method, TableTest)  # checked above
             self._test, self._counts, self._answer = method, counts_of(data), self._answer_table
         n = data.n if neighbours is not Neighbours.ADD_REMOVE else None
-        self._terms = None if epsilon is None else Terms(epsilon, delta, level, neighbours, n)
+        self._terms = None if epsilon is None else TestSettings(epsilon, delta, level, neighbours, n)
         self._answered: dict[tuple[frozenset[str], frozenset[str]], Outcome] = {}
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:

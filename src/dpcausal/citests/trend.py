@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 
-from dpcausal.citests.method import Outcome
-from dpcausal.citests.question import Question
+from dpcausal.citests.base import Outcome, Question
 
 SIGNED = ("kendall", "spearman", "gcm")
 

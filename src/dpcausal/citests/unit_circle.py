@@ -20,19 +20,16 @@ from typing import Literal
 
 from scipy.special import chdtri
 
-from dpcausal.citests.method import Charger, Outcome, Terms
-from dpcausal.citests.question import Question
+from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.mechanisms.grid import Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.blocks import Blocks
-from dpcausal.stats.chi2 import pearson
-from dpcausal.stats.chi2_sensitivity import chi2_sensitivity
+from dpcausal.stats.chi2 import chi2_sensitivity, pearson
 from dpcausal.stats.distance import fixed_labels_distance
-from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
-from dpcausal.stats.unit_circle_worst import worst_tail
+from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity, worst_tail
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class UnitCircle:
         found = pearson(blocks)
         return Outcome.at(level, found.pvalue, found.statistic, found.dof)
 
-    def private(self, question: Question, blocks: Blocks, terms: Terms, budget: Charger) -> Outcome:
+    def private(self, question: Question, blocks: Blocks, terms: TestSettings, budget: Charger) -> Outcome:
         """Release the statistic with noise for one changed outcome, labels fixed."""
         if terms.neighbours is not Neighbours.FIXED_LABELS:
             raise InputError(
@@ -107,7 +104,7 @@ class UnitCircle:
         quantile = mechanism.scale * math.log(1 / terms.level)  # P(noise > quantile) <= level/2
         return Outcome(independent=not noisy > cut + quantile)
 
-    def _noise(self, sensitivity: float, terms: Terms, grid: Grid | None = None) -> Laplace:
+    def _noise(self, sensitivity: float, terms: TestSettings, grid: Grid | None = None) -> Laplace:
         return Laplace(sensitivity=sensitivity, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=grid)
 
     def _range(self, n: int) -> tuple[int, int]:

@@ -18,9 +18,9 @@ from typing import Any, TextIO
 import typer
 
 from dpcausal._version import __version__
-from dpcausal.cli.usage import usage_words
+from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
-from dpcausal.core.waiting import listening
+from dpcausal.core.progress import listening
 
 # modules of dpcausal.cli with a register(app) function, in the order of --help
 COMMANDS = ("schema", "plan", "discover", "ci_test", "gwas", "gwas_simulate", "ledger", "audit", "reproduce")

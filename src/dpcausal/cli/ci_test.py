@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from dpcausal.cli.paths import path
+from dpcausal.cli.options import path
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
@@ -118,13 +118,13 @@ def run_test(
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.citests.question import Question
-    from dpcausal.cli.weak import draft_is_told, warn_weak
+    from dpcausal.citests.base import Question
+    from dpcausal.cli.options import draft_is_told, warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
-    from dpcausal.data.like_missing import order_remarks
-    from dpcausal.data.toml import place_of
+    from dpcausal.data.draft import order_remarks
+    from dpcausal.data.schema import place_of
     from dpcausal.privacy.accounting.filter import check_total
 
     if (epsilon is None) != no_privacy:

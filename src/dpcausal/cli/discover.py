@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.paths import path
+from dpcausal.cli.options import draft_is_told, path, warn_weak
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
-from dpcausal.cli.weak import draft_is_told, warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.discovery.method_words import METHODS as WORDS
@@ -173,7 +172,7 @@ def run_discover(
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
-    from dpcausal.cli.repeat import origin_of
+    from dpcausal.cli.options import origin_of
     from dpcausal.discovery.discover import discover
     from dpcausal.discovery.no_delta import NoDelta
     from dpcausal.discovery.task import mostly_numbers

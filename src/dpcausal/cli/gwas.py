@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.paths import path
+from dpcausal.cli.options import path, warn_weak
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
-from dpcausal.cli.weak import warn_weak
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
 if TYPE_CHECKING:
-    from dpcausal.gwas.counting import GenotypeCounts, MissingRule
+    from dpcausal.gwas.cohort import GenotypeCounts, MissingRule
 
 BUDGET, FREQ_SHARE = "budget", 0.03
 
@@ -106,8 +105,7 @@ def run_gwas(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
-    from dpcausal.gwas.counting import Cohort
-    from dpcausal.gwas.frequencies import read_frequencies
+    from dpcausal.gwas.cohort import Cohort, read_frequencies
     from dpcausal.gwas.plot import draw_hits
     from dpcausal.gwas.screen import screen
     from dpcausal.privacy.accounting.filter import check_total

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.tables import print_table
-from dpcausal.cli.weak import warn_large_delta, warn_weak
+from dpcausal.cli.options import print_table, warn_large_delta, warn_weak
 from dpcausal.core.errors import InputError, LedgerError
 from dpcausal.privacy.accounting.filter import check_total
 
@@ -114,7 +113,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
     dpcausal ledger show --ledger sqlite:///budget.db --dataset cohort --json
     """
-    from dpcausal.privacy.ledger.accounts import apart
+    from dpcausal.privacy.ledger.chain import apart
 
     accounts = _open(ledger).show(dataset)
     several = apart(accounts)

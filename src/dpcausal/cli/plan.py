@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dpcausal.cli.paths import path
+from dpcausal.cli.options import path
 from dpcausal.core.errors import InputError
 
 HELP = """Say what a budget will show, before any data is touched.
@@ -80,10 +80,10 @@ def run_plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Plan; the table or the JSON object goes to standard output."""
+    from dpcausal.cli.options import warn_weak
     from dpcausal.cli.release_dir import prepared, write_texts
-    from dpcausal.cli.weak import warn_weak
     from dpcausal.core.progress import shown
-    from dpcausal.data.scan import DRAFT, DraftSchema
+    from dpcausal.data.read import DRAFT, DraftSchema
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 

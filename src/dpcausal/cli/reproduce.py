@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcausal.cli.paths import path
+from dpcausal.cli.options import path
 from dpcausal.core.errors import InputError, did_you_mean
 
 # name -> script below experiments/, with a function main(quick: bool, out: Path) -> None

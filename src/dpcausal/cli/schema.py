@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcausal.cli.paths import path
+from dpcausal.cli.options import path
 
 if TYPE_CHECKING:
     from dpcausal.data.check import ColumnCheck, SchemaCheck
@@ -90,7 +90,7 @@ def _draft_as_json(text: str) -> str:
 
 def show(found: SchemaCheck) -> None:
     """Print the table and a line for whatever a person should look at."""
-    from dpcausal.cli.tables import print_table
+    from dpcausal.cli.options import print_table
     from dpcausal.data.check import NOT_PRIVATE
 
     typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")
@@ -126,7 +126,7 @@ def share(count: int, rows: int) -> str:
 
 def remarks(found: SchemaCheck) -> list[str]:
     """One line for each thing that a person should know, columns in their order."""
-    from dpcausal.data.identifiers import repeats_words
+    from dpcausal.data.profile import repeats_words
 
     lines = [f'Declared, but not in {found.label}: "{name}"' for name in found.not_in_data]
     if found.not_in_schema:

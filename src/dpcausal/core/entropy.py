@@ -4,6 +4,11 @@ The one switch between private and repeatable. ``random_bytes`` reads the kernel
 safe after ``fork`` and can't be seeded. ``dpcausal.testing.seeded`` pushes another source here; from
 then on ``secure_since`` is false for every epoch taken before, and whatever was released meanwhile is
 stamped not private.
+
+A fast generator for randomness that need not be secret: resampled columns, simulated null laws.
+
+No guarantee rests on it: noise that protects rows comes from ``privacy.noise`` and nowhere else. It is seeded from
+``entropy.random_bytes``, so it differs from run to run and repeats under ``dpcausal.testing.seeded``.
 """
 
 from __future__ import annotations
@@ -11,6 +16,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+import numpy as np
+
+from dpcausal.core import entropy
 
 RandomBytes = Callable[[int], bytes]
 
@@ -48,3 +57,12 @@ def replaced(source: RandomBytes) -> Iterator[None]:
         yield
     finally:
         _sources.pop()
+
+
+def public_generator() -> np.random.Generator:
+    """A fresh generator.
+
+    >>> generator().random() != generator().random()
+    True
+    """
+    return np.random.default_rng(int.from_bytes(entropy.random_bytes(32)))

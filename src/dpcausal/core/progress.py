@@ -4,6 +4,8 @@ It goes to standard error, and only once the work has taken two seconds. What it
 (sizes of files, numbers of columns, trials) or was computed from released values; nothing that a mechanism has not
 released may drive it. Where the amount of work itself would tell something (an adaptive search stops when its
 answers say so) the total is None: a spinner and the time gone by.
+
+Who is told that something takes long because another process holds it: nobody, unless the command line asks.
 """
 
 from __future__ import annotations
@@ -144,3 +146,37 @@ def _bar() -> Progress:
 
     columns = (What(), Bar(), Gone(table_column=whole), Left(table_column=whole))
     return Progress(*columns, console=console, transient=True)
+
+
+PATIENCE_WAITING = 2.0  # seconds before anything is said
+
+_listeners: list[Callable[[str], None]] = []
+
+
+@contextmanager
+def listening(tell: Callable[[str], None]) -> Iterator[None]:
+    """Within it, ``tell`` gets one line for each wait of more than ``PATIENCE`` seconds."""
+    _listeners.append(tell)
+    try:
+        yield
+    finally:
+        _listeners.remove(tell)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Around work that may have to wait.
+
+    >>> with waiting("the ledger budget.db"):
+    ...     pass
+    """
+    if not _listeners:
+        yield
+        return
+    timer = threading.Timer(PATIENCE_WAITING, _listeners[-1], (f"waiting for {what}",))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

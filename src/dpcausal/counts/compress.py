@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.keys import count_runs, merge_runs, pack_keys
-from dpcausal.counts.requests import Ints, Jobs
+from dpcausal.counts.protocol import Ints, Jobs
 from dpcausal.counts.rows import Rows, run_parallel, split
-from dpcausal.data.categories import code_type
+from dpcausal.data.coding import code_type
 from dpcausal.data.dataset import Codes
 
 CUBE_CELLS = 1 << 20  # above this the cube leaves the caches and sorting keys is as fast

@@ -3,24 +3,24 @@
 Which way is taken follows from public sizes and measured costs (``benchmarks/counting.py --calibrate``); the
 answer never depends on it. Compression by sorting starts only once the tables asked for have cost as much as the
 sort would: at worst twice the best choice made with hindsight.
+
+The counts of whatever a user hands over; a data set is compressed once, however often it is asked about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError
 from dpcausal.counts import compress
-from dpcausal.counts.costs import COUNT_NS, COVER_NS, SORT_NS, STAGE_NS, WEIGHTED_NS
-from dpcausal.counts.covering import Covering
-from dpcausal.counts.planes import Planes
-from dpcausal.counts.protocol import Table
-from dpcausal.counts.requests import Jobs, Layout
-from dpcausal.counts.rows import Rows, processors
-from dpcausal.counts.subsample import hypergeometric
+from dpcausal.counts.planes import Covering, Planes
+from dpcausal.counts.protocol import Counts, Jobs, Table, TableLayout
+from dpcausal.counts.rows import COUNT_NS, COVER_NS, SORT_NS, STAGE_NS, WEIGHTED_NS, Rows, processors
+from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 
@@ -37,14 +37,14 @@ class MemoryCounts:
         self._threads = threads or processors()
         if isinstance(data, Dataset):
             schema = data.schema
-            rows = Rows(tuple(data.codes[name] for name in schema), Layout(schema).sizes)
+            rows = Rows(tuple(data.codes[name] for name in schema), TableLayout(schema).sizes)
             self._n = data.n
         else:
             if schema is None:
                 raise InputError("rows without a schema")
             rows, self._n = data, data.n
         self._schema = schema
-        self._layout = Layout(schema)
+        self._layout = TableLayout(schema)
         self._rows = rows
         self._planes = Planes(rows)
         self._spent_ns = 0.0  # on passes that compression would have made cheaper
@@ -125,3 +125,17 @@ class MemoryCounts:
             return self._planes.count(jobs, self._threads)
         self._spent_ns += direct_ns
         return self._rows.count(jobs, self._threads, direct_ns)
+
+
+_known: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary()
+
+
+def counts_of(data: Dataset | Counts) -> Counts:
+    """``data`` itself if it counts already, else its counts in memory, kept as long as it lives."""
+    if isinstance(data, Dataset):
+        if data not in _known:
+            _known[data] = MemoryCounts(data)
+        return _known[data]
+    if isinstance(data, Counts):
+        return data
+    raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")

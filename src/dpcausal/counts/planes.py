@@ -1,4 +1,7 @@
-"""Bit planes of the columns of uncompressed rows, packed when first needed."""
+"""Bit planes of the columns of uncompressed rows, packed when first needed.
+
+Answer many requests from few covering tables: count the covers, then sum each down to what was asked.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.counts.costs import PACK_NS, PARALLEL_NS, PLANE_NS
 from dpcausal.counts.kernels.bits import count_planes, pack
-from dpcausal.counts.protocol import Table
-from dpcausal.counts.requests import Jobs
-from dpcausal.counts.rows import Rows, run_parallel, split
+from dpcausal.counts.kernels.tables import answer_requests, cover
+from dpcausal.counts.protocol import Ints, Jobs, Table
+from dpcausal.counts.rows import MARGIN_NS, PACK_NS, PARALLEL_NS, PLANE_NS, Rows, run_parallel, split
 
 MAX_LEVELS, MAX_CELLS = 16, 1 << 10  # planes are not considered above
 
@@ -91,3 +93,36 @@ class Planes:
             found = np.bitwise_count(self._packed[c]).sum(axis=1, dtype=np.int64)
             start = self._single_start[c]
             self._single[start : start + int(self._rows.sizes[c]) - 1] = found[: int(self._rows.sizes[c]) - 1]
+
+
+COVER_CELLS = 1 << 12  # a covering table stays in the second-level cache and is summed down quickly
+
+
+class Covering:
+    """``covers``: the tables to count; ``serves[r]``: which of them answers request r."""
+
+    def __init__(self, requests: Jobs, sizes: Ints, rows: int) -> None:
+        cap = min(COVER_CELLS, rows // 8)
+        self.requests = requests
+        self.sizes = sizes
+        self.serves, member, groups = cover(requests.columns, requests.start, sizes, cap)
+        self.covers = Jobs.of([np.flatnonzero(member[g]).tolist() for g in range(groups)], sizes)
+
+    def margin_ns(self) -> float:
+        """Expected nanoseconds of summing down."""
+        return MARGIN_NS * float(self.covers.counts()[self.serves].sum())
+
+    def sum_down(self, tables: Table, threads: int) -> Table:
+        """Flat tables of the requests from the flat tables of the covers."""
+        asked, covers = self.requests, self.covers
+        out = np.zeros(int(asked.cells[-1]), np.int64)
+
+        def task(first: int, last: int) -> Callable[[], None]:
+            return lambda: answer_requests(
+                self.sizes, covers.columns, covers.start, covers.cells, tables,
+                asked.columns, asked.start, self.serves, asked.cells, first, last, out,
+            )  # fmt: skip
+
+        parts = threads if self.margin_ns() > PARALLEL_NS else 1
+        run_parallel([task(a, b) for a, b in split(len(asked), parts)])
+        return out

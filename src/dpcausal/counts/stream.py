@@ -23,10 +23,10 @@ from dpcausal.counts.compress import (
     sorted_run,
 )
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.requests import Layout
+from dpcausal.counts.protocol import TableLayout
 from dpcausal.counts.rows import Rows, processors, run_parallel
 from dpcausal.data.dataset import Codes
-from dpcausal.data.scan import shares
+from dpcausal.data.read import shares
 from dpcausal.data.schema import Schema
 
 Batch = Mapping[str, Codes]
@@ -38,14 +38,14 @@ def stream(source: str | Path, schema: Schema, *, threads: int | None = None) ->
     A schema whose row needs more than 64 bits can't be compressed this way: read it with ``dc.read``, or count
     it in DuckDB.
     """
-    layout = Layout(schema)
+    layout = TableLayout(schema)
     rows = compress_stream(shares(source, schema, threads or processors()), layout)
     if not rows.n:
         raise InputError(f"{source} has no rows")
     return MemoryCounts(rows, schema, threads=threads)
 
 
-def compress_stream(parts: Sequence[Iterable[Batch]], layout: Layout) -> Rows:
+def compress_stream(parts: Sequence[Iterable[Batch]], layout: TableLayout) -> Rows:
     """Distinct rows of all parts together, each part in a thread of its own."""
     keys = KeyLayout(layout.sizes)
     if cube_pays(layout.sizes, 1 << 40):
@@ -62,7 +62,7 @@ def compress_stream(parts: Sequence[Iterable[Batch]], layout: Layout) -> Rows:
     return Rows(keys.unpack(found), layout.sizes, counts)
 
 
-def _adder(part: Iterable[Batch], cube: NDArray[np.int64], layout: Layout) -> Callable[[], None]:
+def _adder(part: Iterable[Batch], cube: NDArray[np.int64], layout: TableLayout) -> Callable[[], None]:
     """A task that adds the histograms of all batches to ``cube``."""
 
     def task() -> None:
@@ -72,7 +72,9 @@ def _adder(part: Iterable[Batch], cube: NDArray[np.int64], layout: Layout) -> Ca
     return task
 
 
-def _merger(part: Iterable[Batch], runs: list[Run], keys: KeyLayout, layout: Layout) -> Callable[[], None]:
+def _merger(
+    part: Iterable[Batch], runs: list[Run], keys: KeyLayout, layout: TableLayout
+) -> Callable[[], None]:
     """A task that appends the merged run of all batches to ``runs``."""
 
     def task() -> None:
@@ -81,5 +83,5 @@ def _merger(part: Iterable[Batch], runs: list[Run], keys: KeyLayout, layout: Lay
     return task
 
 
-def _rows(batch: Batch, layout: Layout) -> Rows:
+def _rows(batch: Batch, layout: TableLayout) -> Rows:
     return Rows(tuple(batch[name] for name in layout.names), layout.sizes)

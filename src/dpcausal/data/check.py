@@ -20,17 +20,13 @@ from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data import arrow
-from dpcausal.data.categories import CategoricalCoder
-from dpcausal.data.coerce import check_type
+from dpcausal.data.coding import CategoricalCoder, NumericCoder, check_type, parsed
 from dpcausal.data.columns import Categorical, Column, Numeric
-from dpcausal.data.delimited import Ragged
-from dpcausal.data.files import Source
-from dpcausal.data.identifiers import Repeats, named_like_one
-from dpcausal.data.like_missing import order_remarks
-from dpcausal.data.numbers import NumericCoder, parsed
+from dpcausal.data.csv import Ragged
+from dpcausal.data.draft import order_remarks
+from dpcausal.data.profile import CODES, Repeats, Texts, named_like_one, present, watched
 from dpcausal.data.schema import Schema
-from dpcausal.data.seen import CODES, Texts, present, watched
-from dpcausal.data.sources import Columns, open_source
+from dpcausal.data.sources import ColumnSource, Source, open_source
 
 NOT_PRIVATE = "not private: do not publish this output; it was computed from the rows without noise"
 
@@ -117,7 +113,7 @@ class SchemaCheck:
         }
 
 
-class _Looker:
+class _ColumnProfiler:
     """Looks at one column, chunk by chunk."""
 
     def __init__(self, name: str, column: Column) -> None:
@@ -194,9 +190,9 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     """Look at every declared column of ``source``. Not private."""
     found = open_source(source, list(schema))
     here = [name for name in schema if found.names.count(name) == 1]
-    if isinstance(found, Columns):
+    if isinstance(found, ColumnSource):
         found.convert(here)
-    lookers = {name: _Looker(name, schema[name]) for name in here}
+    lookers = {name: _ColumnProfiler(name, schema[name]) for name in here}
     faulty: dict[str, ColumnCheck] = {}
     for name in [name for name in schema if name in found.names]:
         try:
@@ -204,7 +200,9 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
                 raise SchemaError(f'{found.label} has more than one column "{name}"')
             type_ = found.types[found.names.index(name)]
             if type_ is not None:
-                check_type(name, type_, schema[name], found.label, of_file=not isinstance(found, Columns))
+                check_type(
+                    name, type_, schema[name], found.label, of_file=not isinstance(found, ColumnSource)
+                )
         except SchemaError as error:
             other = str(schema[name].other)
             faulty[name] = ColumnCheck(name, type(schema[name]).__name__.lower(), other, fault=str(error))
@@ -236,7 +234,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
 
 def _identifiers(found: Source, looked: list[str]) -> list[str]:
     """Columns to be looked at for repeats: named like an identifier and declared, or in the same file."""
-    if isinstance(found, Columns):
+    if isinstance(found, ColumnSource):
         return [name for name in looked if named_like_one(name)]
     types = dict(zip(found.names, found.types, strict=True))
     return [

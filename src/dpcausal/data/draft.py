@@ -1,4 +1,15 @@
-"""A first draft of a schema file, from the data. Not private: it shows values; a person must check it.
+"""Levels that look like "no value known" where an order is declared: a rank test takes them for the least or most.
+
+From the schema alone, which is public, so free to tell anyone.
+
+The draft of a categorical column: its levels, spellings of one level, and what seems to mean a missing value.
+
+Not private: see ``draft.py``. Texts that differ in case or blanks only, or are one number written twice (1 and 1.0),
+become one level with ``aliases``: the one seen most often is the level. A code such as 999 or "." becomes ``missing``
+where at least two levels are left without it. Both are guesses from rows, and the draft says so. Missing cells get a
+level of their own, or one that reads like it ("unknown"): no other level is picked for them.
+
+A first draft of a schema file, from the data. Not private: it shows values; a person must check it.
 
 For the data holder's own desk. Levels, bounds and which columns are there are read from rows, so the draft says
 on top that none of it may be used or published before it is checked against public knowledge, and carries the line
@@ -9,21 +20,198 @@ Cost: as ``seen.py``.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpcausal.core.errors import InputError, SchemaError
-from dpcausal.data import arrow, toml
-from dpcausal.data.columns import MOST_BOUND, Categorical, Numeric
-from dpcausal.data.delimited import Ragged
-from dpcausal.data.draft_levels import levels_of
-from dpcausal.data.files import Delimited, Source
-from dpcausal.data.identifiers import Repeats, header_like_values, repeats_words
-from dpcausal.data.like_missing import like_missing
-from dpcausal.data.seen import Seen, watched
-from dpcausal.data.sources import Columns, open_source
+from dpcausal.data import arrow, schema, spelling
+from dpcausal.data.columns import MOST_BOUND, Categorical, Column, Level, Numeric
+from dpcausal.data.csv import Ragged
+from dpcausal.data.entries import same
+from dpcausal.data.profile import CODES, TRUTHS, Repeats, Seen, header_like_values, repeats_words, watched
+from dpcausal.data.sources import ColumnSource, Delimited, Source, open_source
+
+LIKE_MISSING = frozenset(
+    (
+        "missing", "unknown", "unk", "not known", "unspecified", "not stated", "not asked", "not available",
+        "no answer", "refused", "declined", "don't know", "na", "n/a", "n.a.", "nan", "null", "none given", "?",
+    )
+)  # fmt: skip
+
+
+def like_missing(text: str) -> bool:
+    """Whether a level reads like a missing value.
+
+    >>> like_missing("Not  known"), like_missing("never")
+    (True, False)
+    """
+    return " ".join(text.casefold().split()) in LIKE_MISSING
+
+
+def order_remark(name: str, column: Column) -> str | None:
+    """A line on an ordered column with such a level; None where there is nothing to say.
+
+    >>> order_remark("smoking", Categorical(["never", "ex", "current", "unknown"], ordered=True))
+    'smoking is ordered and has the level "unknown": rank tests take it as the highest'
+    >>> order_remark("smoking", Categorical(["never", "ex", "unknown"])) is None
+    True
+    """
+    if not (isinstance(column, Categorical) and column.ordered and column.size > 2):
+        return None
+    odd = [k for k, text in enumerate(column.printed) if like_missing(text)]
+    if not odd:
+        return None
+    k = odd[0]
+    where = (
+        "the lowest"
+        if k == 0
+        else "the highest"
+        if k == column.size - 1
+        else f"between {column.printed[k - 1]!r} and {column.printed[k + 1]!r}"
+    )
+    return f'{name} is ordered and has the level "{column.printed[k]}": rank tests take it as {where}'
+
+
+def order_remarks(columns: Mapping[str, Column]) -> list[str]:
+    """One line for every such column."""
+    found = (order_remark(name, column) for name, column in columns.items())
+    return [line for line in found if line is not None]
+
+
+WORDS = (".", "..", "?", "missing", "#n/a", "#null!")  # besides seen.MISSING; "unknown" may well be a level
+OWN = "missing"  # the level proposed for missing cells
+LEAST = 2  # levels that must be left where codes are taken for missing
+_LEVEL_CODES = tuple(code for code in CODES if code != -1)  # -1, 0, 1 are a usual scale
+
+
+class DraftedLevels(NamedTuple):
+    """A column, and remarks for the person who checks it."""
+
+    column: Categorical
+    notes: list[str]
+
+
+def levels_of(seen: Seen) -> DraftedLevels | None:
+    """The draft of what was seen; None where no text is UTF-8."""
+    if seen.texts <= set(TRUTHS):
+        return _with_own([False, True], {}, [], seen, [])
+    if seen.clean and seen.whole and math.isfinite(seen.lower):
+        return _whole(seen)
+    return _texts(seen)
+
+
+def _whole(seen: Seen) -> DraftedLevels:
+    value = {t.decode(): int(Decimal(t.decode())) for t in seen.texts if math.isfinite(float(t))}
+    apart = [code for code, _ in seen.set_apart() if code in _LEVEL_CODES]
+    levels = sorted(set(value.values()))
+    left = [level for level in levels if level not in apart]
+    codes = apart if len(left) >= LEAST else []
+    known = spelling.texts(Categorical(left if codes else levels, missing=codes))
+    odd = sorted(text for text in value if text not in known)  # 01, +1, 1e3
+    aliases = {text: value[text] for text in odd if value[text] not in codes}
+    missing: list[Level] = [*codes, *(t for t in odd if t not in aliases)]
+    found = _with_own(left if codes else levels, aliases, missing, seen, codes)
+    if aliases:
+        found.notes.append(
+            f"`aliases` reads {', '.join(map(repr, aliases))} as numbers; if not, make them levels, as text"
+        )
+    return found
+
+
+def _texts(seen: Seen) -> DraftedLevels | None:
+    texts: list[str] = []
+    for cell in seen.texts:
+        try:
+            texts.append(cell.decode())
+        except UnicodeDecodeError:
+            continue
+    if not texts:
+        return None
+    codes = sorted(text for text in texts if _is_code(text, seen))
+    groups: dict[object, list[str]] = {}
+    for text in texts:
+        if text not in codes:
+            groups.setdefault(same(" ".join(text.casefold().split())), []).append(text)
+    if len(groups) < LEAST and codes:
+        groups |= {text: [text] for text in codes}
+        codes = []
+    alike = [
+        sorted(group, key=lambda text: (-seen.odd.counts[text.encode()], text)) for group in groups.values()
+    ]
+    alike.sort(key=lambda group: group[0])
+    aliases = {text: group[0] for group in alike for text in group[1:]}
+    column, notes = _with_own([group[0] for group in alike], aliases, codes, seen, codes)
+    for group in alike:
+        if len(group) > 1:
+            others = ", ".join(map(repr, group[1:]))
+            notes.append(
+                f"`aliases` reads {others} as {group[0]!r}, a guess from rows: check that they mean the same"
+            )
+    return DraftedLevels(column, notes + _short(column))
+
+
+def _with_own(
+    levels: Sequence[Level],
+    aliases: Mapping[str, Level],
+    missing: Sequence[Level],
+    seen: Seen,
+    codes: Sequence[Level],
+) -> DraftedLevels:
+    """The column, where cells are missing with a level for them; remarks on these."""
+    if not (seen.missing or missing):
+        return DraftedLevels(Categorical(levels, aliases=aliases), [])
+    own = next((level for level in levels if like_missing(str(level))), None)
+    if own is None:
+        levels, own = [*levels, OWN], OWN
+        missing = [code for code in missing if code != OWN]
+    column = Categorical(levels, other=own, aliases=aliases, missing=missing)
+    return DraftedLevels(column, _gone(seen, own, codes))
+
+
+def _is_code(text: str, seen: Seen) -> bool:
+    """Whether a text is a usual way to write "missing": a word, or a number where all others are no numbers."""
+    value = same(text)
+    if isinstance(value, Decimal):
+        return value in _LEVEL_CODES and not math.isfinite(seen.plain_lower)
+    return text.casefold() in WORDS
+
+
+def _gone(seen: Seen, own: Level, codes: Sequence[Level]) -> list[str]:
+    notes = []
+    if seen.missing:
+        notes.append(f"{seen.missing:,} of {seen.rows:,} cells are missing and become {str(own)!r}")
+    for code in codes:
+        value = same(str(code))
+        count = seen.codes[int(value)] if isinstance(value, Decimal) else seen.odd.counts[str(code).encode()]
+        taken = (
+            f"`missing` takes it for missing, so it becomes {str(own)!r}"
+            if code != own
+            else "taken for missing"
+        )
+        notes.append(
+            f"{code!r} stands in {count:,} cells: {taken}; a guess from rows: if it is a level, move it to `levels`"
+        )
+    notes.append(
+        f"{str(own)!r} is a level of its own, in `levels` and as `other`; to let them join another level, "
+        "take it out and name that one in `other`"
+    )
+    return notes
+
+
+def _short(column: Categorical) -> list[str]:
+    """Single letters that one other level begins with."""
+    notes = []
+    for letter in column.printed:
+        whole = [text for text in column.printed if len(text) > 1 and text[0].casefold() == letter.casefold()]
+        if len(letter) == 1 and letter.isalpha() and len(whole) == 1:
+            notes.append(
+                f"{letter!r} may be short for {whole[0]!r}: if so, take it out of `levels` and put it in `aliases`"
+            )
+    return notes
+
 
 MOST = 50  # distinct texts a column may have to be drafted as categorical
 FEW = 12  # distinct whole numbers up to which a column is drafted as categorical
@@ -49,7 +237,7 @@ def draft(source: Any, *, progress: bool = False) -> str:
     """TOML text of a schema for ``source``, one table a column, with a warning on top."""
     found = open_source(source)
     names = list(dict.fromkeys(found.names))
-    if isinstance(found, Columns):
+    if isinstance(found, ColumnSource):
         found.convert([name for name in names if found.names.count(name) == 1])
     faults = {name: _fault(found, name) for name in names}
     usable = [name for name in names if not faults[name]]
@@ -95,7 +283,7 @@ def _fault(found: Source, name: str) -> str:
 
 
 def _left_out(name: str, why: str) -> str:
-    return f"# {toml.header(name)}  left out: {why}\n"
+    return f"# {schema.header(name)}  left out: {why}\n"
 
 
 def _column(name: str, seen: Seen) -> str:
@@ -103,7 +291,7 @@ def _column(name: str, seen: Seen) -> str:
         return _left_out(name, "no values")
     if _numeric(seen):
         column = _numbers(seen)
-        table = toml.table(name, column)
+        table = schema.table(name, column)
         if column.other != column.lower:
             table = table.replace(*_other(table, column), 1)
         return _noted(table, _number_notes(seen, column))
@@ -116,7 +304,7 @@ def _column(name: str, seen: Seen) -> str:
     found = levels_of(seen)
     if found is None:
         return _left_out(name, "its values are not UTF-8 text")
-    return _noted(toml.table(name, found.column) + _order(found.column), found.notes)
+    return _noted(schema.table(name, found.column) + _order(found.column), found.notes)
 
 
 def _order(column: Categorical) -> str:

@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.graphs.checked import Arrow
-from dpcausal.graphs.cpdag import cpdag
-from dpcausal.graphs.extend import nearest
-from dpcausal.graphs.graph import Graph
-from dpcausal.graphs.orient import meek
+from dpcausal.graphs.equivalence import cpdag, meek, nearest
+from dpcausal.graphs.graph import Arrow, Graph
 
 SETTLED = ("measured", "moments")  # where answers contradict each other, show the nearest graph that exists
 

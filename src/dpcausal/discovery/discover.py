@@ -23,18 +23,18 @@ from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.statement import SCHEMA
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.scan import DRAFT_LIMIT
+from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.discovery.consistent import SETTLED, conflict_words, consistent
 from dpcausal.discovery.knowledge import Edge, Knowledge
 from dpcausal.discovery.no_delta import NoDelta, no_delta_words
 from dpcausal.discovery.one_level import one_level_words, without_constants
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.task import Found, Task, mostly_numbers
+from dpcausal.discovery.task import SearchOutcome, Task, mostly_numbers
+from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
-from dpcausal.graphs.orient import orient
 from dpcausal.privacy.accounting.filter import check_total
 from dpcausal.privacy.budget import Budget
 
@@ -178,15 +178,15 @@ def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, str]:
     return "measured", f"chosen because {held}{', not most' * (numbers > 0)}"
 
 
-def _driver(name: str) -> Callable[..., Found]:
+def _driver(name: str) -> Callable[..., SearchOutcome]:
     if name not in DRIVERS:
         known = ", ".join(["auto", *DRIVERS])
         raise InputError(f"no method is called {name!r}{did_you_mean(name, DRIVERS)}; there are {known}")
-    run: Callable[..., Found] = import_module(f"dpcausal.discovery.{DRIVERS[name]}").run
+    run: Callable[..., SearchOutcome] = import_module(f"dpcausal.discovery.{DRIVERS[name]}").run
     return run
 
 
-def _check_options(name: str, run: Callable[..., Found], options: Collection[str]) -> None:
+def _check_options(name: str, run: Callable[..., SearchOutcome], options: Collection[str]) -> None:
     """Refuse an option that the driver does not take, before anything is charged."""
     taken = inspect.signature(run).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):

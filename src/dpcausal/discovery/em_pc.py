@@ -31,14 +31,12 @@ import numpy as np
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.discovery.scores import Floats, Scorer, deletable
-from dpcausal.discovery.scores_plan import in_words
-from dpcausal.discovery.search import Answer, Answers, Question, pc_search
-from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.scores import Floats, Scorer, deletable, in_words
+from dpcausal.discovery.search import Answer, Answers, Query, pc_search
+from dpcausal.discovery.task import SearchOutcome, Task, drive
 from dpcausal.privacy.accounting.filter import Filter
-from dpcausal.privacy.mechanisms.exponential import Exponential
-from dpcausal.privacy.mechanisms.permute_and_flip import PermuteAndFlip
 from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.selection import Exponential, PermuteAndFlip
 
 Choice = PermuteAndFlip | Exponential
 
@@ -82,7 +80,7 @@ class Choices:
         self._scorer = Scorer(task.counts, task.level, task.neighbours)
         self.scale = 2 / choice.epsilon
 
-    def __call__(self, batch: list[Question]) -> Answers:
+    def __call__(self, batch: list[Query]) -> Answers:
         """True for the chosen questions, False for the others; None where the budget ended."""
         if not self._budget.affords(self._choice.event("how many")):
             return None
@@ -106,7 +104,7 @@ class Choices:
         return answers
 
 
-def run(task: Task, *, orders: int = ORDERS) -> Found:
+def run(task: Task, *, orders: int = ORDERS) -> SearchOutcome:
     """Discover; ``orders`` is the number of orders that a call for the count is set aside for."""
     if orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")
@@ -123,4 +121,4 @@ def run(task: Task, *, orders: int = ORDERS) -> Found:
     kind = "exponential mechanism" if isinstance(choice, Exponential) else "permute-and-flip"
     resolved = (SHIFT + math.log(100)) * choices.scale
     words = f"epsilon {choice.epsilon:.3g} for each of up to {most + orders} choices ({kind}); {in_words(resolved)}"
-    return Found(skeleton, (RELEASED,), notes=(words,))
+    return SearchOutcome(skeleton, (RELEASED,), notes=(words,))

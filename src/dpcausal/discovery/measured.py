@@ -21,24 +21,23 @@ from itertools import combinations
 import numpy as np
 
 from dpcausal.core.arguments import checked_count
-from dpcausal.core.compiled import note
+from dpcausal.core.compiled import compile_note
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
-from dpcausal.discovery.components import Components, JointTable, NoisyTables
-from dpcausal.discovery.confidence import found_again
+from dpcausal.discovery.components import Components, JointTable, NoisyTables, found_again
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured_arrows import not_colliders
-from dpcausal.discovery.measured_plan import (
+from dpcausal.discovery.measured_silence import words
+from dpcausal.discovery.measurer import (
+    Measurer,
     first_sets,
     first_shares,
     joint_mechanism,
     noise_variance,
+    not_colliders,
     plan_for,
 )
-from dpcausal.discovery.measured_silence import words
-from dpcausal.discovery.measurer import Measurer
 from dpcausal.discovery.search import Skeleton, pc_search
-from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.task import SearchOutcome, Task, drive
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 
@@ -75,11 +74,11 @@ def search(measurer: Measurer) -> Skeleton:
     return drive(pc_search(task.columns, task.known, max_order=task.max_order, ahead=AHEAD), measurer.answer)
 
 
-def run(task: Task, confidence: int = 0) -> Found:
+def run(task: Task, confidence: int = 0) -> SearchOutcome:
     """Measure, search, orient. ``confidence``: how often to repeat the search on noise drawn anew (0: not)."""
     if checked_count(confidence, "confidence") > MOST_REPEATS:
         raise InputError(f"confidence is told from at most {MOST_REPEATS:,} repeats, not {confidence:,}")
-    with task.stage(f"measuring tables{note(count_jobs)}", None):  # one pass: nothing to count
+    with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
     skeleton = search(measurer)
     notes = [_said(measurer)]
@@ -96,7 +95,7 @@ def run(task: Task, confidence: int = 0) -> Found:
                 return edges
 
             again = found_again(measurer.tables, once, skeleton.edges, confidence)
-    return Found(
+    return SearchOutcome(
         skeleton,
         released=tuple(measurer.released),
         notes=tuple(notes),

@@ -1,4 +1,28 @@
-"""Charges, measures, and answers questions of a search from what was released (``measured.py`` has the whole).
+"""How ``measured`` will spend a budget: from the schema, the relation and the total alone, before any data is seen.
+
+**Joint or components.** A joint table of m cells has the same noise in every cell, and a pair sums m/(r c) of them.
+Components measure all single columns and pairs, then triples and more where the search wants them. The joint table
+answers every question, so it is taken unless a pair would have more than ``WORTH`` times the noise variance.
+
+**Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
+
+**Shares** of the components: ``PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``TRIPLES`` for order 2,
+the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what they are worth
+(their sensitivity times how much of their noise a test sees): the least total variance for a given rho.
+
+Which middles of open triples are no colliders, by the evidence of all sets that separate the ends.
+
+PC looks at the one set it happened to find first. A weak pair a - c - b is often separated by the empty set *and* by
+{c}; going by the empty set alone gives a false collider, and leaving such triples open gives none at all. Where tests
+are free, every set B within the neighbours of either end can be asked with and without c: with c a collider the
+p-value of B is larger than that of B and c; with c in between it is the other way round. c is made a collider when the
+sum of the differences of their logarithms, over all B of which one side separates a and b, says so; within ``margin``
+of zero the set that the search found decides.
+
+Cost: at most ``MOST_SETS`` questions a pair. References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014,
+section 4.2 (majority of sets).
+
+Charges, measures, and answers questions of a search from what was released (``measured.py`` has the whole).
 
 Questions of an order arrive in one batch. Those whose components are not measured yet name them; the sets most likely
 to separate come first, and are measured together for one share of the budget. Nothing but released values decides
@@ -9,24 +33,150 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from dpcausal.core import progress
-from dpcausal.core.compiled import note
+from dpcausal.core.compiled import compile_note
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.components import Components, NoisyTables
-from dpcausal.discovery.measured_plan import TRIPLES, Plan, components_mechanism, noise_variance
+from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured_silence import reason
-from dpcausal.discovery.search import Answers, Question
+from dpcausal.discovery.search import Answers, Query, Skeleton
 from dpcausal.discovery.task import Task
+from dpcausal.privacy.mechanisms.gaussian import Gaussian
+from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid
+from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
-from dpcausal.stats.components import Columns, interaction, sets_sensitivity
+from dpcausal.stats.components import STEP, Columns, interaction, sets_sensitivity
 from dpcausal.stats.measured_kernel import forms
-from dpcausal.stats.partial import PartialTest
-from dpcausal.stats.partial_kernel import partial_form
+from dpcausal.stats.partial import PartialTest, partial_form
+
+MOST_CELLS = 1 << 18
+WORTH = 2.0
+PAIRS, TRIPLES = 0.5, 0.35
+SEEN = {0: 0.1, 1: 0.4, 2: 1.0}  # part of the noise of a total, a column, a pair that a test sees, about
+Noise = Laplace | Gaussian
+
+
+@dataclass(frozen=True)
+class MeasurementPlan:
+    """``joint`` or components, with Gaussian or Laplace noise. ``pair_variance``: of the noise in a pair."""
+
+    joint: bool
+    gaussian: bool
+    pair_variance: float
+
+
+def noise_variance(mechanism: Noise) -> float:
+    """Variance of the noise in one cell, in rows squared."""
+    if isinstance(mechanism, Gaussian):
+        return mechanism.sigma**2
+    step = mechanism.on.step
+    decay = math.exp(-step / mechanism.scale)
+    return 2.0 * decay / (1.0 - decay) ** 2 * step**2
+
+
+def joint_mechanism(cells: int, total: float, neighbours: Neighbours, *, gaussian: bool) -> Noise:
+    """Noise for one joint table; ``total`` is rho or epsilon. A replaced row moves two cells by one, an added one."""
+    moved = 1.0 if neighbours is Neighbours.ADD_REMOVE else 2.0
+    if not gaussian:
+        return Laplace(sensitivity=moved, epsilon=total, neighbours=neighbours, size=cells, grid=INTEGERS)
+    reach = math.nextafter(math.sqrt(moved), math.inf) if moved > 1 else 1.0
+    return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=INTEGERS)
+
+
+def components_mechanism(
+    sets: Sequence[Columns], sizes: Sequence[int], total: float, neighbours: Neighbours, *, gaussian: bool
+) -> Noise:
+    """Noise for these components together; ``total`` is rho or epsilon."""
+    cells = sum(math.prod(sizes[j] for j in columns) for columns in sets)
+    if not gaussian:
+        absolute = sets_sensitivity(sets, sizes, neighbours, norm=1)
+        return Laplace(
+            sensitivity=absolute, epsilon=total, neighbours=neighbours, size=cells, grid=Grid(STEP)
+        )
+    reach = math.nextafter(math.sqrt(sets_sensitivity(sets, sizes, neighbours)), math.inf)
+    return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=Grid(STEP))
+
+
+def first_sets(columns: int, neighbours: Neighbours) -> list[tuple[str, list[Columns]]]:
+    """What is measured first, with its name: the number of rows where it is not public, columns, pairs."""
+    found: list[tuple[str, list[Columns]]] = [
+        ("single columns", [(j,) for j in range(columns)]),
+        ("pairs of columns", list(combinations(range(columns), 2))),
+    ]
+    return found if neighbours is not Neighbours.ADD_REMOVE else [("number of rows", [()]), *found]
+
+
+def first_shares(sizes: Sequence[int], neighbours: Neighbours) -> list[float]:
+    """Shares of the budget for ``first_sets``, adding up to ``PAIRS``."""
+    worth = [
+        math.sqrt(SEEN[len(sets[0])] * sets_sensitivity(sets, sizes, neighbours))
+        for _, sets in first_sets(len(sizes), neighbours)
+    ]
+    return [PAIRS * part / math.fsum(worth) for part in worth]
+
+
+def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neighbours) -> MeasurementPlan:
+    """The plan for a total of ``epsilon``, or of ``rho`` where that is above zero."""
+    cells = math.prod(sizes)
+    pairs = first_sets(len(sizes), neighbours)[-1][1]
+    share = first_shares(sizes, neighbours)[-1]
+    found: list[MeasurementPlan] = []
+    for gaussian in (False, True) if rho > 0 else (False,):
+        total = rho if gaussian else epsilon
+        parts = components_mechanism(pairs, sizes, share * total, neighbours, gaussian=gaussian)
+        found.append(MeasurementPlan(False, gaussian, noise_variance(parts)))
+        if cells <= MOST_CELLS:
+            cell = noise_variance(joint_mechanism(cells, total, neighbours, gaussian=gaussian))
+            summed = math.fsum(cells / (sizes[i] * sizes[j]) for i, j in pairs) / len(pairs)
+            found.append(MeasurementPlan(True, gaussian, cell * summed))
+    return min(found, key=lambda plan: plan.pair_variance / (WORTH if plan.joint else 1.0))
+
+
+MOST_ORDER, MOST_SETS = 3, 200
+Given = tuple[int, ...]
+Says = Callable[[int, int, Given], bool | None]
+Against = Callable[[int, int, Given], float]
+
+
+def not_colliders(
+    skeleton: Skeleton, says: Says, against: Against, columns: Sequence[str], margin: float = 0.0
+) -> dict[Pair, frozenset[str]]:
+    """For every separated pair with a common neighbour: the middles that must not be made colliders."""
+    place = {name: j for j, name in enumerate(columns)}
+    found: dict[Pair, frozenset[str]] = {}
+    for pair, first in skeleton.separating.items():
+        a, b = sorted(pair, key=place.__getitem__)
+        middles = skeleton.adjacent[a] & skeleton.adjacent[b]
+        if not middles:
+            continue
+        sets: set[Given] = {tuple(sorted(place[z] for z in first))}
+        for near in (skeleton.adjacent[a] - {b}, skeleton.adjacent[b] - {a}):
+            numbers = sorted(place[z] for z in near)
+            for order in range(min(len(numbers), MOST_ORDER) + 1):
+                sets.update(combinations(numbers, order))
+        asked = sorted(sets, key=lambda given: (len(given), given))[:MOST_SETS]
+        answers = {given: says(place[a], place[b], given) for given in asked}
+        barred = set()
+        for z in middles:
+            evidence = 0.0
+            for given in asked:
+                both = tuple(sorted((*given, place[z])))
+                if place[z] in given or answers[given] is None or answers.get(both) is None:
+                    continue
+                if answers[given] or answers[both]:
+                    evidence += against(place[a], place[b], both) - against(place[a], place[b], given)
+            if evidence < -margin or (abs(evidence) <= margin and z in first):
+                barred.add(z)
+        found[pair] = frozenset(barred)
+    return found
+
 
 # standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise
 # that only dampens a dependence must not delete it
@@ -41,7 +191,7 @@ class Measurer:
     """Charges, measures, and answers from what was released."""
 
     task: Task
-    plan: Plan
+    plan: MeasurementPlan
     tables: NoisyTables
     released: list[str] = field(default_factory=list)
     silent: Counter[str] = field(default_factory=Counter)  # questions without an answer, by the reason
@@ -81,7 +231,7 @@ class Measurer:
             f"{label}, with noise of standard deviation {math.sqrt(variance):.3g} in every cell"
         )
 
-    def answer(self, batch: list[Question]) -> Answers:
+    def answer(self, batch: list[Query]) -> Answers:
         """One answer each: True for the best separating set of an edge, None where nothing can be said."""
         places = [self._places(question) for question in batch]
         if isinstance(self.tables, Components) and not self.frozen:
@@ -90,7 +240,7 @@ class Measurer:
         best: dict[tuple[int, int], int] = {}
         order = len(places[0][2]) if places else 0
         # how many questions there are follows from released values, so the bar may tell it
-        what = f"testing given {order} column{'' if order == 1 else 's'}{note(*self._kernels(order))}"
+        what = f"testing given {order} column{'' if order == 1 else 's'}{compile_note(*self._kernels(order))}"
         with self.task.stage(what, len(places)) as tick:
             for i, place in enumerate(places):
                 answer = self.says(*place)
@@ -138,7 +288,7 @@ class Measurer:
         """Evidence against independence: -log of the p-value."""
         return -math.log(max(self.test(x, y, given).pvalue, 1e-300))
 
-    def _places(self, question: Question) -> tuple[int, int, Columns]:
+    def _places(self, question: Query) -> tuple[int, int, Columns]:
         place = self._place
         return place[question.x], place[question.y], tuple(sorted(place[z] for z in question.given))
 

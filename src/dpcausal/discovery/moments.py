@@ -1,4 +1,6 @@
-"""Moments: release one matrix of second moments of features, with noise; the whole search is then free.
+"""Features of a row for ``moments.py``: a line and waves of every number, an indicator of every level but the first.
+
+Moments: release one matrix of second moments of features, with noise; the whole search is then free.
 
 For numbers, as ``measured`` for tables. Every column becomes a few features: a numeric one 2 t, cos and sin of pi k
 t, k = 2, 4, ... (t its value scaled to [-1, 1] by its bounds; ``harmonics`` pairs of them), a categorical one an
@@ -29,17 +31,45 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.measured_silence import QUESTIONS
-from dpcausal.discovery.moments_features import features, longest, width
-from dpcausal.discovery.search import Answer, Answers, Question, pc_search
-from dpcausal.discovery.task import Found, Task, drive
-from dpcausal.privacy.mechanisms.exponential import Exponential
+from dpcausal.discovery.search import Answer, Answers, Query, pc_search
+from dpcausal.discovery.task import SearchOutcome, Task, drive
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.grid import FINENESS, Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.selection import Exponential
 from dpcausal.stats.moments import MomentTest, moment_sensitivity, packed, partial_test, shrunk, unpacked
 
 Floats = NDArray[np.float64]
+
+LINEAR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
+
+
+def width(schema: Schema, name: str, harmonics: int) -> int:
+    """Number of features of a column: public."""
+    column = schema[name]
+    return 1 + 2 * harmonics if isinstance(column, Numeric) else max(column.size - 1, 0)
+
+
+def longest(schema: Schema, harmonics: int) -> float:
+    """The largest squared length of a row's features: public."""
+    return float(sum(LINEAR**2 + harmonics if isinstance(c, Numeric) else 1.0 for c in schema.values()))
+
+
+@proved("moments.proof.md")
+def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
+    """Features of some rows, all columns side by side in the order of the schema."""
+    parts: list[Floats] = []
+    for name, column in rows.schema.items():
+        if isinstance(column, Numeric):
+            t = 2 * (rows.values[name][start:stop] - column.lower) / (column.upper - column.lower) - 1
+            parts.append(LINEAR * t[:, None])
+            for k in range(1, harmonics + 1):
+                parts += [np.cos(2 * k * math.pi * t)[:, None], np.sin(2 * k * math.pi * t)[:, None]]
+        else:
+            parts.append((rows.codes[name][start:stop, None] == np.arange(1, column.size)).astype(np.float64))
+    return np.hstack(parts)
+
 
 SHARE = 0.05  # of the budget, to choose the reach
 LEAST_SHRUNK, MOST_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
@@ -69,7 +99,7 @@ class Moments:
                 self._main[name][1:] = False
             start = stop
 
-    def test(self, question: Question) -> MomentTest:
+    def test(self, question: Query) -> MomentTest:
         """The test of one question; a column with one level is independent of all."""
         x, y = self._places[question.x], self._places[question.y]
         if not (x and y):
@@ -188,11 +218,11 @@ def measure(task: Task, harmonics: int | None = None, reach: float | None = None
     return Moments(rows.schema, used, matrix, n, deviation * ROOT_HALF), used
 
 
-def search(task: Task, moments: Moments, stable: bool = True) -> tuple[Found, int]:
+def search(task: Task, moments: Moments, stable: bool = True) -> tuple[SearchOutcome, int]:
     """PC on moments, and how many questions could not be answered."""
     silent = 0
 
-    def answer(batch: list[Question]) -> Answers:
+    def answer(batch: list[Query]) -> Answers:
         nonlocal silent
         found = [moments.test(question) for question in batch]
         answers: list[Answer] = [
@@ -204,21 +234,21 @@ def search(task: Task, moments: Moments, stable: bool = True) -> tuple[Found, in
     asking = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
     # every answer follows from the moments that were released, so a bar may follow the answers
     skeleton = drive(asking, answer, task.stage if stable else silent_stage)
-    return Found(skeleton, ()), silent
+    return SearchOutcome(skeleton, ()), silent
 
 
-def classical(task: Task, harmonics: int = MOST_HARMONICS, stable: bool = True) -> Found:
+def classical(task: Task, harmonics: int = MOST_HARMONICS, stable: bool = True) -> SearchOutcome:
     """The same without noise, for ``method="pc", test="moments"``: not private."""
     rows = _rows(task)
     matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)))
     found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable)
     note = f"PC with tests on moments of features ({harmonics} harmonics) at level {task.level:g}"
-    return Found(found.skeleton, released=("a graph learned from the raw rows",), notes=(note,))
+    return SearchOutcome(found.skeleton, released=("a graph learned from the raw rows",), notes=(note,))
 
 
 def run(
     task: Task, *, harmonics: int | None = None, reach: float | None = None, stable: bool = True
-) -> Found:
+) -> SearchOutcome:
     """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
@@ -232,7 +262,7 @@ def run(
         notes.append(
             f"{silent} {QUESTIONS}: with this many rows and this noise even a perfect dependence would not stand out"
         )
-    return Found(
+    return SearchOutcome(
         found.skeleton,
         released=("second moments of features of all columns, with noise",),
         public=("the features of every column (by its declared bounds or levels)",),

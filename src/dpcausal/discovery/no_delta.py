@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.measured_plan import plan_for
+from dpcausal.discovery.measurer import plan_for
 from dpcausal.privacy.accounting.filter import Filter
 
 SMALL = 1e-6  # the delta compared with

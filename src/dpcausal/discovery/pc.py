@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcausal.citests.method import Method, ValuesMethod
-from dpcausal.citests.question import Question as TestQuestion
-from dpcausal.citests.registry import any_method_named
+from dpcausal.citests.base import Question as TestQuestion
+from dpcausal.citests.base import TableTest, ValueTest
+from dpcausal.citests.registry import make_test
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
 from dpcausal.discovery import moments
-from dpcausal.discovery.search import Answers, Question, pc_search
-from dpcausal.discovery.task import Found, Task, drive, mostly_numbers
+from dpcausal.discovery.search import Answers, Query, pc_search
+from dpcausal.discovery.task import SearchOutcome, Task, drive, mostly_numbers
 from dpcausal.discovery.tests import TestAnswers
 
 AHEAD = 8
 
 
-def run(task: Task, *, test: str | None = None, stable: bool = True, **options: Any) -> Found:
+def run(task: Task, *, test: str | None = None, stable: bool = True, **options: Any) -> SearchOutcome:
     """Run it; nothing is charged and nothing is private."""
     numbers = task.rows is not None and bool(task.rows.values)
     if test is None:
@@ -32,7 +32,7 @@ def run(task: Task, *, test: str | None = None, stable: bool = True, **options: 
         raise InputError("crt needs a law for every column given every set: it can't drive a search")
     if test == "moments":
         return moments.classical(task, stable=stable, **options)
-    if test == "auto" or (numbers and isinstance(any_method_named(test, options), ValuesMethod)):
+    if test == "auto" or (numbers and isinstance(make_test(test, options), ValueTest)):
         answers = TestAnswers(task, test, options, None)
         search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
         skeleton = drive(
@@ -43,12 +43,12 @@ def run(task: Task, *, test: str | None = None, stable: bool = True, **options: 
 
 
 def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> Any:
-    method = any_method_named(test, options)
-    if not isinstance(method, Method):
+    method = make_test(test, options)
+    if not isinstance(method, TableTest):
         raise InputError(f"{test} needs the rows themselves (a Dataset, as dc.read gives), not counts")
     schema = task.counts.schema
 
-    def answer(batch: list[Question]) -> Answers:
+    def answer(batch: list[Query]) -> Answers:
         asked = [TestQuestion.of(schema, *question) for question in batch]
         for question in asked:
             method.check(question)
@@ -64,8 +64,8 @@ def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> 
     return drive(search, answer, task.stage if stable else silent)
 
 
-def _found(skeleton: Any, tests: str, task: Task) -> Found:
-    return Found(
+def _found(skeleton: Any, tests: str, task: Task) -> SearchOutcome:
+    return SearchOutcome(
         skeleton,
         released=("a graph learned from the raw rows",),
         notes=(f"PC with the {tests} test at level {task.level:g}",),

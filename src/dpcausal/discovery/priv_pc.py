@@ -29,12 +29,21 @@ from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.scores import Floats, Scorer, deletable, score
-from dpcausal.discovery.scores_plan import ExaminePlan, SievePlan, in_words, resolution
-from dpcausal.discovery.search import Answer, Answers, Question, pc_search
+from dpcausal.discovery.scores import (
+    ExaminePlan,
+    Floats,
+    On,
+    Scorer,
+    SievePlan,
+    deletable,
+    in_words,
+    resolution,
+    score,
+    scorer_for,
+)
+from dpcausal.discovery.search import Answer, Answers, Query, pc_search
 from dpcausal.discovery.svt_pc import RELEASED
-from dpcausal.discovery.task import Found, Task, drive
-from dpcausal.discovery.value_scores import On, scorer_for
+from dpcausal.discovery.task import SearchOutcome, Task, drive
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.mechanisms.release import begin
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine, SieveSession
@@ -45,7 +54,7 @@ ROUNDING = 1 - 1e-12
 
 
 @dataclass(frozen=True)
-class Design:
+class SieveDesign:
     """A mechanism with what it makes of scores, and in words how it is used."""
 
     mechanism: SieveAndExamine
@@ -66,7 +75,7 @@ class Design:
         return self.sieve.false_hit(dependence) * self.examine.false_hit(dependence)
 
 
-def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> Design:
+def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> SieveDesign:
     """One session for up to ``hits`` hits, pure epsilon."""
     sieve = share * total.epsilon
     mechanism = SieveAndExamine(
@@ -76,12 +85,12 @@ def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> Desi
         hits=hits,
         neighbours=neighbours,
     )
-    return Design(mechanism, f"one noisy threshold for up to {hits} pairs that may be independent")
+    return SieveDesign(mechanism, f"one noisy threshold for up to {hits} pairs that may be independent")
 
 
 def rounds(
     total: Filter, hits: int, share: float, neighbours: Neighbours, n: int | None, subsample: int | None
-) -> Design:
+) -> SieveDesign:
     """A new round after every hit: by rho if there is a delta, else an equal part of epsilon each."""
     if total.rho > 0:
         each = total.rho / hits * ROUNDING
@@ -99,7 +108,7 @@ def rounds(
         subsample=subsample,
         sieve_sensitivity=1.0 if subsample else None,
     )
-    return Design(
+    return SieveDesign(
         mechanism, f"a new noisy threshold after every pair that may be independent, for up to {hits}"
     )
 
@@ -118,14 +127,14 @@ def optimal_subsample(epsilon_sieve: float, n: int) -> int:
 class SieveAnswers:
     """Replies to batches: starts rounds while the budget affords them, then ends the search."""
 
-    def __init__(self, task: Task, design: Design, on: On = "values") -> None:
+    def __init__(self, task: Task, design: SieveDesign, on: On = "values") -> None:
         self._task, self._budget, self._design = task, task.paid(), design
         sampled = design.mechanism.subsample is not None
         self._scorer = scorer_for(task, "table" if sampled else on)
         self._sieve_scorer = self._scorer
         self._session: SieveSession | None = None
 
-    def __call__(self, batch: list[Question]) -> Answers:
+    def __call__(self, batch: list[Query]) -> Answers:
         """True for independent; None for what the budget no longer covers."""
         if not self._ready():
             return None
@@ -150,7 +159,7 @@ class SieveAnswers:
 
     def _sieve_values(
         self,
-        batch: list[Question],
+        batch: list[Query],
         start: int,
         dependence: Floats,
         information: Floats,
@@ -185,7 +194,7 @@ def run(
     subsample: int | str | None = None,
     stable: bool = True,
     on: On = "values",
-) -> Found:
+) -> SearchOutcome:
     """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).
 
     ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal". ``on="table"`` (and
@@ -207,7 +216,7 @@ def run(
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, SieveAnswers(task, ways[best], on))
     words = ways[best].words + (f", on {size:,} rows" if size else "")
-    return Found(skeleton, (RELEASED,), notes=(f"{words}; {in_words(resolutions[best])}",))
+    return SearchOutcome(skeleton, (RELEASED,), notes=(f"{words}; {in_words(resolutions[best])}",))
 
 
 def _subsample_size(

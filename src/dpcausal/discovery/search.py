@@ -26,7 +26,7 @@ from typing import NamedTuple
 from dpcausal.discovery.knowledge import Knowledge, Pair
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     """Is x independent of y given the set? x comes before y, and given is sorted, in the order of columns."""
 
     x: str
@@ -55,7 +55,7 @@ class Skeleton:
         """Unordered pairs still adjacent."""
         return frozenset(frozenset((x, y)) for x in self.columns for y in self.adjacent[x])
 
-    def remove(self, question: Question) -> None:
+    def remove(self, question: Query) -> None:
         """Take an edge out and remember why."""
         self.adjacent[question.x].discard(question.y)
         self.adjacent[question.y].discard(question.x)
@@ -92,7 +92,7 @@ def pc_search(
     max_order: int | None = None,
     stable: bool = True,
     ahead: int = 1,
-) -> Generator[list[Question], Answers, Skeleton]:
+) -> Generator[list[Query], Answers, Skeleton]:
     """Search for the skeleton over ``columns``; drive it with ``send``.
 
     ``ahead`` > 1 asks up to that many sets of an edge at once, for drivers to whom questions are free: answers past the
@@ -128,16 +128,16 @@ def pc_search(
 
 def _order_side_by_side(
     found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge, ahead: int
-) -> Generator[list[Question], Answers, int | None]:
+) -> Generator[list[Query], Answers, int | None]:
     """One order of stable PC: every live edge asks its next sets in each round. Questions asked, None if ended."""
     snapshot = {x: set(near) for x, near in found.adjacent.items()}
     waiting = {pair: sets_for(*pair, order, snapshot, found.columns, known) for pair in pairs}
     total = 0
     while waiting:
-        batch: list[Question] = []
+        batch: list[Query] = []
         for pair in list(waiting):
             sets = list(islice(waiting[pair], ahead))
-            batch += [Question(*pair, given) for given in sets]
+            batch += [Query(*pair, given) for given in sets]
             if len(sets) < ahead:
                 del waiting[pair]
         if not batch:
@@ -164,12 +164,12 @@ def _order_side_by_side(
 
 def _order_one_by_one(
     found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge
-) -> Generator[list[Question], Answers, int | None]:
+) -> Generator[list[Query], Answers, int | None]:
     """One order of the original PC: an edge at a time, neighbours as they are now."""
     total = 0
     for x, y in pairs:
         for given in sets_for(x, y, order, found.adjacent, found.columns, known):
-            answers = yield [Question(x, y, given)]
+            answers = yield [Query(x, y, given)]
             if answers is None:
                 rest = pairs[pairs.index((x, y)) :]
                 found.untested |= {frozenset(pair) for pair in rest}
@@ -181,7 +181,7 @@ def _order_one_by_one(
                 continue
             found.answered.add(frozenset((x, y)))
             if answers[0]:
-                found.remove(Question(x, y, given))
+                found.remove(Query(x, y, given))
                 break
     found.untested &= found.edges
     return total

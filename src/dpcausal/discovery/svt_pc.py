@@ -24,11 +24,9 @@ from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.scores import deletable
-from dpcausal.discovery.scores_plan import SievePlan, in_words, resolution
-from dpcausal.discovery.search import Answer, Answers, Question, pc_search
-from dpcausal.discovery.task import Found, Task, drive
-from dpcausal.discovery.value_scores import On, scorer_for
+from dpcausal.discovery.scores import On, SievePlan, deletable, in_words, resolution, scorer_for
+from dpcausal.discovery.search import Answer, Answers, Query, pc_search
+from dpcausal.discovery.task import SearchOutcome, Task, drive
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.mechanisms.release import begin
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVector, SparseVectorSession
@@ -37,7 +35,7 @@ RELEASED = "for every question that was asked, whether it was found independent"
 
 
 @dataclass(frozen=True)
-class Design:
+class SparseVectorDesign:
     """A mechanism, what it makes of scores, and in words how it is used."""
 
     mechanism: SparseVector
@@ -49,31 +47,31 @@ class Design:
         return SievePlan.of(self.mechanism)
 
 
-def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[Design]:
+def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[SparseVectorDesign]:
     """The ways to spend ``total`` on up to ``positives`` deletions.
 
     >>> [design.words for design in designs(Filter(1.0), 10, Neighbours.REPLACE_ONE)]
     ['one noisy threshold for up to 10 deletions of edges']
     """
     once = SparseVector(sensitivity=1.0, epsilon=total.epsilon, positives=positives, neighbours=neighbours)
-    found = [Design(once, f"one noisy threshold for up to {positives} deletions of edges")]
+    found = [SparseVectorDesign(once, f"one noisy threshold for up to {positives} deletions of edges")]
     if total.rho > 0:
         each = math.sqrt(2 * total.rho / positives) * (1 - 1e-12)
         rounds = SparseVector(sensitivity=1.0, epsilon=each, neighbours=neighbours)
         words = f"a new noisy threshold after every deletion of an edge, for up to {positives}"
-        found.append(Design(rounds, words))
+        found.append(SparseVectorDesign(rounds, words))
     return found
 
 
 class SvtAnswers:
     """Replies to batches: starts sessions while the budget affords them, then ends the search."""
 
-    def __init__(self, task: Task, design: Design, on: On = "values") -> None:
+    def __init__(self, task: Task, design: SparseVectorDesign, on: On = "values") -> None:
         self._budget, self._design = task.paid(), design
         self._scorer = scorer_for(task, on)
         self._session: SparseVectorSession | None = None
 
-    def __call__(self, batch: list[Question]) -> Answers:
+    def __call__(self, batch: list[Query]) -> Answers:
         """True for independent; None for what the budget no longer covers."""
         if not self._ready():
             return None
@@ -97,7 +95,7 @@ class SvtAnswers:
         return True
 
 
-def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On = "values") -> Found:
+def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On = "values") -> SearchOutcome:
     """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
 
     A smaller number means less noise, and edges beyond it stay untested. It must be chosen from public knowledge.
@@ -112,4 +110,4 @@ def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On
     best = resolutions.index(min(resolutions))
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, SvtAnswers(task, ways[best], on))
-    return Found(skeleton, (RELEASED,), notes=(f"{ways[best].words}; {in_words(resolutions[best])}",))
+    return SearchOutcome(skeleton, (RELEASED,), notes=(f"{ways[best].words}; {in_words(resolutions[best])}",))

@@ -11,7 +11,7 @@ from dpcausal.core.progress import Stage, silent
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Knowledge, Pair
-from dpcausal.discovery.search import Answers, Question, Skeleton
+from dpcausal.discovery.search import Answers, Query, Skeleton
 from dpcausal.privacy.budget import Budget
 
 
@@ -46,7 +46,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchOutcome:
     """A skeleton with its separating sets, what was released to get there, and remarks in words."""
 
     skeleton: Skeleton
@@ -65,8 +65,8 @@ def mostly_numbers(columns: Sequence[str], numeric: Collection[str]) -> bool:
 
 
 def drive(
-    search: Generator[list[Question], Answers, Skeleton],
-    answer: Callable[[list[Question]], Answers],
+    search: Generator[list[Query], Answers, Skeleton],
+    answer: Callable[[list[Query]], Answers],
     stage: Stage = silent,
 ) -> Skeleton:
     """Run a search to its end with ``answer`` replying to each batch (None ends it).
@@ -97,6 +97,6 @@ def _skeleton(stop: StopIteration) -> Skeleton:
     return found
 
 
-def _shape(batch: list[Question]) -> tuple[int, int]:
+def _shape(batch: list[Query]) -> tuple[int, int]:
     """(order of the questions, how many edges they are about)."""
     return len(batch[0].given) if batch else 0, len({(question.x, question.y) for question in batch})

@@ -15,15 +15,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpcausal.citests.choice import method_for
-from dpcausal.citests.method import ValuesMethod
-from dpcausal.citests.question import Question as TestQuestion
-from dpcausal.citests.registry import any_method_named
+from dpcausal.citests.base import Question as TestQuestion
+from dpcausal.citests.base import ValueTest
+from dpcausal.citests.choice import choose_name
+from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.discovery.scores import deletable
-from dpcausal.discovery.search import Answer, Answers, Question, pc_search
-from dpcausal.discovery.task import Found, Task, drive
+from dpcausal.discovery.search import Answer, Answers, Query, pc_search
+from dpcausal.discovery.task import SearchOutcome, Task, drive
 from dpcausal.privacy.accounting.filter import Filter
 
 QUESTIONS_A_PAIR = 5.0
@@ -51,7 +51,7 @@ class TestAnswers:
         self._sessions: dict[str, Session] = {}
         self._schema = task.counts.schema
 
-    def __call__(self, batch: list[Question]) -> Answers:
+    def __call__(self, batch: list[Query]) -> Answers:
         """True for independent; None from the first test on that is refused.
 
         The total is entered in the ledger with the first charge, so a ledger refuses then or never.
@@ -66,18 +66,18 @@ class TestAnswers:
                 break
         return answers + [None] * (len(batch) - len(answers)) if answers else None
 
-    def _session(self, question: Question) -> Session:
+    def _session(self, question: Query) -> Session:
         """The session of the test that this question is for."""
         asked = TestQuestion.of(self._schema, *question)
-        name = method_for(asked, self._epsilon, self._task.n) if self._test == "auto" else self._test
+        name = choose_name(asked, self._epsilon, self._task.n) if self._test == "auto" else self._test
         if name not in self._sessions:
             task = self._task
-            method = any_method_named(name, self._options)
+            method = make_test(name, self._options)
             if method.own_delta:
                 raise InputError(
                     f"{name} with these options needs a delta for each test: ask ci_test instead"
                 )
-            by_values = isinstance(method, ValuesMethod) and task.rows is not None
+            by_values = isinstance(method, ValueTest) and task.rows is not None
             self._sessions[name] = Session(
                 task.rows if by_values and task.rows is not None else task.counts,
                 method,
@@ -96,7 +96,7 @@ class TestAnswers:
 
 def run(
     task: Task, *, test: str = "auto", test_epsilon: float | None = None, stable: bool = True, **options: Any
-) -> Found:
+) -> SearchOutcome:
     """Discover; ``test_epsilon`` is what one test costs. Other options go to the test."""
     budget, known = task.paid(), task.known
     if test == "crt":
@@ -107,7 +107,7 @@ def run(
         raise InputError(f"test_epsilon must lie above 0 and up to epsilon, not {test_epsilon!r}")
     answers = TestAnswers(task, test, options, cost)
     skeleton = drive(pc_search(task.columns, known, max_order=task.max_order, stable=stable), answers)
-    return Found(
+    return SearchOutcome(
         skeleton,
         ("for every question that was asked, the outcome of a private test",),
         notes=(f"Tests: {answers.names}; epsilon {cost:.3g} for each",),

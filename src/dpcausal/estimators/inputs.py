@@ -19,7 +19,7 @@ from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import Columns, open_source
+from dpcausal.data.sources import ColumnSource, open_source
 
 LEAST = 2  # columns in a graph
 
@@ -50,7 +50,7 @@ def _columns(X: Any, schema: Schema | Column | None) -> tuple[Mapping[str, Any],
         or hasattr(X, "schema")
     ):
         found = open_source(X)
-        if not isinstance(found, Columns):
+        if not isinstance(found, ColumnSource):
             raise InputError(f"can't fit on {type(X).__name__}: read it with dc.read first")
         _check_shape((-1, len(found.names)))
         return found.whole, True

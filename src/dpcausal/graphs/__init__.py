@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dpcausal.graphs.cpdag import cpdag
-from dpcausal.graphs.extend import extend
+from dpcausal.graphs.equivalence import cpdag, extend, meek, orient, v_structure_arrows
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.metrics import Scores, arrowhead_scores, cpdag_scores, shd, skeleton_scores
-from dpcausal.graphs.orient import meek, orient, v_structure_arrows
 from dpcausal.graphs.separation import d_separated, reachable
 
 __all__ = [

@@ -16,7 +16,7 @@ from collections.abc import Hashable, Set
 from typing import NamedTuple
 
 from dpcausal.core.errors import InputError
-from dpcausal.graphs.cpdag import cpdag
+from dpcausal.graphs.equivalence import cpdag
 from dpcausal.graphs.graph import Graph
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.kernels import null as kernel
+from dpcausal.gwas import kernels
 
 Floats = NDArray[np.float64]
 Score = Callable[[Floats, Floats], Floats]
@@ -89,7 +89,7 @@ class NullLaw:
         """sup over the range of P(chi2 >= cut)."""
         margins = self.lower()
         out = np.empty(len(margins))
-        kernel.chi2_tails(float(cut), float(self.n1), float(self.n0), margins, out)
+        kernels.chi2_tails(float(cut), float(self.n1), float(self.n0), margins, out)
         return float(out.max())
 
     def chi2_cut(self, level: float) -> float:
@@ -124,7 +124,7 @@ class NullLaw:
         """The same at any margins, rounded up to ``tolerance`` noise scales."""
         values, mass = self.laws(statistic, margins)
         out = np.empty(len(values))
-        kernel.noisy_cuts(level, values, mass, up, down, tolerance, out)
+        kernels.noisy_cuts(level, values, mass, up, down, tolerance, out)
         return out
 
     def noisy_tails(self, statistic: Score, cuts: Floats, up: float, down: float) -> Floats:
@@ -132,7 +132,7 @@ class NullLaw:
         values, mass = self.laws(statistic, self.lower())
         tails = [
             max(
-                float(kernel.noisy_tail(float(cut), v, w, up, down))
+                float(kernels.noisy_tail(float(cut), v, w, up, down))
                 for v, w in zip(values, mass, strict=True)
             )
             for cut in cuts
@@ -143,7 +143,7 @@ class NullLaw:
         """Values of the statistic and their probabilities, a row for each margin."""
         shape = (len(margins), NODES)
         c11, c10, mass = np.empty(shape), np.empty(shape), np.empty(shape)
-        kernel.fill_laws(float(self.n1), float(self.n0), margins, c11, c10, mass)
+        kernels.fill_laws(float(self.n1), float(self.n0), margins, c11, c10, mass)
         return statistic(c11.ravel(), c10.ravel()).reshape(shape), mass
 
     def per_snp(self, cuts: Floats, frequencies: Floats) -> Floats:

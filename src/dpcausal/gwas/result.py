@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.gwas.variants import Variant
+from dpcausal.gwas.cohort import Variant
 
 COLUMNS = ("CHR", "SNP", "BP", "A1", "A2", "STAT_DP", "P_DP", "DECISION")
 

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.counting import GenotypeCounts
+from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.floor import floor_of, least_minor_count
 from dpcausal.gwas.null_law import Floats
-from dpcausal.gwas.plan import FIXED_LABELS, RISK, UNITS, Method, Plan, Unit
+from dpcausal.gwas.plan import FIXED_LABELS, RISK, UNITS, Method, ScreenPlan, Unit
 from dpcausal.gwas.result import Hit, Screening
 from dpcausal.gwas.statistics import Name
 from dpcausal.privacy.budget import Budget
@@ -41,7 +41,7 @@ SAID = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Screen(Plan):
+class Screen(ScreenPlan):
     """A plan that can be run."""
 
     def public(self, counts: GenotypeCounts, frequencies: bool) -> list[str]:

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.counting import MAGIC, SNP_MAJOR, GenotypeCounts
-from dpcausal.gwas.kernels.packing import pack_genotypes
-from dpcausal.gwas.variants import Variant
+from dpcausal.gwas.cohort import MAGIC, SNP_MAJOR, GenotypeCounts, Variant
+from dpcausal.gwas.kernels import pack_genotypes
 
 CHROMOSOMES = 22
 UNIT = 2**16

@@ -14,8 +14,7 @@ from dpcausal.gwas.null_law import chi2_quantile
 from dpcausal.gwas.plan import FIXED_LABELS, UNITS, Unit
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import Laplace, release
-from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
-from dpcausal.stats.unit_circle_worst import worst_tail
+from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity, worst_tail
 
 
 @dataclass(frozen=True)

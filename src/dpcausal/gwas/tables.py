@@ -16,9 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.counting import GenotypeCounts
-from dpcausal.gwas.phenotype import read_lines
-from dpcausal.gwas.variants import Variant
+from dpcausal.gwas.cohort import GenotypeCounts, Variant, read_lines
 
 Entry = tuple[Variant, int, int, int]  # SNP, hom1, het, hom2
 

@@ -4,8 +4,7 @@ here."""
 from __future__ import annotations
 
 from dpcausal.networks import clinic
-from dpcausal.networks.bif import read_bif
-from dpcausal.networks.bif_writer import write_bif
+from dpcausal.networks.bif import read_bif, write_bif
 from dpcausal.networks.library import load, names
 from dpcausal.networks.network import Network, Variable
 

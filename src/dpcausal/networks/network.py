@@ -161,7 +161,7 @@ class Network:
 
     def write_bif(self, path: str | os.PathLike[str]) -> None:
         """Write the network to a .bif file. See ``bif``."""
-        from dpcausal.networks.bif_writer import write_bif
+        from dpcausal.networks.bif import write_bif
 
         write_bif(self, path)
 

@@ -25,10 +25,8 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.task import mostly_numbers
-from dpcausal.planning.designs import Design
-from dpcausal.planning.orders import Aim, OrderPlan, order_plan, places_of, table_at
+from dpcausal.planning.designs import Aim, NoiseDesign, OrderPlan, chosen, order_plan, places_of, table_at
 from dpcausal.planning.power import least_dependence
-from dpcausal.planning.sieve import chosen
 from dpcausal.privacy.accounting.filter import check_total
 
 MOST_ORDERS = 5  # shown unless more are asked for
@@ -49,7 +47,7 @@ class Plan:
 
     columns: tuple[str, ...]
     aim: Aim
-    design: Design
+    design: NoiseDesign
     orders: tuple[OrderPlan, ...]
     levels: tuple[str, ...]
     coarser: tuple[float, ...] | None = None
@@ -174,7 +172,7 @@ def plan(
         max_order = checked_count(max_order, "max_order")
     last = min(highest, MOST_ORDERS - 1 if max_order is None else max_order)
     _check_blocks(sizes, last, aim.pair)
-    design = Design(sizes, rows, float(epsilon), float(delta), relation)
+    design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation)
     sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
     orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
     names = tuple(name for name, column in declared.items() if column.size > 1)
@@ -186,7 +184,7 @@ def plan(
 
 
 def _coarser(
-    design: Design, aim: Aim, orders: tuple[OrderPlan, ...], numeric: list[bool]
+    design: NoiseDesign, aim: Aim, orders: tuple[OrderPlan, ...], numeric: list[bool]
 ) -> tuple[float, ...] | None:
     """The least w of the same columns with at most four bins a number."""
     sizes = tuple(

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
-from dpcausal.planning.orders import smallest
+from dpcausal.planning.designs import smallest
 
 if TYPE_CHECKING:
     from dpcausal.planning.plan import Plan

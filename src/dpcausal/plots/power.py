@@ -23,7 +23,7 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
 
     Everything drawn follows from the schema, the number of rows and the budget: no data is touched.
     """
-    from dpcausal.planning.orders import expected
+    from dpcausal.planning.designs import expected
     from dpcausal.planning.power import power_of
 
     axes = axes_of(ax, 6.0, 3.8)

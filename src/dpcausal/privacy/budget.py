@@ -37,8 +37,8 @@ from dpcausal.core import entropy
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, known_limits, weak_promise
-from dpcausal.privacy.accounting.exact import exact, left_of
-from dpcausal.privacy.accounting.filter import Filter, Reading, Spent
+from dpcausal.privacy.accounting.composition import exact, left_of
+from dpcausal.privacy.accounting.filter import Filter, PrivacyCost, Spent
 from dpcausal.privacy.events import Event
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Budget:
         """How much rho is left; 0 when the total has no delta outside its reserve."""
         return float(left_of(self._spent.rho, exact(self.total.rho)))
 
-    def reading(self) -> Reading:
+    def reading(self) -> PrivacyCost:
         """The odometer: what the events so far would cost had they been fixed in advance."""
         return self.total.reading(self._spent)
 
@@ -195,7 +195,7 @@ class Budget:
         why = not_private or (None if self._secure() else SEEDED)
         reading = self.reading()
         fixed = not adaptive or not self._events
-        guarantee = reading if fixed else Reading(self.total.epsilon, self.total.delta, "filter")
+        guarantee = reading if fixed else PrivacyCost(self.total.epsilon, self.total.delta, "filter")
         definition, parameters = self._definition(guarantee)
         return PrivacyStatement(
             private=why is None,
@@ -220,14 +220,14 @@ class Budget:
     def _secure(self) -> bool:
         return self._epoch is not None and entropy.secure_since(self._epoch)
 
-    def _definition(self, guarantee: Reading) -> tuple[str, dict[str, float]]:
+    def _definition(self, guarantee: PrivacyCost) -> tuple[str, dict[str, float]]:
         if guarantee.delta == 0:
             return "pure", {"epsilon": guarantee.epsilon}
         if guarantee.by == "rho" and self._spent.delta == 0:
             return "zCDP", {"rho": float(self._spent.rho)}
         return "approximate", {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
-    def _composition(self, guarantee: Reading) -> str:
+    def _composition(self, guarantee: PrivacyCost) -> str:
         """How costs add up, in plain words, then in the field's own."""
         if guarantee.by in ("epsilon", "rho"):
             plain = "what to ask was fixed before this call saw any answer, and the costs are added up"

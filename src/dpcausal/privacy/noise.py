@@ -35,8 +35,15 @@ from dpcausal.core import entropy
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import seeded
-from dpcausal.privacy.coins import bernoulli, bernoulli_exp, categorical, coin, permutation, uniform_below
-from dpcausal.privacy.many_coins import bernoulli_exp_many
+from dpcausal.privacy.coins import (
+    bernoulli,
+    bernoulli_exp,
+    bernoulli_exp_many,
+    categorical,
+    coin,
+    permutation,
+    uniform_below,
+)
 
 __all__ = [
     "Integers",

@@ -1,4 +1,14 @@
-"""Kernel ridge regression of several targets on the same columns, one factorisation for all of them.
+"""Cholesky factor of a large matrix in square tiles: half the memory of LAPACK's, and safe at every size.
+
+    A = L L',   tiles A_ij for i >= j only
+
+Tile by tile (right-looking): factor A_kk, solve L_ik = A_ik L_kk'^-1, subtract L_ik L_jk' from A_ij. Every step is one
+BLAS-3 call on tiles of at most ``TILE`` rows, so the calls stay far below the size at which two-threaded OpenBLAS
+fails (n = 20,000), and 20,000 rows take 1.7 GB instead of 3.2.
+
+**Cost** n^3/3 multiplications, n^2/2 numbers.
+
+Kernel ridge regression of several targets on the same columns, one factorisation for all of them.
 
     minimise (lambda/2) ||w||^2 + (1/n) sum_i (u_i - w.phi(z_i))^2
 
@@ -12,15 +22,72 @@ a and n + a, and rounding moves them by far less than a.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
 
 from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
-from dpcausal.regression.cholesky import TiledCholesky
 from dpcausal.regression.kernel import Kernel
 
 Matrix = NDArray[np.float64]
+TILE = 2048
+
+
+class TiledCholesky:
+    """The factor of the n x n matrix whose block (rows i0:i1, columns j0:j1) is ``block(i0, i1, j0, j1)``.
+
+    Only blocks on and below the diagonal are asked for, each once; they may be overwritten.
+
+    >>> a = np.array([[4.0, 2.0], [2.0, 3.0]])
+    >>> TiledCholesky(2, lambda i, k, j, m: a[i:k, j:m].copy()).solve(np.array([[8.0], [7.0]])).round(9).tolist()
+    [[1.25], [1.5]]
+    """
+
+    def __init__(self, n: int, block: Callable[[int, int, int, int], Matrix], tile: int = TILE) -> None:
+        self.cuts = [*range(0, n, tile), n]
+        spans = list(pairwise(self.cuts))
+        self._tiles: list[list[Matrix]] = [
+            [np.asfortranarray(block(i0, i1, j0, j1)) for j0, j1 in spans[: i + 1]]
+            for i, (i0, i1) in enumerate(spans)
+        ]
+        self._factor()
+
+    def _factor(self) -> None:
+        tiles = self._tiles
+        for k in range(len(tiles)):
+            tiles[k][k], info = lapack.dpotrf(tiles[k][k], lower=1, clean=1, overwrite_a=1)
+            if info:
+                raise np.linalg.LinAlgError("the matrix is not positive definite")
+            for i in range(k + 1, len(tiles)):
+                tiles[i][k] = blas.dtrsm(
+                    1.0, tiles[k][k], tiles[i][k], side=1, lower=1, trans_a=1, overwrite_b=1
+                )
+            for i in range(k + 1, len(tiles)):
+                for j in range(k + 1, i):
+                    tiles[i][j] = blas.dgemm(
+                        -1.0, tiles[i][k], tiles[j][k], 1.0, tiles[i][j], trans_b=1, overwrite_c=1
+                    )
+                tiles[i][i] = blas.dsyrk(-1.0, tiles[i][k], 1.0, tiles[i][i], lower=1, overwrite_c=1)
+
+    def solve(self, right: Matrix) -> Matrix:
+        """A^-1 right, for any number of right-hand sides."""
+        spans = list(pairwise(self.cuts))
+        parts = [np.asfortranarray(right[i0:i1], dtype=np.float64) for i0, i1 in spans]
+        for i in range(len(spans)):
+            for j in range(i):
+                parts[i] = parts[i] - self._tiles[i][j] @ parts[j]
+            parts[i] = blas.dtrsm(1.0, self._tiles[i][i], parts[i], lower=1)
+        for i in reversed(range(len(spans))):
+            for j in range(i + 1, len(spans)):
+                parts[i] = parts[i] - self._tiles[j][i].T @ parts[j]
+            parts[i] = blas.dtrsm(1.0, self._tiles[i][i], parts[i], lower=1, trans_a=1)
+        return np.concatenate(parts, axis=0) if parts else np.zeros_like(right, dtype=np.float64)
+
+
 MOST_ROWS = 20_000
 
 

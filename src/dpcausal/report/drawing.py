@@ -12,7 +12,7 @@ from unicodedata import east_asian_width
 
 from dpcausal.discovery.result_words import grade
 from dpcausal.graphs.graph import Graph
-from dpcausal.report.edge_words import Marks
+from dpcausal.report.edge_words import EdgeNotes
 from dpcausal.report.layout import layout
 from dpcausal.report.routes import HEIGHT, Line, frame, lines, row
 
@@ -43,7 +43,7 @@ def node_words(graph: Graph, name: str) -> str:
     return f"{name}: " + ("; ".join(f"{label} {', '.join(names)}" for label, names in parts) or "no edges")
 
 
-def svg(graph: Graph, marks: Marks | None = None, name: str = "graph") -> str:
+def svg(graph: Graph, marks: EdgeNotes | None = None, name: str = "graph") -> str:
     """An ``<svg>`` element that scales with its container; every edge and node has a hover text.
 
     ``name`` is its id; two drawings on one page need different ones.
@@ -61,7 +61,7 @@ def svg(graph: Graph, marks: Marks | None = None, name: str = "graph") -> str:
         "</defs>",
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
-    parts += [_edge(graph, line, marks or Marks(), f"{name}-head") for line in drawn]
+    parts += [_edge(graph, line, marks or EdgeNotes(), f"{name}-head") for line in drawn]
     for node in graph.nodes:
         x, y, box = places.x[node], row(places.layer[node]), width[node]
         words = escape(node_words(graph, node))
@@ -73,7 +73,7 @@ def svg(graph: Graph, marks: Marks | None = None, name: str = "graph") -> str:
     return "\n".join([*parts, "</g>", "</svg>"])
 
 
-def _edge(graph: Graph, line: Line, marks: Marks, marker: str) -> str:
+def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
     upward = arrow and (line.lower, line.upper) in graph.directed

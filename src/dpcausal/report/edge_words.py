@@ -18,7 +18,7 @@ CONFLICT = "answers contradict each other about its direction"
 
 
 @dataclass(frozen=True)
-class Marks:
+class EdgeNotes:
     """What is known of edges besides the graph: untested ones, confidence, what was declared, contradictions."""
 
     untested: Collection[Pair] = ()
@@ -30,7 +30,7 @@ class Marks:
     repeats: int | None = None
 
     @classmethod
-    def of(cls, result: DiscoveryResult) -> Marks:
+    def of(cls, result: DiscoveryResult) -> EdgeNotes:
         """Those of a result; an edge that was required has no confidence, for it is found whatever the data.
 
         Of declared arrows only those count whose edge is there: no other had a say in the directions.

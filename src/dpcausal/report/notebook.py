@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpcausal.discovery.headline import headline
 from dpcausal.discovery.result_words import missing_words, pairs_words, tiers_words
 from dpcausal.report.drawing import svg
-from dpcausal.report.edge_words import Marks
+from dpcausal.report.edge_words import EdgeNotes
 from dpcausal.report.words import banners
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ STYLE = """\
 def html(result: DiscoveryResult) -> str:
     """The piece; edges and boxes tell themselves in words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
-    drawing = svg(result.drawn, Marks.of(result), name)
+    drawing = svg(result.drawn, EdgeNotes.of(result), name)
     lead = f"{headline(result)}."
     remarks = [f"Not fully tested, kept: {pairs_words(result, result.untested)}."] if result.untested else []
     remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement

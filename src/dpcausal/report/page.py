@@ -18,7 +18,7 @@ from dpcausal.discovery.result_files import STATEMENT, graph_json
 from dpcausal.discovery.result_words import GIVEN_OUT, HINT, SURE, again_words, arrow_words, grade
 from dpcausal.report import words
 from dpcausal.report.drawing import svg
-from dpcausal.report.edge_words import Marks
+from dpcausal.report.edge_words import EdgeNotes
 from dpcausal.report.fields import FIELDS, HEADINGS
 from dpcausal.report.origin import Origin
 from dpcausal.report.spending import chart, rows, steps, unit_words
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
 
 
-def edge_rows(result: DiscoveryResult, marks: Marks) -> list[dict[str, Any]]:
+def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
     """Every edge for the table below the drawing."""
     return [
         {
@@ -41,7 +41,7 @@ def edge_rows(result: DiscoveryResult, marks: Marks) -> list[dict[str, Any]]:
     ]
 
 
-def keys(result: DiscoveryResult, marks: Marks) -> list[tuple[str, str, bool]]:
+def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[tuple[str, str, bool]]:
     """(class of a line, what it means, whether it has a head) of every kind of line that is drawn."""
     drawn, pairs = result.drawn, result.graph.skeleton
     grades = {grade(marks.confidence[pair]) for pair in pairs if pair in marks.confidence}
@@ -72,7 +72,7 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
     found = steps(result.privacy)
     charged = rows(statement["events"])
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
-    marks = Marks.of(result)
+    marks = EdgeNotes.of(result)
     return environment.get_template("report.html").render(
         title=title,
         result=result,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcausal.planning.designs import Design
-from dpcausal.planning.orders import Aim, expected
+from dpcausal.planning.designs import Aim, NoiseDesign, expected
 from dpcausal.planning.power import least_dependence
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def reach_words(result: DiscoveryResult) -> str:
     asked, sizes = result.privacy.asked, tuple(size for size in result.sizes if size > 1)
     if result.method != "measured" or not result.rows or "epsilon" not in asked or len(sizes) < 3:
         return ""
-    design = Design(sizes, result.rows, asked["epsilon"], asked["delta"], result.privacy.neighbours)
+    design = NoiseDesign(sizes, result.rows, asked["epsilon"], asked["delta"], result.privacy.neighbours)
     aim = Aim(result.rows, result.level, POWER, USUAL, None)
     if math.prod(sorted(sizes)[-3:]) > MOST_CELLS:
         return ""
@@ -45,7 +44,7 @@ def reach_words(result: DiscoveryResult) -> str:
     )
 
 
-def _least(design: Design, order: int, which: str, aim: Aim) -> str:
+def _least(design: NoiseDesign, order: int, which: str, aim: Aim) -> str:
     table = expected(design, order, which, aim)
     found = least_dependence(table, aim.level, aim.power)
     return f"w = {found:.2g}" if found < (min(table.x, table.y) - 1) ** 0.5 else "nothing, however strong"

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from dpcausal.core import entropy, public_random
+from dpcausal.core import entropy
+from dpcausal.core import entropy as public_random
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 
@@ -68,7 +69,7 @@ def median_law(m: int, epsilon: float, cells: int = CELLS) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _simulated_law(m: int, epsilon: float, cells: int, epoch: int) -> tuple[float, ...]:
-    rng = public_random.generator()
+    rng = public_random.public_generator()
     law = np.zeros(cells)
     for _ in range(DRAWS // BATCH):
         counts = rng.multinomial(m, np.full(cells, 1.0 / cells), size=BATCH)

@@ -1,4 +1,13 @@
-"""Pearson's chi-squared and the likelihood ratio G, summed over blocks: the classical tests.
+"""How far one genotype moves Pearson's chi-squared of a 2 x 2 table with fixed group sizes: the output baseline.
+
+**Formula.** Delta = (N^2/(N0 N1)) (1 - 1/(max(N0, N1) + 1)), N0 and N1 the public sizes of the two groups.
+**Guarantee** exact supremum for *labels fixed*: one row keeps its group and changes its other, binary value
+(``chi2_sensitivity.proof.md``); attained. With only N fixed there is no bound below N: a group of one row can
+appear or vanish. Used for chi2 + Lap(Delta/epsilon), which the unit circle and the distance score beat.
+
+References: Uhler, Slavkovic & Fienberg 2013 (the same number for 3 x 2 tables, equal groups).
+
+Pearson's chi-squared and the likelihood ratio G, summed over blocks: the classical tests.
 
 **Formula.** chi2 = sum (O - E)^2/E, G = 2 sum O ln(O/E), E = row sum x column sum/block size, over all cells of
 all blocks. **Guarantee** none: both are far too sensitive to release (``chi2_sensitivity.py`` for the one case with
@@ -11,24 +20,62 @@ of freedom: p-value 1, independent. ``declared_dof`` gives the public k (r - 1)(
 **Null law** chi-squared with these degrees of freedom, no continuity correction; poor where expected counts are
 below about 5. **Cost** O(cells), one pass.
 References: [1] Agresti 2013, sections 3.2 and 6.3.
+
+Chi-squared and G with their mean and variance given the margins: p-values that hold on small parts.
+
+The chi-squared law is wrong where blocks have few rows, and always in the same direction: in parts of 178 rows in 64
+blocks G is below p = .5 with probability .998 under independence. One test hides that; a median or a count over many
+parts adds it up. Given the margins of a block of N rows, r and c live levels,
+
+    E chi2 = N (r-1)(c-1)/(N-1)
+    Var chi2 = 2 N/(N-3) (v_x - w_x)(v_y - w_y) + N^2/(N-1) w_x w_y
+    v_x = (r-1)(N-r)/(N-1),  w_x = (sum N/R_i - r^2)/(N-2)
+
+exactly [1] (enumerated in the tests); E G is exact too, a sum over cells of E[O ln O] for hypergeometric O; Var G is
+taken as Var chi2 (E G/E chi2)^2, between 7% below and 43% above the truth in the tables of 3 to 7 rows enumerated. The
+sum over blocks is referred to a gamma law of that mean and variance.
+**Null law** approximate (gamma), right in its first two moments (G: the first) whatever the size of blocks.
+**Guarantee** none: for
+parts inside a mechanism. **Cost** O(cells), for G times the width of a hypergeometric law.
+**Edge cases**: a statistic that the margins leave no choice (variance 0) gives p = 1.
+
+References: [1] Haldane 1940; Lewis, Saunders & Westcott 1984.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
+from dpcausal.core.compiled import jit
+from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import checked_blocks
+from dpcausal.stats.measured import gamma_pvalue
 
-F = TypeVar("F", bound=Callable[..., Any])
-_jit: Callable[[F], F] = nb.njit(nogil=True, cache=True)
+
+def checked_groups(n0: int, n1: int) -> tuple[int, int]:
+    """Both public group sizes, at least 1."""
+    if n0 < 1 or n1 < 1:
+        raise InputError(f"both groups need at least one row, not {n0} and {n1}")
+    return n0, n1
+
+
+@proved("chi2_sensitivity.proof.md")
+def chi2_sensitivity(n0: int, n1: int) -> float:
+    """Delta for group sizes ``n0`` and ``n1``.
+
+    >>> chi2_sensitivity(10, 10)
+    3.6363636363636362
+    """
+    n0, n1 = checked_groups(n0, n1)
+    most = max(n0, n1)
+    return (n0 + n1) ** 2 / (n0 * n1) * (most / (most + 1))
 
 
 @dataclass(frozen=True)
@@ -40,7 +87,7 @@ class Chi2Test:
     pvalue: float
 
 
-@_jit
+@jit()
 def margins(block: Any, rows: Any, columns: Any) -> Any:
     """Sums over the columns and over the rows of one table, into ``rows`` and ``columns``; returns the total."""
     rows[:] = 0.0
@@ -54,7 +101,7 @@ def margins(block: Any, rows: Any, columns: Any) -> Any:
     return n
 
 
-@_jit
+@jit()
 def _over_blocks(blocks: Any, likelihood: Any) -> Any:
     """(statistic, degrees of freedom) of all blocks."""
     k, r, c = blocks.shape
@@ -123,3 +170,100 @@ def declared_dof(blocks: NDArray[np.int64]) -> int:
     """
     k, r, c = blocks.shape
     return int(k * (r - 1) * (c - 1))
+
+
+@jit()
+def _log_mean(a: Any, b: Any, n: Any) -> Any:
+    """E[O ln(O n/(a b))] for O hypergeometric: a of n rows in the level of x, b in that of y."""
+    centre = a * b / n
+    reach = 10.0 * math.sqrt(centre * (n - a) * (n - b) / (n * max(n - 1.0, 1.0))) + 20.0
+    start = min(max(math.floor((a + 1.0) * (b + 1.0) / (n + 2.0)), max(0.0, a + b - n)), min(a, b))
+    mass, total = 0.0, 0.0
+    weight, o = 1.0, start
+    while o <= min(min(a, b), centre + reach):
+        mass += weight
+        if o > 0.0:
+            total += weight * o * math.log(o * n / (a * b))
+        weight *= (a - o) * (b - o) / ((o + 1.0) * (n - a - b + o + 1.0))
+        o += 1.0
+    weight, o = 1.0, start
+    while o > max(max(0.0, a + b - n), centre - reach):
+        weight *= o * (n - a - b + o) / ((a - o + 1.0) * (b - o + 1.0))
+        o -= 1.0
+        mass += weight
+        if o > 0.0:
+            total += weight * o * math.log(o * n / (a * b))
+    return total / mass
+
+
+@jit()
+def _moments(blocks: Any, likelihood: Any) -> Any:
+    """(statistic, mean, variance) summed over blocks."""
+    k, r, c = blocks.shape
+    rows, columns = np.empty(r), np.empty(c)
+    value, mean, variance = 0.0, 0.0, 0.0
+    for i in range(k):
+        n = margins(blocks[i], rows, columns)
+        live_x, live_y, inverse_x, inverse_y = 0.0, 0.0, 0.0, 0.0
+        for a in range(r):
+            if rows[a] > 0.0:
+                live_x += 1.0
+                inverse_x += n / rows[a]
+        for b in range(c):
+            if columns[b] > 0.0:
+                live_y += 1.0
+                inverse_y += n / columns[b]
+        if live_x < 2.0 or live_y < 2.0:
+            continue
+        own_mean = n * (live_x - 1.0) * (live_y - 1.0) / (n - 1.0)
+        own_variance = 0.0
+        if n > 2.0:
+            wx = (inverse_x - live_x**2) / (n - 2.0)
+            wy = (inverse_y - live_y**2) / (n - 2.0)
+            own_variance = n * n / (n - 1.0) * wx * wy
+            if n > 3.0:
+                vx = (live_x - 1.0) * (n - live_x) / (n - 1.0)
+                vy = (live_y - 1.0) * (n - live_y) / (n - 1.0)
+                own_variance += 2.0 * n / (n - 3.0) * (vx - wx) * (vy - wy)
+        of_g = 0.0
+        for a in range(r):
+            for b in range(c):
+                expected = rows[a] * columns[b] / n
+                if expected == 0.0:
+                    continue
+                seen = blocks[i, a, b]
+                if likelihood:
+                    of_g += 2.0 * _log_mean(rows[a], columns[b], n)
+                    if seen > 0:
+                        value += 2.0 * seen * math.log(seen / expected)
+                else:
+                    value += (seen - expected) ** 2 / expected
+        if likelihood:
+            own_variance *= (of_g / own_mean) ** 2
+            own_mean = of_g
+        mean += own_mean
+        variance += max(own_variance, 0.0)
+    return value, mean, variance
+
+
+def _pvalue(blocks: ArrayLike, likelihood: bool) -> float:
+    value, mean, variance = _moments(checked_blocks(blocks), likelihood)
+    return gamma_pvalue(value, mean, variance) if variance > 1e-9 * mean * mean else 1.0
+
+
+def pearson_moment_pvalue(blocks: ArrayLike) -> float:
+    """P(chi-squared at least as large) given the margins, by two moments.
+
+    >>> round(pearson_moment_pvalue([[[10, 20], [30, 5]], [[0, 0], [4, 4]]]), 7) < 5e-5
+    True
+    """
+    return _pvalue(blocks, False)
+
+
+def likelihood_moment_pvalue(blocks: ArrayLike) -> float:
+    """The same for G.
+
+    >>> likelihood_moment_pvalue([[[1, 0], [0, 1]]])
+    1.0
+    """
+    return _pvalue(blocks, True)

@@ -33,7 +33,7 @@ from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.stats.continuous_rank import Ranked
+from dpcausal.stats.value_ranks import Ranked
 
 Floats = NDArray[np.float64]
 Score = Literal["ranks", "plain", "kernel"]
@@ -86,7 +86,7 @@ def standardised(x: Floats, centre: Floats, spread: Floats) -> Floats:
 def rank_scores(y: Ranked, block: NDArray[np.int64], k: int) -> Floats:
     """v of ``ranks``: (below - above)/n_b in each row's block.
 
-    >>> from dpcausal.stats.continuous_rank import ranked
+    >>> from dpcausal.stats.value_ranks import ranked
     >>> rank_scores(ranked(np.array([5.0, 1.0, 3.0, 3.0])), np.zeros(4, np.int64), 1).tolist()
     [0.75, -0.75, 0.0, 0.0]
     """

@@ -18,20 +18,15 @@ References: Johnson & Shmatikov 2013; ``theory.md`` section 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numba as nb
-
+from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.stats.chi2_sensitivity import checked_groups
-
-F = TypeVar("F", bound=Callable[..., Any])
-_jit: Callable[[F], F] = nb.njit(nogil=True, cache=True)
+from dpcausal.stats.chi2 import checked_groups
 
 
-@_jit
+@jit()
 def _reaches(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
     """Whether chi-squared of (a of n1, b of n0) is at least tau."""
     n = n0 + n1
@@ -42,7 +37,7 @@ def _reaches(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
     return link * link / m / (n - m) * n / n0 / n1 >= tau
 
 
-@_jit
+@jit()
 def _band(a: Any, n1: Any, n0: Any, tau: Any) -> Any:
     """(low, high): with a of n1 given, b of n0 is not significant iff low <= b <= high; low > high if none.
 
@@ -73,7 +68,7 @@ def _band(a: Any, n1: Any, n0: Any, tau: Any) -> Any:
     return low, high
 
 
-@_jit
+@jit()
 def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
     low, high = _band(a, n1, n0, tau)
     significant = b < low or b > high
@@ -96,13 +91,13 @@ def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
     return significant, best
 
 
-@_jit
+@jit()
 def _moves(a: Any, b: Any, c: Any, d: Any, x: Any, rows: Any, columns: Any, n: Any) -> Any:
     """Rows to move from (a, b, c, d) to the table with first cell x and first margins ``rows``, ``columns``."""
     return (abs(x - a) + abs(rows - x - b) + abs(columns - x - c) + abs(n - rows - columns + x - d)) // 2
 
 
-@_jit
+@jit()
 def _any_row(a: Any, b: Any, c: Any, d: Any, tau: Any) -> Any:
     """(significant, distance) when a change moves one row to any cell: scan margins nearer than the best found."""
     n = a + b + c + d
@@ -138,7 +133,7 @@ def _any_row(a: Any, b: Any, c: Any, d: Any, tau: Any) -> Any:
     return significant, best
 
 
-@_jit
+@jit()
 def _flat(w: Any, x: Any, y: Any, z: Any) -> Any:
     """The two middle values of four."""
     least, most = min(w, x, y, z), max(w, x, y, z)
@@ -148,7 +143,7 @@ def _flat(w: Any, x: Any, y: Any, z: Any) -> Any:
     return (min(one, two), max(one, two)) if least <= most else (one, two)
 
 
-@_jit
+@jit()
 def _given_margins(r: Any, s: Any, n: Any, tau: Any) -> Any:
     """(low, high): with row sum r and column sum s, the first cell x is not significant iff low <= x <= high."""
     if r == 0 or r == n or s == 0 or s == n:

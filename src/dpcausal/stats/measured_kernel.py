@@ -49,16 +49,12 @@ Cochran-Mantel-Haenszel test: powerful when blocks agree in sign, blind when the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numba as nb
 import numpy as np
 
+from dpcausal.core.compiled import jit
 from dpcausal.core.proofs import proved
-
-F = TypeVar("F", bound=Callable[..., Any])
-jit: Callable[[F], F] = nb.njit(nogil=True, cache=True, error_model="numpy")
 
 GUARD = 3.0  # standard errors of evidence before blocks are told apart
 LEAST = 0.1  # a proportion never falls below this part of the pooled one while there is noise
@@ -74,7 +70,7 @@ HIDDEN_X, HIDDEN_Y = 7, 8  # variance of the true proportions around the estimat
 ABOUT = 9
 
 
-@jit
+@jit(error_model="numpy")
 def sizes(total: Any, seen: Any, noise: Any, kurtosis: Any, out: Any, about: Any) -> None:
     """Estimated block sizes from the observed ones; ``noise`` holds the variance of each observed size."""
     k = seen.shape[0]
@@ -99,7 +95,7 @@ def sizes(total: Any, seen: Any, noise: Any, kurtosis: Any, out: Any, about: Any
         about[i, FOLLOW] = rho
 
 
-@jit
+@jit(error_model="numpy")
 def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about: Any, side: Any) -> None:
     """Estimated proportions (k, levels) from observed margins; ``noise``: variance of each of their counts."""
     k, levels = seen.shape
@@ -153,7 +149,7 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about
             out[i, a] = out[i, a] / total if total > 0.0 else 0.0
 
 
-@jit
+@jit(error_model="numpy")
 def loudness(table: Any, variance: Any, size: Any, p: Any, q: Any, about: Any) -> None:
     """LOUD = 1 + rho max(0, sum T^2/(1.5 expected) - 1): one far-out draw must not pass for a large block."""
     k, r, c = table.shape
@@ -171,7 +167,7 @@ def loudness(table: Any, variance: Any, size: Any, p: Any, q: Any, about: Any) -
         about[i, LOUD] = 1.0 + about[i, FOLLOW] * max(0.0, over)
 
 
-@jit
+@jit(error_model="numpy")
 def basis(at: Any, i: Any, u: Any) -> int:
     """Fill the columns of ``u`` (see above) for p = at[i]; how many there are: levels with p > 0, less one."""
     if at.shape[1] == 2:
@@ -203,7 +199,7 @@ def basis(at: Any, i: Any, u: Any) -> int:
 
 
 @proved("measured.proof.md")
-@jit
+@jit(error_model="numpy")
 def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
     """D = N T - R C' of every block, from its margins."""
     k, r, c = table.shape
@@ -213,7 +209,7 @@ def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
                 out[i, a, b] = totals[i] * table[i, a, b] - rows[i, a] * columns[i, b]
 
 
-@jit
+@jit(error_model="numpy")
 def contrast(d: Any, k: Any, u: Any, v: Any, nu: Any, nv: Any, out: Any) -> None:
     """out[a nv + b] = u_a' D_k v_b."""
     for a in range(nu):
@@ -225,7 +221,7 @@ def contrast(d: Any, k: Any, u: Any, v: Any, nu: Any, nv: Any, out: Any) -> None
             out[a * nv + b] = total
 
 
-@jit
+@jit(error_model="numpy")
 def second_moments(p: Any, k: Any, u: Any, a: Any, b: Any) -> Any:
     """(sum p u_a u_b, sum u_a u_b, levels sum u_a u_b - sum u_a sum u_b)."""
     weighted, plain, left, right = 0.0, 0.0, 0.0, 0.0
@@ -237,7 +233,7 @@ def second_moments(p: Any, k: Any, u: Any, a: Any, b: Any) -> Any:
     return weighted, plain, p.shape[1] * plain - left * right
 
 
-@jit
+@jit(error_model="numpy")
 def fourth_moment(p: Any, k: Any, u: Any, a: Any) -> Any:
     """sum p u_a^4."""
     total = 0.0
@@ -247,7 +243,7 @@ def fourth_moment(p: Any, k: Any, u: Any, a: Any) -> Any:
     return total
 
 
-@jit
+@jit(error_model="numpy")
 def covariance(
     k: Any, size: Any, about: Any, s2: Any, kurtosis: Any, p: Any, q: Any, u: Any, v: Any, nu: Any, nv: Any,
     cov: Any, fourth: Any, slope: Any,
@@ -309,7 +305,7 @@ def covariance(
                         )
 
 
-@jit
+@jit(error_model="numpy")
 def margins(total: Any, n: Any, rows: Any, columns: Any, s2: Any, kurtosis: Any) -> Any:
     """Estimated (size, p, q, about) of every block from its observed margins."""
     k, r, c = s2.shape
@@ -334,7 +330,7 @@ def margins(total: Any, n: Any, rows: Any, columns: Any, s2: Any, kurtosis: Any)
     return size, p, q, about
 
 
-@jit
+@jit(error_model="numpy")
 def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     """(D, size, p, q, about): the contrasts' matrices and the nuisance estimates, residualised."""
     k, r, c = table.shape
@@ -373,7 +369,7 @@ def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     return d, size, p, q, about
 
 
-@jit
+@jit(error_model="numpy")
 def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any) -> Any:
     """(Q, mean, variance) under independence."""
     k, r, c = d.shape
@@ -407,7 +403,7 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
     return value, mean, variance + shared**2
 
 
-@jit
+@jit(error_model="numpy")
 def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
     """u = u0 less its mean under p[k], column by column."""
     for a in range(count):
@@ -418,7 +414,7 @@ def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
             u[i, a] = u0[i, a] - mean
 
 
-@jit
+@jit(error_model="numpy")
 def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any) -> Any:
     """(S, covariance, fourth cumulants, signal at unit association, standard deviations of single noise terms).
 
@@ -467,7 +463,7 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
     return total, total_cov, fourths, signal, terms
 
 
-@jit
+@jit(error_model="numpy")
 def forms(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     """Both forms of a noisy table: (Q, mean, variance) and what ``pooled`` gives."""
     d, size, p, q, about = prepare(table, s2, kurtosis, total)

@@ -30,8 +30,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.stats import rank_kernels
 from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_shape, is_binary
-from dpcausal.stats.kernels import ranks
 
 
 class Spearman(NamedTuple):
@@ -44,7 +44,7 @@ class Spearman(NamedTuple):
 def spearman_terms(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(n_i - 1) rho_i and its permutation variance for every block, zeros where n_i < 2."""
     value, variance = np.empty(len(blocks)), np.empty(len(blocks))
-    ranks.spearman_terms(blocks, value, variance)
+    rank_kernels.spearman_terms(blocks, value, variance)
     return value, variance
 
 

@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.stats import rank_kernels
 from dpcausal.stats.blocks import block_sizes, checked_blocks, checked_shape, is_binary
-from dpcausal.stats.kernels import ranks
 
 SLOPE = 9 / 4  # w grows by less than this per row
 
@@ -51,7 +51,7 @@ def weighted_kendall(blocks: ArrayLike) -> WeightedKendall:
     """
     table = checked_blocks(blocks)
     score = np.empty(len(table), np.int64)
-    ranks.concordance(table, score)
+    rank_kernels.concordance(table, score)
     n = block_sizes(table).astype(np.float64)
     return WeightedKendall(float(np.sum(9 * score / (2 * n + 5))), float(np.sum(_weight(n))))
 

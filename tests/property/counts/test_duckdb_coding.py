@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcausal.counts.duckdb import DuckDBCounts
 from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.entries import same
 from dpcausal.data.read import read

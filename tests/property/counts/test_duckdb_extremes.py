@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.counts.duckdb import DuckDBCounts
+from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.schema import Schema
 

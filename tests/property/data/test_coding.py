@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcausal.data.coerce import Coder
+from dpcausal.data.coding import Coder
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.entries import same
 from dpcausal.data.read import read

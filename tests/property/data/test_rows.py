@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcausal.data import delimited
+from dpcausal.data import csv as delimited
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.read import read

@@ -14,14 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcausal.counts.duckdb import DuckDBCounts
 from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.check import check
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.draft import draft
 from dpcausal.data.entries import same
-from dpcausal.data.read import read
-from dpcausal.data.scan import DraftSchema
+from dpcausal.data.read import DraftSchema, read
 from dpcausal.data.schema import Schema
 
 WORDS = [

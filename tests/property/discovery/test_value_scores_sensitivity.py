@@ -9,10 +9,10 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.counts.of import counts_of
-from dpcausal.discovery.search import Question
-from dpcausal.discovery.value_scores import ValueScorer, value_score_sensitivity
-from dpcausal.stats.continuous_rank import MANY
+from dpcausal.counts.memory import counts_of
+from dpcausal.discovery.scores import ValueScorer, value_score_sensitivity
+from dpcausal.discovery.search import Query
+from dpcausal.stats.value_ranks import MANY
 
 SCHEMA = dc.Schema(x=dc.Numeric(-1, 1), y=dc.Numeric(-1, 1), z=dc.Categorical(["p", "q"]))
 Row = tuple[float, float, str]
@@ -21,7 +21,7 @@ Row = tuple[float, float, str]
 def evidence(rows: list[Row], relation: Neighbours, given: tuple[str, ...]) -> np.ndarray:
     data = dc.read({name: [row[i] for row in rows] for i, name in enumerate("xyz")}, SCHEMA)
     scorer = ValueScorer(counts_of(data), 0.05, relation, rows=data)
-    dependence, information = scorer.evidence([Question("x", "y", given)])
+    dependence, information = scorer.evidence([Query("x", "y", given)])
     return np.array([dependence[0], information[0]])
 
 

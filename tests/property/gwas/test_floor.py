@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpcausal.gwas.counting import GenotypeCounts
+from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.floor import least_minor_count, least_minor_sensitivity
 from dpcausal.gwas.screen import Screen
 

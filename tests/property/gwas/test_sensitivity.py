@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcausal.gwas.counting import GenotypeCounts
+from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.screen import Screen
 from dpcausal.gwas.statistics import Name, Statistic
 from dpcausal.stats.distance import fixed_labels_distance

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits
 from dpcausal.privacy.accounting.conversion import delta_for, epsilon_for, rho_for
-from dpcausal.privacy.accounting.exact import ZERO, add, exact, fits
 from dpcausal.privacy.accounting.filter import Filter, Spent
 from dpcausal.privacy.events import PureEvent
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpcausal.stats.continuous_rank import MANY, rank_statistics, ranked
-from dpcausal.stats.kendall_sensitivity import (
+from dpcausal.stats.kendall import (
     kendall_joint_sensitivity,
     kendall_sensitivity,
     kendall_variance_sensitivity,
@@ -19,6 +18,7 @@ from dpcausal.stats.spearman import (
     spearman_sensitivity,
     spearman_variance_sensitivity,
 )
+from dpcausal.stats.value_ranks import MANY, rank_statistics, ranked
 
 Rows = NDArray[np.float64]  # x, y, block
 WEIGHT = 0.25

@@ -17,8 +17,8 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity
-from dpcausal.stats.gcm_parts import STEPS, Plan, cut_scores, cut_sensitivity, part_score
-from dpcausal.stats.gcm_sensitivity import (
+from dpcausal.stats.gcm_parts import STEPS, PartPlan, cut_scores, cut_sensitivity, part_score
+from dpcausal.stats.gcm_ridge import (
     cube_bound,
     leak_bound,
     products_sensitivity,
@@ -147,7 +147,7 @@ def moved(one: tuple[int, int], two: tuple[int, int]) -> int:
 @pytest.mark.parametrize("deals", [1, 8])
 def test_parts_reach_their_sensitivity_and_never_pass_it(deals: int) -> None:
     """One score of every deal replaced by any other, any number included, the own share too."""
-    plan, bound = Plan(6, deals, 1.0, 0.5, 320), deals * cut_sensitivity()
+    plan, bound = PartPlan(6, deals, 1.0, 0.5, 320), deals * cut_sensitivity()
     rng = np.random.default_rng(0)
     extremes = [-9.0, 9.0, 0.0, np.nan, np.inf, -np.inf]
 
@@ -170,7 +170,7 @@ def test_neighbours_through_the_shipped_fit() -> None:
     200 hill-climbing steps over the row's three values; scores by ``part_score``, cut by ``cut_scores``.
     """
     rng = np.random.default_rng(8)
-    n, plan = 90, Plan(3, 2, 1.0, 0.5, 320)
+    n, plan = 90, PartPlan(3, 2, 1.0, 0.5, 320)
     deals = [np.array_split(rng.permutation(n), 3) for _ in range(2)]
     x, y, z = rng.normal(size=n), rng.normal(size=n), rng.random((n, 1))
 
@@ -195,7 +195,7 @@ def test_neighbours_through_the_shipped_fit() -> None:
 def test_one_row_can_turn_a_part_around() -> None:
     """Through the shipped score: the whole range is used, so the sensitivity 2 is needed."""
     rng = np.random.default_rng(3)
-    plan = Plan(1, 1, 1.0, 0.5, 320)
+    plan = PartPlan(1, 1, 1.0, 0.5, 320)
     x, y, z = rng.normal(size=30), rng.normal(size=30), rng.random((30, 1))
     x[0] = y[0] = 1e6
     up = part_score(x, y, z, (), plan)

@@ -11,8 +11,7 @@ import pytest
 
 import rank_neighbours as search
 import sensitivity_rank as shipped
-from dpcausal.stats.kendall import kendall, kendall_margin, tau_a
-from dpcausal.stats.kendall_sensitivity import kendall_joint_sensitivity
+from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_margin, tau_a
 from dpcausal.stats.weighted_kendall import weighted_kendall, weighted_kendall_z
 
 RELATIONS = ("add-remove", "replace-one")

@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcausal.citests.gcm_columns import Columns
-from dpcausal.citests.gcm_ridge import Ridge
-from dpcausal.citests.gcm_selection import scores
+from dpcausal.citests.gcm_ridge import Ridge, scores
+from dpcausal.citests.regression_columns import RegressionColumns
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.stats.ridge_choice import fit_objective, objective_sensitivity
+from dpcausal.stats.gcm_ridge import fit_objective, objective_sensitivity
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # z, x and y in [-1, 1]
 STRENGTHS = (0.05, 0.2, 1.0, 10.0)
@@ -24,7 +23,7 @@ def score(rows: Rows, strength: float, exact: bool) -> float:
     z, x, y = rows
     discrete = (z.shape[1],) if exact else ()
     z = np.column_stack([z, np.zeros(len(z))]) if exact else z
-    columns = Columns((x + 1) / 2, (y + 1) / 2, z, discrete, (4,) * z.shape[1])
+    columns = RegressionColumns((x + 1) / 2, (y + 1) / 2, z, discrete, (4,) * z.shape[1])
     return float(scores(columns, [Ridge(strength, 1.0)], [0.0])[0])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcausal.stats.chi2_sensitivity import chi2_sensitivity
+from dpcausal.stats.chi2 import chi2_sensitivity
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
 
 ROUNDING = 1e-12

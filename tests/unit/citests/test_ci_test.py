@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.question import Question
-from dpcausal.citests.registry import MAKERS, method_named
+from dpcausal.citests.base import Question
+from dpcausal.citests.registry import MAKERS, make_table_test
 from dpcausal.citests.session import Session
 from dpcausal.counts.memory import MemoryCounts
 
@@ -54,7 +54,7 @@ def test_order_of_names_does_not_matter(asia: dc.Dataset) -> None:
 
 def test_the_same_question_is_paid_once(asia: dc.Dataset) -> None:
     budget = dc.Budget(1.0)
-    method = method_named("kendall", {})
+    method = make_table_test("kendall", {})
     session = Session(MemoryCounts(asia), method, level=0.05, epsilon=1.0, budget=budget)
     first = session.ask("smoke", "lung", ["asia", "tub"])
     assert session.ask("lung", "smoke", ["tub", "asia"]) is first
@@ -131,7 +131,7 @@ def test_rank_tests_refuse_unordered_levels() -> None:
     question = Question.of(UNORDERED, "x", "y")
     for method in ("kendall", "spearman"):
         with pytest.raises(dc.InputError, match="ordered"):
-            method_named(method, {}).check(question)
+            make_table_test(method, {}).check(question)
 
 
 def test_unit_circle_says_what_is_public(asia: dc.Dataset) -> None:

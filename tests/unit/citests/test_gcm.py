@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import dpcausal as dc
 from dpcausal.citests.gcm import VARIANTS
 from dpcausal.cli.app import app
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 
 SCHEMA = dc.Schema(
     x=dc.Numeric(-6, 6),

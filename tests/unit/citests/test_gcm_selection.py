@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.citests.base import TestSettings
 from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.gcm_columns import Columns
-from dpcausal.citests.gcm_ridge import Ridge
-from dpcausal.citests.gcm_selection import Choice, scores
-from dpcausal.citests.method import Terms
+from dpcausal.citests.gcm_ridge import Ridge, RidgeChoice, scores
+from dpcausal.citests.regression_columns import RegressionColumns
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.budget import Budget
 
@@ -47,20 +46,20 @@ def test_charge_statement_and_reason(rows: dc.Dataset) -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 1.7, 3.3])
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.33, 0.9])
 def test_the_two_charges_fit_the_total(epsilon: float, share: float) -> None:
-    columns = Columns(*np.random.default_rng(0).random((2, 30)), np.zeros((30, 1)), (), (1,))
+    columns = RegressionColumns(*np.random.default_rng(0).random((2, 30)), np.zeros((30, 1)), (), (1,))
     budget = Budget(epsilon)
-    terms = Terms(epsilon, 0.0, 0.05, Neighbours.REPLACE_ONE, 30)
-    ridge, left = Choice((1.0, 2.0), share=share).choose(columns, terms, budget, "choice", each=False)
+    terms = TestSettings(epsilon, 0.0, 0.05, Neighbours.REPLACE_ONE, 30)
+    ridge, left = RidgeChoice((1.0, 2.0), share=share).choose(columns, terms, budget, "choice", each=False)
     ridge.moments(columns, left, budget, "test")
     assert epsilon * (1 - 1e-12) < budget.spent_epsilon() <= epsilon
 
 
 def test_refused_before_anything_is_drawn(rows: dc.Dataset) -> None:
     budget = Budget(0.1)
-    terms = Terms(1.0, 0.0, 0.05, Neighbours.REPLACE_ONE, rows.n)
-    columns = Columns(*np.random.default_rng(0).random((2, 30)), np.zeros((30, 1)), (), (1,))
+    terms = TestSettings(1.0, 0.0, 0.05, Neighbours.REPLACE_ONE, rows.n)
+    columns = RegressionColumns(*np.random.default_rng(0).random((2, 30)), np.zeros((30, 1)), (), (1,))
     with pytest.raises(dc.BudgetError):
-        Choice((1.0, 2.0)).choose(columns, terms, budget, "choice", each=False)
+        RidgeChoice((1.0, 2.0)).choose(columns, terms, budget, "choice", each=False)
     assert budget.events == ()
 
 
@@ -88,14 +87,14 @@ def test_noise_is_weighed_against_fit() -> None:
     rng = np.random.default_rng(2)
     n = 20_000
     z = rng.random((n, 1))
-    terms = Terms(2.0, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
+    terms = TestSettings(2.0, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
     candidates = [Ridge(strength, 0.3) for strength in (0.1, 1.0, 10.0)]
-    flat = Columns(*(0.5 + 0.1 * rng.uniform(-1, 1, (2, n))), z, (), (1,))
+    flat = RegressionColumns(*(0.5 + 0.1 * rng.uniform(-1, 1, (2, n))), z, (), (1,))
     noise = [c.noise_scale(flat, terms, each=False) for c in candidates]
     assert noise == sorted(noise, reverse=True)
     assert np.argmax(scores(flat, candidates, noise)) == 2
     wave = 0.5 + 0.4 * np.sin(6 * z[:, 0])
-    assert np.argmax(scores(Columns(wave, 1 - wave, z, (), (1,)), candidates, noise)) == 0
+    assert np.argmax(scores(RegressionColumns(wave, 1 - wave, z, (), (1,)), candidates, noise)) == 0
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])

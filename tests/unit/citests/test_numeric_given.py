@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.continuous_rank import bins_for, blocks_of
+from dpcausal.citests.base import Question
 from dpcausal.citests.numeric_given import how_given
-from dpcausal.citests.question import Question
-from dpcausal.citests.registry import any_method_named
+from dpcausal.citests.rank import bins_for, blocks_of
+from dpcausal.citests.registry import make_test
 from dpcausal.cli.app import run
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 
 SCHEMA = dc.Schema(
     x=dc.Categorical(["a", "b"]),
@@ -42,7 +42,7 @@ def data() -> dc.Dataset:
 def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset, n: int | None, cuts: int) -> None:
     """2,000 rows, three levels of y, about four rows to a cell: 166."""
     question = Question.of(SCHEMA, "x", "w", ["z", "y"])
-    assert f"z held fixed in {cuts} strata" in how_given(any_method_named("kendall", {}), question, data, n)
+    assert f"z held fixed in {cuts} strata" in how_given(make_test("kendall", {}), question, data, n)
     _, blocks = blocks_of(question, data, bins_for(question, data, "auto", n))
     assert blocks == 3 * cuts
 
@@ -50,17 +50,17 @@ def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset, n: int | No
 def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
     question = Question.of(SCHEMA, "x", "w", ["z"])
     for method in ("gcm", "test-of-tests:gcm"):
-        assert "regression on the numbers" in how_given(any_method_named(method, {}), question, data, 2000)
+        assert "regression on the numbers" in how_given(make_test(method, {}), question, data, 2000)
     for method in ("chi2", "g", "measured", "test-of-tests"):
-        assert "by the declared bins" in how_given(any_method_named(method, {}), question, data, 2000)
-    kendall = any_method_named("kendall", {})
+        assert "by the declared bins" in how_given(make_test(method, {}), question, data, 2000)
+    kendall = make_test("kendall", {})
     assert how_given(kendall, Question.of(SCHEMA, "x", "w", ["y"]), data, 2000) == ""
     assert "z held fixed by the declared bins" in how_given(kendall, question, counts_of(data), 2000)
     for options in ({"strata": "schema"}, {"on": "table"}):
-        asked = any_method_named("kendall", options)
+        asked = make_test("kendall", options)
         assert "z held fixed by the declared bins" in how_given(asked, question, data, 2000)
-    assert "in 7 strata: " in how_given(any_method_named("kendall", {"strata": 7}), question, data, 2000)
-    cut = how_given(any_method_named("gcm", {"variant": "bins"}), question, data, 2000)
+    assert "in 7 strata: " in how_given(make_test("kendall", {"strata": 7}), question, data, 2000)
+    cut = how_given(make_test("gcm", {"variant": "bins"}), question, data, 2000)
     assert cut == "z held fixed in groups of equal width between the bounds, not the declared bins"
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.method import Terms
-from dpcausal.citests.test_of_gcm import TestOfGcm
+from dpcausal.citests.base import TestSettings
+from dpcausal.citests.test_of_tests import TestOfGcm
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 
 SCHEMA = dc.Schema(
     x=dc.Numeric(-6, 6), y=dc.Numeric(-6, 6), z=dc.Numeric(-4, 4), c=dc.Categorical(["a", "b", "c"])
@@ -41,11 +41,11 @@ def test_sees_a_strong_dependence(rows: dc.Dataset, neighbours: str) -> None:
 
 
 def test_plan_is_public_and_keeps_parts_large() -> None:
-    terms = Terms(0.01, 0.0, 0.05, Neighbours.REPLACE_ONE, 320)
+    terms = TestSettings(0.01, 0.0, 0.05, Neighbours.REPLACE_ONE, 320)
     for d, most in ((1, 10), (5, 5)):
         assert TestOfGcm().plan(terms, d)[0] <= most
     assert TestOfGcm(parts=7, sub_level=0.2).plan(terms, 1) == (7, 0.2)
-    assert TestOfGcm(parts=7).plan(Terms(1.0, 0.0, 0.05, Neighbours.ADD_REMOVE, None), 1)[0] == 8
+    assert TestOfGcm(parts=7).plan(TestSettings(1.0, 0.0, 0.05, Neighbours.ADD_REMOVE, None), 1)[0] == 8
 
 
 def test_the_classical_answer_is_gcms(rows: dc.Dataset) -> None:

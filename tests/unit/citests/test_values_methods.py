@@ -10,10 +10,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests import registry
-from dpcausal.citests.method import ONE_ROW, Charger, Method, Outcome, Terms, ValuesMethod
-from dpcausal.citests.question import Question
+from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TableTest, TestSettings, ValueTest
 from dpcausal.citests.session import Session
-from dpcausal.counts.of import counts_of
+from dpcausal.counts.memory import counts_of
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 
@@ -35,7 +34,9 @@ class Toy:
     def classical_values(self, question: Question, data: dc.Dataset, level: float) -> Outcome:
         return Outcome.at(level, 1.0, float(data.values[question.x].sum()))
 
-    def private_values(self, question: Question, data: dc.Dataset, terms: Terms, budget: Charger) -> Outcome:
+    def private_values(
+        self, question: Question, data: dc.Dataset, terms: TestSettings, budget: Charger
+    ) -> Outcome:
         noise = Laplace(sensitivity=1.0, epsilon=terms.epsilon, neighbours=terms.neighbours)
         return Outcome.at(
             terms.level, 1.0, float(release(noise, budget, "toy", float(data.values[question.x].sum())))
@@ -75,12 +76,12 @@ def test_a_test_of_both_kinds_gets_rows_where_there_are_rows(rows: dc.Dataset) -
         def classical(self, blocks: Any, level: float) -> Outcome:
             return Outcome.at(level, 1.0, -1.0)
 
-        def private(self, question: Question, blocks: Any, terms: Terms, budget: Charger) -> Outcome:
+        def private(self, question: Question, blocks: Any, terms: TestSettings, budget: Charger) -> Outcome:
             raise AssertionError
 
     both = Both()
-    assert isinstance(both, Method)
-    assert isinstance(both, ValuesMethod)
+    assert isinstance(both, TableTest)
+    assert isinstance(both, ValueTest)
     assert Session(rows, both, level=0.05, epsilon=None).ask("x", "y").statistic == pytest.approx(50.5)
     assert Session(counts_of(rows), both, level=0.05, epsilon=None).ask("x", "y").statistic == -1.0
 

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dpcausal.cli.tables import print_table
+from dpcausal.cli.options import print_table
 
 HEADS = ["data set", "epsilon", "spent", "delta"]
 ROWS = [["a_cohort_with_quite_a_long_name", "10.25", "9.876543", "1.23456e-05"], ["b [red]", "4", "0.5", "0"]]

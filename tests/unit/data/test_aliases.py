@@ -16,9 +16,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import SchemaError
-from dpcausal.counts.duckdb import DuckDBCounts
+from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.counts.stream import stream
-from dpcausal.data.scan import batches
+from dpcausal.data.read import batches
 
 SCHEMA = dc.Schema.from_toml_string("""
 [columns.smoke]

@@ -162,7 +162,7 @@ def test_rows_with_more_or_fewer_cells_than_the_header_are_counted(quote: str, t
 
 
 def test_ragged_rows_of_every_block_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcausal.data.delimited.BLOCK", 64)
+    monkeypatch.setattr("dpcausal.data.csv.BLOCK", 64)
     file = tmp_path / "rows.csv"
     file.write_text("smoke,age\n" + "yes,17\n" * 30 + "yes,17,1\nno\n" * 30)
     found = check(file, SCHEMA)

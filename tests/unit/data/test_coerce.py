@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from dpcausal.core.errors import SchemaError
-from dpcausal.data.coerce import Coder, check_type
+from dpcausal.data.coding import Coder, check_type
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema

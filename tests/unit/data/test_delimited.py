@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dpcausal as dc
-from dpcausal.data import delimited
+from dpcausal.data import csv as delimited
 
 MARK = delimited.MARK
 

@@ -18,8 +18,8 @@ import dpcausal as dc
 from dpcausal.core.errors import SchemaError
 from dpcausal.data.check import check
 from dpcausal.data.draft import draft
-from dpcausal.data.scan import DRAFT_LIMIT, DraftSchema
-from dpcausal.data.seen import Sample
+from dpcausal.data.profile import Sample
+from dpcausal.data.read import DRAFT_LIMIT, DraftSchema
 
 NUMBERS = [str(i) for i in range(100)]
 
@@ -100,7 +100,7 @@ def test_the_mark_stays_until_it_is_removed() -> None:
         dc.read(rows, checked)
 
 
-@pytest.mark.filterwarnings("ignore::dpcausal.data.scan.DraftSchema")
+@pytest.mark.filterwarnings("ignore::dpcausal.data.read.DraftSchema")
 def test_every_statement_says_that_the_schema_is_a_draft() -> None:
     rows = {"x": ["a", "b"] * 50, "y": ["b", "a"] * 50}
     schema = dc.Schema.from_toml_string(draft(rows))
@@ -220,7 +220,7 @@ def test_cut_points_lie_where_nearly_all_numbers_are() -> None:
 
 
 def test_the_sample_is_every_kth_number_whatever_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcausal.data.seen.SAMPLED", 10)
+    monkeypatch.setattr("dpcausal.data.profile.SAMPLED", 10)
     for size in (1, 3, 7, 100):
         sample = Sample()
         for start in range(0, 100, size):
@@ -238,7 +238,7 @@ def test_looking_goes_on_to_the_end(suffix: str, tmp_path: Path, monkeypatch: py
         assert (what, total, show) == (f"looking at t{suffix}", 1.0, True)
         yield ticks.append
 
-    monkeypatch.setattr("dpcausal.data.seen.shown", shown)
+    monkeypatch.setattr("dpcausal.data.profile.shown", shown)
     table = pa.table({"x": ["1", "2"] * 200_000})
     path = tmp_path / f"t{suffix}"
     pa.csv.write_csv(table, path) if suffix == ".csv" else pa.parquet.write_table(table, path)

@@ -16,11 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcausal.core.errors import InputError, SchemaError
-from dpcausal.data import delimited, files
+from dpcausal.data import csv, sources
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.read import ColumnsIgnored, read
-from dpcausal.data.scan import batches, row_count
+from dpcausal.data.read import ColumnsIgnored, batches, read, row_count
 from dpcausal.data.schema import Schema
 
 SCHEMA = Schema(smoke=Categorical(["no", "yes"]), age=Numeric(0, 110, [18, 65]))
@@ -107,7 +106,7 @@ def test_every_source_gives_the_same_codes(kind: str, tmp_path: Path) -> None:
 def test_batches_hold_the_same_rows_in_order(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delimited, "BLOCK", 8)
+    monkeypatch.setattr(csv, "BLOCK", 8)
     parts = list(batches(SOURCES[kind](tmp_path), SCHEMA, rows=2))
     assert all(set(part) == {"smoke", "age"} and len(part["age"]) <= 2 for part in parts)
     assert {name: np.concatenate([part[name] for part in parts]).tolist() for name in SCHEMA} == CODES
@@ -345,4 +344,4 @@ def test_pandas_columns_named_by_numbers_are_found_as_they_print() -> None:
 
 
 def test_batch_size_of_a_file_is_public() -> None:
-    assert files.ROWS == 1 << 17  # a fixed number: chunk sizes never follow the data
+    assert sources.ROWS == 1 << 17  # a fixed number: chunk sizes never follow the data

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from dpcausal import testing
-from dpcausal.discovery.curate import NoisyTests, run
-from dpcausal.discovery.curate_plan import cost_now, even_scale, expected_tests, most_tests
+from dpcausal.discovery.curate import NoisyTests, cost_now, even_scale, expected_tests, most_tests, run
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import Question, pc_search
+from dpcausal.discovery.search import Query, pc_search
 from dpcausal.discovery.task import drive
 
 
@@ -40,7 +39,7 @@ def test_expected_tests_end_with_the_last_order() -> None:
 def test_every_test_is_charged_kept_or_not(task: Any, delta: float) -> None:
     given = task("cancer", 20.0, delta)
     tests = NoisyTests(given, (0.1, 0.1))
-    batch = [Question("Pollution", "Smoker", ()), Question("Smoker", "Cancer", ())]
+    batch = [Query("Pollution", "Smoker", ()), Query("Smoker", "Cancer", ())]
     with testing.seeded(4):
         assert tests(batch) == [True, False]
     assert len(given.budget.events) == 2
@@ -62,7 +61,7 @@ def test_between_wide_margins_a_real_coin_decides(task: Any) -> None:
     with testing.seeded(1):
         replies = []
         for _ in range(40):
-            replies += tests([Question("Pollution", "Smoker", ())]) or []
+            replies += tests([Query("Pollution", "Smoker", ())]) or []
     assert {True, False} <= set(replies)
 
 
@@ -73,7 +72,7 @@ def test_most_tests_is_what_a_search_without_deletions_asks() -> None:
     )
     asked: Counter[int] = Counter()
 
-    def keep(batch: list[Question]) -> list[bool]:
+    def keep(batch: list[Query]) -> list[bool]:
         asked.update(len(question.given) for question in batch)
         return [False] * len(batch)
 

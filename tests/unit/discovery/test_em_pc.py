@@ -10,10 +10,9 @@ import pytest
 from dpcausal import testing
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.em_pc import Choices, choice_for, count_scores, run
-from dpcausal.discovery.search import Question
+from dpcausal.discovery.search import Query
 from dpcausal.privacy.accounting.filter import Filter
-from dpcausal.privacy.mechanisms.exponential import Exponential
-from dpcausal.privacy.mechanisms.permute_and_flip import PermuteAndFlip
+from dpcausal.privacy.mechanisms.selection import Exponential, PermuteAndFlip
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -44,7 +43,7 @@ def test_an_edge_comes_with_its_set(task: Any) -> None:
     choices = Choices(given, choice_for(given.budget.total, 4, given.neighbours))
     sets = [("Earthquake",), ("Alarm",), ("MaryCalls",)]
     with testing.seeded(2):
-        answers = choices([Question("Burglary", "JohnCalls", given) for given in sets])
+        answers = choices([Query("Burglary", "JohnCalls", given) for given in sets])
     assert answers == [False, True, False]
     assert [event.label for event in given.budget.events] == ["how many", "which"]
 
@@ -55,7 +54,7 @@ def test_the_budget_ends_in_the_middle(task: Any) -> None:
     with testing.seeded(2):
         choices = Choices(given, choice_for(given.budget.total, 3, given.neighbours))
         columns = given.columns
-        batch = [Question(x, y, ()) for i, x in enumerate(columns) for y in columns[i + 1 :]]
+        batch = [Query(x, y, ()) for i, x in enumerate(columns) for y in columns[i + 1 :]]
         answers = choices(batch)
         assert answers is not None
         assert sum(answer is True for answer in answers) == 2

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.moments import Moments, sums
-from dpcausal.discovery.moments_features import features, longest
-from dpcausal.discovery.search import Question
+from dpcausal.discovery.moments import Moments, features, longest, sums
+from dpcausal.discovery.search import Query
 from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, shrunk, unpacked
 
 BOUNDS = dc.Numeric(-4, 4)
@@ -143,7 +142,7 @@ def test_level_with_and_without_noise(noise: float) -> None:
         upper = rng.normal(size=matrix.shape) * noise
         noisy = matrix + np.triu(upper, 1) + np.triu(upper, 1).T + np.diag(np.diag(upper)) * 2**0.5
         noisy[0, 0] = matrix[0, 0]
-        test = Moments(data.schema, 1, noisy, 1500.0, noise).test(Question("a", "c", ("b",)))
+        test = Moments(data.schema, 1, noisy, 1500.0, noise).test(Query("a", "c", ("b",)))
         rejected += test.pvalue <= 0.05
     assert rejected <= 33
 

@@ -13,7 +13,7 @@ import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.measured_plan import plan_for
+from dpcausal.discovery.measurer import plan_for
 from dpcausal.discovery.no_delta import LOUD, NoDelta, no_delta_words, times_louder
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.ledger import Ledger

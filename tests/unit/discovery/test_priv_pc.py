@@ -10,7 +10,7 @@ from dpcausal import testing
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.priv_pc import SieveAnswers, once, optimal_subsample, rounds, run
-from dpcausal.discovery.search import Question
+from dpcausal.discovery.search import Query
 from dpcausal.privacy.accounting.filter import Filter
 
 
@@ -28,7 +28,7 @@ def test_rounds_are_charged_at_every_hit_whether_it_passes_or_not(task: Any) -> 
     design = rounds(given.budget.total, 10, 0.5, given.neighbours, given.n, None)
     answers = SieveAnswers(given, design)
     shift = design.sieve.shift
-    strong = Question("Burglary", "Alarm", ())
+    strong = Query("Burglary", "Alarm", ())
     given_answers = []
     with testing.seeded(5):
         answers._scorer.evidence = lambda batch: (  # type: ignore[method-assign,assignment]
@@ -43,7 +43,7 @@ def test_rounds_are_charged_at_every_hit_whether_it_passes_or_not(task: Any) -> 
     assert any(answer is False for answer in given_answers)
 
 
-def _ones(batch: list[Question]) -> Any:
+def _ones(batch: list[Query]) -> Any:
     import numpy as np
 
     return np.ones(len(batch))
@@ -63,7 +63,7 @@ def test_refresh_means_a_new_threshold(task: Any) -> None:
         return held
 
     answers._ready = ready  # type: ignore[method-assign]
-    pairs = [Question("A", "S", ()), Question("A", "T", ()), Question("S", "O", ()), Question("S", "R", ())]
+    pairs = [Query("A", "S", ()), Query("A", "T", ()), Query("S", "O", ()), Query("S", "R", ())]
     with testing.seeded(6):
         for pair in pairs * 4:
             answers([pair])

@@ -10,7 +10,7 @@ import numba
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.compiled import note
+from dpcausal.core.compiled import compile_note
 from dpcausal.core.progress import Stage, Tick
 from dpcausal.discovery.discover import DRIVERS
 
@@ -81,7 +81,7 @@ def test_a_kernel_that_has_to_be_compiled_is_announced(
     def kernel(x: float) -> float:
         return x + 1.0
 
-    assert note(kernel) == " (compiling, once)"
+    assert compile_note(kernel) == " (compiling, once)"
     assert kernel(1.0) == 2.0
-    assert note(kernel) == ""
-    assert note(len) == ""  # no kernel: nothing to say
+    assert compile_note(kernel) == ""
+    assert compile_note(len) == ""  # no kernel: nothing to say

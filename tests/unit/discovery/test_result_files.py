@@ -10,7 +10,7 @@ import networkx
 import pytest
 
 import dpcausal as dc
-from dpcausal.data.scan import DRAFT_LIMIT
+from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_files import file_texts, graph_json

@@ -11,12 +11,12 @@ import pytest
 from dpcausal import networks
 from dpcausal.core.errors import InputError
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import Answer, Question, Skeleton, pc_search
+from dpcausal.discovery.search import Answer, Query, Skeleton, pc_search
 from dpcausal.graphs import Graph, cpdag, d_separated, orient
 
 
-def drive(search, oracle: Callable[[Question], Answer]) -> tuple[Skeleton, list[Question]]:  # type: ignore[no-untyped-def]
-    asked: list[Question] = []
+def drive(search, oracle: Callable[[Query], Answer]) -> tuple[Skeleton, list[Query]]:  # type: ignore[no-untyped-def]
+    asked: list[Query] = []
     try:
         batch = next(search)
         while True:
@@ -38,7 +38,7 @@ def random_dag(nodes: int, density: float, rng: np.random.Generator) -> Graph:
     return Graph(names, arrows)
 
 
-def perfect(dag: Graph) -> Callable[[Question], Answer]:
+def perfect(dag: Graph) -> Callable[[Query], Answer]:
     return lambda q: d_separated(dag, q.x, q.y, q.given)
 
 
@@ -95,7 +95,7 @@ def test_stable_skeleton_does_not_depend_on_column_order() -> None:
     truth = random_dag(8, 0.4, np.random.default_rng(15))
     lies = {frozenset(("v1", "v2")), frozenset(("v3", "v6"))}
 
-    def oracle(q: Question) -> bool:  # two dependent pairs are called independent at order 1
+    def oracle(q: Query) -> bool:  # two dependent pairs are called independent at order 1
         return d_separated(truth, q.x, q.y, q.given) or (frozenset((q.x, q.y)) in lies and len(q.given) == 1)
 
     found = {drive(pc_search(order), oracle)[0].edges for order in (truth.nodes, truth.nodes[::-1])}

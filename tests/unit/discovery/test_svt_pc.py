@@ -9,7 +9,7 @@ import pytest
 
 from dpcausal import testing
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.scores_plan import resolution
+from dpcausal.discovery.scores import resolution
 from dpcausal.discovery.svt_pc import designs, run
 from dpcausal.privacy.accounting.filter import Filter
 

@@ -7,7 +7,7 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs import Graph, cpdag, extend, meek, orient, v_structure_arrows
-from dpcausal.graphs.extend import nearest
+from dpcausal.graphs.equivalence import nearest
 
 
 def pair(a: str, b: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.counting import Cohort
+from dpcausal.gwas.cohort import Cohort
 from dpcausal.gwas.simulate import Simulation
 
 CODE = {0: 0, 1: None, 2: 1, 3: 2}  # bits -> hom1, missing, het, hom2

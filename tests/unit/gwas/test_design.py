@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binom
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.design import table_at, typical_margins, value_to_be_chosen, z_needed
 from dpcausal.gwas.null_law import NullLaw
+from dpcausal.gwas.plan import table_at, typical_margins, value_to_be_chosen, z_needed
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.gwas.statistics import Statistic, allelic_chi2

@@ -9,10 +9,9 @@ import pytest
 from scipy.stats import binom
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.design import z_needed
 from dpcausal.gwas.floor import floor_of
 from dpcausal.gwas.null_law import NullLaw
-from dpcausal.gwas.plan import FIXED_LABELS
+from dpcausal.gwas.plan import FIXED_LABELS, z_needed
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.privacy.budget import Budget

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.frequencies import read_frequencies
+from dpcausal.gwas.cohort import read_frequencies
 from dpcausal.gwas.plot import draw_hits, place
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation

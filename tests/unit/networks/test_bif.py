@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from dpcausal.core.errors import InputError
 from dpcausal.graphs import Graph
 from dpcausal.networks import Network, Variable, load, names, read_bif
-from dpcausal.networks.bif import parse_bif
-from dpcausal.networks.bif_writer import format_bif
+from dpcausal.networks.bif import format_bif, parse_bif
 
 DOG = Path(__file__).parents[2] / "data" / "networks" / "dog.bif"
 

@@ -12,9 +12,9 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
-from dpcausal.discovery.measured_plan import components_mechanism, noise_variance
+from dpcausal.discovery.measurer import components_mechanism, noise_variance
 from dpcausal.discovery.task import Task
-from dpcausal.planning.designs import Design
+from dpcausal.planning.designs import NoiseDesign
 from dpcausal.privacy.budget import Budget
 
 
@@ -24,7 +24,7 @@ from dpcausal.privacy.budget import Budget
 def test_the_driver_measures_what_was_planned(network: str, delta: float, neighbours: Neighbours) -> None:
     counts = MemoryCounts(networks.load(network).sample(500, seed=1))
     sizes = tuple(column.size for column in counts.schema.values())
-    design = Design(sizes, 500, 1.0, delta, neighbours)
+    design = NoiseDesign(sizes, 500, 1.0, delta, neighbours)
     budget = Budget(1.0, delta, neighbours=neighbours)
     with testing.seeded(1):
         tables = start(Task(counts, Knowledge(), 0.05, None, neighbours, budget)).tables
@@ -39,7 +39,7 @@ def test_the_driver_measures_what_was_planned(network: str, delta: float, neighb
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_the_noise_of_triples_is_that_of_their_mechanism(delta: float) -> None:
     """As many triples as planned, of like columns, in one release."""
-    design = Design((3,) * 20, 10_000, 1.0, delta, Neighbours.REPLACE_ONE)
+    design = NoiseDesign((3,) * 20, 10_000, 1.0, delta, Neighbours.REPLACE_ONE)
     number = design.interactions(2)
     assert number is not None
     sets = list(combinations(range(20), 3))[:number]
@@ -53,13 +53,13 @@ def test_the_noise_of_triples_is_that_of_their_mechanism(delta: float) -> None:
 
 def test_more_budget_less_noise() -> None:
     for sizes in ((2,) * 5, (3,) * 20):
-        design = Design(sizes, 10_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
+        design = NoiseDesign(sizes, 10_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
         noise = [design.with_epsilon(epsilon).variance((sizes[0],) * 2) for epsilon in (0.1, 1.0, 10.0)]
         assert noise == sorted(noise, reverse=True)
 
 
 def test_what_is_left_for_higher_orders() -> None:
-    design = Design((3,) * 20, 10_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
+    design = NoiseDesign((3,) * 20, 10_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     assert not design.joint
     shares = [design.share(order) for order in range(2, 8)]
     assert shares == sorted(shares, reverse=True)

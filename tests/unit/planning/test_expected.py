@@ -7,9 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from dpcausal.planning.blocks import omnibus
-from dpcausal.planning.expected import Expected, directions, margin, normals
-from dpcausal.planning.power import least_dependence, power, power_of
+from dpcausal.planning.power import (
+    Expected,
+    directions,
+    least_dependence,
+    margin,
+    normals,
+    omnibus,
+    power,
+    power_of,
+)
 from dpcausal.stats.measured_kernel import ABOUT, LOUD, UNSEEN, basis, covariance
 
 

@@ -7,10 +7,20 @@ import math
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.privacy.accounting.composition import advanced, basic, concentrated, optimal, optimal_delta
+from dpcausal.privacy.accounting.composition import (
+    ZERO,
+    add,
+    advanced,
+    basic,
+    concentrated,
+    exact,
+    fits,
+    left_of,
+    optimal,
+    optimal_delta,
+)
 from dpcausal.privacy.accounting.conversion import delta_for, epsilon_classic, epsilon_for, rho_for
-from dpcausal.privacy.accounting.exact import ZERO, add, exact, fits, left_of
-from dpcausal.privacy.accounting.pld import Plan, _response
+from dpcausal.privacy.accounting.pld import FixedPlan, _response
 from dpcausal.privacy.events import (
     ApproximateEvent,
     BoundedRangeEvent,
@@ -27,7 +37,7 @@ LAPLACE = LaplaceEvent(**COMMON, sensitivity=1, scale=100)
 
 def test_a_thousand_laplace_of_one_hundredth() -> None:
     """The table every method is known by: 10 basic, 1.763 advanced, 1.712 zCDP, 1.363 PLD, to 1%."""
-    plan = Plan((LAPLACE,) * 1000)
+    plan = FixedPlan((LAPLACE,) * 1000)
     assert basic(plan.events)[0] == pytest.approx(10, rel=1e-12)
     assert advanced(0.01, 1000, 1e-6) == pytest.approx(1.763, rel=1e-3)
     assert epsilon_classic(1000 * LAPLACE.rho, 1e-6) == pytest.approx(1.712, rel=1e-3)
@@ -107,13 +117,13 @@ def test_homogeneous_composition_refuses_nonsense(arguments: tuple[float, int, f
 
 def test_plan_of_pure_events_is_optimal_composition() -> None:
     events = (PureEvent(**COMMON, mechanism="m", cost=0.1),) * 50
-    assert Plan(events).compare(1e-6)["pld"] == pytest.approx(optimal(0.1, 50, 1e-6), rel=0.01)
-    assert Plan(events).compare(1e-6)["pld"] >= optimal(0.1, 50, 1e-6) * (1 - 1e-6)
+    assert FixedPlan(events).compare(1e-6)["pld"] == pytest.approx(optimal(0.1, 50, 1e-6), rel=0.01)
+    assert FixedPlan(events).compare(1e-6)["pld"] >= optimal(0.1, 50, 1e-6) * (1 - 1e-6)
 
 
 def test_plan_of_unit_gaussians_beats_zcdp() -> None:
     events = (GaussianEvent(**COMMON, sensitivity=1, sigma=20.0),) * 10
-    found = Plan(events).compare(1e-6)
+    found = FixedPlan(events).compare(1e-6)
     mu = math.sqrt(10) / 20
     tail = [
         0.5 * math.erfc(x / math.sqrt(2)) for x in (found["pld"] / mu - mu / 2, found["pld"] / mu + mu / 2)
@@ -135,32 +145,32 @@ MIXED: list[Event] = [
 
 
 def test_plan_of_everything_is_finite_and_no_better_than_its_parts() -> None:
-    whole = Plan(tuple(MIXED)).compare(1e-6)
+    whole = FixedPlan(tuple(MIXED)).compare(1e-6)
     assert whole["basic"] == math.inf
     assert math.isfinite(whole["pld"])
     for part in MIXED:
-        assert Plan((part,)).epsilon(1e-6) <= whole["pld"]
+        assert FixedPlan((part,)).epsilon(1e-6) <= whole["pld"]
 
 
 def test_plan_at_tiny_or_no_delta_uses_closed_formulas() -> None:
-    assert Plan((LAPLACE,) * 10).epsilon(0.0) == pytest.approx(0.1)
-    assert Plan((LAPLACE,) * 10).compare(1e-13)["pld"] == math.inf
+    assert FixedPlan((LAPLACE,) * 10).epsilon(0.0) == pytest.approx(0.1)
+    assert FixedPlan((LAPLACE,) * 10).compare(1e-13)["pld"] == math.inf
 
 
 def test_plan_as_one_event() -> None:
-    event = Plan((LAPLACE,) * 100).event(1e-6, "all tables")
+    event = FixedPlan((LAPLACE,) * 100).event(1e-6, "all tables")
     assert (event.delta, event.label) == (1e-6, "all tables")
-    assert event.epsilon == Plan((LAPLACE,) * 100).epsilon(1e-6)
+    assert event.epsilon == FixedPlan((LAPLACE,) * 100).epsilon(1e-6)
 
 
 def test_bad_plans() -> None:
     with pytest.raises(InputError, match="at least one"):
-        Plan(())
+        FixedPlan(())
     with pytest.raises(InputError, match="neighbouring"):
-        Plan((LAPLACE, LaplaceEvent(label="x", neighbours="add-remove", sensitivity=1, scale=1)))
+        FixedPlan((LAPLACE, LaplaceEvent(label="x", neighbours="add-remove", sensitivity=1, scale=1)))
     for bad in (-0.1, 1.0, math.nan):
         with pytest.raises(InputError, match="delta"):
-            Plan((LAPLACE,)).epsilon(bad)
+            FixedPlan((LAPLACE,)).epsilon(bad)
 
 
 def test_response_keeps_both_masses() -> None:

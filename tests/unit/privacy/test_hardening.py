@@ -15,13 +15,12 @@ from dpcausal.citests.rank import KENDALL
 from dpcausal.citests.session import Session
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.privacy import coins, noise
-from dpcausal.privacy.accounting.composition import optimal
-from dpcausal.privacy.accounting.exact import exact, fits
-from dpcausal.privacy.accounting.pld import Plan
+from dpcausal.privacy.accounting.composition import exact, fits, optimal
+from dpcausal.privacy.accounting.pld import FixedPlan
 from dpcausal.privacy.events import LaplaceEvent, PureEvent
-from dpcausal.privacy.mechanisms.exponential import Exponential
 from dpcausal.privacy.mechanisms.grid import Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.selection import Exponential
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import HaltedError, SparseVector
 
@@ -55,13 +54,13 @@ def test_threads_get_no_more_positives_than_were_paid_for() -> None:
 @pytest.mark.parametrize("delta", [1e-5, 1e-9])
 def test_numerical_composition_is_never_below_the_exact_one(delta: float) -> None:
     event = PureEvent(label="", neighbours="add-remove", mechanism="any", cost=0.01)
-    plan = Plan((event,) * 1000)
+    plan = FixedPlan((event,) * 1000)
     assert plan.compare(delta)["pld"] >= optimal(0.01, 1000, delta) * (1 - 1e-9)
 
 
 def test_numerical_composition_is_refused_where_its_own_error_counts() -> None:
     event = LaplaceEvent(label="", neighbours="add-remove", sensitivity=1, scale=100)
-    assert Plan((event,) * 10_000).compare(1e-12)["pld"] == float("inf")
+    assert FixedPlan((event,) * 10_000).compare(1e-12)["pld"] == float("inf")
 
 
 @pytest.mark.parametrize("digits", [28, 56, 112])

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.tidy import tidy
+from dpcausal.privacy.ledger.connection import tidy
 
 CHARGE = """
 import sys

@@ -10,7 +10,7 @@ from dpcausal.core.errors import BudgetError, LedgerError
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.accounts import apart
+from dpcausal.privacy.ledger.chain import apart
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core import entropy
-from dpcausal.privacy.many_coins import _settled, bernoulli_exp_many
+from dpcausal.privacy.coins import _settled, bernoulli_exp_many
 from dpcausal.testing import seeded
 
 

@@ -11,7 +11,7 @@ import pytest
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import KNOWN_LIMITS, WEAK, PrivacyStatement, weak_promise
-from dpcausal.data.scan import DRAFT_LIMIT
+from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.privacy.budget import SEEDED, Budget
 from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEvent
 from dpcausal.privacy.ledger import Ledger

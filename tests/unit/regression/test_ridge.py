@@ -7,11 +7,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import dpcausal as dc
-from dpcausal.regression.cholesky import TiledCholesky
-from dpcausal.regression.features import FourierFeatures, feature_residuals
+from dpcausal.regression.features import NORM, FourierFeatures, feature_residuals, waves_into
 from dpcausal.regression.kernel import Kernel, Kind
-from dpcausal.regression.ridge import penalty_of, ridge_residuals
-from dpcausal.regression.waves import NORM, waves_into
+from dpcausal.regression.ridge import TiledCholesky, penalty_of, ridge_residuals
 
 KINDS: tuple[Kind, ...] = ("gaussian", "additive", "mixed")
 

@@ -11,7 +11,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.report.edge_words import Marks
+from dpcausal.report.edge_words import EdgeNotes
 from dpcausal.report.page import render
 
 NAMES = ["a", "b", "c", "d"]
@@ -80,18 +80,18 @@ def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
     ],
 )
 def test_each_way_to_declare_a_direction(known: dict[str, list[object]], said: str) -> None:
-    assert Marks(known=Knowledge.of(NAMES, **known)).remark("a", "b", True) == said  # type: ignore[arg-type]
+    assert EdgeNotes(known=Knowledge.of(NAMES, **known)).remark("a", "b", True) == said  # type: ignore[arg-type]
 
 
 def test_untested_and_contradicted_edges() -> None:
     known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
-    marks = Marks(untested=[AB, CD], known=known, conflicts=[AB, frozenset("bc")])
+    marks = EdgeNotes(untested=[AB, CD], known=known, conflicts=[AB, frozenset("bc")])
     assert marks.remark("a", "b", True) == "not fully tested at this budget; direction as you declared"
     assert marks.remark("c", "d", True) == "not fully tested at this budget"
-    hint = Marks(confidence={AB: 0.49, CD: 0.5})
+    hint = EdgeNotes(confidence={AB: 0.49, CD: 0.5})
     assert hint.remark("a", "b", False) == "direction not decided by the data; seldom found again: a hint"
     assert hint.remark("c", "d", False) == "direction not decided by the data"
-    blank = Marks(untested=[CD], unknown=[CD])
+    blank = EdgeNotes(untested=[CD], unknown=[CD])
     assert blank.remark("c", "d", False) == "not fully tested at this budget; direction not known"
     assert blank.sentence("c", "d", False).startswith(
         "c and d: edge kept without a full test, direction not known"
@@ -99,7 +99,8 @@ def test_untested_and_contradicted_edges() -> None:
     assert marks.remark("b", "c", True) == "answers contradict each other about its direction"
     assert marks.sentence("b", "c", True) == "b → c, answers contradict each other about its direction"
     assert (
-        Marks(untested=[CD], private=False).remark("c", "d", False) == "not fully tested with this many rows"
+        EdgeNotes(untested=[CD], private=False).remark("c", "d", False)
+        == "not fully tested with this many rows"
     )
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import dpcausal as dc
-from dpcausal.cli.repeat import origin_of
+from dpcausal.cli.options import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, weak_promise
-from dpcausal.data.scan import DRAFT_LIMIT
+from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured_silence import NOISE
 from dpcausal.discovery.measured_silence import words as silence_words
@@ -24,7 +24,7 @@ from dpcausal.discovery.result_files import file_texts
 from dpcausal.discovery.result_words import missing_words
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
 from dpcausal.report.drawing import svg
-from dpcausal.report.edge_words import Marks
+from dpcausal.report.edge_words import EdgeNotes
 from dpcausal.report.fields import FIELDS, HEADINGS
 from dpcausal.report.origin import Origin, ledger_name
 from dpcausal.report.page import render, write
@@ -52,7 +52,7 @@ class Resources(HTMLParser):
 
 def test_drawing_has_every_node_and_edge_in_words() -> None:
     graph = dc.Graph(["a<b", "c", "d"], directed=[("a<b", "c")], undirected=[("c", "d")])
-    drawing = svg(graph, Marks(untested=[frozenset(("c", "d"))]))
+    drawing = svg(graph, EdgeNotes(untested=[frozenset(("c", "d"))]))
     assert "a&lt;b → c in every graph that fits the answers, if no common cause is hidden" in drawing
     assert "direction not decided by the data; not fully tested" in drawing
     assert drawing.count('class="node"') == 3
@@ -63,7 +63,7 @@ def test_drawing_has_every_node_and_edge_in_words() -> None:
 
 def test_hovering_tells_the_confidence_apart_from_the_direction() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
-    drawing = svg(graph, Marks(confidence={frozenset(("a", "b")): 0.987}))
+    drawing = svg(graph, EdgeNotes(confidence={frozenset(("a", "b")): 0.987}))
     assert (
         "<title>a → b in every graph that fits the answers, if no common cause is hidden; edge found again in 99% of "
         "repeats (says nothing about its direction)</title>"

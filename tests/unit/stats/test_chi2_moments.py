@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpcausal.stats.chi2 import likelihood_ratio, pearson
-from dpcausal.stats.chi2_moments import _moments, likelihood_moment_pvalue, pearson_moment_pvalue
+from dpcausal.stats.chi2 import (
+    _moments,
+    likelihood_moment_pvalue,
+    likelihood_ratio,
+    pearson,
+    pearson_moment_pvalue,
+)
 
 MARGINS = [
     ([1, 1], [1, 1]), ([1, 2], [1, 2]), ([2, 3], [3, 2]), ([3, 4], [2, 5]), ([1, 6], [1, 6]), ([2, 2, 3], [3, 4]),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from dpcausal.stats.continuous_rank import Ranked, rank_statistics, ranked
 from dpcausal.stats.kendall import kendall
 from dpcausal.stats.spearman import spearman
+from dpcausal.stats.value_ranks import Ranked, rank_statistics, ranked
 
 
 @pytest.mark.parametrize("seed", range(60))

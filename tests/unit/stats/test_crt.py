@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
-from dpcausal.stats.continuous_rank import ranked
 from dpcausal.stats.crt import (
     CHUNK,
     crt_sensitivity,
@@ -18,6 +17,7 @@ from dpcausal.stats.crt import (
     ridge_reach,
     standardised,
 )
+from dpcausal.stats.value_ranks import ranked
 
 Rows = NDArray[np.float64]  # u, y, block or z
 

@@ -9,11 +9,19 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.stats.gcm import block_moments, classical_gcm, gcm_pvalue, gcm_statistic
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
-from dpcausal.stats.gcm_parts import STEPS, Plan, cut_moments, cut_scores, part_plan, part_pvalue, part_score
+from dpcausal.stats.gcm_fit import block_moments, classical_gcm, gcm_pvalue, gcm_statistic
+from dpcausal.stats.gcm_parts import (
+    STEPS,
+    PartPlan,
+    cut_moments,
+    cut_scores,
+    part_plan,
+    part_pvalue,
+    part_score,
+)
 
-ONE = Plan(1, 1, 1.0, 0.5, 320)
+ONE = PartPlan(1, 1, 1.0, 0.5, 320)
 
 
 def score(x: np.ndarray, y: np.ndarray, z: np.ndarray, discrete: tuple[int, ...] = ()) -> float:
@@ -56,7 +64,7 @@ def test_nothing_fails_on_odd_rows(n: int, d: int) -> None:
     constant, ramp = np.ones(n), np.arange(float(n))
     for x, y in ((constant, constant), (constant, ramp), (ramp, ramp)):
         for deals in (1, 2):
-            t, own = part_score(x, y, z, (), Plan(1, deals, 1.0, 0.5, 320))
+            t, own = part_score(x, y, z, (), PartPlan(1, deals, 1.0, 0.5, 320))
             assert math.isfinite(t)
             assert 0 < own <= 1
         statistic, pvalue = classical_gcm(x, y, z)
@@ -85,10 +93,10 @@ def test_scale_does_not_matter() -> None:
 
 
 def test_cut_scores_by_hand() -> None:
-    plan = Plan(3, 1, 2.0, 0.5, 320)
+    plan = PartPlan(3, 1, 2.0, 0.5, 320)
     assert cut_scores([], plan) == (0, 0)
     assert cut_scores([(9.0, 0.5), (-9.0, 0.5), (1.0, 0.5)], plan) == (STEPS // 2, STEPS + STEPS // 8)
-    many = Plan(2, 10**9, 1.0, 0.5, 320)  # r(own) = own + (1 - own)/2
+    many = PartPlan(2, 10**9, 1.0, 0.5, 320)  # r(own) = own + (1 - own)/2
     half = math.sqrt(0.75 / 1.0)
     assert cut_scores([(1.0, 1.0), (1.0, 0.5)], many) == (round(half * STEPS) + STEPS, STEPS)
     assert cut_scores([(1.0, float("nan")), (float("inf"), 0.5)], many) == (STEPS, STEPS // 2)

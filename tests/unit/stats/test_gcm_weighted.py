@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.stats.gcm_parts import Plan, block_score, cut_scores, cut_sensitivity, part_pvalue, part_score
-from dpcausal.stats.gcm_weighted import weight_features, weighted_score
+from dpcausal.stats.gcm_parts import (
+    PartPlan,
+    block_score,
+    cut_scores,
+    cut_sensitivity,
+    part_pvalue,
+    part_score,
+    weight_features,
+    weighted_score,
+)
 
 
 def drawn(rng: np.random.Generator, m: int, effect: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,7 +58,7 @@ def test_features_by_hand() -> None:
 @pytest.mark.parametrize("d", [0, 2])
 def test_nothing_fails_on_odd_rows(n: int, d: int) -> None:
     z, ramp = np.zeros((n, d)), np.arange(float(n))
-    plan = Plan(1, 1, 1.0, 1.0, 1440)
+    plan = PartPlan(1, 1, 1.0, 1.0, 1440)
     for x, y in ((np.ones(n), ramp), (ramp, ramp), (np.ones(n), np.ones(n))):
         t, own = part_score(x, y, z, (), plan, weighted_score)
         assert math.isfinite(t)
@@ -61,7 +69,7 @@ def test_one_row_can_turn_a_part_around() -> None:
     """The bound of the plain score is needed here too."""
     rng = np.random.default_rng(3)
     x, y, z = rng.normal(size=60), rng.normal(size=60), rng.random((60, 1))
-    plan, found = Plan(1, 1, 1.0, 1.0, 1440), []
+    plan, found = PartPlan(1, 1, 1.0, 1.0, 1440), []
     for sign in (1.0, -1.0):
         x[1], y[1] = 1e6, sign * 1e6
         found.append(cut_scores([part_score(x, y, z, (), plan, weighted_score)], plan)[0])
@@ -69,7 +77,7 @@ def test_one_row_can_turn_a_part_around() -> None:
 
 
 def test_one_sided_pvalues() -> None:
-    plan = Plan(14, 1, 1.0, 1.0, 720)
+    plan = PartPlan(14, 1, 1.0, 1.0, 720)
     both = part_pvalue(900.0, 0.0, plan, 256.0)
     assert part_pvalue(900.0, 0.0, plan, 256.0, one_sided=True) == both / 2
     assert part_pvalue(-900.0, 0.0, plan, 256.0, one_sided=True) == 1 - both / 2

@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.kendall_null import gaussian_pvalue, laplace_pvalue, laplace_tail, normal_pvalue
-from dpcausal.stats.kendall_sensitivity import kendall_joint_sensitivity, kendall_weight
+from dpcausal.stats.kendall import kendall_joint_sensitivity, kendall_weight
+from dpcausal.stats.noisy_normal import gaussian_pvalue, laplace_pvalue, laplace_tail, normal_pvalue
 
 
 def by_quadrature(t: float, v: float, b: float) -> float:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.kendall_sensitivity import (
+from dpcausal.stats.kendall import (
     kendall_joint_sensitivity,
     kendall_margin_sensitivity,
     kendall_sensitivity,

@@ -10,9 +10,16 @@ from scipy.stats import laplace, norm
 
 from dpcausal.core.errors import InputError
 from dpcausal.stats.chi2 import pearson
-from dpcausal.stats.measured import GAUSSIAN, LAPLACE, MeasuredTest, measured_test
+from dpcausal.stats.measured import (
+    GAUSSIAN,
+    LAPLACE,
+    MeasuredTest,
+    cauchy_combination,
+    gamma_pvalue,
+    measured_test,
+    one_contrast_pvalue,
+)
 from dpcausal.stats.measured_kernel import basis
-from dpcausal.stats.measured_law import cauchy_combination, gamma_pvalue, one_contrast_pvalue
 
 
 def noisy_table(seed: int, shape: tuple[int, int, int] = (3, 2, 2), scale: float = 2.0) -> np.ndarray:

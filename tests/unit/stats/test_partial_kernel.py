@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcausal.stats.partial_kernel import centred, conditional, covariance, partial_form, quadratic, sandwich
+from dpcausal.stats.partial import centred, conditional, covariance, partial_form, quadratic, sandwich
 
 SHAPES = [(2, 2, 1), (3, 2, 4), (4, 5, 8), (2, 3, 64)]
 

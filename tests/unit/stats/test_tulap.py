@@ -15,10 +15,12 @@ from dpcausal.stats.tulap import (
     discrete_laplace_tail,
     noisy_power,
     noisy_pvalue,
+    part_sizes,
+    plan_split,
+    split_power,
     tulap_cdf,
     tulap_pvalue,
 )
-from dpcausal.stats.tulap_split import part_sizes, plan_split, split_power
 
 
 def law_of_release(m: int, theta: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:

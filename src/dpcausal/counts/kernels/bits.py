@@ -13,13 +13,13 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from dpcausal.core.compiled import jit
 from dpcausal.counts.kernels.intrinsics import pointer, popcount
 
 WORDS = 512  # 64-bit words a block: every prefix of a DFS over six columns fits the first-level cache
-_JIT = {"nogil": True, "cache": True}
 
 
-@nb.njit(**_JIT)
+@jit()
 def pack(column: Any, size: int, planes: Any) -> None:
     """Planes of a one-byte column with fewer than 128 levels; ``planes`` has shape (size - 1, ceil(n / 64)).
 
@@ -49,7 +49,7 @@ def pack(column: Any, size: int, planes: Any) -> None:
             plane[whole] = word
 
 
-@nb.njit(**_JIT)
+@jit()
 def _count(a: Any) -> Any:
     total = nb.uint64(0)
     for i in range(a.shape[0]):
@@ -57,7 +57,7 @@ def _count(a: Any) -> Any:
     return total
 
 
-@nb.njit(**_JIT)
+@jit()
 def _count_and(a: Any, b: Any) -> Any:
     total = nb.uint64(0)
     for i in range(a.shape[0]):
@@ -65,18 +65,18 @@ def _count_and(a: Any, b: Any) -> Any:
     return total
 
 
-@nb.njit(**_JIT)
+@jit()
 def _and(out: Any, a: Any, b: Any) -> None:
     for i in range(a.shape[0]):
         out[i] = a[i] & b[i]
 
 
-@nb.njit(**_JIT)
+@jit()
 def _plane(address: Any, words: int, index: int, low: int, rows: int) -> Any:
     return nb.carray(pointer(address + nb.uint64(8) * nb.uint64(index * words + low)), rows, dtype=np.uint64)
 
 
-@nb.njit(**_JIT)
+@jit()
 def _subset_sums(address: Any, size: Any, words: int, start: int, stop: int, stack: Any, out: Any) -> None:
     """Add to ``out`` the popcount of every AND of at most one plane per column (digit 0: none), two planes or more.
 
@@ -118,7 +118,7 @@ def _subset_sums(address: Any, size: Any, words: int, start: int, stop: int, sta
                 changed -= 1
 
 
-@nb.njit(**_JIT)
+@jit()
 def to_cells(sums: Any, size: Any) -> None:
     """In place: along each axis, entry 0 (the sum over all levels) less the others is the count at level 0."""
     inner = 1
@@ -133,7 +133,7 @@ def to_cells(sums: Any, size: Any) -> None:
         inner = step
 
 
-@nb.njit(**_JIT)
+@jit()
 def count_planes(
     plane_address: Any, size: Any, words: int, start: int, stop: int, rows: int, single: Any, single_start: Any,
     job_columns: Any, job_start: Any, out_start: Any, first_job: int, last_job: int, out: Any,

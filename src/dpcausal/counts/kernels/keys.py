@@ -7,25 +7,25 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from dpcausal.core.compiled import jit
 from dpcausal.counts.kernels.intrinsics import pointer
 
 BLOCK = 2048  # keys of a block take half of a 32 KiB first-level cache
-_JIT = {"nogil": True, "cache": True}
 
 
-@nb.njit(**_JIT)
+@jit()
 def _shift_in(key: Any, column: Any, shift: Any) -> None:
     for i in range(key.shape[0]):
         key[i] |= nb.uint64(column[i]) << shift
 
 
-@nb.njit(**_JIT)
+@jit()
 def _add_to_half(half: Any, column: Any, place: Any) -> None:
     for i in range(half.shape[0]):  # a product narrows to 16 bits, a shift by a variable would not
         half[i] += column[i] * place
 
 
-@nb.njit(**_JIT)
+@jit()
 def pack_keys(address: Any, width: Any, shift: Any, bits: Any, start: int, stop: int, keys: Any) -> None:
     """keys[i] = OR over columns of code << shift, for rows ``start .. stop``, a block of rows at a time.
 
@@ -53,7 +53,7 @@ def pack_keys(address: Any, width: Any, shift: Any, bits: Any, start: int, stop:
             _shift_in(block, half[:rows], nb.uint64(shift[first]))
 
 
-@nb.njit(**_JIT)
+@jit()
 def count_runs(keys: Any, counts: Any) -> int:
     """In place: sorted ``keys`` become the distinct ones, ``counts`` how often each stood; how many there are."""
     n = keys.shape[0]
@@ -71,7 +71,7 @@ def count_runs(keys: Any, counts: Any) -> int:
     return at + 1
 
 
-@nb.njit(**_JIT)
+@jit()
 def merge_runs(keys_a: Any, counts_a: Any, keys_b: Any, counts_b: Any, keys: Any, counts: Any) -> int:
     """Merge two sorted lists of distinct keys, adding counts of equal ones; how many there are."""
     i, j, at = 0, 0, 0

@@ -13,27 +13,27 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from dpcausal.core.compiled import jit
 from dpcausal.counts.kernels.intrinsics import pointer
 
 BLOCK = 4096  # rows coded at a time: codes and one column block stay in the first-level cache
 SEGMENT = 1 << 30  # rows after which 32-bit sub-histograms are emptied
 SMALL = 1 << 14  # cells up to which four 32-bit sub-histograms pay
-_JIT = {"nogil": True, "cache": True}
 
 
-@nb.njit(**_JIT)
+@jit()
 def _first(code: Any, column: Any) -> None:
     for i in range(code.shape[0]):
         code[i] = column[i]
 
 
-@nb.njit(**_JIT)
+@jit()
 def _horner(code: Any, column: Any, size: Any) -> None:
     for i in range(code.shape[0]):
         code[i] = code[i] * size + column[i]
 
 
-@nb.njit(**_JIT)
+@jit()
 def _encode(code: Any, low: Any, columns: Any, address: Any, width: Any, size: Any) -> None:
     """Mixed-radix codes of rows ``low .. low + len(code)`` of the named columns."""
     rows = code.shape[0]
@@ -56,7 +56,7 @@ def _encode(code: Any, low: Any, columns: Any, address: Any, width: Any, size: A
                 _horner(code, wide, size[c])
 
 
-@nb.njit(**_JIT)
+@jit()
 def _count_small(code: Any, sub: Any, cells: Any) -> None:
     a, b, c, d = sub[:cells], sub[cells : 2 * cells], sub[2 * cells : 3 * cells], sub[3 * cells : 4 * cells]
     rows = code.shape[0]
@@ -70,26 +70,26 @@ def _count_small(code: Any, sub: Any, cells: Any) -> None:
         a[code[i]] += nb.uint32(1)
 
 
-@nb.njit(**_JIT)
+@jit()
 def _count_large(code: Any, out: Any) -> None:
     for i in range(code.shape[0]):
         out[code[i]] += 1
 
 
-@nb.njit(**_JIT)
+@jit()
 def _count_weighted(code: Any, weight: Any, out: Any) -> None:
     for i in range(code.shape[0]):
         out[code[i]] += weight[i]
 
 
-@nb.njit(**_JIT)
+@jit()
 def _empty(sub: Any, cells: Any, out: Any) -> None:
     for i in range(cells):
         out[i] += np.int64(sub[i]) + sub[cells + i] + sub[2 * cells + i] + sub[3 * cells + i]
         sub[i] = sub[cells + i] = sub[2 * cells + i] = sub[3 * cells + i] = 0
 
 
-@nb.njit(**_JIT)
+@jit()
 def count_jobs(
     address: Any, width: Any, size: Any, weight: Any, start: int, stop: int,
     job_columns: Any, job_start: Any, out_start: Any, first_job: int, last_job: int, out: Any,

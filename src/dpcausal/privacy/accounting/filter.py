@@ -30,9 +30,8 @@ from typing import NamedTuple
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.privacy.accounting.composition import approximate_rho
+from dpcausal.privacy.accounting.composition import ZERO, add, approximate_rho, exact, fits
 from dpcausal.privacy.accounting.conversion import epsilon_for, rho_for
-from dpcausal.privacy.accounting.exact import ZERO, add, exact, fits
 from dpcausal.privacy.events import Event
 
 LEAST_EPSILON, MOST_EPSILON = 1e-6, 1e6
@@ -55,7 +54,7 @@ class Spent(NamedTuple):
         return Spent(epsilon, rho, delta)
 
 
-class Reading(NamedTuple):
+class PrivacyCost(NamedTuple):
     """An (epsilon, delta) pair and by which sum it was reached: ``epsilon`` or ``rho``."""
 
     epsilon: float
@@ -94,14 +93,14 @@ class Filter:
         allowed = self.rho
         return fits(spent.epsilon, exact(self.epsilon)) or (allowed > 0 and fits(spent.rho, exact(allowed)))
 
-    def reading(self, spent: Spent) -> Reading:
+    def reading(self, spent: Spent) -> PrivacyCost:
         """The odometer: least (epsilon, delta) for the sums, never above the total."""
         by_sum = float(spent.epsilon)
         free = self.delta - self.reserve
         by_rho = epsilon_for(float(spent.rho), free) if spent.rho.is_finite() else math.inf
         if by_sum <= by_rho:
-            return Reading(min(by_sum, self.epsilon), min(float(spent.delta), self.delta), "epsilon")
-        return Reading(min(by_rho, self.epsilon), min(free + float(spent.delta), self.delta), "rho")
+            return PrivacyCost(min(by_sum, self.epsilon), min(float(spent.delta), self.delta), "epsilon")
+        return PrivacyCost(min(by_rho, self.epsilon), min(free + float(spent.delta), self.delta), "rho")
 
 
 def check_total(epsilon: float, delta: float) -> None:

@@ -50,7 +50,7 @@ _LARGEST_SIGMA = 20_000.0  # beyond, the table of outcomes is too long and zCDP 
 
 
 @dataclass(frozen=True)
-class Plan:
+class FixedPlan:
     """Events fixed in advance, to be charged together or not at all.
 
     >>> laplace = LaplaceEvent(label="count", neighbours="add-remove", sensitivity=1, scale=100)

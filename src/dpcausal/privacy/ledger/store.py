@@ -24,14 +24,16 @@ from sqlalchemy import Connection, func, select
 
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.privacy.accounting.exact import add, exact, fits, left_of
+from dpcausal.privacy.accounting.composition import add, exact, fits, left_of
 from dpcausal.privacy.accounting.filter import check_total
-from dpcausal.privacy.ledger import rows, tables
-from dpcausal.privacy.ledger.accounts import Account, account
+from dpcausal.privacy.ledger import tables
+from dpcausal.privacy.ledger import tables as rows
 from dpcausal.privacy.ledger.chain import (
     CHARGE,
+    Account,
     Entry,
     Verification,
+    account,
     canonical,
     check_chain,
     first_entry,

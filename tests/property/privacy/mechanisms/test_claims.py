@@ -25,7 +25,7 @@ from dpcausal.privacy.mechanisms import (
     SparseVector,
     TopK,
 )
-from dpcausal.privacy.mechanisms.median_smooth import rung, smooth_sensitivity
+from dpcausal.privacy.mechanisms.median import rung, smooth_sensitivity
 
 ROUNDING = 1e-9  # relative, of the exact computation in float64
 epsilons = st.floats(0.05, 4.0)

@@ -13,8 +13,14 @@ from scipy.stats import chi2
 from dpcausal.audit.laws import median_law
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.mechanisms import ExponentialMedian, SmoothMedian
-from dpcausal.privacy.mechanisms.median import Range, median_runs
-from dpcausal.privacy.mechanisms.median_smooth import LOWEST_RUNG, admissible, rung, smooth_sensitivity
+from dpcausal.privacy.mechanisms.median import (
+    LOWEST_RUNG,
+    Range,
+    admissible,
+    median_runs,
+    rung,
+    smooth_sensitivity,
+)
 from dpcausal.testing import seeded
 
 

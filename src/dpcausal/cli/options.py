@@ -1,0 +1,252 @@
+"""Files and directories from the command line: an empty text would mean the current directory, so it is refused.
+
+The command that asks ``discover`` for the same again, for its report.
+
+Tables on standard output, whatever the width: no number is ever cut.
+
+Where the numbers and a little of each text do not fit side by side, every row becomes a few lines of its own.
+
+What a refused command line is told: what was wrong, what was given, the nearest that exists, what can be done.
+
+A budget that promises little, or an unchecked schema, is told once: in the answer, or else on standard error.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from dpcausal.core.errors import did_you_mean
+from dpcausal.core.statement import WEAK, PrivacyStatement, weak_promise
+from dpcausal.core.statement_words import weak_lines
+from dpcausal.report.origin import Origin, file_name, ledger_name, number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def path(text: str | Path) -> Path:
+    """The path, unless it is empty.
+
+    >>> path("out").name
+    'out'
+    """
+    if not str(text).strip():
+        raise typer.BadParameter("it is empty; name a file or a directory")
+    return Path(text)
+
+
+USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one", "confidence": 0}
+
+
+def origin_of(
+    data: Path, schema: Path, out: Path, options: Mapping[str, Any], texts: Mapping[str, list[str]]
+) -> Origin:
+    """``options`` by their names in Python; ``texts``, how those were written that take more than a word.
+
+    What is as usual is left out.
+
+    >>> found = origin_of(Path("p.csv"), Path("s.toml"), Path("out"), {"epsilon": 1.0, "delta": 0.0}, {})
+    >>> found.shell()
+    'dpcausal discover p.csv --schema s.toml --epsilon 1 --out out'
+    """
+    given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
+    if "ledger" in given:
+        given["ledger"] = ledger_name(str(given["ledger"]))
+    rows, declared = file_name(str(data)), file_name(str(schema))
+    words = ["dpcausal", "discover", rows, "--schema", declared]
+    for name, value in given.items():
+        for text in texts.get(name, [number(value) if isinstance(value, float) else str(value)]):
+            words += ["--" + name.replace("_", "-"), text]
+    arguments = {"epsilon": None, **given}
+    return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments)
+
+
+LEAST = 12  # width below which a column of text is not squeezed
+SAMPLE = 10_000  # wider than any table
+
+
+def print_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    left: Collection[str] = (),
+    wraps: Collection[str] = (),
+    console: Console | None = None,
+) -> None:
+    """Print ``rows`` below ``heads``; columns in ``left`` are text, those in ``wraps`` may take several lines."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = console or Console(highlight=False)
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.padding = (0, 1, 0, 0)
+    for head in heads:
+        side: Literal["left", "right"] = "left" if head in left else "right"
+        table.add_column(head, justify=side, no_wrap=head not in wraps, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    natural = console.measure(table, options=console.options.update_width(SAMPLE)).maximum
+    slack = sum(
+        max(_wide([head, *(row[k] for row in rows)]) - LEAST, 0)
+        for k, head in enumerate(heads)
+        if head in wraps
+    )
+    if natural - slack <= console.width:
+        console.print(table)
+    else:
+        _print_stacked(heads, rows, title, console)
+
+
+def _wide(texts: Sequence[str]) -> int:
+    from rich.cells import cell_len
+
+    return max(cell_len(line) for text in texts for line in text.split("\n"))
+
+
+def _print_stacked(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str, console: Console) -> None:
+    if title:
+        console.print(title, style="italic", markup=False)
+    for row in rows:
+        told = [f"{' '.join(head.split())} {cell}" for head, cell in zip(heads, row, strict=True) if cell]
+        console.print(told[0], markup=False, overflow="fold")
+        for line in told[1:]:
+            console.print(f"  {line}", markup=False, overflow="fold")
+
+
+_NO_NUMBER = re.compile(r"Invalid value for '(--[\w-]+)'.*(?:valid (?:number|integer|float)|not a valid)")
+_NO_COMMAND = re.compile(r"No such command '(.*?)'\.")
+_EXTRA = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
+_TAKES = {  # option -> what to do about a word too many after it
+    "--given": "--given takes columns with commas and no blanks: --given {commas}",
+    "--pair": "--pair takes two columns with a comma and no blanks: --pair {commas}",
+    "--tiers": "--tiers takes one text in quotes, commas within a tier and semicolons between: --tiers 'a,b;c'",
+    "--required": "repeat --required for every edge",
+    "--forbidden": "repeat --forbidden for every edge",
+    "--x": "--x takes one column; a name that holds blanks goes in quotes, and further columns to --given a,b",
+    "--y": "--y takes one column; a name that holds blanks goes in quotes, and further columns to --given a,b",
+}
+
+
+def _no_number(message: str, words: list[str]) -> str | None:
+    """The message with what was given, where a number was wanted; a comma gets a remark.
+
+    >>> wanted = "Invalid value for '--epsilon': Input should be a valid number"
+    >>> _no_number(wanted, ["test", "--epsilon", "0,5"])
+    "--epsilon must be a number, not '0,5'; write it with a point and without separators: 0.5, 1000"
+    >>> _no_number(wanted.replace("number", "integer").replace("epsilon", "rows"), ["plan", "--rows", "8,000"])
+    "--rows must be a whole number, not '8,000'; write it without separators: 8000"
+    """
+    found = _NO_NUMBER.match(message)
+    given = [value for name, value in pairwise(words) if found and name == found[1]]
+    given += [word.partition("=")[2] for word in words if found and word.startswith(f"{found[1]}=")]
+    if not found or not given:
+        return None
+    whole = "integer" in message
+    digits = re.sub("[,._' ]", "", given[-1])
+    remark = ""
+    if whole and digits.isdecimal() and re.fullmatch(r"\d{1,3}([,._' ]\d{3})+", given[-1]):
+        remark = f"; write it without separators: {digits}"
+    elif not whole and "," in given[-1]:
+        remark = "; write it with a point and without separators: 0.5, 1000"
+    return f"{found[1]} must be {'a whole number' if whole else 'a number'}, not {given[-1]!r}{remark}"
+
+
+def _too_many(message: str, words: list[str]) -> str | None:
+    """The message for a word too many, with what the option before it takes.
+
+    >>> _too_many("Got unexpected extra argument(s) (sex)", ["test", "p.csv", "--given", "age", "sex"])
+    'Got unexpected extra argument (sex); --given takes columns with commas and no blanks: --given age,sex'
+    """
+    found = _EXTRA.match(message)
+    if not found:
+        return None
+    last = found[1].split()[-1] if found[1].split() else ""
+    at = max((i for i, word in enumerate(words) if word == last), default=len(words))
+    start = max((i for i in range(at) if words[i].startswith("--")), default=0)
+    option, _, inside = words[start].partition("=")
+    values = [*([inside] if inside else []), *words[start + 1 : at + 1]]
+    if option not in _TAKES:
+        return None
+    commas = ",".join(name for value in values for name in value.split(",") if name)
+    plural = "s" if len(found[1].split()) > 1 else ""
+    return f"Got unexpected extra argument{plural} ({found[1]}); {_TAKES[option].format(commas=commas)}"
+
+
+def _hint(message: str) -> str:
+    """What to do about a usage error, where a command of ours helps.
+
+    >>> _hint("Missing option '--schema'.")
+    ' Draft one with: dpcausal schema FILE > schema.toml'
+    """
+    lacks_schema = message.startswith("Missing option '--schema'")
+    return " Draft one with: dpcausal schema FILE > schema.toml" if lacks_schema else ""
+
+
+def _with_nearest(error: Any) -> str:
+    """The message of a usage error; for a command or an option that is not there, with the nearest that is."""
+    said: str = error.format_message()
+    command = error.ctx.command if getattr(error, "ctx", None) is not None else None
+    if type(error).__name__ == "NoSuchOption" and command is not None:
+        options = [
+            name.lstrip("-") for option in command.params for name in option.opts if name.startswith("--")
+        ]
+        hint = did_you_mean(error.option_name.lstrip("-"), options).replace('"', '"--', 1)
+        return f"No such option: {error.option_name}{hint}"
+    if (found := _NO_COMMAND.match(said)) and command is not None:
+        hint = did_you_mean(found[1], command.commands)
+        return f"No such command {found[1]!r}{hint or '; there are ' + ', '.join(command.commands)}"
+    return said
+
+
+def usage_words(error: Any, words: list[str]) -> str:
+    """One line for a usage error of the command line ``words``."""
+    said = _with_nearest(error)
+    return _no_number(said, words) or _too_many(said, words) or f"{said}{_hint(said)}"
+
+
+LARGE_DELTA = 1e-4  # what suits at most 10,000 rows
+
+
+class WeakPromise(UserWarning):
+    """The budget is so large that little is promised."""
+
+
+def warn_weak(
+    epsilon: float | None, delta: float, rows: int | None = None, said: PrivacyStatement | None = None
+) -> None:
+    """Warn by what was asked for, which a ledger is charged, even if less was needed; ``rows`` where public.
+
+    ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
+    """
+    told = {line.split()[2] for line in weak_lines(said)} if said is not None else set()
+    for line in weak_promise(epsilon, delta, rows):
+        if line.split()[2] not in told:  # "Weak promise: epsilon ..." or "... delta ..."
+            warnings.warn(line, WeakPromise, stacklevel=2)
+
+
+def draft_is_told() -> None:
+    """From here on no warning of an unchecked schema: the answer will print it."""
+    from dpcausal.data.read import DraftSchema
+
+    warnings.filterwarnings("ignore", category=DraftSchema)
+
+
+def warn_large_delta(delta: float) -> None:
+    """Warn where the number of rows is not known (a ledger's total) and delta would be small for few tables only."""
+    if delta > LARGE_DELTA:
+        warnings.warn(
+            f"{WEAK}delta {delta:g} is the chance with which all releases together may tell everything of a row: keep "
+            "it well below one over the number of rows (for 10,000 rows, well below 0.0001).",
+            WeakPromise,
+            stacklevel=2,
+        )

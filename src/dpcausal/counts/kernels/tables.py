@@ -1,0 +1,114 @@
+"""Sum tables down to smaller ones: many requests answered from the few tables that cover them.
+
+Cover many small tables by few larger ones, so that one pass over the rows answers several requests.
+
+Best fit: each request joins the open group that grows least in cells, if the grown group stays within ``cap``
+cells; else it opens a group. Only public sizes and the requests themselves enter. O(requests x open groups).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+from dpcausal.core.compiled import jit
+
+
+@jit()
+def sum_out(table: Any, size: Any, stride: Any, out: Any) -> None:
+    """Add ``table`` (row-major over ``size``) to ``out``, where axis a moves ``stride[a]`` in ``out`` (0: summed)."""
+    last = size.shape[0] - 1
+    if last < 0:
+        out[0] += table[0]
+        return
+    digit = np.zeros(last + 1, np.int64)
+    inner, step = size[last], stride[last]
+    target = 0
+    for base in range(0, table.shape[0], inner):
+        if step == 0:
+            total = np.int64(0)
+            for i in range(inner):
+                total += table[base + i]
+            out[target] += total
+        else:
+            for i in range(inner):
+                out[target + i * step] += table[base + i]
+        axis = last - 1
+        while axis >= 0:
+            digit[axis] += 1
+            target += stride[axis]
+            if digit[axis] < size[axis]:
+                break
+            target -= digit[axis] * stride[axis]
+            digit[axis] = 0
+            axis -= 1
+
+
+@jit()
+def answer_requests(
+    size: Any, job_columns: Any, job_start: Any, table_start: Any, tables: Any,
+    request_columns: Any, request_start: Any, request_job: Any, out_start: Any, first: int, last: int, out: Any,
+) -> None:  # fmt: skip
+    """For requests ``first .. last``: sum the table of ``request_job`` down to the request's columns, in its order."""
+    place = np.zeros(size.shape[0], np.int64)  # stride of every column in the request at hand, 0 if not in it
+    for r in range(first, last):
+        wanted = request_columns[request_start[r] : request_start[r + 1]]
+        step = 1
+        for i in range(wanted.shape[0] - 1, -1, -1):
+            place[wanted[i]] = step
+            step *= size[wanted[i]]
+        j = request_job[r]
+        columns = job_columns[job_start[j] : job_start[j + 1]]
+        sum_out(
+            tables[table_start[j] : table_start[j + 1]],
+            size[columns],
+            place[columns],
+            out[out_start[r] : out_start[r + 1]],
+        )
+        place[wanted] = 0
+
+
+WINDOW = 512  # how many of the newest groups are tried: bounds the time on long lists
+
+
+@jit()
+def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tuple[Any, Any, Any]:
+    """(group of each request, membership[group, column], number of groups)."""
+    requests, columns = request_start.shape[0] - 1, size.shape[0]
+    words = (columns + 63) // 64
+    mask = np.zeros((requests, words), np.uint64)  # columns of each group
+    cells = np.zeros(requests, np.float64)
+    group = np.zeros(requests, np.int64)
+    groups = 0
+    for r in range(requests):
+        wanted = request_columns[request_start[r] : request_start[r + 1]]
+        own = 1.0
+        for c in wanted:
+            own *= size[c]
+        best, best_growth = -1, np.inf
+        for g in range(max(0, groups - WINDOW), groups):
+            growth = 1.0
+            for c in wanted:
+                if not (mask[g, c >> 6] >> nb.uint64(c & 63)) & nb.uint64(1):
+                    growth *= size[c]
+            if growth < best_growth and (growth == 1.0 or cells[g] * growth <= cap):
+                best, best_growth = g, growth
+                if growth == 1.0:
+                    break
+        if best < 0:
+            best = groups
+            groups += 1
+            cells[best] = 1.0
+        for c in wanted:
+            bit = nb.uint64(1) << nb.uint64(c & 63)
+            if not mask[best, c >> 6] & bit:
+                mask[best, c >> 6] |= bit
+                cells[best] *= size[c]
+        group[r] = best
+    member = np.zeros((groups, columns), np.bool_)
+    for g in range(groups):
+        for c in range(columns):
+            member[g, c] = (mask[g, c >> 6] >> nb.uint64(c & 63)) & nb.uint64(1) != 0
+    return group, member, groups

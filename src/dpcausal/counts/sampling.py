@@ -1,0 +1,126 @@
+"""m of n rows without replacement, as a draw of counts: exact, from random bits, whatever n.
+
+**Formula.** Give every row an independent uniform key in [0, 1) and keep the m rows with the smallest keys: all
+subsets of size m are equally likely, so the counts kept per cell are multivariate hypergeometric. The first bit of
+the keys splits a cell of count w into Binomial(w, 1/2), the number of set bits among w random ones, which needs
+no arithmetic that could round. If at least m rows fell in the lower half the rest is dropped and the draw goes
+on there; else the lower half is kept whole and the draw goes on in the upper half. Bits of keys are read only
+while they matter.
+
+**Guarantee.** Exact given independent fair bits (``subsample.proof.md``); amplification by subsampling needs them
+unpredictable, so they come from ``core.entropy``.
+**Cost.** About 2 n random bits, O(cells) words of memory, 1.3 log2(n) rounds.
+
+Deal the rows of a table at random into parts, as a draw of counts: for tests on disjoint parts.
+
+Which part a row goes to does not depend on its value, so one changed row changes one part.
+
+- ``deal_equal``: parts of given sizes, every way equally likely: hypergeometric draws, half of the parts at a time. The
+  number of rows is used, so it must be public (replace-one).
+- ``deal_fair``: each row to one of 2^levels parts by its own fair coins; adding a row changes one part, so it serves
+  add-remove too.
+
+Both are exact given fair bits (``subsample.py``). **Cost** about 2 n log2(parts) random bits, half of it for
+``deal_fair``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.entropy import RandomBytes, random_bytes
+from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
+
+CHUNK_BYTES = 1 << 24  # random bytes held at a time
+
+
+@proved("subsample.proof.md")
+def binomial_halves(counts: NDArray[np.int64], source: RandomBytes = random_bytes) -> NDArray[np.int64]:
+    """Binomial(w, 1/2) for every count w, exactly: how many of w fair bits are set."""
+    halves = np.zeros(len(counts), np.int64)
+    whole, rest = counts >> 3, (counts & 7).astype(np.uint8)
+    tail = np.frombuffer(source(len(counts)), np.uint8) & ((np.uint8(1) << rest) - np.uint8(1))
+    halves += np.bitwise_count(tail)
+    ends = np.cumsum(whole)
+    begins = ends - whole
+    total = int(ends[-1]) if len(ends) else 0
+    for low in range(
+        0, total, CHUNK_BYTES
+    ):  # byte b of the stream belongs to the cell with begins <= b < ends
+        high = min(low + CHUNK_BYTES, total)
+        ones = np.bitwise_count(np.frombuffer(source(high - low), np.uint8))
+        first, last = np.searchsorted(ends, [low, high - 1], side="right")
+        cells = np.arange(first, last + 1)
+        cells = cells[whole[cells] > 0]
+        starts = np.maximum(begins[cells], low) - low
+        halves[cells] += np.add.reduceat(ones, starts, dtype=np.int64)
+    return halves
+
+
+@proved("subsample.proof.md")
+def hypergeometric(
+    counts: NDArray[np.int64], m: int, source: RandomBytes = random_bytes
+) -> NDArray[np.int64]:
+    """How many of m rows drawn without replacement fall in each cell of ``counts``.
+
+    Edge cases: m = 0 gives zeros, m = sum of counts gives them back.
+
+    >>> hypergeometric(np.array([3, 0, 5]), 8).tolist()
+    [3, 0, 5]
+    """
+    open_rows = np.array(counts, np.int64)
+    total = int(open_rows.sum())
+    if not 0 <= m <= total:
+        raise InputError(f"can't draw {m:,} rows without replacement from {total:,}")
+    kept = np.zeros_like(open_rows)
+    while 0 < m < total:
+        lower = binomial_halves(open_rows, source)
+        below = int(lower.sum())
+        if below >= m:
+            open_rows, total = lower, below
+        else:
+            kept += lower
+            open_rows, total, m = open_rows - lower, total - below, m - below
+    return kept + open_rows if m else kept
+
+
+Counted = NDArray[np.int64]
+
+
+def deal_equal(table: Counted, sizes: Sequence[int], source: RandomBytes = random_bytes) -> list[Counted]:
+    """Tables of disjoint random parts of these sizes, which must add up to the whole.
+
+    >>> parts = deal_equal(np.array([[3, 1], [2, 4]]), [5, 5])
+    >>> (parts[0] + parts[1]).tolist(), [int(part.sum()) for part in parts]
+    ([[3, 1], [2, 4]], [5, 5])
+    """
+    whole = np.array(table, np.int64).ravel()
+    if sum(sizes) != int(whole.sum()):
+        raise InputError(f"parts of {sum(sizes):,} rows can't be dealt from {int(whole.sum()):,}")
+
+    def cut(counts: Counted, parts: Sequence[int]) -> list[Counted]:
+        if len(parts) == 1:
+            return [counts.reshape(table.shape)]
+        middle = len(parts) // 2
+        first = hypergeometric(counts, sum(parts[:middle]), source)
+        return cut(first, parts[:middle]) + cut(counts - first, parts[middle:])
+
+    return cut(whole, list(sizes))
+
+
+def deal_fair(table: Counted, levels: int, source: RandomBytes = random_bytes) -> list[Counted]:
+    """Tables of 2^levels parts, each row in one of them by fair coins.
+
+    >>> parts = deal_fair(np.array([7, 9]), levels=3)
+    >>> len(parts), sum(parts).tolist()
+    (8, [7, 9])
+    """
+    parts = [np.array(table, np.int64).ravel()]
+    for _ in range(levels):
+        halves = [binomial_halves(part, source) for part in parts]
+        parts = [piece for part, half in zip(parts, halves, strict=True) for piece in (half, part - half)]
+    return [part.reshape(table.shape) for part in parts]
