@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpcausal.data.dataset import Dataset
 from dpcausal.networks import Network, Variable, load, names
-from dpcausal.networks.sampling import BLOCK
+from dpcausal.networks.network import BLOCK
 
 N = 200_000
 FAILURE = 1e-9

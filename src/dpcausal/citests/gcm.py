@@ -35,8 +35,8 @@ from threadpoolctl import threadpool_limits
 
 from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
 from dpcausal.citests.gcm_ridge import LAMBDA, SHARE, Ridge, RidgeChoice, released_moments
+from dpcausal.citests.parts import ROWS_UNKNOWN
 from dpcausal.citests.regression_columns import RegressionColumns, bins_of, columns_of
-from dpcausal.citests.test_of_tests import ROWS_UNKNOWN
 from dpcausal.core.entropy import random_bytes
 from dpcausal.core.errors import InputError
 from dpcausal.data.dataset import Dataset

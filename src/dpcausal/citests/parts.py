@@ -11,6 +11,7 @@ from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.tulap import part_sizes
 
 LEAST_ROWS = 20  # rows a part must have for a test on it to mean anything
+ROWS_UNKNOWN = 10_000  # what a plan assumes where n is not public
 
 
 def part_count(wanted: int, terms: TestSettings) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TableTest, TestSettings
 from dpcausal.citests.chi2 import Reconciled
 from dpcausal.citests.gcm import Gcm, dealt
-from dpcausal.citests.parts import deal, part_count
+from dpcausal.citests.parts import ROWS_UNKNOWN, deal, part_count
 from dpcausal.citests.regression_columns import RegressionColumns, columns_of
 from dpcausal.core.arguments import checked_level
 from dpcausal.data.dataset import Dataset
@@ -35,8 +35,6 @@ from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.gcm_fit import classical_gcm
 from dpcausal.stats.tulap import noisy_pvalue, plan_split
-
-ROWS_UNKNOWN = 10_000  # what a plan assumes where n is not public
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.statement_words import caveats
 from dpcausal.discovery.declared import declared
+from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.result_words import missing_words
-from dpcausal.graphs.dot_format import to_dot
-from dpcausal.graphs.graphml_format import to_graphml
-from dpcausal.graphs.json_format import to_json
+from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -64,11 +63,48 @@ def file_texts(result: DiscoveryResult) -> dict[str, str]:
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
-        "graph.dot": to_dot(result.drawn, result.untested, result.conflicts, _sure(result)),
-        "graph.graphml": to_graphml(result.graph, result.untested, result.confidence, result.conflicts),
+        "graph.dot": to_dot(result.drawn, dot_attributes(result)),
+        "graph.graphml": to_graphml(result.graph, graphml_attributes(result)),
     }
 
 
 def _sure(result: DiscoveryResult) -> dict[frozenset[str], float]:
     """Confidence in edges that were not declared."""
     return {pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept}
+
+
+def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
+    """Return how Graphviz draws each edge: untested ones dotted, confidence as width and label, conflicts with "?"."""
+    sure = _sure(result)
+    found: dict[Pair, dict[str, Any]] = {}
+    for pair in result.graph.skeleton:
+        marks: dict[str, Any] = {}
+        label, told = [], []
+        if pair in result.untested:
+            marks["style"] = "dotted"
+            told.append("not fully tested")
+        if pair in sure:
+            part = sure[pair]
+            marks["confidence"] = f"{part:.4g}"
+            marks["penwidth"] = f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}"
+            label.append(f"{part:.0%}")
+            told.append(f"edge found again in {part:.0%} of repeats")
+        if pair in result.conflicts:
+            marks["conflict"] = "true"
+            label.append("?")
+            told.append("answers contradict each other about its direction")
+        if label:
+            marks["label"] = dot_quoted(" ".join(label))
+        if told:
+            marks["tooltip"] = dot_quoted("; ".join(told))
+        found[pair] = marks
+    return found
+
+
+def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
+    """Return what GraphML says of each edge: ``untested``, ``conflict``, and ``confidence`` where it is known."""
+    return {
+        pair: {"untested": pair in result.untested, "conflict": pair in result.conflicts}
+        | ({"confidence": float(result.confidence[pair])} if pair in (result.confidence or {}) else {})
+        for pair in result.graph.skeleton
+    }

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.graphs import formats
 
 if TYPE_CHECKING:
     import networkx
@@ -241,59 +242,41 @@ class Graph:
         return "\n".join(edges + alone)
 
     def to_json(self) -> str:
-        """One JSON object; see ``json_format``."""
-        from dpcausal.graphs.json_format import to_json
-
-        return to_json(self)
+        """Return one JSON object with ``nodes``, ``directed`` and ``undirected``."""
+        return formats.to_json(self)
 
     @classmethod
     def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Graph:
-        """The graph in a JSON text, a parsed object or a file; see ``json_format``."""
-        from dpcausal.graphs.json_format import from_json
-
-        return from_json(source)
+        """Return the graph in a JSON text, a parsed object or the file at a ``Path``."""
+        return cls(*formats.from_json(source))
 
     def to_networkx(self) -> networkx.DiGraph:
-        """A ``networkx.DiGraph`` with both arcs for a plain edge; see ``networkx_format``."""
-        from dpcausal.graphs.networkx_format import to_networkx
-
-        return to_networkx(self)
+        """Return a ``networkx.DiGraph`` in which a plain edge is two arcs, one each way."""
+        return formats.to_networkx(self)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Graph:
-        """The graph in a ``networkx`` graph; see ``networkx_format``."""
-        from dpcausal.graphs.networkx_format import from_networkx
-
-        return from_networkx(graph)
+        """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
+        return cls(*formats.from_networkx(graph))
 
     def to_dot(self) -> str:
-        """Graphviz text; see ``dot_format``."""
-        from dpcausal.graphs.dot_format import to_dot
-
-        return to_dot(self)
+        """Return Graphviz text."""
+        return formats.to_dot(self)
 
     def to_graphml(self) -> str:
-        """GraphML text that networkx, igraph and Cytoscape read; see ``graphml_format``."""
-        from dpcausal.graphs.graphml_format import to_graphml
-
-        return to_graphml(self)
+        """Return GraphML text that networkx, igraph and Cytoscape read."""
+        return formats.to_graphml(self)
 
     @classmethod
     def from_graphml(cls, text: str | bytes) -> Graph:
-        """The graph in a GraphML text; see ``graphml_format``."""
-        from dpcausal.graphs.graphml_format import from_graphml
-
-        return from_graphml(text)
+        """Return the first graph of a GraphML text."""
+        return cls(*formats.from_graphml(text))
 
     def to_tetrad(self) -> str:
-        """Tetrad's text format; see ``tetrad_format``."""
-        from dpcausal.graphs.tetrad_format import to_tetrad
-
-        return to_tetrad(self)
+        """Return Tetrad's text format."""
+        return formats.to_tetrad(self)
 
     @classmethod
     def from_tetrad(cls, text: str) -> Graph:
-        """The graph in a text of Tetrad's; see ``tetrad_format``."""
-        from dpcausal.graphs.tetrad_format import from_tetrad
-
-        return from_tetrad(text)
+        """Return the graph in a text of Tetrad's; marks other than ``-->``, ``<--`` and ``---`` are refused."""
+        return cls(*formats.from_tetrad(text))

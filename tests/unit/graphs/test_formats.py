@@ -10,9 +10,7 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs import Graph
-from dpcausal.graphs.dot_format import to_dot
-from dpcausal.graphs.graphml_format import to_graphml
-from dpcausal.graphs.json_format import to_json
+from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
 
 ODD = [
     'say "hi"',
@@ -211,20 +209,22 @@ def test_more_keys_in_json_are_written_and_ignored_when_read() -> None:
     assert Graph.from_json(text) == GRAPH  # a graph's own keys can't be written over
 
 
-def test_untested_edges_are_dotted_in_dot() -> None:
+def test_attributes_of_edges_are_written_in_dot() -> None:
     graph = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
-    lines = to_dot(graph, [frozenset("ab"), frozenset("bc")]).splitlines()
+    marks = {"style": "dotted", "tooltip": dot_quoted('so "said"')}
+    lines = to_dot(graph, {frozenset("ab"): marks, frozenset("bc"): marks}).splitlines()
     assert lines[4:6] == [
-        '  "a" -> "b" [style=dotted, tooltip="not fully tested"];',
-        '  "b" -> "c" [dir=none, style=dotted, tooltip="not fully tested"];',
+        r'  "a" -> "b" [style=dotted, tooltip="so \"said\""];',
+        r'  "b" -> "c" [dir=none, style=dotted, tooltip="so \"said\""];',
     ]
-    assert to_dot(graph, [frozenset("ab")]).count("dotted") == 1
+    assert to_dot(graph, {frozenset("ab"): marks}).count("dotted") == 1
     assert to_dot(graph) == graph.to_dot()
 
 
-def test_graphml_tells_untested_edges_and_confidence_to_networkx() -> None:
+def test_graphml_gives_attributes_of_edges_to_networkx() -> None:
     graph = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
-    text = to_graphml(graph, [frozenset("bc")], {frozenset("ab"): 0.25})
+    marks = {frozenset("ab"): {"untested": False, "confidence": 0.25}, frozenset("bc"): {"untested": True}}
+    text = to_graphml(graph, marks)
     theirs = networkx.read_graphml(BytesIO(text.encode()))
     assert theirs.edges["a", "b"] == {"kind": "directed", "untested": False, "confidence": 0.25}
     assert theirs.edges["b", "c"] == theirs.edges["c", "b"] == {"kind": "undirected", "untested": True}

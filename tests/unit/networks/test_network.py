@@ -10,7 +10,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.data.columns import Categorical
 from dpcausal.graphs import Graph
 from dpcausal.networks import Network, Variable, load, names
-from dpcausal.networks.sampling import BLOCK, _cumulative, _draw
+from dpcausal.networks.network import BLOCK, _cumulative, _draw
 
 
 @pytest.mark.parametrize("name", names())

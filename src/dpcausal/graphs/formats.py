@@ -1,0 +1,331 @@
+"""Graphs as text for other programs: JSON, Graphviz, GraphML, Tetrad, and networkx objects.
+
+Functions that write take anything with ``nodes`` and ``edges()``; functions that read return ``GraphParts``, from which
+``Graph`` is made. So this file needs to know nothing about ``Graph``. Reading refuses what is not a graph of arrows
+and plain edges with one ``InputError``.
+
+**JSON** (read and written)::
+
+    {"format": "dpcausal-graph", "version": 1, "nodes": ["a", "b", "c"],
+     "directed": [["a", "b"]], "undirected": [["b", "c"]]}
+
+Lists come in the order of the nodes, so equal graphs with equal node order give equal text. Extra keys are ignored when
+reading: later versions may add some, and a discovery adds what must be known about its edges.
+
+**Graphviz** is written only: its text is for drawing; JSON and GraphML are for keeping.
+
+**GraphML** is a directed graph in which a plain edge is two arcs, one each way, because many readers (networkx among
+them) refuse a file that mixes directed and undirected edges. Every arc has ``kind``: ``directed`` or ``undirected``.
+The node id is the name. Reading also takes files that do mix, by ``directed="false"`` on the edge or
+``edgedefault="undirected"`` on the graph.
+
+**Tetrad** (also causal-learn, py-tetrad) splits an edge at blanks, so blanks, ``;``, ``,`` and ``%`` inside a name are
+written as percent codes (``lung cancer`` is ``lung%20cancer``); reading turns them back::
+
+    Graph Nodes:
+    a;b;c
+
+    Graph Edges:
+    1. a --> b
+    2. b --- c
+
+**networkx**: a plain edge becomes two arcs, one each way, which is how networkx users write a CPDAG. Reading looks at
+the arcs only: both ways means a plain edge, and so does any edge of an undirected networkx graph.
+
+Reference: Brandes, Eiglsperger, Lerner, GraphML Primer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import quote, unquote
+from xml.etree import ElementTree
+
+from dpcausal.core.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx
+
+JSON_FORMAT = "dpcausal-graph"
+JSON_VERSION = 1
+
+EdgeAttributes = Mapping[frozenset[str], Mapping[str, Any]]
+
+
+class MixedGraph(Protocol):
+    """What the writers need of a graph."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes, in order."""
+        ...
+
+    def edges(self) -> Iterator[tuple[str, str, bool]]:
+        """Every edge once as ``(a, b, is_arrow)``."""
+        ...
+
+
+class GraphParts(NamedTuple):
+    """What the readers found: the arguments of ``Graph``."""
+
+    nodes: Iterable[Any]
+    directed: Collection[Any]
+    undirected: Collection[Any]
+
+
+def to_json(graph: MixedGraph, more: Mapping[str, Any] | None = None) -> str:
+    """Return one JSON object on one line, in plain ASCII; ``more`` holds further keys, after the graph's own.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> to_json(Graph(["a", "b", "c"], directed=[("b", "a")], undirected=[("b", "c")]))[43:]
+    '"nodes": ["a", "b", "c"], "directed": [["b", "a"]], "undirected": [["b", "c"]]}'
+    """
+    edges = list(graph.edges())
+    own = {
+        "format": JSON_FORMAT,
+        "version": JSON_VERSION,
+        "nodes": list(graph.nodes),
+        "directed": [[a, b] for a, b, arrow in edges if arrow],
+        "undirected": [[a, b] for a, b, arrow in edges if not arrow],
+    }
+    return json.dumps({**own, **(more or {}), **own}, allow_nan=False)
+
+
+def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> GraphParts:
+    """Read a JSON text, an already parsed object, or the file at a ``Path``.
+
+    ``format`` and ``version`` may be left out by hand-written files; ``nodes`` may not.
+
+    >>> from_json('{"nodes": ["a", "b"], "directed": [["a", "b"]]}')
+    GraphParts(nodes=['a', 'b'], directed=[['a', 'b']], undirected=[])
+    """
+    found = _parsed_json(source)
+    if not isinstance(found, Mapping):
+        raise InputError("a graph in JSON must be an object with nodes, directed and undirected")
+    if found.get("format", JSON_FORMAT) != JSON_FORMAT or found.get("version", JSON_VERSION) != JSON_VERSION:
+        raise InputError(
+            f'not a graph this version reads: need "format": "{JSON_FORMAT}" and "version": {JSON_VERSION}'
+        )
+    if "nodes" not in found:
+        raise InputError('a graph in JSON needs "nodes"')
+    for key in ("nodes", "directed", "undirected"):
+        if not isinstance(found.get(key, []), list):
+            raise InputError(f'"{key}" of a graph in JSON must be a list')
+    return GraphParts(found["nodes"], found.get("directed", []), found.get("undirected", []))
+
+
+def _parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Any:
+    if isinstance(source, Mapping):
+        return source
+    try:
+        text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
+        return json.loads(text)
+    except OSError as error:
+        raise InputError(f"can't read the graph: {error}") from None
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}") from None
+
+
+def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> str:
+    r"""Return Graphviz text: a ``digraph`` with every name quoted; a plain edge is an arc without a head.
+
+    Parameters
+    ----------
+    graph
+        The graph to write.
+    attributes
+        Further Graphviz attributes by unordered pair, such as ``style`` or ``label``. Values are written as they are;
+        texts that may hold anything must be quoted by ``dot_quoted``.
+
+    Notes
+    -----
+    Inside the quotes a quote and a backslash get a backslash before them, so any name is safe, and two names stay two
+    nodes.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> print(to_dot(Graph(["a", 'say "b"'], undirected=[("a", 'say "b"')])), end="")
+    digraph {
+      "a";
+      "say \"b\"";
+      "a" -> "say \"b\"" [dir=none];
+    }
+    """
+    lines = [f"  {dot_quoted(name)};" for name in graph.nodes]
+    for a, b, arrow in graph.edges():
+        own = {} if arrow else {"dir": "none"}
+        marks = {**own, **(attributes or {}).get(frozenset((a, b)), {})}
+        listed = ", ".join(f"{key}={value}" for key, value in marks.items())
+        lines.append(f"  {dot_quoted(a)} -> {dot_quoted(b)}" + (f" [{listed}]" if listed else "") + ";")
+    return "\n".join(["digraph {", *lines, "}"]) + "\n"
+
+
+def dot_quoted(text: str) -> str:
+    """Return ``text`` in quotes, safe for Graphviz."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def to_graphml(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> str:
+    """Return GraphML text with its XML declaration, written by networkx.
+
+    Parameters
+    ----------
+    graph
+        The graph to write.
+    attributes
+        Further values (texts, numbers, booleans) by unordered pair; every arc of the pair gets them.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])
+    >>> Graph(*from_graphml(to_graphml(g))) == g
+    True
+    """
+    from networkx.readwrite.graphml import generate_graphml
+
+    made = to_networkx(graph)
+    for a, b in made.edges:
+        made.edges[a, b].update((attributes or {}).get(frozenset((a, b)), {}))
+    body = "\n".join(generate_graphml(made, named_key_ids=True))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def from_graphml(text: str | bytes) -> GraphParts:
+    """Read the first graph of a GraphML text; node ids become names.
+
+    Arcs both ways make a plain edge. ``InputError`` when the text is not XML, has a document type (entities are not
+    read) or has no graph.
+    """
+    start = text[:4096] if isinstance(text, str) else text[:4096].decode("latin-1")
+    if "<!DOCTYPE" in start:
+        raise InputError("GraphML with a document type is not read")
+    try:
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise InputError(f"not XML: {error}") from None
+    body = root.find("{*}graph")
+    if body is None:
+        raise InputError("no <graph> in the GraphML text")
+    by_default = body.get("edgedefault", "directed")
+    arcs: set[tuple[str, str]] = set()
+    for edge in body.iterfind("{*}edge"):
+        tail, head = edge.get("source", ""), edge.get("target", "")
+        arcs.add((tail, head))
+        if edge.get("directed", "true" if by_default == "directed" else "false") == "false":
+            arcs.add((head, tail))
+    return _from_arcs([node.get("id", "") for node in body.iterfind("{*}node")], arcs)
+
+
+def to_tetrad(graph: MixedGraph) -> str:
+    """Return Tetrad's text, edges numbered from 1.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> print(to_tetrad(Graph(["a", "lung cancer"], directed=[("a", "lung cancer")])), end="")
+    Graph Nodes:
+    a;lung%20cancer
+    <BLANKLINE>
+    Graph Edges:
+    1. a --> lung%20cancer
+    """
+    lines = ["Graph Nodes:", ";".join(_coded(name) for name in graph.nodes), "", "Graph Edges:"]
+    for i, (a, b, arrow) in enumerate(graph.edges(), start=1):
+        lines.append(f"{i}. {_coded(a)} {'-->' if arrow else '---'} {_coded(b)}")
+    return "\n".join(lines) + "\n"
+
+
+_EDGE_NUMBER = re.compile(r"\d+\.")
+
+
+def from_tetrad(text: str) -> GraphParts:
+    """Read a text of Tetrad's; other sections (attributes, probabilities) are passed over.
+
+    Reads ``-->``, ``<--`` and ``---``. An edge with a circle or two heads (``o->``, ``<->``) belongs to other kinds of
+    graph and raises ``InputError``, as does any line that is not an edge.
+    """
+    nodes: list[str] = []
+    directed: list[tuple[str, str]] = []
+    undirected: list[tuple[str, str]] = []
+    section: str | None = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        line = line.strip()
+        if line.endswith(":") and " " in line and not _EDGE_NUMBER.match(line):
+            section = line
+        elif not line:
+            section = None if directed or undirected or section != "Graph Edges:" else section
+        elif section == "Graph Nodes:":
+            nodes += [_decoded(name) for name in re.split("[;,]", line)]
+        elif section == "Graph Edges:":
+            tail, mark, head = _tetrad_edge(line, number)
+            if mark == "---":
+                undirected.append((tail, head))
+            else:
+                directed.append((tail, head) if mark == "-->" else (head, tail))
+    if "Graph Nodes:" not in text:
+        raise InputError('no "Graph Nodes:" in the Tetrad text')
+    return GraphParts(nodes, directed, undirected)
+
+
+def _tetrad_edge(line: str, number: int) -> tuple[str, str, str]:
+    words = line.split()
+    if len(words) < 4 or not _EDGE_NUMBER.fullmatch(words[0]):
+        raise InputError(f'line {number} of the Tetrad text is not an edge such as "1. a --> b"')
+    if words[2] not in ("-->", "<--", "---"):
+        raise InputError(f'line {number} of the Tetrad text: edge mark "{words[2]}" is not -->, <-- or ---')
+    return _decoded(words[1]), words[2], _decoded(words[3])
+
+
+def _coded(name: str) -> str:
+    return "".join(quote(c, safe="") if c.isspace() or c in ";,%" else c for c in name)
+
+
+def _decoded(name: str) -> str:
+    try:
+        return unquote(name.strip(), errors="strict")
+    except UnicodeDecodeError:
+        return name.strip()
+
+
+def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
+    """Return a ``networkx.DiGraph`` with the same nodes in the same order; every arc has ``kind``.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> g = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
+    >>> sorted(to_networkx(g).edges)
+    [('a', 'b'), ('b', 'c'), ('c', 'b')]
+    """
+    import networkx
+
+    made = networkx.DiGraph()
+    made.add_nodes_from(graph.nodes)
+    for a, b, arrow in graph.edges():
+        made.add_edge(a, b, kind="directed" if arrow else "undirected")
+        if not arrow:
+            made.add_edge(b, a, kind="undirected")
+    return made
+
+
+def from_networkx(graph: networkx.Graph) -> GraphParts:
+    """Read a networkx graph, directed or not; parallel edges of a multigraph count once.
+
+    >>> import networkx
+    >>> from dpcausal.graphs.graph import Graph
+    >>> Graph(*from_networkx(networkx.DiGraph([("a", "b"), ("b", "c"), ("c", "b")])))
+    Graph(a -> b, b - c)
+    """
+    arcs = set(graph.edges())
+    if not graph.is_directed():
+        return GraphParts(graph.nodes, [], list(arcs))
+    return _from_arcs(graph.nodes, arcs)
+
+
+def _from_arcs(nodes: Iterable[Any], arcs: set[tuple[Any, Any]]) -> GraphParts:
+    """Arcs both ways are a plain edge; a loop stays an arc, for ``Graph`` to refuse."""
+    return GraphParts(
+        nodes,
+        [(a, b) for a, b in arcs if (b, a) not in arcs or a == b],
+        [(a, b) for a, b in arcs if (b, a) in arcs and a != b],
+    )
