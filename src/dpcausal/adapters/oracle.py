@@ -30,17 +30,26 @@ from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import SCHEMA, PrivacyStatement
+from dpcausal.core.statement import (
+    ROWS,
+    SCHEMA,
+    Limit,
+    LimitKind,
+    PrivacyStatement,
+    Public,
+    PublicKind,
+    Released,
+    ReleasedKind,
+)
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
-PUBLIC = (SCHEMA, "the loop, the test and its level")
+PUBLIC = (SCHEMA, Public(PublicKind.LOOP))
 NOT_PAID = Outcome(independent=False)
 Key = tuple[frozenset[str], frozenset[str]]
 
@@ -153,13 +162,16 @@ class PrivateOracle:
     @property
     def privacy(self) -> PrivacyStatement:
         """The statement so far."""
-        released = f"{self.paid} answers by {self._test.name} at level {self.level:g}: {self._test.releases}"
-        limits = [DRAFT_LIMIT] if self._counts.schema.draft else []
+        released = Released(
+            ReleasedKind.ANSWERS,
+            count=self.paid,
+            test=self._test.name,
+            level=self.level,
+            released=self._test.releases,
+        )
+        limits = [Limit(LimitKind.DRAFT_SCHEMA)] if self._counts.schema.draft else []
         if self._refused:
-            limits.append(
-                f"The budget ended early: {len(self._refused)} questions were answered 'dependent' untested, so edges "
-                "may stand that were not tested."
-            )
-        rows = ("the number of rows",) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
+            limits.append(Limit(LimitKind.BUDGET_ENDED, questions=len(self._refused)))
+        rows = (ROWS,) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
         n = self._counts.n if rows else None
         return self._budget.statement(released=[released], public=(*PUBLIC, *rows), limits=limits, rows=n)

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from dpcausal.citests.result import Chosen
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import Public, Released, Unit
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
@@ -91,14 +93,14 @@ def _is_ordered(schema: Schema, name: str) -> bool:
 class Outcome:
     """The answer of one test; numbers are None where only a decision was released.
 
-    ``chosen``: what was chosen privately on the way, in words; later charges then followed an earlier answer.
+    ``chosen``: what was chosen privately on the way; later charges then followed an earlier answer.
     """
 
     independent: bool
     pvalue: float | None = None
     statistic: float | None = None
     dof: int | None = None
-    chosen: str | None = None
+    chosen: Chosen | None = None
 
     @classmethod
     def at(
@@ -106,9 +108,6 @@ class Outcome:
     ) -> Outcome:
         """Independent unless the p-value is at most ``level``."""
         return cls(bool(pvalue > level), float(pvalue), statistic, dof)
-
-
-ONE_ROW = "one row"
 
 
 class Charger(Protocol):
@@ -138,13 +137,13 @@ class CITest(Protocol):
         ...
 
     @property
-    def releases(self) -> str:
-        """What leaves, in words, for the privacy statement."""
+    def releases(self) -> Released:
+        """What leaves, for the privacy statement."""
         ...
 
     @property
-    def protects(self) -> str:
-        """The unit of privacy, in words."""
+    def protects(self) -> Unit:
+        """The unit of privacy."""
         ...
 
     @property
@@ -175,7 +174,7 @@ class ValueTest(CITest, Protocol):
     """A test on the values of the rows: ``data.values`` (clamped numbers) and ``data.codes``."""
 
     @property
-    def assumes(self) -> tuple[str, ...]:
+    def assumes(self) -> tuple[Public, ...]:
         """What it takes to be public besides the schema (kernel, bandwidth, bins ...), for the statement."""
         ...
 
@@ -193,6 +192,6 @@ class ValueTest(CITest, Protocol):
 AnyTest = TableTest | ValueTest
 
 
-def assumed(method: AnyTest, data: object) -> tuple[str, ...]:
+def assumed(method: AnyTest, data: object) -> tuple[Public, ...]:
     """What the statement must list as public besides the schema when ``method`` is asked about ``data``."""
     return method.assumes if isinstance(method, ValueTest) and isinstance(data, Dataset) else ()

@@ -32,10 +32,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
 from dpcausal.citests.parts import part_count, pvalues
 from dpcausal.core import entropy
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import ONE_ROW, Released, ReleasedKind, Unit
 from dpcausal.privacy.mechanisms.grid import Grid
 from dpcausal.privacy.mechanisms.median import SmoothMedian
 from dpcausal.privacy.mechanisms.release import release
@@ -84,8 +85,8 @@ class Reconciled:
     part_pvalue: Callable[[Blocks], float]
     parts: int | None = None
     median: Median = "exponential"
-    protects: str = ONE_ROW
-    releases: str = "a private median of the p-values of disjoint parts"
+    protects: Unit = ONE_ROW
+    releases: Released = Released(ReleasedKind.MEDIAN_OF_PARTS)
 
     def __post_init__(self) -> None:
         if self.median not in ("exponential", "laplace", "gaussian", "cauchy"):

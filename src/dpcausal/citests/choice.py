@@ -14,25 +14,35 @@ needs a model.
 from __future__ import annotations
 
 from dpcausal.citests.base import Question
+from dpcausal.citests.result import Reason, ReasonKind
 
 ROWS_FOR_TWO = 4000  # public rows from which bins of two numeric columns are fine enough
 
 
 def choose(
     question: Question, epsilon: float | None, *, rows: bool = True, n: int | None = None
-) -> tuple[str, str]:
-    """(name, reason) from public facts: ``rows``, whether there are rows or only counts; ``n`` where it is public."""
+) -> tuple[str, Reason]:
+    """Return (name, reason) from public facts.
+
+    Parameters
+    ----------
+    question
+        The question and its declared sizes.
+    epsilon
+        None without privacy.
+    rows
+        Whether there are rows or only counts.
+    n
+        The number of rows where it is public, else None.
+    """
     numeric = sum(z in question.numeric for z in question.given)
     if question.ordered:
         fine = 2 if n is not None and n >= ROWS_FOR_TWO else 1
         if rows and numeric > fine:
-            return "gcm", f"chosen because {numeric} numeric columns are given: bins would be too coarse"
-        return "kendall", "chosen because the levels are ordered (or two), where it has the most power"
+            return "gcm", Reason(ReasonKind.NUMERIC_GIVEN, columns=numeric)
+        return "kendall", Reason(ReasonKind.ORDERED_LEVELS)
     name = "g" if epsilon is None else "measured"
-    why = "chosen because the levels have no order"
-    if numeric:
-        why += "; numeric columns take part by their declared bins, and what they do within a bin is not taken out"
-    return name, why
+    return name, Reason(ReasonKind.NO_ORDER, binned=bool(numeric))
 
 
 def choose_name(question: Question, epsilon: float | None, n: int | None = None) -> str:

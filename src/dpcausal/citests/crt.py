@@ -25,11 +25,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
 from dpcausal.citests.crt_models import LinearGaussian, Model, as_model, numbers, usable
 from dpcausal.citests.rank import Strata, bins_for, blocks_of, ranked_column
 from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
@@ -62,7 +63,7 @@ class Crt:
     bandwidth: float = 0.2
     name: str = "crt"
     own_delta: bool = False
-    protects: str = ONE_ROW
+    protects: Unit = ONE_ROW
 
     def __post_init__(self) -> None:
         if self.score not in SCORES:
@@ -73,19 +74,16 @@ class Crt:
             raise InputError(f"copies must be at least 1, not {self.copies!r}")
 
     @property
-    def releases(self) -> str:
+    def releases(self) -> Released:
         """What leaves."""
         if self.release == "rank":
-            return "a noisy rank of the real column among drawn ones"
-        return "whether independence was rejected, decided on noisy statistics"
+            return Released(ReleasedKind.NOISY_RANK)
+        return Released(ReleasedKind.NOISY_DECISION)
 
     @property
-    def assumes(self) -> tuple[str, ...]:
+    def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema."""
-        return (
-            "the law of the resampled column given the conditioning columns",
-            "the number of drawn copies",
-        )
+        return Public(PublicKind.MODEL), Public(PublicKind.COPIES)
 
     def check(self, question: Question) -> None:
         """There must be a model, about the columns asked for."""

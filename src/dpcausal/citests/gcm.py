@@ -33,12 +33,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from threadpoolctl import threadpool_limits
 
-from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
 from dpcausal.citests.gcm_ridge import LAMBDA, SHARE, Ridge, RidgeChoice, released_moments
 from dpcausal.citests.parts import ROWS_UNKNOWN
 from dpcausal.citests.regression_columns import RegressionColumns, bins_of, columns_of
+from dpcausal.citests.result import Chosen, ChosenKind
 from dpcausal.core.entropy import random_bytes
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.grid import INTEGERS
 from dpcausal.privacy.mechanisms.laplace import Laplace
@@ -62,12 +64,10 @@ from dpcausal.stats.gcm_parts import (
 )
 from dpcausal.stats.noisy_normal import normal_pvalue
 
-PARTS_RELEASE = (
-    "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with Laplace noise"
-)
+PARTS_RELEASE = ReleasedKind.CUT_SCORES
 THREADS_FROM = 200  # rows of a part
 CLASSICAL_ROWS = 2048  # of one weighted fit without privacy, both halves
-PARTS_ASSUME = ("the number of parts and of deals of the rows into them, and the cut of their scores",)
+PARTS_ASSUME = (Public(PublicKind.DEALS),)
 
 
 def classical_parts(columns: RegressionColumns, level: float) -> Outcome:
@@ -152,9 +152,9 @@ ROWS_A_BIN = 4
 RELEASES = {
     "parts": PARTS_RELEASE,
     "weighted": PARTS_RELEASE,
-    "bins": "the covariance within bins and its variance, with Laplace noise",
-    "moments": "the sums of residual products and of their squares, with Laplace noise",
-    "residuals": "the residual product of every row, with Laplace noise",
+    "bins": ReleasedKind.BINNED_COVARIANCE,
+    "moments": ReleasedKind.RESIDUAL_SUMS,
+    "residuals": ReleasedKind.RESIDUALS,
 }
 
 
@@ -174,7 +174,7 @@ class Gcm:
     share: float = SHARE
     name: str = "gcm"
     own_delta: bool = False
-    protects: str = ONE_ROW
+    protects: Unit = ONE_ROW
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
@@ -209,25 +209,23 @@ class Gcm:
         self.choice.candidates(1)  # checks the numbers
 
     @property
-    def releases(self) -> str:
+    def releases(self) -> Released:
         """What leaves."""
-        chosen = "the choice of lambda and bandwidth by permute-and-flip, and " if self.select else ""
-        return chosen + RELEASES[self.variant]
+        released = Released(RELEASES[self.variant])
+        return Released(ReleasedKind.RIDGE_CHOICE, then=released) if self.select else released
 
     @property
-    def assumes(self) -> tuple[str, ...]:
+    def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema."""
         if self.variant in ("parts", "weighted"):
             return PARTS_ASSUME
-        bounds = "the declared bounds, by which values are scaled"
+        bounds = Public(PublicKind.BOUNDS)
         if self.variant == "bins":
-            return (bounds, "the bins of the conditioning columns, equal widths of the declared range")
+            return bounds, Public(PublicKind.GIVEN_BINS)
         if self.select:
-            lists = f"the {self.kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon"
-            return bounds, f"{lists} for the choice ({self.share:g})"
-        width = "default" if self.bandwidth is None else f"{self.bandwidth:g}"
-        kernel = f"the {self.kernel} kernel, its bandwidth ({width}) and lambda ({self.ridge.lambda_:g})"
-        return bounds, kernel
+            return bounds, Public(PublicKind.KERNEL_LISTS, kernel=self.kernel, share=self.share)
+        used = {"kernel": self.kernel, "bandwidth": self.bandwidth, "lambda_": self.ridge.lambda_}
+        return bounds, Public(PublicKind.KERNEL, **used)
 
     def check(self, question: Question) -> None:
         """x and y must be numbers or ordered levels."""
@@ -276,7 +274,7 @@ class Gcm:
         if self.select:
             what = f"gcm (lambda and bandwidth): {question}"
             ridge, terms = self.choice.choose(columns, terms, budget, what, each=each)
-            chosen = f"lambda {ridge.lambda_:g} and bandwidth {ridge.bandwidth:.3g} chosen privately"
+            chosen = Chosen(ChosenKind.RIDGE, lambda_=ridge.lambda_, bandwidth=ridge.bandwidth)
         answer = ridge.residuals if each else ridge.moments
         return replace(answer(columns, terms, budget, label), chosen=chosen)
 

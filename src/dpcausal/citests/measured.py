@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import ONE_ROW, Released, ReleasedKind, Unit
 from dpcausal.privacy.accounting.conversion import rho_for
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.grid import INTEGERS
@@ -35,8 +36,8 @@ class Measured:
     form: Form = "combined"
     name: str = "measured"
     own_delta: bool = False
-    protects: str = ONE_ROW
-    releases: str = "the whole table, with noise in every cell"
+    protects: Unit = ONE_ROW
+    releases: Released = Released(ReleasedKind.TABLE)
 
     def __post_init__(self) -> None:
         if self.noise not in ("auto", "laplace", "gaussian"):

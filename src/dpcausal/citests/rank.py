@@ -31,9 +31,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
 from dpcausal.counts.memory import counts_of
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
@@ -54,9 +55,9 @@ class RankTest:
     value: Callable[[Blocks], tuple[float, float]]
     weight: Callable[..., float]
     sensitivity: Callable[..., float]
-    releases: str = "the statistic and its variance, with Laplace noise"
+    releases: Released = Released(ReleasedKind.STATISTIC)
     own_delta: bool = False
-    protects: str = ONE_ROW
+    protects: Unit = ONE_ROW
 
     def check(self, question: Question) -> None:
         """Levels must have an order."""
@@ -129,11 +130,11 @@ class ValueRankTest(RankTest):
             raise InputError(f"strata must be auto, schema or a number of bins, not {self.strata!r}")
 
     @property
-    def assumes(self) -> tuple[str, ...]:
+    def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema."""
         if self.on == "table" or self.strata == "schema":
             return ()
-        return ("the bins of numeric conditioning columns (equal widths between their bounds)",)
+        return (Public(PublicKind.STRATA),)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
         """z = statistic/sqrt(variance) against the normal law."""

@@ -3,20 +3,118 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
-from html import escape
+from enum import StrEnum
 from typing import Any
 
+from dpcausal.core.display import display
+from dpcausal.core.facts import Fact
 from dpcausal.core.statement import PrivacyStatement
+
+
+class ReasonKind(StrEnum):
+    """Why a test was used."""
+
+    AS_ASKED = "as-asked"
+    ORDERED_LEVELS = "ordered-levels"
+    NUMERIC_GIVEN = "numeric-given"  # columns: how many numeric ones are given
+    NO_ORDER = "no-order"  # binned: whether numeric columns take part by their declared bins
+
+
+class Reason(Fact):
+    """Why a test was used."""
+
+    kinds = ReasonKind
+
+
+class HeldFixedKind(StrEnum):
+    """How numeric conditioning columns were held fixed; ``columns`` are their names."""
+
+    REGRESSION = "regression"  # columns
+    EQUAL_WIDTHS = "equal-widths"  # columns
+    STRATA = "strata"  # columns, strata: number for each, model: whether in the model too
+    MODEL = "model"  # columns
+    DECLARED_BINS = "declared-bins"  # columns
+
+
+class HeldFixed(Fact):
+    """How numeric conditioning columns were held fixed."""
+
+    kinds = HeldFixedKind
+
+
+class ChosenKind(StrEnum):
+    """What was chosen privately on the way."""
+
+    RIDGE = "ridge"  # lambda_, bandwidth
+
+
+class Chosen(Fact):
+    """What was chosen privately on the way."""
+
+    kinds = ChosenKind
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Which way y goes with x, read off a released statistic that has a sign.
+
+    Attributes
+    ----------
+    x, y, given
+        The columns asked about, in the order of the schema.
+    rises : bool
+        Whether y rises as x rises.
+    by_levels : bool
+        Whether the direction follows the declared order of levels, for x or for y.
+    tau : float or None
+        Tau-a within the cells of ``given``, where it is known.
+    """
+
+    x: str
+    y: str
+    given: tuple[str, ...]
+    rises: bool
+    by_levels: bool
+    tau: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "x": self.x,
+            "y": self.y,
+            "given": list(self.given),
+            "rises": self.rises,
+            "by_levels": self.by_levels,
+            "tau": self.tau,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class CITestResult:
-    """Whether x and y may be independent given the rest, at a level; the statement says what that told about anyone.
+    """The answer of ``dc.ci_test``, with what it cost.
 
-    ``pvalue`` and ``statistic`` are None where the mechanism releases only a decision. ``independent`` means no more
-    than that independence was not rejected: there was no evidence against it at this level and budget. ``trend`` says
-    which way y goes with x where the statistic has a sign, ``tau`` how far (``kendall``; see ``trend.py``).
+    Attributes
+    ----------
+    x, y, given
+        The question.
+    independent : bool
+        True means no more than that independence was not rejected: there was no evidence against it at this level
+        and budget.
+    pvalue, statistic : float or None
+        None where the mechanism releases only a decision.
+    dof : int or None
+        Degrees of freedom, where the test has them.
+    method : str
+        The test that was used; ``reason`` says why, ``held_fixed`` how numeric conditioning columns entered, and
+        ``chosen`` what was chosen privately on the way.
+    direction : Trend or None
+        Which way y goes with x, where the statistic has a sign and independence was rejected.
+    tau : float or None
+        Mean tau-a within the cells of ``given`` (``kendall`` with a public number of rows).
+    privacy : PrivacyStatement
+        What the test cost and what that means.
     """
 
     x: str
@@ -28,13 +126,26 @@ class CITestResult:
     pvalue: float | None
     statistic: float | None
     dof: int | None
-    why: str
+    reason: Reason
     privacy: PrivacyStatement
-    trend: str = ""
+    held_fixed: HeldFixed | None = None
+    chosen: Chosen | None = None
+    direction: Trend | None = None
     tau: float | None = None
 
+    @property
+    def why(self) -> str:
+        """Why this test was used, and how numeric columns were held fixed, in words."""
+        shown = display()
+        return "; ".join(shown.words(fact) for fact in (self.reason, self.chosen, self.held_fixed) if fact)
+
+    @property
+    def trend(self) -> str:
+        """Which way y goes with x, as a sentence; empty where it can't be said."""
+        return "" if self.direction is None else display().summary(self.direction)
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return plain data, for JSON: words under ``why`` and ``trend``, the facts behind them under ``facts``."""
         return {
             "x": self.x,
             "y": self.y,
@@ -48,20 +159,22 @@ class CITestResult:
             "tau": self.tau,
             "trend": self.trend or None,
             "why": self.why,
+            "facts": {
+                "reason": self.reason.to_dict(),
+                "held_fixed": None if self.held_fixed is None else self.held_fixed.to_dict(),
+                "chosen": None if self.chosen is None else self.chosen.to_dict(),
+                "direction": None if self.direction is None else self.direction.to_dict(),
+            },
             "privacy": self.privacy.to_dict(),
         }
 
     def to_json(self) -> str:
-        """One JSON object."""
+        """Return one JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def summary(self) -> str:
-        """In words."""
-        about = f"{self.x} and {self.y}" + (f" given {', '.join(self.given)}" if self.given else "")
-        found = "no evidence against independence" if self.independent else "dependent"
-        pvalue = "" if self.pvalue is None else f" (p = {self.pvalue:.3g}, level {self.level:g})"
-        trend = f"{self.trend}\n" if self.trend else ""
-        return f"{about}: {found}{pvalue}. Test: {self.method}; {self.why}.\n{trend}{self.privacy.summary()}"
+        """Return the answer and what it cost, in words."""
+        return display().summary(self)
 
     def __str__(self) -> str:
         return self.summary()
@@ -72,5 +185,9 @@ class CITestResult:
         return f"CITestResult(independent={self.independent}, pvalue={pvalue}, {cost})"
 
     def _repr_html_(self) -> str:
-        lines = "<br>".join(escape(line) for line in self.summary().splitlines())
-        return f"<div>{lines}</div>"
+        return display().html(self)
+
+
+def finite_or_none(value: float | None) -> float | None:
+    """Return ``value``, or None where it is not a finite number."""
+    return None if value is None or not math.isfinite(value) else value

@@ -22,12 +22,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TableTest, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestSettings
 from dpcausal.citests.chi2 import Reconciled
 from dpcausal.citests.gcm import Gcm, dealt
 from dpcausal.citests.parts import ROWS_UNKNOWN, deal, part_count
 from dpcausal.citests.regression_columns import RegressionColumns, columns_of
 from dpcausal.core.arguments import checked_level
+from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.grid import INTEGERS
 from dpcausal.privacy.mechanisms.laplace import Laplace
@@ -48,16 +49,16 @@ class TestOfTests:
     sub_level: float | None = None
     name: str = "test-of-tests"
     own_delta: bool = False
-    protects: str = ONE_ROW
+    protects: Unit = ONE_ROW
 
     def __post_init__(self) -> None:
         if self.sub_level is not None:
             checked_level(self.sub_level, "sub_level")
 
     @property
-    def releases(self) -> str:
+    def releases(self) -> Released:
         """What leaves."""
-        return f"the number of disjoint parts in which {self.test.name} rejected, with Laplace noise"
+        return Released(ReleasedKind.COUNT_OF_PARTS, test=self.test.name)
 
     def check(self, question: Question) -> None:
         """As the test itself."""
@@ -111,9 +112,9 @@ class TestOfGcm:
     sub_level: float | None = None
     name: str = "test-of-tests"
     own_delta: bool = False
-    protects: str = ONE_ROW
-    releases: str = "the number of disjoint parts in which gcm rejected, with Laplace noise"
-    assumes: tuple[str, ...] = ("the number of parts and the level of the test on each",)
+    protects: Unit = ONE_ROW
+    releases: Released = Released(ReleasedKind.COUNT_OF_PARTS, test="gcm")
+    assumes: tuple[Public, ...] = (Public(PublicKind.PARTS),)
 
     def __post_init__(self) -> None:
         if self.sub_level is not None:

@@ -23,6 +23,7 @@ from scipy.special import chdtri
 from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import Released, ReleasedKind, Unit, UnitKind
 from dpcausal.privacy.mechanisms.grid import Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
@@ -47,18 +48,16 @@ class UnitCircle:
             raise InputError(f"statistic must be circle, distance or chi2, not {self.statistic!r}")
 
     @property
-    def releases(self) -> str:
+    def releases(self) -> Released:
         """What leaves."""
         if self.statistic == "circle":
-            return "the unit circle statistic, with Laplace noise"
-        return f"a decision by the {self.statistic} statistic with Laplace noise"
+            return Released(ReleasedKind.UNIT_CIRCLE)
+        return Released(ReleasedKind.CIRCLE_DECISION, statistic=self.statistic)
 
     @property
-    def protects(self) -> str:
+    def protects(self) -> Unit:
         """The unit of privacy."""
-        return (
-            f"one row's outcome; the labels ({self.labels or 'the first column'}) and their counts are public"
-        )
+        return Unit(UnitKind.OUTCOME, labels=self.labels)
 
     def check(self, question: Question) -> None:
         """Two levels each, nothing given, and a label column among the two."""

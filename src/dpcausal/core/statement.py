@@ -1,58 +1,204 @@
 """The privacy statement that goes with every release (``privacy.json``).
 
-It tells a reader what NIST SP 800-226 asks for: the definition with its own parameters, epsilon and delta;
-the unit and the neighbouring relation; what was assumed public; every charged event and how they compose;
-what was released; where noise came from and known limits; the software version. The first field says whether
-it is private at all.
+It tells a reader what NIST SP 800-226 asks for: the definition with its own parameters, epsilon and delta; the unit and
+the neighbouring relation; what was assumed public; every charged event and how they compose; what was released; where
+noise came from and known limits; the software version. The first field says whether it is private at all.
 
-Made by ``Budget.statement``; a plain value here, so that results can carry it without seeing any mechanism.
-Events enter as plain dictionaries.
+``Budget.statement`` makes it. It holds facts (kinds and numbers); ``to_dict`` writes the words that ``dpcausal.present``
+makes of them under the same names and the facts themselves under ``facts``. Events enter as plain dictionaries.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from html import escape
-from importlib import import_module
+from enum import StrEnum
 from typing import Any
 
 from dpcausal._version import __version__
+from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
+from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement_words import RELATIONS, WEAK, summary, weak_promise
 
-__all__ = ["KNOWN_LIMITS", "RELATIONS", "WEAK", "PrivacyStatement", "known_limits", "weak_promise"]
-
-FORMAT = 1
-
-ONE_ROW = "one row"
-SCHEMA = "the schema (columns, levels, spellings, bounds, bins)"  # what every method takes as public
-_LIMITS = (
-    "Timing is not protected: how long a run takes can depend on the data.",
-    "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, rounded to "
-    "that grid with one more grid step of sensitivity.",
-    "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
-    "The guarantee covers this release; others from the same rows add to it (a ledger sums them).",
-    "It is for one unit, as named here ({unit}): someone with k of them is protected k times less (k times epsilon, "
-    "and at least k times delta).",
-)
+FORMAT = 2
+WEAK_EPSILON = 10.0  # above it e^epsilon is over 22,000
 
 
-def known_limits(unit: str) -> tuple[str, ...]:
-    """What every guarantee for ``unit`` leaves open.
+class LimitKind(StrEnum):
+    """What a guarantee leaves open."""
 
-    >>> known_limits("one family")[-1][:44]
-    'It is for one unit, as named here (one famil'
+    STATED = "stated"  # text: written by an earlier version, or by a caller
+    TIMING = "timing"
+    ROUNDING = "rounding"
+    EXACT_SUMS = "exact-sums"
+    THIS_RELEASE_ONLY = "this-release-only"
+    ONE_UNIT = "one-unit"  # unit
+    WEAK_EPSILON = "weak-epsilon"  # epsilon
+    WEAK_DELTA = "weak-delta"  # delta, rows
+    DRAFT_SCHEMA = "draft-schema"
+    NO_PRIVACY = "no-privacy"
+    BUDGET_ENDED = "budget-ended"  # questions
+
+
+class Limit(Fact):
+    """One thing that a guarantee leaves open."""
+
+    kinds = LimitKind
+
+
+class PublicKind(StrEnum):
+    """What a guarantee takes to be known to everyone."""
+
+    STATED = "stated"  # text
+    SCHEMA = "schema"
+    ROWS = "rows"
+    METHOD = "method"
+    QUESTION = "question"
+    LOOP = "loop"
+    FEATURES = "features"
+    BOUNDS = "bounds"
+    STRATA = "strata"
+    GIVEN_BINS = "given-bins"
+    KERNEL = "kernel"  # kernel, bandwidth (None: the default), lambda_
+    KERNEL_LISTS = "kernel-lists"  # kernel, share
+    PARTS = "parts"
+    DEALS = "deals"
+    MODEL = "model"
+    COPIES = "copies"
+    GROUPS = "groups"  # cases, controls
+    SNPS = "snps"  # snps
+    MISSING_RULE = "missing-rule"  # rule
+    FREQUENCIES = "frequencies"
+    FREQUENCY_FLOOR = "frequency-floor"  # maf
+    NO_FREQUENCIES = "no-frequencies"
+    FLOOR_RELEASED = "floor-released"  # share
+
+
+class Public(Fact):
+    """One thing that a guarantee takes to be known to everyone."""
+
+    kinds = PublicKind
+
+
+class ReleasedKind(StrEnum):
+    """What was computed from the rows and left."""
+
+    STATED = "stated"  # text
+    GRAPH_FROM_ROWS = "graph-from-rows"
+    JOINT_TABLE = "joint-table"
+    TABLES = "tables"  # what, sd
+    MOMENTS = "moments"
+    TEST_OUTCOMES = "test-outcomes"
+    INDEPENDENCES = "independences"
+    NOISY_SCORES = "noisy-scores"
+    DELETIONS = "deletions"
+    STATISTIC = "statistic"
+    TABLE = "table"
+    MEDIAN_OF_PARTS = "median-of-parts"
+    COUNT_OF_PARTS = "count-of-parts"  # test
+    CUT_SCORES = "cut-scores"
+    BINNED_COVARIANCE = "binned-covariance"
+    RESIDUAL_SUMS = "residual-sums"
+    RESIDUALS = "residuals"
+    RIDGE_CHOICE = "ridge-choice"  # then: another Released
+    NOISY_RANK = "noisy-rank"
+    NOISY_DECISION = "noisy-decision"
+    UNIT_CIRCLE = "unit-circle"
+    CIRCLE_DECISION = "circle-decision"  # statistic
+    EXACT_STATISTIC = "exact-statistic"
+    ANSWER = "answer"  # x, y, given, released: another Released
+    ANSWERS = "answers"  # count, test, level, released: another Released
+    SNPS_ABOVE_CUT = "snps-above-cut"  # statistic
+    CHOSEN_SNPS = "chosen-snps"  # statistic
+    FREQUENCY_FLOOR = "frequency-floor"
+
+
+class Released(Fact):
+    """One thing that was computed from the rows and left."""
+
+    kinds = ReleasedKind
+
+
+class UnitKind(StrEnum):
+    """What is protected."""
+
+    STATED = "stated"  # text
+    ROW = "row"
+    OUTCOME = "outcome"  # labels: the column whose values are public
+    PERSON = "person"
+    ALLELE = "allele"
+
+
+class Unit(Fact):
+    """The unit of privacy."""
+
+    kinds = UnitKind
+
+
+class Composition(StrEnum):
+    """How the costs of events add up."""
+
+    STATED = "stated"  # written by an earlier version
+    NOTHING = "nothing"
+    FIXED_EPSILON = "fixed-epsilon"  # all events fixed beforehand: sums of epsilon and of delta
+    FIXED_RHO = "fixed-rho"  # all events fixed beforehand: sum of rho, converted
+    FILTER_EPSILON = "filter-epsilon"  # chosen adaptively: a filter on the sum of epsilon
+    FILTER = "filter"  # chosen adaptively: a filter on the sum of epsilon, or of rho
+
+
+class NoiseSource(StrEnum):
+    """Where noise came from."""
+
+    STATED = "stated"  # written by an earlier version
+    NONE = "none"
+    OPERATING_SYSTEM = "operating-system"
+    SEEDED = "seeded"
+
+
+class NotPrivate(StrEnum):
+    """Why a release is not private."""
+
+    STATED = "stated"  # written by an earlier version, or by a caller
+    NOT_ASKED = "not-asked"
+    SEEDED = "seeded"
+
+
+ONE_ROW = Unit(UnitKind.ROW)
+SCHEMA = Public(PublicKind.SCHEMA)
+ROWS = Public(PublicKind.ROWS)
+
+
+def known_limits(unit: Unit) -> tuple[Limit, ...]:
+    """Return what every guarantee for ``unit`` leaves open."""
+    always = (LimitKind.TIMING, LimitKind.ROUNDING, LimitKind.EXACT_SUMS, LimitKind.THIS_RELEASE_ONLY)
+    return (*map(Limit, always), Limit(LimitKind.ONE_UNIT, unit=unit))
+
+
+def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[Limit, ...]:
+    """Return what makes a budget promise little.
+
+    A delta of at least 1/n allows releasing a row chosen at random as it is: it is then any given one with
+    probability 1/n.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The guarantee; None without privacy.
+    rows
+        The number of rows where it is public, else None.
+
+    >>> weak_limits(1.0, 1e-6, 8000), weak_limits(1.0, 0.1, 8000)
+    ((), (Limit('weak-delta', delta=0.1, rows=8000),))
     """
-    return tuple(line.replace("{unit}", unit) for line in _LIMITS)
-
-
-KNOWN_LIMITS = known_limits(ONE_ROW)
-
-NO_PRIVACY = "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added"
+    found = []
+    if epsilon is not None and epsilon > WEAK_EPSILON:
+        found.append(Limit(LimitKind.WEAK_EPSILON, epsilon=epsilon))
+    if delta and rows and delta >= 1 / rows:
+        found.append(Limit(LimitKind.WEAK_DELTA, delta=delta, rows=rows))
+    return tuple(found)
 
 
 def _software() -> dict[str, str]:
@@ -63,11 +209,29 @@ def _software() -> dict[str, str]:
 class PrivacyStatement:
     """What a release cost and what that means.
 
-    ``epsilon`` and ``delta`` are the guarantee: what was really spent where the plan was fixed in advance,
-    the total that could have been spent where it was not; never more than was asked. Both are None without
-    privacy. ``asked`` and ``reading`` hold the request and the sum over this run's events.
+    Attributes
+    ----------
+    private : bool
+        Whether the guarantee holds at all.
+    epsilon, delta : float or None
+        The guarantee: what was really spent where the plan was fixed in advance, the total that could have been spent
+        where it was not; never more than was asked. None without privacy.
+    neighbours : Neighbours
+        Which two tables must be hard to tell apart.
+    definition : str
+        ``pure``, ``approximate``, ``zCDP`` or ``none``; ``parameters`` are in its own unit.
+    unit, public, released, limits
+        Facts: what is protected, assumed public, released, and left open.
+    composition, noise, not_private
+        How costs add up, where noise came from, and why it is not private, if it is not.
+    events : tuple of dict
+        Every charged event.
+    asked, reading : dict
+        What was asked for, and the sum over the events of this run.
+    ledger : dict or None
+        The entry of the ledger, where one was charged.
 
-    >>> statement = PrivacyStatement.none(released=["a graph"])
+    >>> statement = PrivacyStatement.none(released=[Released(ReleasedKind.GRAPH_FROM_ROWS)])
     >>> statement.private, statement.epsilon
     (False, None)
     >>> PrivacyStatement.from_json(statement.to_json()) == statement
@@ -75,30 +239,31 @@ class PrivacyStatement:
     """
 
     private: bool
-    why_not_private: str | None = None
+    not_private: NotPrivate | None = None
     definition: str
     parameters: Mapping[str, float] = field(default_factory=dict)
     epsilon: float | None
     delta: float | None
     neighbours: Neighbours
-    unit: str = ONE_ROW
-    public: tuple[str, ...] = ()
-    released: tuple[str, ...] = ()
-    composition: str
+    unit: Unit = ONE_ROW
+    public: tuple[Public, ...] = ()
+    released: tuple[Released, ...] = ()
+    composition: Composition
     events: tuple[Mapping[str, Any], ...] = ()
     asked: Mapping[str, float] = field(default_factory=dict)
     reading: Mapping[str, float] = field(default_factory=dict)
-    noise: str
-    limits: tuple[str, ...] = KNOWN_LIMITS
+    noise: NoiseSource
+    limits: tuple[Limit, ...] = known_limits(ONE_ROW)
     ledger: Mapping[str, Any] | None = None
     software: Mapping[str, str] = field(default_factory=_software)
     format: int = FORMAT
+    stated: Mapping[str, str] = field(default_factory=dict)  # words of an earlier version that has no facts
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
         for name in ("public", "released", "events", "limits"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        if self.private == bool(self.why_not_private):
+        if self.private == (self.not_private is not None):
             raise InputError("a privacy statement is private, or says why it is not")
         if self.private and (self.epsilon is None or self.delta is None):
             raise InputError("a private statement needs its epsilon and delta")
@@ -107,45 +272,97 @@ class PrivacyStatement:
     def none(
         cls,
         *,
-        released: tuple[str, ...] | list[str],
-        why: str = NO_PRIVACY,
+        released: Iterable[Released],
         neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
     ) -> PrivacyStatement:
-        """The statement of an answer without any privacy."""
+        """Return the statement of an answer without any privacy."""
         return cls(
             private=False,
-            why_not_private=why,
+            not_private=NotPrivate.NOT_ASKED,
             definition="none",
             epsilon=None,
             delta=None,
             neighbours=Neighbours.parse(neighbours),
             released=tuple(released),
-            composition="nothing was charged",
-            noise="none",
-            limits=("Anything about any row can leak from this answer.",),
+            composition=Composition.NOTHING,
+            noise=NoiseSource.NONE,
+            limits=(Limit(LimitKind.NO_PRIVACY),),
         )
 
+    @property
+    def weak(self) -> tuple[Limit, ...]:
+        """Those of the limits that say that the guarantee promises little."""
+        return tuple(
+            limit for limit in self.limits if limit.is_a(LimitKind.WEAK_EPSILON, LimitKind.WEAK_DELTA)
+        )
+
+    @property
+    def caveats(self) -> tuple[Limit, ...]:
+        """Those of the limits that hold for this release and not for every one: a weak promise, a draft schema."""
+        kinds = (LimitKind.WEAK_EPSILON, LimitKind.WEAK_DELTA, LimitKind.DRAFT_SCHEMA)
+        return tuple(limit for limit in self.limits if limit.is_a(*kinds))
+
+    @property
+    def why_not_private(self) -> str | None:
+        """Why the release is not private, in words; None where it is private."""
+        if self.not_private is None:
+            return None
+        return self.stated.get("why_not_private") or display().words(self.not_private)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts as plain data, by the name of their field."""
+        return {
+            "not_private": None if self.not_private is None else str(self.not_private),
+            "unit": self.unit.to_dict(),
+            "public": [fact.to_dict() for fact in self.public],
+            "released": [fact.to_dict() for fact in self.released],
+            "composition": str(self.composition),
+            "noise": str(self.noise),
+            "limits": [fact.to_dict() for fact in self.limits],
+        }
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data in reading order; ``why_not_private`` only where it says something."""
+        """Return plain data in reading order: words under each name, and the facts behind them under ``facts``.
+
+        ``why_not_private`` is there only where it says something.
+        """
+        shown = display()
         data: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
-            if item.name == "why_not_private" and value is None:
-                continue
-            if isinstance(value, tuple):
-                value = [dict(entry) if isinstance(entry, Mapping) else entry for entry in value]
-            elif isinstance(value, Mapping):
-                value = dict(value)
-            data[item.name] = str(value) if isinstance(value, Neighbours) else value
+            match item.name:
+                case "not_private":
+                    if value is not None:
+                        data["why_not_private"] = self.why_not_private
+                case "composition" | "noise":
+                    data[item.name] = self.stated.get(item.name) or shown.words(value)
+                case "unit":
+                    data[item.name] = shown.words(value)
+                case "public" | "released" | "limits":
+                    data[item.name] = [shown.words(fact) for fact in value]
+                case "events":
+                    data[item.name] = [dict(event) for event in value]
+                case "stated":
+                    pass
+                case _:
+                    plain = dict(value) if isinstance(value, Mapping) else value
+                    data[item.name] = str(plain) if isinstance(plain, Neighbours) else plain
+        data["facts"] = self.facts()
         return data
 
     def to_json(self) -> str:
-        """The statement as JSON text: strict JSON, without NaN or infinity."""
+        """Return the statement as JSON text: strict JSON, without NaN or infinity."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> PrivacyStatement:
-        """The statement that ``to_json`` wrote."""
+        """Return the statement that ``to_json`` wrote, by this or an earlier version.
+
+        Raises
+        ------
+        InputError
+            If the text is no privacy statement or was written by a newer version.
+        """
         try:
             data = json.loads(text)
         except json.JSONDecodeError as error:
@@ -155,23 +372,67 @@ class PrivacyStatement:
         if isinstance(data.get("format"), int) and data["format"] > FORMAT:
             raise InputError(f"a privacy statement of format {data['format']}: written by a newer version")
         try:
-            return cls(**data)
-        except TypeError as error:
+            return cls(**_with_facts(data))
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise InputError(f"a privacy statement that can't be read: {error}") from None
 
     def summary(self) -> str:
-        """The statement in a few plain lines (``statement_words.py``)."""
-        return summary(self)
+        """Return the statement in a few plain lines."""
+        return display().summary(self)
 
     def __str__(self) -> str:
         return self.summary()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw where the budget went with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
-        return import_module("dpcausal.plots").plot_budget(self, ax)  # that room is above this one
+        """Draw where the budget went with matplotlib, on ``ax`` or on new axes; return the axes."""
+        return display().plot(self, ax)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the summary as a small block."""
-        colour = "#2e7d32" if self.private else "#c62828"
-        body = "<br>".join(escape(line) for line in self.summary().splitlines())
-        return f'<div style="border-left:4px solid {colour};padding-left:8px">{body}</div>'
+        return display().html(self)
+
+
+def _with_facts(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a statement; words without facts (format 1) become facts of the kind ``stated``."""
+    data = dict(data)
+    why = data.pop("why_not_private", None)
+    facts: Mapping[str, Any] | None = data.pop("facts", None)
+    if facts is None:
+        words = {name: data[name] for name in ("composition", "noise") if name in data}
+        words |= {"why_not_private": why} if why else {}
+
+        def stated(texts: Sequence[str]) -> list[dict[str, str]]:
+            return [{"kind": "stated", "text": text} for text in texts]
+
+        facts = {
+            "not_private": "stated" if why else None,
+            "unit": {"kind": "stated", "text": data.get("unit", "one row")},
+            "composition": "stated",
+            "noise": "stated",
+            **{name: stated(data.get(name, ())) for name in ("public", "released", "limits")},
+        }
+        data["stated"] = words
+    why_not = facts["not_private"]
+    return data | {
+        "not_private": None if why_not is None else NotPrivate(why_not),
+        "unit": _unit(facts["unit"]),
+        "public": tuple(map(Public.from_dict, facts["public"])),
+        "released": tuple(map(_released, facts["released"])),
+        "composition": Composition(facts["composition"]),
+        "noise": NoiseSource(facts["noise"]),
+        "limits": tuple(map(_limit, facts["limits"])),
+    }
+
+
+def _unit(data: Mapping[str, Any]) -> Unit:
+    return Unit.from_dict(data)
+
+
+def _released(data: Mapping[str, Any]) -> Released:
+    """A released fact whose values may be released facts themselves."""
+    inner = {name: _released(value) if isinstance(value, Mapping) else value for name, value in data.items()}
+    return Released.from_dict(inner)
+
+
+def _limit(data: Mapping[str, Any]) -> Limit:
+    inner = {name: _unit(value) if isinstance(value, Mapping) else value for name, value in data.items()}
+    return Limit.from_dict(inner)

@@ -40,11 +40,6 @@ DRAFT = (
     "guarantee; when every line is checked against public knowledge, remove its line `draft = true`"
 )
 
-DRAFT_LIMIT = (
-    "The schema is an unchecked draft: bounds and levels read from the data are not covered (when every line is "
-    "checked against public knowledge, remove its line `draft = true`)."
-)
-
 
 def opened(source: Any, schema: Schema, *, warn: bool = True) -> Source:
     """Open ``source`` and check its columns against ``schema``: names, duplicates, types."""

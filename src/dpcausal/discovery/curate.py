@@ -49,6 +49,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.scores import ExaminePlan, scorer_for
 from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, pc_search, start
@@ -129,7 +130,7 @@ def cost_now(tests: list[float], left: float, effect: float, gaussian: bool) -> 
 MARGIN = 0.1
 SHIFT = 1.0  # in standard deviations of the noise: smaller than for one look a pair, since edges are asked about often
 SPENT = 1e-6  # a smaller share of the total buys no answer worth having: the search ends
-RELEASED = "for every question that was asked, a noisy score that decided whether the edge goes"
+RELEASED = Released(ReleasedKind.NOISY_SCORES)
 
 
 class NoisyTests:

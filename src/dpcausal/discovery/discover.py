@@ -22,11 +22,10 @@ from dpcausal.core.arguments import (
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
-from dpcausal.core.statement import SCHEMA
+from dpcausal.core.statement import ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.discovery.consistent import SETTLED, conflict_words, consistent
 from dpcausal.discovery.knowledge import Edge, Knowledge
 from dpcausal.discovery.no_delta import NoDelta, no_delta_words
@@ -52,7 +51,7 @@ DRIVERS = {
     "tests": "tests",
     "moments": "moments",
 }
-PUBLIC = (SCHEMA, "the method, its level and background knowledge")
+PUBLIC = (SCHEMA, Public(PublicKind.METHOD))
 
 
 def discover(
@@ -129,14 +128,14 @@ def discover(
     )
     public = (
         *PUBLIC,
-        *(("the number of rows",) if relation is Neighbours.REPLACE_ONE else ()),
+        *((ROWS,) if relation is Neighbours.REPLACE_ONE else ()),
         *found.public,
     )
     statement = (budget or Budget.none(relation)).statement(
         released=found.released,
         public=public,
         adaptive=found.adaptive,
-        limits=(DRAFT_LIMIT,) if counts.schema.draft else (),
+        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if counts.schema.draft else (),
         rows=counts.n if relation is Neighbours.REPLACE_ONE else None,
     )
     return DiscoveryResult(

@@ -31,6 +31,7 @@ import numpy as np
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.scores import Floats, Scorer, deletable, in_words
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
 from dpcausal.discovery.task import SearchOutcome, Task, drive
@@ -44,7 +45,7 @@ FAR = 1e9  # stands for "no limit on this side" in the count's score
 ORDERS = 3  # orders that calls are set aside for; later ones use what deletions left
 MOST_AT_ONCE = 200_000  # questions of one call, so that memory stays bounded
 SHIFT, LEAST = 2.0, 2.0  # in units of the choice's scale 2/epsilon
-RELEASED = "for every number of columns given: how many edges go, which, and the set that separates each"
+RELEASED = Released(ReleasedKind.DELETIONS)
 
 
 @proved("em_pc.proof.md")

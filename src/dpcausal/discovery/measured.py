@@ -23,6 +23,7 @@ import numpy as np
 from dpcausal.core.arguments import checked_count
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.components import Components, JointTable, NoisyTables, found_again
 from dpcausal.discovery.knowledge import Pair
@@ -56,9 +57,7 @@ def start(task: Task) -> Measurer:
         noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
         kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
         joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis, task.n)
-        return Measurer(
-            task, plan, joint, ["what the joint table of all columns shows, with noise in every cell"]
-        )
+        return Measurer(task, plan, joint, [Released(ReleasedKind.JOINT_TABLE)])
     measurer = Measurer(task, plan, Components(sizes))
     if task.n is not None and isinstance(measurer.tables, Components):
         measurer.tables.add((), np.array(float(task.n)), 0.0)

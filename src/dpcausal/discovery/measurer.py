@@ -43,6 +43,7 @@ import numpy as np
 from dpcausal.core import progress
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.components import Components, NoisyTables
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured_silence import reason
@@ -193,7 +194,7 @@ class Measurer:
     task: Task
     plan: MeasurementPlan
     tables: NoisyTables
-    released: list[str] = field(default_factory=list)
+    released: list[Released] = field(default_factory=list)
     silent: Counter[str] = field(default_factory=Counter)  # questions without an answer, by the reason
     skipped: int = 0  # questions not worth their tables
     frozen: bool = False  # measures nothing more
@@ -227,9 +228,7 @@ class Measurer:
             tables.add(one, noisy[start : start + part.size].reshape(part.shape), variance)
             start += part.size
         self._tests.clear()
-        self.released.append(
-            f"{label}, with noise of standard deviation {math.sqrt(variance):.3g} in every cell"
-        )
+        self.released.append(Released(ReleasedKind.TABLES, what=label, sd=math.sqrt(variance)))
 
     def answer(self, batch: list[Query]) -> Answers:
         """One answer each: True for the best separating set of an edge, None where nothing can be said."""

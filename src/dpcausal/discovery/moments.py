@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.proofs import proved
+from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -243,7 +244,7 @@ def classical(task: Task, harmonics: int = MOST_HARMONICS, stable: bool = True) 
     matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)))
     found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable)
     note = f"PC with tests on moments of features ({harmonics} harmonics) at level {task.level:g}"
-    return SearchOutcome(found.skeleton, released=("a graph learned from the raw rows",), notes=(note,))
+    return SearchOutcome(found.skeleton, released=(Released(ReleasedKind.GRAPH_FROM_ROWS),), notes=(note,))
 
 
 def run(
@@ -264,8 +265,8 @@ def run(
         )
     return SearchOutcome(
         found.skeleton,
-        released=("second moments of features of all columns, with noise",),
-        public=("the features of every column (by its declared bounds or levels)",),
+        released=(Released(ReleasedKind.MOMENTS),),
+        public=(Public(PublicKind.FEATURES),),
         notes=tuple(notes),
         adaptive=False,
     )

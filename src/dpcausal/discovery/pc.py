@@ -15,6 +15,7 @@ from dpcausal.citests.base import TableTest, ValueTest
 from dpcausal.citests.registry import make_test
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery import moments
 from dpcausal.discovery.search import Answers, Query, pc_search
 from dpcausal.discovery.task import SearchOutcome, Task, drive, mostly_numbers
@@ -67,6 +68,6 @@ def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> 
 def _found(skeleton: Any, tests: str, task: Task) -> SearchOutcome:
     return SearchOutcome(
         skeleton,
-        released=("a graph learned from the raw rows",),
+        released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
         notes=(f"PC with the {tests} test at level {task.level:g}",),
     )

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.scores import On, SievePlan, deletable, in_words, resolution, scorer_for
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
 from dpcausal.discovery.task import SearchOutcome, Task, drive
@@ -31,7 +32,7 @@ from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.mechanisms.release import begin
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVector, SparseVectorSession
 
-RELEASED = "for every question that was asked, whether it was found independent"
+RELEASED = Released(ReleasedKind.INDEPENDENCES)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import Stage, silent
+from dpcausal.core.statement import Public, Released
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Knowledge, Pair
@@ -50,8 +51,8 @@ class SearchOutcome:
     """A skeleton with its separating sets, what was released to get there, and remarks in words."""
 
     skeleton: Skeleton
-    released: tuple[str, ...]
-    public: tuple[str, ...] = ()
+    released: tuple[Released, ...]
+    public: tuple[Public, ...] = ()
     notes: tuple[str, ...] = field(default=())
     adaptive: bool = True  # False: every event was fixed before the first answer
     # middles of open triples that must not be made colliders, where more is known than one separating set

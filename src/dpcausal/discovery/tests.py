@@ -21,6 +21,7 @@ from dpcausal.citests.choice import choose_name
 from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.scores import deletable
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
 from dpcausal.discovery.task import SearchOutcome, Task, drive
@@ -109,6 +110,6 @@ def run(
     skeleton = drive(pc_search(task.columns, known, max_order=task.max_order, stable=stable), answers)
     return SearchOutcome(
         skeleton,
-        ("for every question that was asked, the outcome of a private test",),
+        (Released(ReleasedKind.TEST_OUTCOMES),),
         notes=(f"Tests: {answers.names}; epsilon {cost:.3g} for each",),
     )

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.floor import floor_of, least_minor_count
 from dpcausal.gwas.null_law import Floats
@@ -33,31 +34,27 @@ from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import begin, release
 
 BLOCK = 16_384  # SNPs asked at a time
-SAID = {
-    "svt": "which SNPs pass a noisy cut ({})",
-    "em": "chosen SNPs, each one's statistic with noise ({})",
-    "floor": "how often the rarest allele of the study occurs, with noise (sets the cuts; not shown)",
-}
+RELEASES = {"svt": ReleasedKind.SNPS_ABOVE_CUT, "em": ReleasedKind.CHOSEN_SNPS}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Screen(ScreenPlan):
     """A plan that can be run."""
 
-    def public(self, counts: GenotypeCounts, frequencies: bool) -> list[str]:
-        """What the statement says is public."""
-        told = "nothing about allele frequencies (cuts hold for all)"
+    def public(self, counts: GenotypeCounts, frequencies: bool) -> list[Public]:
+        """Return what the statement says is public."""
+        known = Public(PublicKind.NO_FREQUENCIES)
         if frequencies:
-            told = "an allele frequency for every SNP from a reference panel"
+            known = Public(PublicKind.FREQUENCIES)
         elif self.freq_share > 0:
-            told = f"nothing about allele frequencies (a floor of them was bought for {self.freq_share:g} of epsilon)"
+            known = Public(PublicKind.FLOOR_RELEASED, share=self.freq_share)
         elif self.maf > 0:
-            told = f"no SNP has a minor allele frequency below {self.maf:g}"
+            known = Public(PublicKind.FREQUENCY_FLOOR, maf=self.maf)
         return [
-            f"N1 = {self.cases} cases and N0 = {self.controls} controls, and who they are",
-            f"the list of {self.snps} SNPs, with positions and the order of their alleles",
-            f"missing calls count as: {counts.missing}",
-            told,
+            Public(PublicKind.GROUPS, cases=self.cases, controls=self.controls),
+            Public(PublicKind.SNPS, snps=self.snps),
+            Public(PublicKind.MISSING_RULE, rule=counts.missing),
+            known,
         ]
 
     def run(
@@ -96,9 +93,10 @@ class Screen(ScreenPlan):
             if self.method == "svt"
             else plan._em(counts, values, risk, budget)
         )
-        said = [SAID[self.method].format(self.statistic), *([SAID["floor"]] if self.freq_share else [])]
+        released = [Released(RELEASES[self.method], statistic=self.statistic)]
+        released += [Released(ReleasedKind.FREQUENCY_FLOOR)] if self.freq_share else []
         statement = budget.statement(
-            released=said,
+            released=released,
             public=self.public(counts, known is not None),
             adaptive=False,  # what each part costs is fixed, whatever the floor turns out to be
             unit=UNITS[self.unit],

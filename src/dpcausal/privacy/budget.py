@@ -36,16 +36,25 @@ from dpcausal._version import __version__
 from dpcausal.core import entropy
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PrivacyStatement, known_limits, weak_promise
+from dpcausal.core.statement import (
+    ONE_ROW,
+    Composition,
+    Limit,
+    NoiseSource,
+    NotPrivate,
+    PrivacyStatement,
+    Public,
+    Released,
+    Unit,
+    known_limits,
+    weak_limits,
+)
 from dpcausal.privacy.accounting.composition import exact, left_of
 from dpcausal.privacy.accounting.filter import Filter, PrivacyCost, Spent
 from dpcausal.privacy.events import Event
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
-
-SEEDED = "made under dpcausal.testing.seeded: the noise was predictable"
-NOISE = "exact discrete noise from the operating system's random bytes"
 
 
 class Budget:
@@ -175,31 +184,39 @@ class Budget:
     def statement(
         self,
         *,
-        released: Sequence[str],
-        public: Sequence[str] = (),
+        released: Sequence[Released],
+        public: Sequence[Public] = (),
         adaptive: bool = True,
-        unit: str = "one row",
-        noise: str = NOISE,
-        limits: Sequence[str] = (),
-        not_private: str | None = None,
+        unit: Unit = ONE_ROW,
+        limits: Sequence[Limit] = (),
         rows: int | None = None,
     ) -> PrivacyStatement:
-        """The privacy statement of what was charged.
+        """Return the privacy statement of what was charged.
 
-        ``adaptive=False`` only if all events and their number were fixed before the first answer: then the
-        reading is the guarantee. Otherwise the total is. ``limits`` adds to the known ones, and so does a weak
-        promise (``rows``: their number, where public); ``not_private`` says why it is not.
+        Parameters
+        ----------
+        released, public
+            What left, and what is taken to be known to everyone.
+        adaptive
+            False only if all events and their number were fixed before the first answer: then the sum over events
+            is the guarantee. Otherwise the total is.
+        unit
+            What is protected.
+        limits
+            What is left open besides the known limits and a weak promise.
+        rows
+            The number of rows where it is public, else None.
         """
         if self._filter is None:
-            return PrivacyStatement.none(released=list(released), neighbours=self.neighbours)
-        why = not_private or (None if self._secure() else SEEDED)
+            return PrivacyStatement.none(released=released, neighbours=self.neighbours)
+        secure = self._secure()
         reading = self.reading()
         fixed = not adaptive or not self._events
         guarantee = reading if fixed else PrivacyCost(self.total.epsilon, self.total.delta, "filter")
         definition, parameters = self._definition(guarantee)
         return PrivacyStatement(
-            private=why is None,
-            why_not_private=why,
+            private=secure,
+            not_private=None if secure else NotPrivate.SEEDED,
             definition=definition,
             parameters=parameters,
             epsilon=guarantee.epsilon,
@@ -212,8 +229,8 @@ class Budget:
             events=tuple(event.to_dict() for event in self._events),
             asked={"epsilon": self.total.epsilon, "delta": self.total.delta},
             reading={"epsilon": reading.epsilon, "delta": reading.delta},
-            noise=noise if why != SEEDED else "a seeded generator, for tests only",
-            limits=(*known_limits(unit), *weak_promise(guarantee.epsilon, guarantee.delta, rows), *limits),
+            noise=NoiseSource.OPERATING_SYSTEM if secure else NoiseSource.SEEDED,
+            limits=(*known_limits(unit), *weak_limits(guarantee.epsilon, guarantee.delta, rows), *limits),
             ledger=self._ledger_note(),
         )
 
@@ -227,19 +244,13 @@ class Budget:
             return "zCDP", {"rho": float(self._spent.rho)}
         return "approximate", {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
-    def _composition(self, guarantee: PrivacyCost) -> str:
-        """How costs add up, in plain words, then in the field's own."""
-        if guarantee.by in ("epsilon", "rho"):
-            plain = "what to ask was fixed before this call saw any answer, and the costs are added up"
-            if guarantee.by == "epsilon":
-                return f"{plain} (fixed in advance; sums of epsilon and of delta)"
-            return f"{plain} (fixed in advance; sum of rho, converted at the best Renyi order)"
-        plain = (
-            "later questions could depend on earlier noisy answers; spending stops before the total is passed, so "
-            "epsilon and delta hold whatever was asked"
-        )
-        sums = "the sum of epsilon" if self.total.rho == 0 else "the sum of epsilon, or of rho,"
-        return f"{plain} (chosen adaptively; a filter, which refuses what would pass the total, kept {sums} within it)"
+    def _composition(self, guarantee: PrivacyCost) -> Composition:
+        """How costs add up."""
+        if guarantee.by == "epsilon":
+            return Composition.FIXED_EPSILON
+        if guarantee.by == "rho":
+            return Composition.FIXED_RHO
+        return Composition.FILTER_EPSILON if self.total.rho == 0 else Composition.FILTER
 
     def _ledger_note(self) -> dict[str, Any] | None:
         if self._entry is None:

@@ -1,0 +1,102 @@
+"""One test of conditional independence in words."""
+
+from __future__ import annotations
+
+from html import escape
+
+from dpcausal.citests.result import (
+    Chosen,
+    ChosenKind,
+    CITestResult,
+    HeldFixed,
+    HeldFixedKind,
+    Reason,
+    ReasonKind,
+    Trend,
+)
+from dpcausal.present import statement
+from dpcausal.present.statement import Words, question_words, told
+
+WITHIN = "groups of equal width between the bounds, not the declared bins"
+LEAST_TAU = 0.005  # a smaller tau is shown as no per cent at all
+
+REASONS: dict[ReasonKind, Words] = {
+    ReasonKind.AS_ASKED: "as asked",
+    ReasonKind.ORDERED_LEVELS: "chosen because the levels are ordered (or two), where it has the most power",
+    ReasonKind.NUMERIC_GIVEN: "chosen because {columns} numeric columns are given: bins would be too coarse",
+    ReasonKind.NO_ORDER: lambda fact: (
+        "chosen because the levels have no order"
+        + (
+            "; numeric columns take part by their declared bins, and what they do within a bin is not taken out"
+            if fact["binned"]
+            else ""
+        )
+    ),
+}
+
+CHOSEN: dict[ChosenKind, Words] = {
+    ChosenKind.RIDGE: "lambda {lambda_:g} and bandwidth {bandwidth:.3g} chosen privately",
+}
+
+
+def reason_words(fact: Reason) -> str:
+    """Return why a test was used."""
+    return told(REASONS[ReasonKind(fact.kind)], fact)
+
+
+def chosen_words(fact: Chosen) -> str:
+    """Return what was chosen privately on the way."""
+    return told(CHOSEN[ChosenKind(fact.kind)], fact)
+
+
+def held_fixed_words(fact: HeldFixed) -> str:
+    """Return how numeric conditioning columns were held fixed, without a full stop."""
+    names = ", ".join(fact["columns"])
+    match fact.kind:
+        case HeldFixedKind.EQUAL_WIDTHS:
+            return f"{names} held fixed in {WITHIN}"
+        case HeldFixedKind.REGRESSION:
+            return f"{names} taken out by regression on the numbers themselves, not by the declared bins"
+        case HeldFixedKind.MODEL:
+            return f"{names} held fixed in the model, as numbers and not by the declared bins"
+        case HeldFixedKind.STRATA:
+            both = "in the model and " if fact["model"] else ""
+            each = " each" if len(fact["columns"]) > 1 else ""
+            return f"{names} held fixed {both}in {fact['strata']} strata{each}: {WITHIN}"
+        case _:
+            return f"{names} held fixed by the declared bins: what varies within a bin is not taken out"
+
+
+def trend_words(trend: Trend) -> str:
+    """Return which way y goes with x, as a sentence.
+
+    >>> trend_words(Trend("dose", "pain", (), rises=False, by_levels=False, tau=-0.3))
+    'pain falls as dose rises: among pairs of rows 30% more disagree in order than agree.'
+    """
+    words = f"{trend.y} {'rises' if trend.rises else 'falls'} as {trend.x} rises"
+    if trend.given:
+        words += f", {', '.join(trend.given)} held fixed"
+    if trend.by_levels:
+        words += " (levels in the order declared)"
+    if trend.tau is not None and abs(trend.tau) >= LEAST_TAU:
+        sides = ("agree", "disagree") if trend.rises else ("disagree", "agree")
+        words += f": among pairs of rows {abs(trend.tau):.0%} more {sides[0]} in order than {sides[1]}"
+    return f"{words}."
+
+
+def summary(result: CITestResult) -> str:
+    """Return the answer and what it cost, in a few lines."""
+    found = "no evidence against independence" if result.independent else "dependent"
+    pvalue = "" if result.pvalue is None else f" (p = {result.pvalue:.3g}, level {result.level:g})"
+    lines = [
+        f"{question_words(result.x, result.y, result.given)}: {found}{pvalue}. Test: {result.method}; {result.why}."
+    ]
+    if result.direction is not None:
+        lines.append(trend_words(result.direction))
+    return "\n".join([*lines, statement.summary(result.privacy)])
+
+
+def html(result: CITestResult) -> str:
+    """Return the summary as a piece of HTML for notebooks."""
+    lines = "<br>".join(escape(line) for line in summary(result).splitlines())
+    return f"<div>{lines}</div>"

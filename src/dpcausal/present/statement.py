@@ -1,0 +1,463 @@
+"""A privacy statement in words, for people without a background in privacy; every number is the statement's own.
+
+*Noisy steps* are the entries under ``events``: one may pay for many tables or many answers. Together they cost the
+epsilon and delta of the statement, never a multiple. A ledger counts otherwise: a whole release is one entry there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from html import escape
+from typing import Any
+
+from dpcausal.core.facts import Fact
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import (
+    Composition,
+    Limit,
+    LimitKind,
+    NoiseSource,
+    NotPrivate,
+    PrivacyStatement,
+    Public,
+    PublicKind,
+    Released,
+    ReleasedKind,
+    Unit,
+    UnitKind,
+)
+
+HARD_EPSILON = 3.0  # up to it, e^epsilon at most about 20, neighbours are called hard to tell apart
+
+RELATIONS = {
+    Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
+    Neighbours.ADD_REMOVE: "two tables of which one has one row more",
+    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
+}
+
+DEFINITIONS = {  # definition -> what its name means for a reader
+    "pure": "pure: the promise holds without exception",
+    "approximate": "approximate: the promise may fail with a probability of at most delta",
+    "zCDP": "the promise may fail with a probability of at most delta; costs were added up in another unit, rho (zCDP)",
+}
+
+NO_LEDGER = (
+    "No ledger: nobody adds this up with other releases from these rows. To keep count: --ledger URL --dataset NAME "
+    "(in Python ledger=, dataset=)."
+)
+
+WEAK = "Weak promise: "
+
+Words = str | Callable[[Fact], str]
+
+LIMITS: dict[LimitKind, Words] = {
+    LimitKind.STATED: "{text}",
+    LimitKind.TIMING: "Timing is not protected: how long a run takes can depend on the data.",
+    LimitKind.ROUNDING: "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, "
+    "rounded to that grid with one more grid step of sensitivity.",
+    LimitKind.EXACT_SUMS: "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
+    LimitKind.THIS_RELEASE_ONLY: "The guarantee covers this release; others from the same rows add to it (a ledger "
+    "sums them).",
+    LimitKind.ONE_UNIT: lambda fact: (
+        f"It is for one unit, as named here ({unit_words(fact['unit'])}): someone with k of them is protected k times "
+        "less (k times epsilon, and at least k times delta)."
+    ),
+    LimitKind.WEAK_EPSILON: lambda fact: (
+        f"{WEAK}epsilon {fact['epsilon']:g} promises almost nothing: a result may be {odds(fact['epsilon'])} times as "
+        "likely with one row as with another in its place."
+    ),
+    LimitKind.WEAK_DELTA: WEAK
+    + "delta {delta:g} is not below one over the number of rows ({rows:,}): it allows "
+    "releasing whole rows.",
+    LimitKind.DRAFT_SCHEMA: "The schema is an unchecked draft: bounds and levels read from the data are not covered "
+    "(when every line is checked against public knowledge, remove its line `draft = true`).",
+    LimitKind.NO_PRIVACY: "Anything about any row can leak from this answer.",
+    LimitKind.BUDGET_ENDED: "The budget ended early: {questions} questions were answered 'dependent' untested, so "
+    "edges may stand that were not tested.",
+}
+
+PUBLIC: dict[PublicKind, Words] = {
+    PublicKind.STATED: "{text}",
+    PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins)",
+    PublicKind.ROWS: "the number of rows",
+    PublicKind.METHOD: "the method, its level and background knowledge",
+    PublicKind.QUESTION: "the question, the test and its level",
+    PublicKind.LOOP: "the loop, the test and its level",
+    PublicKind.FEATURES: "the features of every column (by its declared bounds or levels)",
+    PublicKind.BOUNDS: "the declared bounds, by which values are scaled",
+    PublicKind.STRATA: "the bins of numeric conditioning columns (equal widths between their bounds)",
+    PublicKind.GIVEN_BINS: "the bins of the conditioning columns, equal widths of the declared range",
+    PublicKind.KERNEL: lambda fact: (
+        f"the {fact['kernel']} kernel, its bandwidth "
+        f"({'default' if fact['bandwidth'] is None else format(fact['bandwidth'], 'g')}) and lambda "
+        f"({fact['lambda_']:g})"
+    ),
+    PublicKind.KERNEL_LISTS: "the {kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the "
+    "choice ({share:g})",
+    PublicKind.PARTS: "the number of parts and the level of the test on each",
+    PublicKind.DEALS: "the number of parts and of deals of the rows into them, and the cut of their scores",
+    PublicKind.MODEL: "the law of the resampled column given the conditioning columns",
+    PublicKind.COPIES: "the number of drawn copies",
+    PublicKind.GROUPS: "N1 = {cases} cases and N0 = {controls} controls, and who they are",
+    PublicKind.SNPS: "the list of {snps} SNPs, with positions and the order of their alleles",
+    PublicKind.MISSING_RULE: "missing calls count as: {rule}",
+    PublicKind.FREQUENCIES: "an allele frequency for every SNP from a reference panel",
+    PublicKind.FREQUENCY_FLOOR: "no SNP has a minor allele frequency below {maf:g}",
+    PublicKind.NO_FREQUENCIES: "nothing about allele frequencies (cuts hold for all)",
+    PublicKind.FLOOR_RELEASED: "nothing about allele frequencies (a floor of them was bought for {share:g} of epsilon)",
+}
+
+RELEASED: dict[ReleasedKind, Words] = {
+    ReleasedKind.STATED: "{text}",
+    ReleasedKind.GRAPH_FROM_ROWS: "a graph learned from the raw rows",
+    ReleasedKind.JOINT_TABLE: "what the joint table of all columns shows, with noise in every cell",
+    ReleasedKind.TABLES: "{what}, with noise of standard deviation {sd:.3g} in every cell",
+    ReleasedKind.MOMENTS: "second moments of features of all columns, with noise",
+    ReleasedKind.TEST_OUTCOMES: "for every question that was asked, the outcome of a private test",
+    ReleasedKind.INDEPENDENCES: "for every question that was asked, whether it was found independent",
+    ReleasedKind.NOISY_SCORES: "for every question that was asked, a noisy score that decided whether the edge goes",
+    ReleasedKind.DELETIONS: "for every number of columns given: how many edges go, which, and the set that separates "
+    "each",
+    ReleasedKind.STATISTIC: "the statistic and its variance, with Laplace noise",
+    ReleasedKind.TABLE: "the whole table, with noise in every cell",
+    ReleasedKind.MEDIAN_OF_PARTS: "a private median of the p-values of disjoint parts",
+    ReleasedKind.COUNT_OF_PARTS: "the number of disjoint parts in which {test} rejected, with Laplace noise",
+    ReleasedKind.CUT_SCORES: "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with "
+    "Laplace noise",
+    ReleasedKind.BINNED_COVARIANCE: "the covariance within bins and its variance, with Laplace noise",
+    ReleasedKind.RESIDUAL_SUMS: "the sums of residual products and of their squares, with Laplace noise",
+    ReleasedKind.RESIDUALS: "the residual product of every row, with Laplace noise",
+    ReleasedKind.RIDGE_CHOICE: lambda fact: (
+        f"the choice of lambda and bandwidth by permute-and-flip, and {released_words(fact['then'])}"
+    ),
+    ReleasedKind.NOISY_RANK: "a noisy rank of the real column among drawn ones",
+    ReleasedKind.NOISY_DECISION: "whether independence was rejected, decided on noisy statistics",
+    ReleasedKind.UNIT_CIRCLE: "the unit circle statistic, with Laplace noise",
+    ReleasedKind.CIRCLE_DECISION: "a decision by the {statistic} statistic with Laplace noise",
+    ReleasedKind.EXACT_STATISTIC: "the exact statistic",
+    ReleasedKind.ANSWER: lambda fact: (
+        f"{question_words(fact['x'], fact['y'], fact['given'])}: {released_words(fact['released'])}"
+    ),
+    ReleasedKind.ANSWERS: lambda fact: (
+        f"{fact['count']} answers by {fact['test']} at level {fact['level']:g}: {released_words(fact['released'])}"
+    ),
+    ReleasedKind.SNPS_ABOVE_CUT: "which SNPs pass a noisy cut ({statistic})",
+    ReleasedKind.CHOSEN_SNPS: "chosen SNPs, each one's statistic with noise ({statistic})",
+    ReleasedKind.FREQUENCY_FLOOR: "how often the rarest allele of the study occurs, with noise (sets the cuts; not "
+    "shown)",
+}
+
+UNITS: dict[UnitKind, Words] = {
+    UnitKind.STATED: "{text}",
+    UnitKind.ROW: "one row",
+    UnitKind.OUTCOME: lambda fact: (
+        f"one row's outcome; the labels ({fact['labels'] or 'the first column'}) and their counts are public"
+    ),
+    UnitKind.PERSON: "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
+    UnitKind.ALLELE: "one allele at each SNP (half a person); who takes part, and who is a case, is public",
+}
+
+_FIXED = "what to ask was fixed before this call saw any answer, and the costs are added up"
+_ADAPTIVE = (
+    "later questions could depend on earlier noisy answers; spending stops before the total is passed, so epsilon and "
+    "delta hold whatever was asked"
+)
+COMPOSITIONS: dict[Composition, tuple[str, str]] = {  # in plain words; in the field's own
+    Composition.STATED: ("", ""),
+    Composition.NOTHING: ("nothing was charged", ""),
+    Composition.FIXED_EPSILON: (_FIXED, "fixed in advance; sums of epsilon and of delta"),
+    Composition.FIXED_RHO: (_FIXED, "fixed in advance; sum of rho, converted at the best Renyi order"),
+    Composition.FILTER_EPSILON: (
+        _ADAPTIVE,
+        "chosen adaptively; a filter, which refuses what would pass the total, kept the sum of epsilon within it",
+    ),
+    Composition.FILTER: (
+        _ADAPTIVE,
+        "chosen adaptively; a filter, which refuses what would pass the total, kept the sum of epsilon, or of rho, "
+        "within it",
+    ),
+}
+
+NOISE: dict[NoiseSource, str] = {
+    NoiseSource.STATED: "",
+    NoiseSource.NONE: "none",
+    NoiseSource.OPERATING_SYSTEM: "exact discrete noise from the operating system's random bytes",
+    NoiseSource.SEEDED: "a seeded generator, for tests only",
+}
+
+WHY_NOT: dict[NotPrivate, str] = {
+    NotPrivate.STATED: "",
+    NotPrivate.NOT_ASKED: "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added",
+    NotPrivate.SEEDED: "made under dpcausal.testing.seeded: the noise was predictable",
+}
+
+
+def told(words: Words, fact: Fact) -> str:
+    """Return the words of a fact: a template filled with its values, or a function of it."""
+    return words.format(**fact.values) if isinstance(words, str) else words(fact)
+
+
+def limit_words(fact: Limit) -> str:
+    """Return a limit as a sentence."""
+    return told(LIMITS[LimitKind(fact.kind)], fact)
+
+
+def public_words(fact: Public) -> str:
+    """Return what was assumed public, as a clause."""
+    return told(PUBLIC[PublicKind(fact.kind)], fact)
+
+
+def released_words(fact: Released) -> str:
+    """Return what was released, as a clause."""
+    return told(RELEASED[ReleasedKind(fact.kind)], fact)
+
+
+def unit_words(fact: Unit) -> str:
+    """Return the unit of privacy, as a clause."""
+    return told(UNITS[UnitKind(fact.kind)], fact)
+
+
+def enum_words(value: StrEnum) -> str:
+    """Return a member of ``Composition``, ``NoiseSource`` or ``NotPrivate`` in words."""
+    match value:
+        case Composition():
+            plain, technical = COMPOSITIONS[value]
+            return f"{plain} ({technical})" if technical else plain
+        case NoiseSource():
+            return NOISE[value]
+        case NotPrivate():
+            return WHY_NOT[value]
+        case _:
+            raise TypeError(f"no words for {value!r}")
+
+
+def question_words(x: str, y: str, given: tuple[str, ...]) -> str:
+    """Return a question about two columns in words.
+
+    >>> question_words("a", "b", ("c", "d"))
+    'a and b given c, d'
+    """
+    return f"{x} and {y}" + (f" given {', '.join(given)}" if given else "")
+
+
+def odds(epsilon: float) -> str:
+    """Return e^epsilon in words, as far as a double holds it.
+
+    >>> odds(1.0), odds(12.0), odds(100.0)
+    ('2.72', '163,000', '2.69e+43')
+    """
+    value = math.exp(min(epsilon, 700.0))
+    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
+
+
+def steps_words(count: int) -> str:
+    """Return how many charged events there are, so that no one reads them as so many times epsilon.
+
+    >>> steps_words(1), steps_words(1200)
+    ('one noisy step', '1,200 noisy steps')
+    """
+    return "one noisy step" if count == 1 else f"{count:,} noisy steps"
+
+
+def composition_words(statement: PrivacyStatement) -> str:
+    """Return how charges add up in plain words, without the field's own."""
+    if statement.composition is Composition.STATED:
+        return statement.stated.get("composition", "")
+    plain = COMPOSITIONS[statement.composition][0]
+    return plain.removesuffix(", and the costs are added up") if len(statement.events) == 1 else plain
+
+
+def caveat_lines(statement: PrivacyStatement) -> list[str]:
+    """Return the limits that hold for this release and not for every one."""
+    return [limit_words(limit) for limit in statement.caveats]
+
+
+def summary(statement: PrivacyStatement) -> str:
+    """Return the statement in a few lines; a weak promise and an unchecked schema stand next to its numbers."""
+    lines = []
+    if not statement.private:
+        lines.append(f"NOT PRIVATE: {statement.why_not_private}.")
+    if statement.epsilon is not None and statement.delta is not None:
+        meaning = DEFINITIONS.get(statement.definition, statement.definition)
+        lines.append(f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g} ({meaning}).")
+        lines += caveat_lines(statement)
+        lines.append(
+            f"Protects {unit_words(statement.unit)}: {_odds_words(statement, statement.epsilon, statement.delta)}"
+        )
+    if statement.events:
+        how = composition_words(statement)
+        lines.append(f"Cost: {_cost_words(statement)}. {how[:1].upper()}{how[1:]}.")
+        lines.append(_ledger_words(statement))
+    if statement.released:
+        what = (
+            "Computed from the rows, with noise, and covered by the promise: "
+            if statement.events
+            else "Released: "
+        )
+        lines.append(what + "; ".join(map(released_words, statement.released)) + ".")
+    if statement.public:
+        lines.append("Assumed public: " + "; ".join(map(public_words, statement.public)) + ".")
+    return "\n".join(lines)
+
+
+def html(statement: PrivacyStatement) -> str:
+    """Return the summary as a small block for notebooks."""
+    colour = "#2e7d32" if statement.private else "#c62828"
+    body = "<br>".join(escape(line) for line in summary(statement).splitlines())
+    return f'<div style="border-left:4px solid {colour};padding-left:8px">{body}</div>'
+
+
+def _odds_words(statement: PrivacyStatement, epsilon: float, delta: float) -> str:
+    """How well neighbours can be told apart; the exception that delta allows stands in the same sentence."""
+    pair, most = RELATIONS[statement.neighbours], odds(epsilon)
+    but = f", apart from a probability of at most {delta:.3g}" if delta else ""
+    if epsilon <= HARD_EPSILON and not statement.weak:
+        return (
+            f"{pair} are hard to tell apart; no result is more than {most} times as likely from one as from the "
+            f"other{but}."
+        )
+    return (
+        f"{pair} can be told apart with odds up to {most} to 1; no result is more than {most} times as likely "
+        f"from one as from the other{but}."
+    )
+
+
+def _cost_words(statement: PrivacyStatement) -> str:
+    """The steps, and that their costs together are within the statement's own numbers."""
+    many = len(statement.events)
+    total = "this epsilon and delta" if statement.delta else "this epsilon"
+    return f"{steps_words(many)}, {'' if many == 1 else 'together '}not more than {total}"
+
+
+def _ledger_words(statement: PrivacyStatement) -> str:
+    """A ledger is charged what was asked for, which may be more than was needed."""
+    if not statement.ledger:
+        return NO_LEDGER
+    where = f"data set {statement.ledger.get('dataset')!r}, entry {statement.ledger.get('entry')}"
+    asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
+    left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
+    charged = f", charged all that was asked for ({asked})" if asked else ""
+    return f"Ledger: {where}{charged}" + (f"; left in the ledger: {left}." if left else ".")
+
+
+def promise(statement: PrivacyStatement) -> list[str]:
+    """Return the guarantee in plain sentences for a report; for a release without privacy, that there is none."""
+    if statement.epsilon is None or statement.delta is None:
+        return [
+            f"There is no privacy guarantee: {statement.why_not_private}.",
+            "Anything about any row can leak from this page. Treat it as you treat the data.",
+        ]
+    lines = (
+        []
+        if statement.private
+        else [f"NOT PRIVATE: {statement.why_not_private}. What follows does not hold."]
+    )
+    factor = math.exp(min(statement.epsilon, 700.0))
+    up_to = "" if statement.delta == 0 else f", except with probability at most {statement.delta:g}"
+    lines.append(
+        f"Protected is {unit_words(statement.unit)}. Take any {RELATIONS[statement.neighbours]}: whoever sees "
+        f"everything released here, and knows all the other rows, can shift the odds between them by a factor of at "
+        f"most {factor:.3g} (e to the power epsilon = {statement.epsilon:.4g}){up_to}."
+    )
+    lines.append(
+        "So nothing here depends much on whether one person's answers were these or others. It is no promise that a "
+        "finding about people in general can't be applied to someone: that smoking causes cancer is learned "
+        "with or without them."
+    )
+    larger = "" if statement.delta == 0 else ", and a larger delta"
+    lines.append(
+        f"Someone with k rows in the table is protected k times less (k times epsilon{larger}): put one row per person "
+        "where you can."
+    )
+    if statement.neighbours is Neighbours.ADD_REMOVE:
+        lines.append("The number of rows is protected too.")
+    if statement.ledger:
+        lines.append(
+            f"It was charged to the data set {statement.ledger.get('dataset')!r} in a ledger, as entry "
+            f"{statement.ledger.get('entry')}, before any noise was drawn."
+        )
+    else:
+        lines.append(
+            "No ledger was charged: the holder of the data must add this to the cost of other releases from these rows."
+        )
+    return lines
+
+
+def protected(statement: PrivacyStatement) -> str:
+    """Return what may change about the unit, for the card that names it."""
+    return {
+        Neighbours.REPLACE_ONE: "protected: it could say anything else",
+        Neighbours.ADD_REMOVE: "protected: it could be missing",
+        Neighbours.FIXED_LABELS: "protected, apart from its public label",
+    }[statement.neighbours]
+
+
+FIELDS = {  # a line for every field of ``privacy.json``
+    "private": "whether the promise holds at all",
+    "why_not_private": "what is missing for a promise",
+    "definition": "kind of promise: pure holds always, approximate but for probability delta; zCDP counts in rho",
+    "parameters": "the promise in the unit of its definition: epsilon and delta, or rho where that was added up",
+    "epsilon": "the promise: odds move by at most e to this power",
+    "delta": "the promise may fail with at most this probability",
+    "neighbours": "which two tables must be hard to tell apart",
+    "unit": "what is protected",
+    "public": "taken to be known to everyone",
+    "released": "everything computed from the rows for this answer; a promise covers it all, written out or not",
+    "composition": "how the costs of the noisy steps add up",
+    "asked": "what it was allowed to cost; a ledger is charged this",
+    "reading": "read off the meter: what the steps of this run add up to; a search might have spent all that was asked",
+    "noise": "where it came from",
+    "limits": "what is not promised",
+    "ledger": "where this release is counted",
+    "software": "what computed it",
+    "format": "version of this list",
+    "events": "the noisy steps; sensitivity and noise in privacy.json are in steps of the grid noise is drawn on",
+    "facts": "the same for programs: kinds and numbers instead of words",
+}
+
+HEADINGS = {  # of the table of noisy steps
+    "step": "what was measured or asked",
+    "mechanism": "how noise comes in",
+    "size of the noise": "in each number that was measured",
+    "epsilon": "cost by itself, if it has one",
+    "delta": "cost by itself",
+    "rho": "cost in the unit of Gaussian noise",
+}
+
+MECHANISMS = {
+    "laplace": "Laplace noise",
+    "gaussian": "Gaussian noise",
+    "sparse-vector": "answers held against a noisy threshold (sparse vector)",
+    "sieve-and-examine": "a noisy threshold, then a second noisy look (sieve and examine)",
+    "exponential": "random choice, likelier where better (exponential mechanism)",
+    "permute-and-flip": "random choice, likelier where better (permute and flip)",
+    "exponential-median": "random choice near the median (exponential mechanism)",
+    "noisy-max": "the best after noise (noisy max)",
+    "noisy-rank": "a rank after noise",
+    "top-k": "the best k after noise",
+}
+
+
+def mechanism_words(name: str) -> str:
+    """Return how noise comes in; a name that is not known stands for itself.
+
+    >>> mechanism_words("gaussian"), mechanism_words("smooth-median-cauchy")
+    ('Gaussian noise', 'smooth-median-cauchy')
+    """
+    return MECHANISMS.get(name, name)
+
+
+def size_words(event: Mapping[str, Any]) -> str:
+    """Return the noise beside the most that one row can change, which has no unit; empty where an event says none.
+
+    Sensitivity and scale themselves are in steps of the grid that noise is drawn on: ``privacy.json`` has them.
+
+    >>> size_words({"kind": "gaussian", "sensitivity": 16394.0, "sigma": 139832.0})
+    '8.53 times what one row can change (standard deviation)'
+    """
+    for key, name in (("sigma", "standard deviation"), ("scale", "scale")):
+        if key in event and event.get("sensitivity"):
+            return f"{event[key] / event['sensitivity']:.3g} times what one row can change ({name})"
+    return ""
