@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import dpcausal as dc
-from dpcausal.discovery.priv_pc import optimal_subsample
+from dpcausal.planning.sieve import optimal_subsample
 from priv_pc import published
 from priv_pc.runs import (
     DELTA,

@@ -73,6 +73,7 @@ def smooth_pvalue(median: float, mechanism: SmoothMedian, m: int) -> float:
 
 
 Median = Literal["exponential", "laplace", "gaussian", "cauchy"]
+MEDIAN_OF_PARTS = Released(ReleasedKind.MEDIAN_OF_PARTS)
 HALVES = Grid(0.5, exact=True)  # scores of the median are multiples of 1/2
 
 
@@ -86,7 +87,7 @@ class Reconciled:
     parts: int | None = None
     median: Median = "exponential"
     protects: Unit = ONE_ROW
-    releases: Released = Released(ReleasedKind.MEDIAN_OF_PARTS)
+    releases: Released = MEDIAN_OF_PARTS
 
     def __post_init__(self) -> None:
         if self.median not in ("exponential", "laplace", "gaussian", "cauchy"):

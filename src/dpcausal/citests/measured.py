@@ -26,6 +26,7 @@ from dpcausal.stats.chi2 import likelihood_ratio
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, Form, measured_test
 
 MOST_CELLS = 1 << 20
+NOISY_TABLE = Released(ReleasedKind.TABLE)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Measured:
     name: str = "measured"
     own_delta: bool = False
     protects: Unit = ONE_ROW
-    releases: Released = Released(ReleasedKind.TABLE)
+    releases: Released = NOISY_TABLE
 
     def __post_init__(self) -> None:
         if self.noise not in ("auto", "laplace", "gaussian"):

@@ -46,6 +46,8 @@ from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue
 from dpcausal.stats.spearman import spearman, spearman_joint_sensitivity, spearman_weight
 from dpcausal.stats.value_ranks import MANY, Ranked, rank_statistics, ranked
 
+NOISY_STATISTIC = Released(ReleasedKind.STATISTIC)
+
 
 @dataclass(frozen=True)
 class RankTest:
@@ -55,7 +57,7 @@ class RankTest:
     value: Callable[[Blocks], tuple[float, float]]
     weight: Callable[..., float]
     sensitivity: Callable[..., float]
-    releases: Released = Released(ReleasedKind.STATISTIC)
+    releases: Released = NOISY_STATISTIC
     own_delta: bool = False
     protects: Unit = ONE_ROW
 

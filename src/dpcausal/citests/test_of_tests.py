@@ -37,6 +37,9 @@ from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.gcm_fit import classical_gcm
 from dpcausal.stats.tulap import noisy_pvalue, plan_split
 
+PARTS = (Public(PublicKind.PARTS),)
+COUNT_OF_PARTS = Released(ReleasedKind.COUNT_OF_PARTS, test="gcm")
+
 
 @dataclass(frozen=True)
 class TestOfTests:
@@ -113,8 +116,8 @@ class TestOfGcm:
     name: str = "test-of-tests"
     own_delta: bool = False
     protects: Unit = ONE_ROW
-    releases: Released = Released(ReleasedKind.COUNT_OF_PARTS, test="gcm")
-    assumes: tuple[Public, ...] = (Public(PublicKind.PARTS),)
+    releases: Released = COUNT_OF_PARTS
+    assumes: tuple[Public, ...] = PARTS
 
     def __post_init__(self) -> None:
         if self.sub_level is not None:

@@ -175,7 +175,7 @@ def run_discover(
     from dpcausal.cli.options import origin_of
     from dpcausal.discovery.discover import discover
     from dpcausal.discovery.no_delta import NoDelta
-    from dpcausal.discovery.task import mostly_numbers
+    from dpcausal.planning.choice import mostly_numbers
     from dpcausal.privacy.accounting.filter import check_total
 
     if epsilon is None and method != "pc":

@@ -4,8 +4,9 @@ It tells a reader what NIST SP 800-226 asks for: the definition with its own par
 the neighbouring relation; what was assumed public; every charged event and how they compose; what was released; where
 noise came from and known limits; the software version. The first field says whether it is private at all.
 
-``Budget.statement`` makes it. It holds facts (kinds and numbers); ``to_dict`` writes the words that ``dpcausal.present``
-makes of them under the same names and the facts themselves under ``facts``. Events enter as plain dictionaries.
+``Budget.statement`` makes it. It holds facts (kinds and numbers); ``to_dict`` writes the words that
+``dpcausal.present`` makes of them under the same names, and the facts themselves under ``facts``. Events enter as plain
+dictionaries.
 """
 
 from __future__ import annotations
@@ -70,6 +71,9 @@ class PublicKind(StrEnum):
     COPIES = "copies"
     GROUPS = "groups"  # cases, controls
     SNPS = "snps"  # snps
+    ALLELES = "alleles"  # cases, controls: alleles of each group
+    COPIES_OF_ALLELE = "copies-of-allele"  # least, most
+    NO_FREQUENCY = "no-frequency"
     MISSING_RULE = "missing-rule"  # rule
     FREQUENCIES = "frequencies"
     FREQUENCY_FLOOR = "frequency-floor"  # maf
@@ -114,6 +118,7 @@ class ReleasedKind(StrEnum):
     SNPS_ABOVE_CUT = "snps-above-cut"  # statistic
     CHOSEN_SNPS = "chosen-snps"  # statistic
     FREQUENCY_FLOOR = "frequency-floor"
+    ONE_SNP = "one-snp"
 
 
 class Released(Fact):
@@ -397,7 +402,7 @@ def _with_facts(data: dict[str, Any]) -> dict[str, Any]:
     why = data.pop("why_not_private", None)
     facts: Mapping[str, Any] | None = data.pop("facts", None)
     if facts is None:
-        words = {name: data[name] for name in ("composition", "noise") if name in data}
+        words: dict[str, str] = {name: data[name] for name in ("composition", "noise") if name in data}
         words |= {"why_not_private": why} if why else {}
 
         def stated(texts: Sequence[str]) -> list[dict[str, str]]:

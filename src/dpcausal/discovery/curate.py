@@ -50,10 +50,12 @@ from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.scores import ExaminePlan, scorer_for
+from dpcausal.discovery.scores import scorer_for
 from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, pc_search, start
-from dpcausal.discovery.task import SearchOutcome, Task, drive
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
+from dpcausal.planning.sieve import ExaminePlan
 from dpcausal.privacy import noise
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.laplace import Laplace
@@ -200,7 +202,13 @@ def run(task: Task, *, margins: tuple[float, float] = (MARGIN, MARGIN), stable: 
     search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, tests)
     unit = "rho" if task.paid().total.rho > 0 else "epsilon"
-    costs = ", ".join(f"{cost:.3g} given {order}" for order, cost in tests.costs.items())
-    return SearchOutcome(
-        skeleton, (RELEASED,), notes=(f"Cost of a test ({unit}), by number of columns given: {costs}",)
-    )
+    note = Note(NoteKind.TEST_COSTS, unit=unit, costs=list(tests.costs.items()))
+    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
+
+
+METHOD = Method(
+    "curate",
+    "every question gets a noisy score; what it may cost is planned anew as sets grow",
+    run,
+    tables_only=True,
+)

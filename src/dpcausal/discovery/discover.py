@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
-from importlib import import_module
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,40 +16,38 @@ from dpcausal.core.arguments import (
     checked_level,
     checked_name,
     refuse_missing_epsilon,
-    refuse_unknown,
 )
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.display import display
+from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.statement import ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.consistent import SETTLED, conflict_words, consistent
-from dpcausal.discovery.knowledge import Edge, Knowledge
-from dpcausal.discovery.no_delta import NoDelta, no_delta_words
-from dpcausal.discovery.one_level import one_level_words, without_constants
-from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.task import SearchOutcome, Task, mostly_numbers
+from dpcausal.data.schema import Schema
+from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteKind
+from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, one_level, without_constants
+from dpcausal.discovery.methods import method_named
+from dpcausal.discovery.orientation import consistent
+from dpcausal.discovery.result import DiscoveryResult, in_order
+from dpcausal.discovery.task import Task
 from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
+from dpcausal.planning.choice import mostly_numbers
+from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
+from dpcausal.planning.reach import reach
 from dpcausal.privacy.accounting.filter import check_total
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
-# method -> module of this package with a function run(task, **options) -> Found
-DRIVERS = {
-    "measured": "measured",
-    "pc": "pc",
-    "priv-pc": "priv_pc",
-    "svt-pc": "svt_pc",
-    "em-pc": "em_pc",
-    "curate": "curate",
-    "tests": "tests",
-    "moments": "moments",
-}
+
+class NoDelta(UserWarning):
+    """A budget without delta makes the noise of measured tables much larger."""
+
+
 PUBLIC = (SCHEMA, Public(PublicKind.METHOD))
 
 
@@ -93,22 +90,28 @@ def discover(
         raise InputError("a graph needs at least two columns in the schema")
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
     known = Knowledge.of(columns, required, forbidden, tiers)
-    name, why = _choose(data, epsilon) if method == "auto" else (method, "as asked")
-    run = _driver(name)
-    _check_options(name, run, options)
-    asking = without_constants(counts.schema, known, name)
+    name, reason = (
+        _choose(data, epsilon) if method == "auto" else (method, MethodReason(MethodReasonKind.AS_ASKED))
+    )
+    chosen = method_named(name)
+    shared = [
+        option for option in inspect.signature(discover).parameters if option not in ("data", "options")
+    ]
+    chosen.check_options(options, shared)
+    asking = without_constants(counts.schema, known, name, chosen.tables_only)
     if (name == "pc") != (epsilon is None):
         raise InputError(
             "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
         )
-    budget, louder = None, None
+    budget, no_delta = None, None
+    sizes = [column.size for column in counts.schema.values()]
     if epsilon is not None:
         if name == "measured":
             check_total(epsilon, delta)
-            sizes = [column.size for column in counts.schema.values()]
-            louder = no_delta_words(sizes, epsilon, delta, relation)
-        if louder is not None:  # before anything is charged
-            warnings.warn(louder, NoDelta, stacklevel=2)
+            gain = 1.0 if delta else noise_without_delta(sizes, epsilon, relation)
+            if gain >= NOTABLE_GAIN:  # before anything is charged
+                no_delta = Note(NoteKind.NO_DELTA, times=gain)
+                warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
         note = {"command": "discover", "method": name}
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
     elif ledger is not None or delta:
@@ -118,14 +121,16 @@ def discover(
     # drivers open stages of their own where an amount is public
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
     with silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
-        found = run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
+        found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
+    settle = chosen.settles
     skeleton = found.skeleton
     edges = skeleton.edges
     middles = skeleton.separating if found.not_colliders is None else found.not_colliders
     fixed = known.required_arrows(edges)
     graph, conflicts = consistent(
-        orient(Graph(columns, undirected=edges), middles, fixed), fixed, settle=name in SETTLED
+        orient(Graph(columns, undirected=edges), middles, fixed), fixed, settle=settle
     )
+    public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (
         *PUBLIC,
         *((ROWS,) if relation is Neighbours.REPLACE_ONE else ()),
@@ -136,61 +141,56 @@ def discover(
         public=public,
         adaptive=found.adaptive,
         limits=(Limit(LimitKind.DRAFT_SCHEMA),) if counts.schema.draft else (),
-        rows=counts.n if relation is Neighbours.REPLACE_ONE else None,
+        rows=public_rows,
     )
+    more = filter(None, (no_delta, _conflict_note(conflicts, columns, settle)))
+    expected_reach = None
+    if name == "measured" and epsilon is not None and public_rows:
+        expected_reach = reach(sizes, public_rows, epsilon, delta, relation, level)
     return DiscoveryResult(
         graph=graph,
         privacy=statement,
         method=name,
-        why=why,
+        reason=reason,
         level=level,
         asked=dict(skeleton.asked),
         untested=frozenset(skeleton.untested & edges),
         complete=skeleton.complete,
         separating=dict(skeleton.separating),
         notes=(
-            *one_level_words(counts.schema),
+            *_one_level_note(counts.schema),
             *found.notes,
-            *([f"{louder[0].upper()}{louder[1:]}"] if louder is not None else []),
-            *conflict_words(conflicts, columns, settled=name in SETTLED),
+            *filter(None, (no_delta, _conflict_note(conflicts, columns, settle))),
         ),
+        settled=settle,
         confidence=found.confidence,
         repeats=options.get("confidence") or None if found.confidence is not None else None,
         answered=frozenset(skeleton.answered & edges),
-        sizes=tuple(column.size for column in counts.schema.values()),
-        rows=counts.n if relation is Neighbours.REPLACE_ONE else None,
+        rows=public_rows,
+        reach=expected_reach,
         conflicts=conflicts,
         known=known,
     )
 
 
-def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, str]:
+def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, MethodReason]:
     """From the schema and the budget alone."""
     if epsilon is None:
-        return "pc", "chosen because no privacy was asked for"
+        return "pc", MethodReason(MethodReasonKind.NO_PRIVACY)
     if not isinstance(data, Dataset):
-        return "measured", "chosen because there are counts only, no rows"
-    numbers = sum(name in data.values for name in data.columns)
-    held = f"{numbers or 'none'} of {len(data.columns)} columns hold{'s' * (numbers < 2)} numbers"
+        return "measured", MethodReason(MethodReasonKind.COUNTS_ONLY)
+    held = {"numbers": sum(name in data.values for name in data.columns), "columns": len(data.columns)}
     if mostly_numbers(data.columns, data.values):
-        return "moments", f"chosen because {held}, which is most"
-    return "measured", f"chosen because {held}{', not most' * (numbers > 0)}"
+        return "moments", MethodReason(MethodReasonKind.MOSTLY_NUMBERS, **held)
+    return "measured", MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, **held)
 
 
-def _driver(name: str) -> Callable[..., SearchOutcome]:
-    if name not in DRIVERS:
-        known = ", ".join(["auto", *DRIVERS])
-        raise InputError(f"no method is called {name!r}{did_you_mean(name, DRIVERS)}; there are {known}")
-    run: Callable[..., SearchOutcome] = import_module(f"dpcausal.discovery.{DRIVERS[name]}").run
-    return run
+def _one_level_note(schema: Schema) -> tuple[Note, ...]:
+    single = one_level(schema)
+    return (Note(NoteKind.ONE_LEVEL, columns=single),) if single else ()
 
 
-def _check_options(name: str, run: Callable[..., SearchOutcome], options: Collection[str]) -> None:
-    """Refuse an option that the driver does not take, before anything is charged."""
-    taken = inspect.signature(run).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
-        return
-    shared = [
-        option for option in inspect.signature(discover).parameters if option not in ("data", "options")
-    ]
-    refuse_unknown(name, options, [option for option in taken if option != "task"], shared)
+def _conflict_note(conflicts: Collection[Pair], columns: Sequence[str], settled: bool) -> Note | None:
+    if not conflicts:
+        return None
+    return Note(NoteKind.CONFLICTS, pairs=in_order(conflicts, columns), settled=settled)

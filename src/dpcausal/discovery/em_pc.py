@@ -32,12 +32,14 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.scores import Floats, Scorer, deletable, in_words
+from dpcausal.discovery.facts import Note, NoteKind
+from dpcausal.discovery.scores import Scorer, deletable, resolution_rows
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
-from dpcausal.discovery.task import SearchOutcome, Task, drive
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from dpcausal.stats.evidence import Floats
 
 Choice = PermuteAndFlip | Exponential
 
@@ -119,7 +121,19 @@ def run(task: Task, *, orders: int = ORDERS) -> SearchOutcome:
         task.columns, known, max_order=task.max_order, ahead=max(1, MOST_AT_ONCE // most), stable=True
     )
     skeleton = drive(search, choices)
-    kind = "exponential mechanism" if isinstance(choice, Exponential) else "permute-and-flip"
-    resolved = (SHIFT + math.log(100)) * choices.scale
-    words = f"epsilon {choice.epsilon:.3g} for each of up to {most + orders} choices ({kind}); {in_words(resolved)}"
-    return SearchOutcome(skeleton, (RELEASED,), notes=(words,))
+    note = Note(
+        NoteKind.CHOICES,
+        epsilon=choice.epsilon,
+        choices=most + orders,
+        mechanism="exponential" if isinstance(choice, Exponential) else "permute-and-flip",
+        resolution=resolution_rows((SHIFT + math.log(100)) * choices.scale),
+    )
+    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
+
+
+METHOD = Method(
+    "em-pc",
+    "a random choice that favours weak dependences says how many edges go, and which",
+    run,
+    tables_only=True,
+)

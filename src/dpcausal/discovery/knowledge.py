@@ -7,15 +7,22 @@
   and y is used to separate them (a separating set can always be found among their ancestors).
 
 All of it is public. A contradiction is one clear ``InputError`` before anything is charged.
+
+A categorical column declared with one level is the same in every row, so nothing depends on it and no edge touches it:
+its edges are left out before anything is asked. A numeric column with one bin is another matter: its numbers may matter
+and a table does not show them, so methods that see tables only refuse it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from dpcausal.core.arguments import checked_list
 from dpcausal.core.errors import InputError, did_you_mean_column
+from dpcausal.data.columns import Categorical
+from dpcausal.data.schema import Schema
 from dpcausal.graphs.graph import Graph
 
 Arrow = tuple[str, str]
@@ -118,3 +125,68 @@ def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str
                 raise InputError(f'tiers names "{name}" twice')
             tier[name] = place
     return tier
+
+
+def declared(known: Knowledge) -> dict[str, Any]:
+    """Plain data: lists of names (tiers) and edges as ``a -> b`` or ``a - b``; empty where nothing was declared.
+
+    >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
+    >>> declared(known)
+    {'tiers': [['a'], ['b']], 'required': ['b -> c'], 'forbidden': ['c -> d']}
+    """
+    places = sorted(set(known.tier.values()))
+    tiers = [[name for name, place in known.tier.items() if place == one] for one in places]
+    fixed = {frozenset(arrow): arrow for arrow in known.arrows}
+    required = [
+        " -> ".join(fixed[pair]) if pair in fixed else " - ".join(sorted(pair)) for pair in known.kept
+    ]
+    by_tier = {
+        (a, b) for a, b in known.arrows if known.tier.get(a, 0) < known.tier.get(b, 0) and a in known.tier
+    }
+    only_back = [f"{b} -> {a}" for a, b in known.arrows - by_tier if frozenset((a, b)) not in known.kept]
+    forbidden = [*(" - ".join(sorted(pair)) for pair in known.left_out), *only_back]
+    found = {"tiers": tiers, "required": sorted(required), "forbidden": sorted(forbidden)}
+    return {kind: what for kind, what in found.items() if what}
+
+
+def one_level(schema: Schema) -> tuple[str, ...]:
+    """The categorical columns with one declared level.
+
+    >>> one_level(Schema(sex=Categorical(["f"]), smoke=Categorical(["no", "yes"])))
+    ('sex',)
+    """
+    return tuple(
+        name for name, column in schema.items() if isinstance(column, Categorical) and column.size == 1
+    )
+
+
+def without_constants(schema: Schema, known: Knowledge, method: str, tables_only: bool) -> Knowledge:
+    """Return ``known``, and that no edge touches a column of one level; an error where one is required.
+
+    ``tables_only``: whether ``method`` sees numeric columns by their declared bins only.
+    """
+    single = one_level(schema)
+    for pair in sorted(map(sorted, known.kept)):
+        for name in pair:
+            if name in single:
+                raise InputError(
+                    f'required names "{name}", which has one level: it can\'t depend on anything'
+                )
+    if len(schema) - len(single) < 2:
+        have = "has" if len(single) == 1 else "have"
+        raise InputError(
+            f"a graph needs at least two columns with two levels or more; {_and(single)} {have} one level"
+        )
+    if tables_only:
+        for name, column in schema.items():
+            if column.size == 1 and name not in single:
+                raise InputError(
+                    f'"{name}" has one bin, so {method} sees nothing of it: declare cut points, or leave it out'
+                )
+    pairs = {frozenset((name, other)) for name in single for other in schema if other != name}
+    return replace(known, left_out=known.left_out | pairs)
+
+
+def _and(names: tuple[str, ...]) -> str:
+    quoted = [f'"{name}"' for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -26,19 +26,12 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.components import Components, JointTable, NoisyTables, found_again
+from dpcausal.discovery.facts import Note, NoteKind, unanswered
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured_silence import words
-from dpcausal.discovery.measurer import (
-    Measurer,
-    first_sets,
-    first_shares,
-    joint_mechanism,
-    noise_variance,
-    not_colliders,
-    plan_for,
-)
+from dpcausal.discovery.measurer import Measurer, not_colliders
 from dpcausal.discovery.search import Skeleton, pc_search
-from dpcausal.discovery.task import SearchOutcome, Task, drive
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
+from dpcausal.planning.measurement import first_sets, first_shares, joint_mechanism, noise_variance, plan_for
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 
@@ -80,9 +73,9 @@ def run(task: Task, confidence: int = 0) -> SearchOutcome:
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
     skeleton = search(measurer)
-    notes = [_said(measurer)]
+    notes = [_measured_note(measurer)]
     if measurer.silent:
-        notes.append(words(measurer.silent))
+        notes.append(unanswered(measurer.silent))
     arrows = not_colliders(skeleton, measurer.says, measurer.against, task.columns)
     again = None
     if confidence:
@@ -104,43 +97,33 @@ def run(task: Task, confidence: int = 0) -> SearchOutcome:
     )
 
 
-def _said(measurer: Measurer) -> str:
-    """What was measured, in words."""
-    known = f"known to {_short(math.sqrt(measurer.plan.pair_variance))} rows (standard deviation){_held(measurer)}"
-    noise = "Gaussian" if measurer.plan.gaussian else "Laplace"
+def _measured_note(measurer: Measurer) -> Note:
+    """What was measured, with how much noise, and how many rows a cell holds to compare with."""
+    plan, task = measurer.plan, measurer.task
+    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(plan.pair_variance), **_cell_counts(task)}
     if isinstance(measurer.tables, JointTable):
-        cells = measurer.tables.joint.size
-        return (
-            f"One joint table of {cells:,} cells was measured with {noise} noise; a cell of a table of two columns "
-            f"is {known}"
-        )
+        return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **noise)
     assert isinstance(measurer.tables, Components)
     sizes = Counter(map(len, measurer.tables.values))
-    rows = "" if measurer.task.n is not None else "the number of rows and "
-    larger = sum(count for size, count in sizes.items() if size > 2)
-    more = f", {larger:,} larger" if larger else ""
-    return (
-        f"Measured with {noise} noise: {rows}tables of {larger + sizes[1] + sizes[2]:,} sets of columns ({sizes[1]:,} "
-        f"single, {sizes[2]:,} pair{'' if sizes[2] == 1 else 's'}{more}); a cell for two columns is {known}"
+    return Note(
+        NoteKind.COMPONENTS,
+        rows_measured=task.n is None,
+        singles=sizes[1],
+        pairs=sizes[2],
+        larger=sum(count for size, count in sizes.items() if size > 2),
+        **noise,
     )
 
 
-def _held(measurer: Measurer) -> str:
-    """How many rows such a cell holds, to compare with: from the schema and the public number of rows."""
-    task = measurer.task
+def _cell_counts(task: Task) -> dict[str, float | None]:
+    """Mean and least expected count of a cell of two columns: from the schema and the public number of rows."""
     if task.n is None:
-        return ""
+        return {"mean_cell": None, "least_cell": None}
     cells = [one.size * other.size for one, other in combinations(task.counts.schema.values(), 2)]
     mean = sum(task.n / cell for cell in cells) / len(cells)
-    return (
-        f"; it holds {_short(mean)} on average, {_short(task.n / max(cells))} in the largest of these tables"
-    )
+    return {"mean_cell": mean, "least_cell": task.n / max(cells)}
 
 
-def _short(rows: float) -> str:
-    """Three digits that count.
-
-    >>> _short(47.04), _short(1434.2)
-    ('47', '1,430')
-    """
-    return f"{float(f'{rows:.3g}'):,.0f}" if rows >= 100 else f"{rows:.3g}"
+METHOD = Method(
+    "measured", "tables measured once, with noise, answer every question", run, tables_only=True, settles=True
+)

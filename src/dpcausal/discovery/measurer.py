@@ -1,16 +1,10 @@
-"""How ``measured`` will spend a budget: from the schema, the relation and the total alone, before any data is seen.
+"""Charges, measures, and answers questions of a search from what was released (``measured.py`` has the whole).
 
-**Joint or components.** A joint table of m cells has the same noise in every cell, and a pair sums m/(r c) of them.
-Components measure all single columns and pairs, then triples and more where the search wants them. The joint table
-answers every question, so it is taken unless a pair would have more than ``WORTH`` times the noise variance.
+Questions of an order arrive in one batch. Those whose components are not measured yet name them; the sets most likely
+to separate come first, and are measured together for one share of the budget. Nothing but released values decides
+which.
 
-**Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
-
-**Shares** of the components: ``PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``TRIPLES`` for order 2,
-the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what they are worth
-(their sensitivity times how much of their noise a test sees): the least total variance for a given rho.
-
-Which middles of open triples are no colliders, by the evidence of all sets that separate the ends.
+**Colliders.** Which middles of open triples are no colliders, by the evidence of all sets that separate the ends.
 
 PC looks at the one set it happened to find first. A weak pair a - c - b is often separated by the empty set *and* by
 {c}; going by the empty set alone gives a false collider, and leaving such triples open gives none at all. Where tests
@@ -21,12 +15,6 @@ of zero the set that the search found decides.
 
 Cost: at most ``MOST_SETS`` questions a pair. References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014,
 section 4.2 (majority of sets).
-
-Charges, measures, and answers questions of a search from what was released (``measured.py`` has the whole).
-
-Questions of an order arrive in one batch. Those whose components are not measured yet name them; the sets most likely
-to separate come first, and are measured together for one share of the budget. Nothing but released values decides
-which.
 """
 
 from __future__ import annotations
@@ -45,100 +33,23 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.components import Components, NoisyTables
+from dpcausal.discovery.facts import OpenReason
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured_silence import reason
 from dpcausal.discovery.search import Answers, Query, Skeleton
 from dpcausal.discovery.task import Task
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid
-from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.planning.measurement import (
+    LAST_PART,
+    LEAST,
+    LOUDEST,
+    TRIPLES,
+    MeasurementPlan,
+    components_mechanism,
+    noise_variance,
+)
 from dpcausal.privacy.mechanisms.release import release
-from dpcausal.stats.components import STEP, Columns, interaction, sets_sensitivity
+from dpcausal.stats.components import Columns, interaction, sets_sensitivity
 from dpcausal.stats.measured_kernel import forms
-from dpcausal.stats.partial import PartialTest, partial_form
-
-MOST_CELLS = 1 << 18
-WORTH = 2.0
-PAIRS, TRIPLES = 0.5, 0.35
-SEEN = {0: 0.1, 1: 0.4, 2: 1.0}  # part of the noise of a total, a column, a pair that a test sees, about
-Noise = Laplace | Gaussian
-
-
-@dataclass(frozen=True)
-class MeasurementPlan:
-    """``joint`` or components, with Gaussian or Laplace noise. ``pair_variance``: of the noise in a pair."""
-
-    joint: bool
-    gaussian: bool
-    pair_variance: float
-
-
-def noise_variance(mechanism: Noise) -> float:
-    """Variance of the noise in one cell, in rows squared."""
-    if isinstance(mechanism, Gaussian):
-        return mechanism.sigma**2
-    step = mechanism.on.step
-    decay = math.exp(-step / mechanism.scale)
-    return 2.0 * decay / (1.0 - decay) ** 2 * step**2
-
-
-def joint_mechanism(cells: int, total: float, neighbours: Neighbours, *, gaussian: bool) -> Noise:
-    """Noise for one joint table; ``total`` is rho or epsilon. A replaced row moves two cells by one, an added one."""
-    moved = 1.0 if neighbours is Neighbours.ADD_REMOVE else 2.0
-    if not gaussian:
-        return Laplace(sensitivity=moved, epsilon=total, neighbours=neighbours, size=cells, grid=INTEGERS)
-    reach = math.nextafter(math.sqrt(moved), math.inf) if moved > 1 else 1.0
-    return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=INTEGERS)
-
-
-def components_mechanism(
-    sets: Sequence[Columns], sizes: Sequence[int], total: float, neighbours: Neighbours, *, gaussian: bool
-) -> Noise:
-    """Noise for these components together; ``total`` is rho or epsilon."""
-    cells = sum(math.prod(sizes[j] for j in columns) for columns in sets)
-    if not gaussian:
-        absolute = sets_sensitivity(sets, sizes, neighbours, norm=1)
-        return Laplace(
-            sensitivity=absolute, epsilon=total, neighbours=neighbours, size=cells, grid=Grid(STEP)
-        )
-    reach = math.nextafter(math.sqrt(sets_sensitivity(sets, sizes, neighbours)), math.inf)
-    return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=Grid(STEP))
-
-
-def first_sets(columns: int, neighbours: Neighbours) -> list[tuple[str, list[Columns]]]:
-    """What is measured first, with its name: the number of rows where it is not public, columns, pairs."""
-    found: list[tuple[str, list[Columns]]] = [
-        ("single columns", [(j,) for j in range(columns)]),
-        ("pairs of columns", list(combinations(range(columns), 2))),
-    ]
-    return found if neighbours is not Neighbours.ADD_REMOVE else [("number of rows", [()]), *found]
-
-
-def first_shares(sizes: Sequence[int], neighbours: Neighbours) -> list[float]:
-    """Shares of the budget for ``first_sets``, adding up to ``PAIRS``."""
-    worth = [
-        math.sqrt(SEEN[len(sets[0])] * sets_sensitivity(sets, sizes, neighbours))
-        for _, sets in first_sets(len(sizes), neighbours)
-    ]
-    return [PAIRS * part / math.fsum(worth) for part in worth]
-
-
-def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neighbours) -> MeasurementPlan:
-    """The plan for a total of ``epsilon``, or of ``rho`` where that is above zero."""
-    cells = math.prod(sizes)
-    pairs = first_sets(len(sizes), neighbours)[-1][1]
-    share = first_shares(sizes, neighbours)[-1]
-    found: list[MeasurementPlan] = []
-    for gaussian in (False, True) if rho > 0 else (False,):
-        total = rho if gaussian else epsilon
-        parts = components_mechanism(pairs, sizes, share * total, neighbours, gaussian=gaussian)
-        found.append(MeasurementPlan(False, gaussian, noise_variance(parts)))
-        if cells <= MOST_CELLS:
-            cell = noise_variance(joint_mechanism(cells, total, neighbours, gaussian=gaussian))
-            summed = math.fsum(cells / (sizes[i] * sizes[j]) for i, j in pairs) / len(pairs)
-            found.append(MeasurementPlan(True, gaussian, cell * summed))
-    return min(found, key=lambda plan: plan.pair_variance / (WORTH if plan.joint else 1.0))
-
+from dpcausal.stats.partial import PartialTest, partial_form, partial_test
 
 MOST_ORDER, MOST_SETS = 3, 200
 Given = tuple[int, ...]
@@ -179,12 +90,7 @@ def not_colliders(
     return found
 
 
-# standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise
-# that only dampens a dependence must not delete it
-LEAST = (6.0, 6.0, 12.0, 50.0, 100.0)
-LOUDEST = 2.0  # noise of triples over noise of pairs, at most
 MOST_BLOCKS = 1024  # cells of a conditioning set
-LAST_PART = 0.9  # of what is left, measured at each order past the second
 
 
 @dataclass
@@ -195,7 +101,7 @@ class Measurer:
     plan: MeasurementPlan
     tables: NoisyTables
     released: list[Released] = field(default_factory=list)
-    silent: Counter[str] = field(default_factory=Counter)  # questions without an answer, by the reason
+    silent: Counter[OpenReason] = field(default_factory=Counter)  # questions without an answer, by the reason
     skipped: int = 0  # questions not worth their tables
     frozen: bool = False  # measures nothing more
     _place: dict[str, int] = field(default_factory=dict)
@@ -268,9 +174,9 @@ class Measurer:
         """What a test of this order runs through."""
         return [partial_form, forms] if order and not isinstance(self.tables, Components) else [partial_form]
 
-    def _why_silent(self, x: int, y: int, given: Columns) -> str:
+    def _why_silent(self, x: int, y: int, given: Columns) -> OpenReason:
         least = LEAST[min(len(given), len(LEAST) - 1)]
-        return reason(self.tables, x, y, given, too_many=self.too_many(given), least=least)
+        return why_open(self.tables, x, y, given, too_many=self.too_many(given), least=least)
 
     def too_many(self, given: Columns) -> bool:
         """Whether the set has more cells than a test could use."""
@@ -341,3 +247,20 @@ class Measurer:
         reach = share * budget.total.epsilon * math.sqrt(variance / 2.0)
         # the l1 sensitivity of a triple is about this many times its squared l2 sensitivity
         return reach / (8.0 if self.task.neighbours is Neighbours.ADD_REMOVE else 4.0)
+
+
+def why_open(
+    tables: NoisyTables, x: int, y: int, given: Columns, *, too_many: bool, least: float
+) -> OpenReason:
+    """Return why x and y given these have no answer, from declared sizes and released values.
+
+    ``least`` as in ``PartialTest.informative``.
+    """
+    if too_many:
+        return OpenReason.TOO_MANY_CELLS
+    if tables.missing(x, y, given):
+        return OpenReason.NOT_MEASURED
+    xs, ys = tables.against(x, given), tables.against(y, given)
+    none = np.zeros((xs.shape[1], xs.shape[1]))
+    exact = partial_test(tables.against(x, (y,)), xs, ys, 0.0, none, none, none)
+    return OpenReason.NOISE if exact.informative(least) else OpenReason.TOO_FEW_ROWS

@@ -20,6 +20,7 @@ Use bounds that fit: a column whose values fill a tenth of its declared range is
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +32,9 @@ from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.measured_silence import QUESTIONS
+from dpcausal.discovery.facts import Note, NoteKind, OpenReason, unanswered
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
-from dpcausal.discovery.task import SearchOutcome, Task, drive
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.grid import FINENESS, Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
@@ -243,7 +244,7 @@ def classical(task: Task, harmonics: int = MOST_HARMONICS, stable: bool = True) 
     rows = _rows(task)
     matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)))
     found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable)
-    note = f"PC with tests on moments of features ({harmonics} harmonics) at level {task.level:g}"
+    note = Note(NoteKind.CLASSICAL_MOMENTS, harmonics=harmonics, level=task.level)
     return SearchOutcome(found.skeleton, released=(Released(ReleasedKind.GRAPH_FROM_ROWS),), notes=(note,))
 
 
@@ -255,14 +256,9 @@ def run(
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
     moments, used = measure(task, harmonics, reach)
     found, silent = search(task, moments, stable)
-    notes = [
-        f"{len(moments.matrix)} features of the columns (of a number: its value and {used} pairs of waves); sums of "
-        f"their products are known to {moments.noise:.3g} rows (standard deviation)"
-    ]
+    notes = [Note(NoteKind.MOMENTS, features=len(moments.matrix), waves=used, sd=moments.noise)]
     if silent:
-        notes.append(
-            f"{silent} {QUESTIONS}: with this many rows and this noise even a perfect dependence would not stand out"
-        )
+        notes.append(unanswered(Counter({OpenReason.NOISE_AND_ROWS: silent})))
     return SearchOutcome(
         found.skeleton,
         released=(Released(ReleasedKind.MOMENTS),),
@@ -270,3 +266,11 @@ def run(
         notes=tuple(notes),
         adaptive=False,
     )
+
+
+METHOD = Method(
+    "moments",
+    "for numbers: sums of products, measured once with noise, answer every question",
+    run,
+    settles=True,
+)

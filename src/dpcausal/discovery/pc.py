@@ -17,9 +17,11 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery import moments
+from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.search import Answers, Query, pc_search
-from dpcausal.discovery.task import SearchOutcome, Task, drive, mostly_numbers
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
 from dpcausal.discovery.tests import TestAnswers
+from dpcausal.planning.choice import mostly_numbers
 
 AHEAD = 8
 
@@ -40,7 +42,7 @@ def run(task: Task, *, test: str | None = None, stable: bool = True, **options: 
             search, answers, task.stage if stable else silent
         )  # not private: a bar may follow answers
         return _found(skeleton, answers.names, task)
-    return _found(_by_tables(task, test, options, stable), test, task)
+    return _found(_by_tables(task, test, options, stable), (test,), task)
 
 
 def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> Any:
@@ -65,9 +67,17 @@ def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> 
     return drive(search, answer, task.stage if stable else silent)
 
 
-def _found(skeleton: Any, tests: str, task: Task) -> SearchOutcome:
+def _found(skeleton: Any, tests: tuple[str, ...], task: Task) -> SearchOutcome:
     return SearchOutcome(
         skeleton,
         released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
-        notes=(f"PC with the {tests} test at level {task.level:g}",),
+        notes=(Note(NoteKind.CLASSICAL, tests=tests, level=task.level),),
     )
+
+
+METHOD = Method(
+    "pc",
+    "the classical algorithm on exact counts; not private",
+    run,
+    private=False,
+)

@@ -24,104 +24,25 @@ References: [1] Wang, Pang & Song 2020, Alg. 2 and section 3.2.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 from dpcausal.core.errors import InputError
-from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.scores import (
-    ExaminePlan,
-    Floats,
-    On,
-    Scorer,
-    SievePlan,
-    deletable,
-    in_words,
-    resolution,
-    score,
-    scorer_for,
-)
+from dpcausal.discovery.facts import Note, NoteKind
+from dpcausal.discovery.scores import On, Scorer, deletable, resolution_rows, scorer_for
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
 from dpcausal.discovery.svt_pc import RELEASED
-from dpcausal.discovery.task import SearchOutcome, Task, drive
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
+from dpcausal.planning.sieve import (
+    SHARE,
+    SieveDesign,
+    SievePlan,
+    once,
+    optimal_subsample,
+    resolution,
+    rounds,
+)
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.mechanisms.release import begin
-from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine, SieveSession
-
-SHARE = 0.5
-SMALLEST_SHARE_OF_ROWS = 20  # the optimal subsample is at least n/20, as in [1]
-ROUNDING = 1 - 1e-12
-
-
-@dataclass(frozen=True)
-class SieveDesign:
-    """A mechanism with what it makes of scores, and in words how it is used."""
-
-    mechanism: SieveAndExamine
-    words: str
-
-    @property
-    def sieve(self) -> SievePlan:
-        """Shift and least of the sieve."""
-        return SievePlan.of(self.mechanism.sieve)
-
-    @property
-    def examine(self) -> ExaminePlan:
-        """Shift and least of the examination."""
-        return ExaminePlan.of(self.mechanism.examine)
-
-    def false_hit(self, dependence: float) -> float:
-        """Chance that a pair with this dependence is deleted when asked about; full rows in the sieve."""
-        return self.sieve.false_hit(dependence) * self.examine.false_hit(dependence)
-
-
-def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> SieveDesign:
-    """One session for up to ``hits`` hits, pure epsilon."""
-    sieve = share * total.epsilon
-    mechanism = SieveAndExamine(
-        sensitivity=1.0,
-        epsilon_sieve=sieve * ROUNDING,
-        epsilon_examine=(total.epsilon - sieve) / hits * ROUNDING,
-        hits=hits,
-        neighbours=neighbours,
-    )
-    return SieveDesign(mechanism, f"one noisy threshold for up to {hits} pairs that may be independent")
-
-
-def rounds(
-    total: Filter, hits: int, share: float, neighbours: Neighbours, n: int | None, subsample: int | None
-) -> SieveDesign:
-    """A new round after every hit: by rho if there is a delta, else an equal part of epsilon each."""
-    if total.rho > 0:
-        each = total.rho / hits * ROUNDING
-        sieve, examine_epsilon, examine_rho = math.sqrt(2 * share * each), None, (1 - share) * each
-    else:
-        part = total.epsilon / hits * ROUNDING
-        sieve, examine_epsilon, examine_rho = share * part, (1 - share) * part, None
-    mechanism = SieveAndExamine(
-        sensitivity=1.0,
-        epsilon_sieve=sieve,
-        epsilon_examine=examine_epsilon,
-        rho_examine=examine_rho,
-        neighbours=neighbours,
-        rows=n if subsample else None,
-        subsample=subsample,
-        sieve_sensitivity=1.0 if subsample else None,
-    )
-    return SieveDesign(
-        mechanism, f"a new noisy threshold after every pair that may be independent, for up to {hits}"
-    )
-
-
-def optimal_subsample(epsilon_sieve: float, n: int) -> int:
-    """m between n/20 and n with the least sqrt(n/m)/eps' ([1] section 3.2), over a grid of 200.
-
-    >>> optimal_subsample(0.01, 100_000), optimal_subsample(3.0, 100_000)
-    (5000, 100000)
-    """
-    ratios = [math.pow(SMALLEST_SHARE_OF_ROWS, i / 199) for i in range(200)]
-    best = min(ratios, key=lambda ratio: math.sqrt(ratio) / math.log1p(ratio * math.expm1(epsilon_sieve)))
-    return round(n / best)
+from dpcausal.privacy.mechanisms.sieve_and_examine import SieveSession
+from dpcausal.stats.evidence import Floats, score
 
 
 class SieveAnswers:
@@ -215,8 +136,15 @@ def run(
     best = resolutions.index(min(resolutions))
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, SieveAnswers(task, ways[best], on))
-    words = ways[best].words + (f", on {size:,} rows" if size else "")
-    return SearchOutcome(skeleton, (RELEASED,), notes=(f"{words}; {in_words(resolutions[best])}",))
+    note = Note(
+        NoteKind.THRESHOLD,
+        of="pairs",
+        most=ways[best].most,
+        renewed=ways[best].renewed,
+        rows=size,
+        resolution=resolution_rows(resolutions[best]),
+    )
+    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
 
 
 def _subsample_size(
@@ -236,3 +164,11 @@ def _subsample_size(
             f"subsample must be 'optimal' or between 1 and the number of rows, not {subsample!r}"
         )
     return int(subsample) if subsample < n else None
+
+
+METHOD = Method(
+    "priv-pc",
+    "a noisy threshold finds pairs that may be independent, a second noisy look confirms each",
+    run,
+    tables_only=True,
+)

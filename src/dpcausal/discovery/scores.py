@@ -1,6 +1,4 @@
-"""Evidence for and against independence of a (k, r, c) table over all pairs of two-way splits, in one pass.
-
-The score of a question that every private driver here uses: how clearly do the rows say "independent"?
+"""The score of a question that every private driver here uses: how clearly do the rows say "independent"?
 
 Split the levels of x in two, and those of y: a 2x2 table per conditioning cell i, with n rows, r1 + r0 and c1 + c0
 on either side. Over cells,
@@ -30,20 +28,6 @@ level is independent of all others, which is public. Dependences whose sign alte
 
 References: [1] Mantel & Haenszel 1959 (``stats/kendall.py``).
 
-Where to put the decision, and which of two noisy ways to decide sees more: from public noise scales alone.
-
-Scores (``scores.py``) have sensitivity 1 and are asked whether they are above 0. A question is wrongly found
-independent ("false hit") with a probability that falls with its dependence; the ``resolution`` of a way to decide is
-the dependence, in units of D rows, at which that is 1 in 100. ``shift`` is set so that an independent pair is found
-with a probability of .9 or more, ``least`` so that a question without information is a false hit about 1 time in 10.
-
-- sparse vector: noise is one-sided, so a score above centre + N0 is found for sure; shift = centre + 2 b_threshold.
-  False hit of score -x: P(N - N0 >= x + centre) = b_q/(b_q + b_t) exp(-(x + centre)/b_q).
-- examination: shift = 3 scales of Laplace noise, or 2 sigma of Gaussian noise (an
-  independent pair passes with probability .975, .977).
-
-Nothing here sees data.
-
 Scores of questions about numbers: blocked Kendall of the values, z through fine public bins.
 
 As ``scores.py`` (where ``dependence``, ``information``, ``shift`` and ``least`` are explained), for questions in
@@ -63,95 +47,35 @@ O(n log n) a question.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.rank import bins_for, blocks_of, ranked_column
-from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.proofs import proved
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.search import Query
 from dpcausal.discovery.task import Task
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.sparse_vector import SparseVector
-from dpcausal.stats.blocks import Blocks
-from dpcausal.stats.kendall import kendall_margin_sensitivity, kendall_variance_sensitivity
+from dpcausal.stats.evidence import (
+    PLENTY,
+    Floats,
+    Sides,
+    score,
+    score_sensitivity,
+    table_evidence,
+    value_evidence,
+    value_score_sensitivity,
+)
 from dpcausal.stats.value_ranks import MANY, rank_statistics
 
-
-@jit()
-@proved("scores.proof.md")
-def evidence(blocks: Any, sides_x: Any, sides_y: Any, threshold: float, floor: float) -> tuple[float, float]:
-    """(largest |K| - T sqrt(max(V, V0)), largest M) over the splits; see ``scores.py`` for K, V and M."""
-    k, r, c = blocks.shape
-    dependence, information = -math.inf, 0.0
-    row = np.empty(c, np.int64)
-    for a in range(sides_x.shape[0]):
-        for b in range(sides_y.shape[0]):
-            statistic, variance, largest = 0.0, 0.0, 0.0
-            for i in range(k):
-                n, r1, c1, both = 0, 0, 0, 0
-                row[:] = 0
-                for x in range(r):
-                    inside = sides_x[a, x]
-                    for y in range(c):
-                        count = blocks[i, x, y]
-                        n += count
-                        row[y] += count
-                        if inside:
-                            r1 += count
-                            if sides_y[b, y]:
-                                both += count
-                if n < 2:
-                    continue
-                for y in range(c):
-                    if sides_y[b, y]:
-                        c1 += row[y]
-                r0, c0 = n - r1, n - c1
-                statistic += both - float(r1) * c1 / n
-                variance += float(r1) * r0 / n * (float(c1) * c0 / n) / (n - 1)
-                m, most = min(r1, r0), min(c1, c0)
-                if m > most:
-                    m, most = most, m
-                largest += float(m) * (n - most) / n
-            dependence = max(dependence, abs(statistic) - threshold * math.sqrt(max(variance, floor)))
-            information = max(information, largest)
-    return dependence, information
-
-
-Sides = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-
 ALL_SPLITS = 5  # unordered columns with more levels are split one level against the rest
-PLENTY = 1e15  # information of a question that is publicly settled
-
-
-@proved("scores.proof.md")
-def score_sensitivity(neighbours: Neighbours | str, k: int) -> float:
-    """D: how far one row moves ``dependence`` and ``information`` with k conditioning cells.
-
-    >>> score_sensitivity("replace-one", k=4), score_sensitivity("replace-one", k=1)
-    (2.0, 1.0)
-    """
-    return 1.0 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE or k == 1 else 2.0
-
-
-@proved("scores.proof.md")
-def table_evidence(blocks: Blocks, x: Sides, y: Sides, threshold: float) -> tuple[float, float]:
-    """(dependence, information) of a table of shape (k, r, c), over the splits ``x`` and ``y`` of its levels."""
-    found: tuple[float, float] = evidence(blocks, x, y, threshold, threshold**2 / 4)
-    return found
 
 
 def splits(column: Column) -> Sides:
@@ -209,133 +133,17 @@ class Scorer:
         return score(*self.evidence(questions), shift, least)
 
 
-@proved("scores.proof.md")
-def score(dependence: Floats, information: Floats, shift: float, least: float) -> Floats:
-    """min(shift - dependence, information - least)."""
-    return np.minimum(shift - dependence, information - least)
-
-
 def deletable(columns: Sequence[str], kept: int, left_out: int) -> int:
     """How many edges a search can delete at most: public."""
     return max(math.comb(len(columns), 2) - kept - left_out, 1)
 
 
-RARE = 0.01
-LAPLACE_SHIFT, GAUSSIAN_SHIFT = 3.0, 2.0
-
-
-@dataclass(frozen=True)
-class SievePlan:
-    """Shift and least of a sparse vector, in units of the score."""
-
-    threshold_scale: float
-    query_scale: float
-    centre: float
-
-    @classmethod
-    def of(cls, mechanism: SparseVector) -> SievePlan:
-        """From the scales of ``mechanism`` (geometric noise)."""
-        step = mechanism.on.step
-        threshold, query = mechanism.scales
-        return cls(threshold * step, query * step, mechanism.centre * step)
-
-    @property
-    def shift(self) -> float:
-        """Added to every score: an independent pair is then above with probability of about .9."""
-        return self.centre + 2 * self.threshold_scale
-
-    @property
-    def least(self) -> float:
-        """Information below which an answer means nothing."""
-        return 2 * self.query_scale
-
-    def false_hit(self, dependence: float) -> float:
-        """Chance that a pair with this ``dependence`` is found independent (at most 1)."""
-        b_t, b_q = self.threshold_scale, self.query_scale
-        beyond = max(dependence - self.shift + self.centre, 0.0)
-        return b_q / (b_q + b_t) * math.exp(-beyond / b_q)
-
-
-@dataclass(frozen=True)
-class ExaminePlan:
-    """Shift of a release with symmetric noise."""
-
-    scale: float
-    gaussian: bool
-
-    @classmethod
-    def of(cls, mechanism: Laplace | Gaussian) -> ExaminePlan:
-        """From the scale of ``mechanism``."""
-        if isinstance(mechanism, Gaussian):
-            return cls(mechanism.sigma, True)
-        return cls(mechanism.scale, False)
-
-    @property
-    def shift(self) -> float:
-        """Added to every score."""
-        return (GAUSSIAN_SHIFT if self.gaussian else LAPLACE_SHIFT) * self.scale
-
-    @property
-    def least(self) -> float:
-        """Information below which an answer means nothing."""
-        return 2 * self.scale
-
-    def false_hit(self, dependence: float) -> float:
-        """Chance that a pair with this ``dependence`` is found independent."""
-        beyond = (dependence - self.shift) / self.scale
-        if self.gaussian:
-            return float(ndtr(-beyond))
-        return 0.5 * math.exp(-beyond) if beyond > 0 else 1 - 0.5 * math.exp(beyond)
-
-
-def resolution(false_hit: Callable[[float], float]) -> float:
-    """The dependence at which ``false_hit`` has fallen to 1 in 100.
-
-    >>> round(resolution(lambda dependence: math.exp(-dependence)), 3)
-    4.605
-    """
-    low, high = 0.0, 1.0
-    while false_hit(high) > RARE and high < 1e18:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if false_hit(middle) > RARE else (low, middle)
-    return high
-
-
-def in_words(resolved: float) -> str:
-    """A remark for the result; ``resolved`` in units of D, at most 2 rows.
-
-    >>> in_words(12.3)
-    'a dependence of more than about 25 rows (observed minus expected) is kept 99 times in 100 it is asked about'
-    """
-    rows = f"{2 * resolved:,.0f}" if resolved >= 5 else f"{2 * resolved:.1f}"
-    return (
-        f"a dependence of more than about {rows} rows (observed minus expected) is kept 99 times in 100 "
-        "it is asked about"
-    )
+def resolution_rows(resolved: float) -> float:
+    """Return a resolution in units of D, at most 2 rows, as rows (observed minus expected)."""
+    return 2 * resolved
 
 
 On = Literal["values", "table"]
-MOST_OF_V = 4.5  # largest |K| over V, without ties
-
-
-@proved("value_scores.proof.md")
-def value_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """D: how far one row moves ``dependence`` and ``information``.
-
-    >>> round(value_score_sensitivity("replace-one", MANY, MANY, k=256), 4)
-    3.2222
-    """
-    margin = kendall_margin_sensitivity(neighbours, r, c, k, threshold=2.0, floor=1.0)
-    return max(margin, MOST_OF_V * kendall_variance_sensitivity(neighbours, r, c))
-
-
-@proved("value_scores.proof.md")
-def value_evidence(statistic: float, variance: float, threshold: float) -> tuple[float, float]:
-    """(dependence, information) from K and V."""
-    spread = math.sqrt(max(variance, threshold**2 / 4))
-    return abs(statistic) - threshold * spread, MOST_OF_V * variance
 
 
 @dataclass

@@ -19,49 +19,17 @@ References: [1] Wang, Pang & Song 2020, section 4 and Alg. 5; [2] Lyu, Su & Li 2
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 from dpcausal.core.errors import InputError
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.scores import On, SievePlan, deletable, in_words, resolution, scorer_for
+from dpcausal.discovery.facts import Note, NoteKind
+from dpcausal.discovery.scores import On, deletable, resolution_rows, scorer_for
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
-from dpcausal.discovery.task import SearchOutcome, Task, drive
-from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
+from dpcausal.planning.sieve import SparseVectorDesign, designs, resolution
 from dpcausal.privacy.mechanisms.release import begin
-from dpcausal.privacy.mechanisms.sparse_vector import SparseVector, SparseVectorSession
+from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession
 
 RELEASED = Released(ReleasedKind.INDEPENDENCES)
-
-
-@dataclass(frozen=True)
-class SparseVectorDesign:
-    """A mechanism, what it makes of scores, and in words how it is used."""
-
-    mechanism: SparseVector
-    words: str
-
-    @property
-    def plan(self) -> SievePlan:
-        """Shift and least."""
-        return SievePlan.of(self.mechanism)
-
-
-def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[SparseVectorDesign]:
-    """The ways to spend ``total`` on up to ``positives`` deletions.
-
-    >>> [design.words for design in designs(Filter(1.0), 10, Neighbours.REPLACE_ONE)]
-    ['one noisy threshold for up to 10 deletions of edges']
-    """
-    once = SparseVector(sensitivity=1.0, epsilon=total.epsilon, positives=positives, neighbours=neighbours)
-    found = [SparseVectorDesign(once, f"one noisy threshold for up to {positives} deletions of edges")]
-    if total.rho > 0:
-        each = math.sqrt(2 * total.rho / positives) * (1 - 1e-12)
-        rounds = SparseVector(sensitivity=1.0, epsilon=each, neighbours=neighbours)
-        words = f"a new noisy threshold after every deletion of an edge, for up to {positives}"
-        found.append(SparseVectorDesign(rounds, words))
-    return found
 
 
 class SvtAnswers:
@@ -111,4 +79,20 @@ def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On
     best = resolutions.index(min(resolutions))
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, SvtAnswers(task, ways[best], on))
-    return SearchOutcome(skeleton, (RELEASED,), notes=(f"{ways[best].words}; {in_words(resolutions[best])}",))
+    note = Note(
+        NoteKind.THRESHOLD,
+        of="deletions",
+        most=ways[best].most,
+        renewed=ways[best].renewed,
+        rows=None,
+        resolution=resolution_rows(resolutions[best]),
+    )
+    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
+
+
+METHOD = Method(
+    "svt-pc",
+    "every question is held against a noisy threshold; only edges that go cost",
+    run,
+    tables_only=True,
+)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
+from dpcausal.core.arguments import refuse_unknown
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import Stage, silent
 from dpcausal.core.statement import Public, Released
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
+from dpcausal.discovery.facts import Note
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.search import Answers, Query, Skeleton
 from dpcausal.privacy.budget import Budget
@@ -48,21 +52,16 @@ class Task:
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """A skeleton with its separating sets, what was released to get there, and remarks in words."""
+    """A skeleton with its separating sets, what was released to get there, and notes on it."""
 
     skeleton: Skeleton
     released: tuple[Released, ...]
     public: tuple[Public, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
     adaptive: bool = True  # False: every event was fixed before the first answer
     # middles of open triples that must not be made colliders, where more is known than one separating set
     not_colliders: Mapping[Pair, frozenset[str]] | None = None
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again on noise drawn anew
-
-
-def mostly_numbers(columns: Sequence[str], numeric: Collection[str]) -> bool:
-    """Whether more than half of the columns hold numbers: public."""
-    return 2 * sum(name in numeric for name in columns) > len(columns)
 
 
 def drive(
@@ -101,3 +100,48 @@ def _skeleton(stop: StopIteration) -> Skeleton:
 def _shape(batch: list[Query]) -> tuple[int, int]:
     """(order of the questions, how many edges they are about)."""
     return len(batch[0].given) if batch else 0, len({(question.x, question.y) for question in batch})
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to learn a graph, with what it says about itself; every driver module has one, called ``METHOD``.
+
+    Attributes
+    ----------
+    name : str
+        As in ``discover(method=...)``.
+    description : str
+        What it does, in one line for someone who has read no paper.
+    run : callable
+        ``run(task, **options)`` learns the skeleton; the options are its keyword parameters.
+    private : bool
+        Whether it needs an epsilon.
+    tables_only : bool
+        Whether it sees numeric columns by their declared bins only.
+    settles : bool
+        Whether, where answers contradict each other, the nearest graph that exists is shown.
+    """
+
+    name: str
+    description: str
+    run: Callable[..., SearchOutcome]
+    private: bool = True
+    tables_only: bool = False
+    settles: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Names of the options with their defaults."""
+        parameters = inspect.signature(self.run).parameters.values()
+        return {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
+
+    @property
+    def passes_options(self) -> bool:
+        """Whether options that it does not name go on to a test."""
+        parameters = inspect.signature(self.run).parameters.values()
+        return any(one.kind is one.VAR_KEYWORD for one in parameters)
+
+    def check_options(self, given: Collection[str], shared: Sequence[str]) -> None:
+        """Refuse an option that this method does not take; ``shared`` are options of the call itself."""
+        if not self.passes_options:
+            refuse_unknown(self.name, given, list(self.options), shared)

@@ -22,9 +22,10 @@ from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import deletable
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
-from dpcausal.discovery.task import SearchOutcome, Task, drive
+from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
 from dpcausal.privacy.accounting.filter import Filter
 
 QUESTIONS_A_PAIR = 5.0
@@ -90,9 +91,9 @@ class TestAnswers:
         return self._sessions[name]
 
     @property
-    def names(self) -> str:
+    def names(self) -> tuple[str, ...]:
         """The tests that were used: follows from the schema and from questions asked."""
-        return ", ".join(sorted(self._sessions)) or self._test
+        return tuple(sorted(self._sessions)) or (self._test,)
 
 
 def run(
@@ -111,5 +112,12 @@ def run(
     return SearchOutcome(
         skeleton,
         (Released(ReleasedKind.TEST_OUTCOMES),),
-        notes=(f"Tests: {answers.names}; epsilon {cost:.3g} for each",),
+        notes=(Note(NoteKind.TESTS, tests=answers.names, epsilon=cost),),
     )
+
+
+METHOD = Method(
+    "tests",
+    "every question is a private test of its own",
+    run,
+)

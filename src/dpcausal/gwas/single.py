@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import PrivacyStatement
+from dpcausal.core.statement import PrivacyStatement, Public, PublicKind, Released, ReleasedKind
 from dpcausal.gwas.null_law import chi2_quantile
 from dpcausal.gwas.plan import FIXED_LABELS, UNITS, Unit
 from dpcausal.privacy.budget import Budget
@@ -63,10 +63,14 @@ def single_test(
     value = float(unit_circle(c11, c10, n1, n0, tau))
     noisy = float(release(noise, budget, "gwas: single test", value))
     pvalue = worst_tail(noisy, n1, n0, (low, high), tau, noise.scale)
-    told = "nothing about the allele frequency" if margin is None else f"copies of allele 1: {low} to {high}"
+    known = (
+        Public(PublicKind.NO_FREQUENCY)
+        if margin is None
+        else Public(PublicKind.COPIES_OF_ALLELE, least=low, most=high)
+    )
     statement = budget.statement(
-        released=["the unit circle statistic of one SNP, with Laplace noise"],
-        public=[f"{n1} alleles of cases, {n0} of controls, and whose they are", told],
+        released=[Released(ReleasedKind.ONE_SNP)],
+        public=[Public(PublicKind.ALLELES, cases=n1, controls=n0), known],
         adaptive=False,
         unit=UNITS[unit],
     )

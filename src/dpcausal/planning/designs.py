@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.measurer import (
+from dpcausal.planning.measurement import (
     LAST_PART,
     LEAST,
     LOUDEST,
@@ -46,12 +46,12 @@ from dpcausal.discovery.measurer import (
     noise_variance,
     plan_for,
 )
-from dpcausal.discovery.priv_pc import SHARE, SieveDesign, once, rounds
-from dpcausal.discovery.priv_pc import SieveDesign as Sieve
-from dpcausal.discovery.scores import resolution, score_sensitivity
 from dpcausal.planning.power import Expected, least_dependence, margin, power_of
+from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
+from dpcausal.planning.sieve import SieveDesign as Sieve
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.stats.components import component_absolute, component_sensitivity
+from dpcausal.stats.evidence import score_sensitivity
 
 LEAST_SHARE = 0.01  # of the budget, below which no more is measured
 EACH = 12

@@ -102,6 +102,9 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.COPIES: "the number of drawn copies",
     PublicKind.GROUPS: "N1 = {cases} cases and N0 = {controls} controls, and who they are",
     PublicKind.SNPS: "the list of {snps} SNPs, with positions and the order of their alleles",
+    PublicKind.ALLELES: "{cases} alleles of cases, {controls} of controls, and whose they are",
+    PublicKind.COPIES_OF_ALLELE: "copies of allele 1: {least} to {most}",
+    PublicKind.NO_FREQUENCY: "nothing about the allele frequency",
     PublicKind.MISSING_RULE: "missing calls count as: {rule}",
     PublicKind.FREQUENCIES: "an allele frequency for every SNP from a reference panel",
     PublicKind.FREQUENCY_FLOOR: "no SNP has a minor allele frequency below {maf:g}",
@@ -145,6 +148,7 @@ RELEASED: dict[ReleasedKind, Words] = {
     ),
     ReleasedKind.SNPS_ABOVE_CUT: "which SNPs pass a noisy cut ({statistic})",
     ReleasedKind.CHOSEN_SNPS: "chosen SNPs, each one's statistic with noise ({statistic})",
+    ReleasedKind.ONE_SNP: "the unit circle statistic of one SNP, with Laplace noise",
     ReleasedKind.FREQUENCY_FLOOR: "how often the rarest allele of the study occurs, with noise (sets the cuts; not "
     "shown)",
 }

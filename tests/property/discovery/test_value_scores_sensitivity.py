@@ -10,8 +10,9 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.memory import counts_of
-from dpcausal.discovery.scores import ValueScorer, value_score_sensitivity
+from dpcausal.discovery.scores import ValueScorer
 from dpcausal.discovery.search import Query
+from dpcausal.stats.evidence import value_score_sensitivity
 from dpcausal.stats.value_ranks import MANY
 
 SCHEMA = dc.Schema(x=dc.Numeric(-1, 1), y=dc.Numeric(-1, 1), z=dc.Categorical(["p", "q"]))

@@ -13,9 +13,9 @@ from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
-from dpcausal.discovery.measurer import first_shares, plan_for
 from dpcausal.discovery.task import Task
 from dpcausal.graphs import cpdag_scores, skeleton_scores
+from dpcausal.planning.measurement import first_shares, plan_for
 from dpcausal.privacy.accounting.conversion import rho_for
 
 
@@ -72,7 +72,7 @@ def task(
 @pytest.mark.parametrize("name", ["survey", "sachs"])
 def test_with_almost_no_noise_tables_are_the_counts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "sachs":
-        monkeypatch.setattr("dpcausal.discovery.measurer.MOST_CELLS", 1)
+        monkeypatch.setattr("dpcausal.planning.measurement.MOST_CELLS", 1)
     data = dc.networks.load(name).sample(5000, seed=2)
     counts = MemoryCounts(data)
     measurer = start(task(counts, dc.Budget(1e6, 1e-6)))

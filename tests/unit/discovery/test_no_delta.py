@@ -13,8 +13,8 @@ import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.measurer import plan_for
-from dpcausal.discovery.no_delta import LOUD, NoDelta, no_delta_words, times_louder
+from dpcausal.discovery.no_delta import NoDelta, no_delta_words
+from dpcausal.planning.measurement import LOUD, plan_for, times_louder
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.ledger import Ledger
 

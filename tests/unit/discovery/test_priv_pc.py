@@ -9,8 +9,9 @@ import pytest
 from dpcausal import testing
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.priv_pc import SieveAnswers, once, optimal_subsample, rounds, run
+from dpcausal.discovery.priv_pc import SieveAnswers, run
 from dpcausal.discovery.search import Query
+from dpcausal.planning.sieve import once, optimal_subsample, rounds
 from dpcausal.privacy.accounting.filter import Filter
 
 

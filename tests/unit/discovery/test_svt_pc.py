@@ -9,8 +9,8 @@ import pytest
 
 from dpcausal import testing
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.scores import resolution
-from dpcausal.discovery.svt_pc import designs, run
+from dpcausal.discovery.svt_pc import run
+from dpcausal.planning.sieve import designs, resolution
 from dpcausal.privacy.accounting.filter import Filter
 
 

@@ -8,13 +8,11 @@ are left as they are and only say so. Post-processing of the skeleton and its se
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.graphs.equivalence import cpdag, meek, nearest
 from dpcausal.graphs.graph import Arrow, Graph
-
-SETTLED = ("measured", "moments")  # where answers contradict each other, show the nearest graph that exists
 
 
 def consistent(graph: Graph, required: Collection[Arrow], *, settle: bool) -> tuple[Graph, frozenset[Pair]]:
@@ -32,27 +30,3 @@ def consistent(graph: Graph, required: Collection[Arrow], *, settle: bool) -> tu
     arrows = classes.directed | frozenset(required)
     plain = classes.skeleton - {frozenset(arrow) for arrow in arrows}
     return meek(Graph(graph.nodes, directed=arrows, undirected=[tuple(pair) for pair in plain])), contradicted
-
-
-def in_order(pairs: Collection[Pair], columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Pairs, and the names in each, in the order of the columns: as a graph lists its edges.
-
-    >>> in_order([frozenset("bc"), frozenset("ca")], ["c", "b", "a"])
-    [('c', 'b'), ('c', 'a')]
-    """
-    place = {name: j for j, name in enumerate(columns)}
-    ends = [tuple(sorted(pair, key=place.__getitem__)) for pair in pairs]
-    return sorted(ends, key=lambda pair: [place[name] for name in pair])
-
-
-def conflict_words(conflicts: Collection[Pair], columns: Sequence[str], *, settled: bool) -> tuple[str, ...]:
-    """One sentence where there is something to say."""
-    if not conflicts:
-        return ()
-    pairs = ", ".join(" - ".join(pair) for pair in in_order(conflicts, columns))
-    shown = (
-        "shown is the nearest graph that exists, and directions there are unsure"
-        if settled
-        else "no graph has all the directions shown"
-    )
-    return (f"Some answers contradict each other about directions, at {pairs}: {shown}",)

@@ -1,0 +1,227 @@
+"""How sparse-vector drivers decide, and which of two noisy ways sees more: from public noise scales alone.
+
+Scores (``scores.py``) have sensitivity 1 and are asked whether they are above 0. A question is wrongly found
+independent ("false hit") with a probability that falls with its dependence; the ``resolution`` of a way to decide is
+the dependence, in units of D rows, at which that is 1 in 100. ``shift`` is set so that an independent pair is found
+with a probability of .9 or more, ``least`` so that a question without information is a false hit about 1 time in 10.
+
+- sparse vector: noise is one-sided, so a score above centre + N0 is found for sure; shift = centre + 2 b_threshold.
+  False hit of score -x: P(N - N0 >= x + centre) = b_q/(b_q + b_t) exp(-(x + centre)/b_q).
+- examination: shift = 3 scales of Laplace noise, or 2 sigma of Gaussian noise (an
+  independent pair passes with probability .975, .977).
+
+Nothing here sees data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scipy.special import ndtr
+
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.privacy.mechanisms.gaussian import Gaussian
+from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
+from dpcausal.privacy.mechanisms.sparse_vector import SparseVector
+
+RARE = 0.01
+
+
+@dataclass(frozen=True)
+class SievePlan:
+    """Shift and least of a sparse vector, in units of the score."""
+
+    threshold_scale: float
+    query_scale: float
+    centre: float
+
+    @classmethod
+    def of(cls, mechanism: SparseVector) -> SievePlan:
+        """From the scales of ``mechanism`` (geometric noise)."""
+        step = mechanism.on.step
+        threshold, query = mechanism.scales
+        return cls(threshold * step, query * step, mechanism.centre * step)
+
+    @property
+    def shift(self) -> float:
+        """Added to every score: an independent pair is then above with probability of about .9."""
+        return self.centre + 2 * self.threshold_scale
+
+    @property
+    def least(self) -> float:
+        """Information below which an answer means nothing."""
+        return 2 * self.query_scale
+
+    def false_hit(self, dependence: float) -> float:
+        """Chance that a pair with this ``dependence`` is found independent (at most 1)."""
+        b_t, b_q = self.threshold_scale, self.query_scale
+        beyond = max(dependence - self.shift + self.centre, 0.0)
+        return b_q / (b_q + b_t) * math.exp(-beyond / b_q)
+
+
+@dataclass(frozen=True)
+class ExaminePlan:
+    """Shift of a release with symmetric noise."""
+
+    scale: float
+    gaussian: bool
+
+    @classmethod
+    def of(cls, mechanism: Laplace | Gaussian) -> ExaminePlan:
+        """From the scale of ``mechanism``."""
+        if isinstance(mechanism, Gaussian):
+            return cls(mechanism.sigma, True)
+        return cls(mechanism.scale, False)
+
+    @property
+    def shift(self) -> float:
+        """Added to every score."""
+        return (GAUSSIAN_SHIFT if self.gaussian else LAPLACE_SHIFT) * self.scale
+
+    @property
+    def least(self) -> float:
+        """Information below which an answer means nothing."""
+        return 2 * self.scale
+
+    def false_hit(self, dependence: float) -> float:
+        """Chance that a pair with this ``dependence`` is found independent."""
+        beyond = (dependence - self.shift) / self.scale
+        if self.gaussian:
+            return float(ndtr(-beyond))
+        return 0.5 * math.exp(-beyond) if beyond > 0 else 1 - 0.5 * math.exp(beyond)
+
+
+def resolution(false_hit: Callable[[float], float]) -> float:
+    """The dependence at which ``false_hit`` has fallen to 1 in 100.
+
+    >>> round(resolution(lambda dependence: math.exp(-dependence)), 3)
+    4.605
+    """
+    low, high = 0.0, 1.0
+    while false_hit(high) > RARE and high < 1e18:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if false_hit(middle) > RARE else (low, middle)
+    return high
+
+
+SHARE = 0.5
+
+
+SMALLEST_SHARE_OF_ROWS = 20  # the optimal subsample is at least n/20, as in [1]
+
+
+ROUNDING = 1 - 1e-12
+
+
+@dataclass(frozen=True)
+class SieveDesign:
+    """A mechanism and how it is used.
+
+    ``most`` hits are paid for; ``renewed``: the threshold is drawn anew after each of them.
+    """
+
+    mechanism: SieveAndExamine
+    most: int
+    renewed: bool
+
+    @property
+    def sieve(self) -> SievePlan:
+        """Shift and least of the sieve."""
+        return SievePlan.of(self.mechanism.sieve)
+
+    @property
+    def examine(self) -> ExaminePlan:
+        """Shift and least of the examination."""
+        return ExaminePlan.of(self.mechanism.examine)
+
+    def false_hit(self, dependence: float) -> float:
+        """Chance that a pair with this dependence is deleted when asked about; full rows in the sieve."""
+        return self.sieve.false_hit(dependence) * self.examine.false_hit(dependence)
+
+
+def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> SieveDesign:
+    """One session for up to ``hits`` hits, pure epsilon."""
+    sieve = share * total.epsilon
+    mechanism = SieveAndExamine(
+        sensitivity=1.0,
+        epsilon_sieve=sieve * ROUNDING,
+        epsilon_examine=(total.epsilon - sieve) / hits * ROUNDING,
+        hits=hits,
+        neighbours=neighbours,
+    )
+    return SieveDesign(mechanism, hits, renewed=False)
+
+
+def rounds(
+    total: Filter, hits: int, share: float, neighbours: Neighbours, n: int | None, subsample: int | None
+) -> SieveDesign:
+    """A new round after every hit: by rho if there is a delta, else an equal part of epsilon each."""
+    if total.rho > 0:
+        each = total.rho / hits * ROUNDING
+        sieve, examine_epsilon, examine_rho = math.sqrt(2 * share * each), None, (1 - share) * each
+    else:
+        part = total.epsilon / hits * ROUNDING
+        sieve, examine_epsilon, examine_rho = share * part, (1 - share) * part, None
+    mechanism = SieveAndExamine(
+        sensitivity=1.0,
+        epsilon_sieve=sieve,
+        epsilon_examine=examine_epsilon,
+        rho_examine=examine_rho,
+        neighbours=neighbours,
+        rows=n if subsample else None,
+        subsample=subsample,
+        sieve_sensitivity=1.0 if subsample else None,
+    )
+    return SieveDesign(mechanism, hits, renewed=True)
+
+
+def optimal_subsample(epsilon_sieve: float, n: int) -> int:
+    """m between n/20 and n with the least sqrt(n/m)/eps' ([1] section 3.2), over a grid of 200.
+
+    >>> optimal_subsample(0.01, 100_000), optimal_subsample(3.0, 100_000)
+    (5000, 100000)
+    """
+    ratios = [math.pow(SMALLEST_SHARE_OF_ROWS, i / 199) for i in range(200)]
+    best = min(ratios, key=lambda ratio: math.sqrt(ratio) / math.log1p(ratio * math.expm1(epsilon_sieve)))
+    return round(n / best)
+
+
+@dataclass(frozen=True)
+class SparseVectorDesign:
+    """A mechanism and how it is used.
+
+    ``most`` deletions are paid for; ``renewed``: the threshold is drawn anew after each of them.
+    """
+
+    mechanism: SparseVector
+    most: int
+    renewed: bool
+
+    @property
+    def plan(self) -> SievePlan:
+        """Shift and least."""
+        return SievePlan.of(self.mechanism)
+
+
+def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[SparseVectorDesign]:
+    """The ways to spend ``total`` on up to ``positives`` deletions.
+
+    >>> [(design.most, design.renewed) for design in designs(Filter(1.0), 10, Neighbours.REPLACE_ONE)]
+    [(10, False)]
+    """
+    once = SparseVector(sensitivity=1.0, epsilon=total.epsilon, positives=positives, neighbours=neighbours)
+    found = [SparseVectorDesign(once, positives, renewed=False)]
+    if total.rho > 0:
+        each = math.sqrt(2 * total.rho / positives) * (1 - 1e-12)
+        rounds = SparseVector(sensitivity=1.0, epsilon=each, neighbours=neighbours)
+        found.append(SparseVectorDesign(rounds, positives, renewed=True))
+    return found
+
+
+LAPLACE_SHIFT, GAUSSIAN_SHIFT = 3.0, 2.0

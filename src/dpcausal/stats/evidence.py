@@ -1,0 +1,117 @@
+"""Evidence for and against independence of a question, as scores that one row moves by at most a constant.
+
+``evidence``, over all pairs of two-way splits of a (k, r, c) table in one pass: with K observed minus expected, V its
+variance and M the largest |K| that the margins allow, the largest |K| - T sqrt(max(V, V0)) and the largest M.
+``value_evidence``: the same from blocked Kendall's K and V on values. ``discovery/scores.py`` says how a score is made
+of both.
+
+**Guarantee**: one row moves either by at most ``score_sensitivity`` or ``value_score_sensitivity``
+(``evidence.proof.md``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.compiled import jit
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
+from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.kendall import kendall_margin_sensitivity, kendall_variance_sensitivity
+
+
+@jit()
+@proved("evidence.proof.md")
+def evidence(blocks: Any, sides_x: Any, sides_y: Any, threshold: float, floor: float) -> tuple[float, float]:
+    """(largest |K| - T sqrt(max(V, V0)), largest M) over the splits; see ``scores.py`` for K, V and M."""
+    k, r, c = blocks.shape
+    dependence, information = -math.inf, 0.0
+    row = np.empty(c, np.int64)
+    for a in range(sides_x.shape[0]):
+        for b in range(sides_y.shape[0]):
+            statistic, variance, largest = 0.0, 0.0, 0.0
+            for i in range(k):
+                n, r1, c1, both = 0, 0, 0, 0
+                row[:] = 0
+                for x in range(r):
+                    inside = sides_x[a, x]
+                    for y in range(c):
+                        count = blocks[i, x, y]
+                        n += count
+                        row[y] += count
+                        if inside:
+                            r1 += count
+                            if sides_y[b, y]:
+                                both += count
+                if n < 2:
+                    continue
+                for y in range(c):
+                    if sides_y[b, y]:
+                        c1 += row[y]
+                r0, c0 = n - r1, n - c1
+                statistic += both - float(r1) * c1 / n
+                variance += float(r1) * r0 / n * (float(c1) * c0 / n) / (n - 1)
+                m, most = min(r1, r0), min(c1, c0)
+                if m > most:
+                    m, most = most, m
+                largest += float(m) * (n - most) / n
+            dependence = max(dependence, abs(statistic) - threshold * math.sqrt(max(variance, floor)))
+            information = max(information, largest)
+    return dependence, information
+
+
+Sides = NDArray[np.uint8]
+
+
+Floats = NDArray[np.float64]
+
+
+PLENTY = 1e15  # information of a question that is publicly settled
+
+
+@proved("evidence.proof.md")
+def score_sensitivity(neighbours: Neighbours | str, k: int) -> float:
+    """D: how far one row moves ``dependence`` and ``information`` with k conditioning cells.
+
+    >>> score_sensitivity("replace-one", k=4), score_sensitivity("replace-one", k=1)
+    (2.0, 1.0)
+    """
+    return 1.0 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE or k == 1 else 2.0
+
+
+@proved("evidence.proof.md")
+def table_evidence(blocks: Blocks, x: Sides, y: Sides, threshold: float) -> tuple[float, float]:
+    """(dependence, information) of a table of shape (k, r, c), over the splits ``x`` and ``y`` of its levels."""
+    found: tuple[float, float] = evidence(blocks, x, y, threshold, threshold**2 / 4)
+    return found
+
+
+MOST_OF_V = 4.5  # largest |K| over V, without ties
+
+
+@proved("evidence.proof.md")
+def value_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
+    """D: how far one row moves ``dependence`` and ``information``.
+
+    >>> round(value_score_sensitivity("replace-one", MANY, MANY, k=256), 4)
+    3.2222
+    """
+    margin = kendall_margin_sensitivity(neighbours, r, c, k, threshold=2.0, floor=1.0)
+    return max(margin, MOST_OF_V * kendall_variance_sensitivity(neighbours, r, c))
+
+
+@proved("evidence.proof.md")
+def value_evidence(statistic: float, variance: float, threshold: float) -> tuple[float, float]:
+    """(dependence, information) from K and V."""
+    spread = math.sqrt(max(variance, threshold**2 / 4))
+    return abs(statistic) - threshold * spread, MOST_OF_V * variance
+
+
+@proved("evidence.proof.md")
+def score(dependence: Floats, information: Floats, shift: float, least: float) -> Floats:
+    """min(shift - dependence, information - least)."""
+    return np.minimum(shift - dependence, information - least)
