@@ -6,14 +6,16 @@ Names are loaded when first used, so that ``import dpcausal`` stays fast.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dpcausal._version import __version__
+from dpcausal.core import display
 
 if TYPE_CHECKING:
     from dpcausal import networks, testing
     from dpcausal.citests.ci_test import ci_test
     from dpcausal.citests.crt_models import LinearGaussian, TableModel
+    from dpcausal.core.display import Display
     from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError, SchemaError
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.data.columns import Categorical, Numeric
@@ -88,6 +90,15 @@ __all__ = [
     "read",
     "testing",
 ]
+
+
+def _present() -> Display:
+    """Load the room of words and pictures."""
+    room: Any = import_module("dpcausal.present.display")
+    return cast("Display", room)
+
+
+display.register(_present)
 
 
 def __getattr__(name: str) -> Any:

@@ -208,7 +208,7 @@ class Estimator:
 
     def __repr__(self) -> str:
         """The parameters that are not the usual ones; of a ledger's address no login, which may hold a password."""
-        from dpcausal.report.origin import ledger_name
+        from dpcausal.core.redact import ledger_name
 
         defaults = inspect.signature(type(self).__init__).parameters
         changed = {k: v for k, v in self.get_params().items() if v is not defaults[k].default}

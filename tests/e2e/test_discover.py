@@ -156,7 +156,7 @@ def test_a_release_that_can_not_be_written_is_still_shown(
     def full(*_: object, **__: object) -> None:
         raise dc.InputError("can't write report.html: No space left on device")
 
-    monkeypatch.setattr("dpcausal.report.page.write", full)
+    monkeypatch.setattr("dpcausal.present.page.write", full)
     data, schema = files
     code, said, error = call(capsys, data, "--schema", schema, "--epsilon", "1", "--out", str(tmp_path))
     assert (code, error) == (2, "dpcausal: can't write report.html: No space left on device\n")

@@ -21,7 +21,7 @@ from dpcausal.citests.registry import MAKERS
 from dpcausal.cli import ci_test, discover
 from dpcausal.cli.app import app, run
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.discover import DRIVERS
+from dpcausal.discovery.methods import METHODS
 
 SCHEMA = (
     "".join(
@@ -229,7 +229,7 @@ def test_the_shell_completes(words: str, expected: list[str]) -> None:
 
 
 def test_the_completed_names_are_names_of_methods() -> None:
-    assert set(discover.METHODS) == {"auto", *DRIVERS}
+    assert set(discover.described_methods()) == {"auto", *METHODS}
     assert set(MAKERS) <= set(ci_test.METHODS)
 
 

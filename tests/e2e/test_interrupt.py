@@ -42,7 +42,7 @@ def interrupted(*_: object, **__: object) -> None:
         ("dpcausal.privacy.ledger.store.Ledger.charge", 0),  # before the charge
         ("dpcausal.privacy.noise._draw", 1),  # after the charge, before or in the noise
         ("dpcausal.discovery.discover.orient", 1),  # after the noise
-        ("dpcausal.report.page.render", 1),  # while files are written
+        ("dpcausal.present.page.render", 1),  # while files are written
     ],
 )
 def test_the_ledger_is_true_wherever_it_is_hit(

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from dpcausal.cli.options import draft_is_told, path, warn_weak
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
 from dpcausal.core.arguments import checked_level
-from dpcausal.core.errors import InputError, did_you_mean
-from dpcausal.discovery.method_words import METHODS as WORDS
+from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.report.origin import Origin
+    from dpcausal.present.origin import Origin
 
 HELP = """Learn a causal graph under differential privacy: arrows where the data decide
 a direction, plain edges where they do not (a CPDAG).
@@ -55,14 +55,29 @@ dpcausal discover patients.csv --schema schema.toml \\
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
 
-METHODS = ("auto", *WORDS)  # those of DRIVERS, unloaded
 AUTO = "moments where most columns hold numbers, else measured"
+
+
+def described_methods() -> dict[str, str]:
+    """Return every method with its own description; loading them takes a moment."""
+    from dpcausal.discovery.methods import METHODS
+
+    return {"auto": AUTO, **{name: method.description for name, method in METHODS.items()}}
+
+
+class DiscoverCommand(TyperCommand):
+    """Lists the methods when help is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page."""
+        listed = "\n".join(f"{name}: {words}" for name, words in described_methods().items())
+        self.help = HELP.format(methods=listed)
+        super().format_help(ctx, formatter)
 
 
 def register(app: typer.Typer) -> None:
     """Add the ``discover`` command to ``app``."""
-    listed = "\n".join(f"{name}: {words}" for name, words in {"auto": AUTO, **WORDS}.items())
-    app.command("discover", help=HELP.format(methods=listed))(run_discover)
+    app.command("discover", cls=DiscoverCommand, help=HELP.partition("\n")[0])(run_discover)
 
 
 def parse_edges(option: str, texts: list[str]) -> list[Edge]:
@@ -99,8 +114,8 @@ def parse_tiers(text: str | None) -> list[list[str]]:
 
 def write(result: DiscoveryResult, out: Path, origin: Origin) -> Place:
     """The privacy statement, the graph in three formats and the report; where they went."""
-    from dpcausal.discovery.result_files import file_texts
-    from dpcausal.report.page import write as write_page
+    from dpcausal.present.files import file_texts
+    from dpcausal.present.page import write as write_page
 
     where = place(out)
     write_texts(where.folder, file_texts(result))
@@ -111,13 +126,14 @@ def write(result: DiscoveryResult, out: Path, origin: Origin) -> Place:
 def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str) -> None:
     """Say what a budget without delta costs, at once: the run that follows charges."""
     from dpcausal.core.neighbours import Neighbours
-    from dpcausal.discovery.no_delta import no_delta_words
+    from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
+    from dpcausal.present.discovery import no_delta_words
 
     sizes = [column.size for column in schema.values()]
     relation = Neighbours.parse(neighbours, labels=False)
-    louder = no_delta_words(sizes, epsilon, delta, relation, "--delta 1e-6")
-    if louder is not None:
-        typer.echo(f"dpcausal: {louder}", err=True)
+    times = 1.0 if delta else noise_without_delta(sizes, epsilon, relation)
+    if times >= NOTABLE_GAIN:
+        typer.echo(f"dpcausal: {no_delta_words(times, '--delta 1e-6')}", err=True)
 
 
 def run_discover(
@@ -139,7 +155,7 @@ def run_discover(
         typer.Option(
             "--method",
             help="One of the methods above.",
-            autocompletion=lambda: list(METHODS),
+            autocompletion=lambda: list(described_methods()),
         ),
     ] = "auto",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
@@ -173,8 +189,8 @@ def run_discover(
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
     from dpcausal.cli.options import origin_of
-    from dpcausal.discovery.discover import discover
-    from dpcausal.discovery.no_delta import NoDelta
+    from dpcausal.discovery.discover import NoDelta, discover
+    from dpcausal.discovery.methods import method_named
     from dpcausal.planning.choice import mostly_numbers
     from dpcausal.privacy.accounting.filter import check_total
 
@@ -182,10 +198,8 @@ def run_discover(
         raise InputError("give an --epsilon; without privacy there is --method pc")
     if epsilon is None and (delta or ledger is not None):
         raise InputError("--method pc charges nothing: it goes with no --delta and no --ledger")
-    if method not in METHODS:
-        raise InputError(
-            f"no method is called {method!r}{did_you_mean(method, METHODS)}; there are {', '.join(METHODS)}"
-        )
+    if method != "auto":
+        method_named(method)
     if confidence < 0:
         raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
     if confidence and method not in ("auto", "measured"):

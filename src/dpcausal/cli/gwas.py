@@ -106,8 +106,8 @@ def run_gwas(
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     from dpcausal.gwas.cohort import Cohort, read_frequencies
-    from dpcausal.gwas.plot import draw_hits
     from dpcausal.gwas.screen import screen
+    from dpcausal.present.plots import draw_hits
     from dpcausal.privacy.accounting.filter import check_total
 
     check_total(epsilon, 0.0)  # before a large study is counted

@@ -113,12 +113,12 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
     dpcausal ledger show --ledger sqlite:///budget.db --dataset cohort --json
     """
-    from dpcausal.privacy.ledger.chain import apart
+    from dpcausal.present.ledger import combined_words, promise_words
 
     accounts = _open(ledger).show(dataset)
-    several = apart(accounts)
+    several = combined_words(accounts)
     if as_json:
-        told = [{**asdict(account), "promise": account.promise()} for account in accounts]
+        told = [{**asdict(account), "promise": promise_words(account)} for account in accounts]
         _print_json({"datasets": told, **({"remark": several} if several else {})})
         return
     rows = []
@@ -129,7 +129,9 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
     heads = ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"]
     print_table(heads, rows, title="Budgets", left=heads[:1], wraps=heads[:1])
     for account in accounts:
-        typer.echo(f"{account.dataset}: {account.promise()}" if len(accounts) > 1 else account.promise())
+        typer.echo(
+            f"{account.dataset}: {promise_words(account)}" if len(accounts) > 1 else promise_words(account)
+        )
     if several:
         typer.echo(several)
 

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from dpcausal.core.errors import did_you_mean
-from dpcausal.core.statement import WEAK, PrivacyStatement, weak_promise
-from dpcausal.core.statement_words import weak_lines
-from dpcausal.report.origin import Origin, file_name, ledger_name, number
+from dpcausal.core.redact import file_name, ledger_name
+from dpcausal.core.statement import PrivacyStatement, weak_limits
+from dpcausal.present.origin import Origin, number
+from dpcausal.present.statement import WEAK, limit_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -228,10 +229,10 @@ def warn_weak(
 
     ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
     """
-    told = {line.split()[2] for line in weak_lines(said)} if said is not None else set()
-    for line in weak_promise(epsilon, delta, rows):
-        if line.split()[2] not in told:  # "Weak promise: epsilon ..." or "... delta ..."
-            warnings.warn(line, WeakPromise, stacklevel=2)
+    told = {limit.kind for limit in said.weak} if said is not None else set()
+    for limit in weak_limits(epsilon, delta, rows):
+        if limit.kind not in told:
+            warnings.warn(limit_words(limit), WeakPromise, stacklevel=2)
 
 
 def draft_is_told() -> None:

@@ -107,9 +107,9 @@ def run_plan(
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        from dpcausal.planning.words import show
+        from dpcausal.present.planning import show_plan
 
-        show(found, Console(), full)
+        show_plan(found, Console(), full)
     else:
         typer.echo(found.summary(full=full))
     if out is not None and not as_json:

@@ -157,11 +157,7 @@ def discover(
         untested=frozenset(skeleton.untested & edges),
         complete=skeleton.complete,
         separating=dict(skeleton.separating),
-        notes=(
-            *_one_level_note(counts.schema),
-            *found.notes,
-            *filter(None, (no_delta, _conflict_note(conflicts, columns, settle))),
-        ),
+        notes=(*_one_level_note(counts.schema), *found.notes, *more),
         settled=settle,
         confidence=found.confidence,
         repeats=options.get("confidence") or None if found.confidence is not None else None,

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from dpcausal.core.display import display
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.gwas.cohort import Variant
 
@@ -81,14 +82,8 @@ class Screening:
         return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
 
     def summary(self) -> str:
-        """A few plain lines."""
-        names = ", ".join(hit.variant.name for hit in self.rejected) or "none"
-        lines = [f"{len(self.rejected)} SNPs associated at family-wise level {self.level:g}: {names}"]
-        if self.asked < self.snps:
-            why = (
-                "the last hit paid for was found (--max-hits)"
-                if self.full
-                else "no more were asked (--max-answers)"
-            )
-            lines.append(f"stopped after {self.asked} of {self.snps} SNPs: {why}")
-        return "\n".join([*lines, self.privacy.summary()])
+        """Return what was found and what it cost, in a few plain lines."""
+        return display().summary(self)
+
+    def __str__(self) -> str:
+        return self.summary()

@@ -14,12 +14,12 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from os import PathLike
 from typing import Any
 
 from dpcausal._version import __version__
 from dpcausal.core.arguments import checked_count, checked_level
+from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
@@ -102,19 +102,15 @@ class Plan:
 
     def summary(self, width: int = 110, *, full: bool = False) -> str:
         """The table and what it means, as text; ``full``: every column of it."""
-        from dpcausal.planning.words import as_text
-
-        return as_text(self, width, full)
+        return display().summary(self, width=width, full=full)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw power curves with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
-        return import_module("dpcausal.plots").plot_power(self, ax)  # that room is above this one
+        return display().plot(self, ax)
 
     def draw(self, path: str | PathLike[str]) -> None:
         """Write a picture as PNG: the least dependence that is found, by epsilon and by order."""
-        from dpcausal.planning.plot import draw_plan
-
-        draw_plan(self, path)
+        display().report(self, path)
 
     def __str__(self) -> str:
         return self.summary()

@@ -8,9 +8,8 @@ import pytest
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.discovery.em_pc import count_scores
-from dpcausal.stats.evidence import score
 from dpcausal.discovery.scores import splits
-from dpcausal.stats.evidence import score_sensitivity, table_evidence
+from dpcausal.stats.evidence import score, score_sensitivity, table_evidence
 
 SHAPES = [(1, 2, 2), (2, 2, 2), (5, 2, 2), (1, 3, 3), (2, 3, 4), (4, 2, 3)]
 THRESHOLDS = (0.1, 1.0, 2.6, 6.0)

@@ -10,10 +10,17 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.discover import DRIVERS
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.method_words import METHODS, method_words
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.result_words import PLAIN, again_words, legend, missing_words, tiers_words
 from dpcausal.networks import clinic
+from dpcausal.present.discovery import (
+    METHODS,
+    PLAIN,
+    again_words,
+    legend,
+    method_words,
+    missing_words,
+    tiers_words,
+)
 
 NAMES = ["a", "b", "long_name"]
 LEGEND = (

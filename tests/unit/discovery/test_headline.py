@@ -8,10 +8,10 @@ from itertools import combinations
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.headline import headline, undecided_words
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.report.page import render
+from dpcausal.present.discovery import headline, undecided_words
+from dpcausal.present.page import render
 
 NAMES = [f"c{i}" for i in range(8)]
 PAIRS = [frozenset(pair) for pair in combinations(NAMES, 2)]

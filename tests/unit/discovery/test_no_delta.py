@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dpcausal.discovery.no_delta import NoDelta, no_delta_words
 
 import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.no_delta import NoDelta, no_delta_words
 from dpcausal.planning.measurement import LOUD, plan_for, times_louder
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.ledger import Ledger

@@ -13,7 +13,7 @@ import dpcausal as dc
 from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.result_files import file_texts, graph_json
+from dpcausal.present.files import file_texts, graph_json
 
 NAMES = ["a", "b", "c"]
 

@@ -9,9 +9,9 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.gwas.cohort import read_frequencies
-from dpcausal.gwas.plot import draw_hits, place
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
+from dpcausal.present.plots import draw_hits, place
 from dpcausal.testing import seeded
 
 COUNTS = Simulation(people=4000, snps=40, causal=2, odds_ratio=2.5, seed=2).counts()

@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError
-from dpcausal.planning.answer import number
-from dpcausal.planning.words import as_table, legend
+from dpcausal.present.planning import as_table, number, plan_legend
 
 YES_NO = dc.Categorical(["no", "yes"])
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
@@ -157,7 +156,7 @@ def test_every_column_of_the_table_has_a_line_below_it() -> None:
         for full in (False, True):
             table = as_table(found, full=full)
             heads = [" ".join(str(column.header).split()) for column in table.columns]
-            lines = legend(found, full)
+            lines = plan_legend(found, full)
             assert [line.partition(f"{head}:")[1] for head, line in zip(heads, lines, strict=True)] == [
                 f"{head}:" for head in heads
             ]
@@ -212,7 +211,7 @@ def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.M
         return real(self, *arguments, **options)
 
     monkeypatch.setattr(Axes, "plot", plot)
-    monkeypatch.setattr("dpcausal.planning.plot.smallest", lambda design, order, aim: 0.5 if order else 2.0)
+    monkeypatch.setattr("dpcausal.present.plots.smallest", lambda design, order, aim: 0.5 if order else 2.0)
     found = dc.plan(SMALL, 20_000, 0.1)
     found.draw(tmp_path / "plan.png")
     curves = [label for label in labels if label.startswith("order")]

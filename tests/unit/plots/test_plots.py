@@ -11,12 +11,12 @@ import pytest
 
 mpl.use("Agg")
 
+from dpcausal.plots import plot_budget, plot_graph
 from matplotlib import pyplot
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.plots import plot_budget, plot_graph
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_result_and_statement_draw_themselves_on_given_axes(result: DiscoveryRes
 
 
 def test_bars_are_the_costs(result: DiscoveryResult) -> None:
-    from dpcausal.report.spending import steps
+    from dpcausal.present.spending import steps
 
     axes = plot_budget(result.privacy)
     assert [bar.get_width() for bar in axes.patches] == [step.cost for step in steps(result.privacy)]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from dpcausal.core.errors import BudgetError, LedgerError
+from dpcausal.present.ledger import combined_words, promise_words
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.chain import apart
 
 
 @pytest.fixture
@@ -27,18 +27,20 @@ def ledger(url: str) -> Ledger:
 
 def test_all_releases_together_in_words(ledger: Ledger) -> None:
     (account,) = ledger.show()
-    assert account.promise() == "No release was charged yet."
+    assert promise_words(account) == "No release was charged yet."
     ledger.charge("cohort", "a", 1.0, 1e-6)
     (account,) = ledger.show()
-    assert account.promise() == (
+    assert promise_words(account) == (
         "The one release: epsilon 1, delta 1e-06 (replace-one): of two tables with the same number of rows that differ "
         "in one row, no result of it is more than 2.72 times as likely from one as from the other, apart from a "
         "probability of at most 1e-06."
     )
     ledger.charge("cohort", "b", 1.6, 1e-6)
     (account,) = ledger.show()
-    assert account.promise().startswith("All 2 releases together: epsilon 2.6, delta 2e-06 (replace-one)")
-    assert "no result of them all is more than 13.5 times as likely" in account.promise()  # e^2.6
+    assert promise_words(account).startswith(
+        "All 2 releases together: epsilon 2.6, delta 2e-06 (replace-one)"
+    )
+    assert "no result of them all is more than 13.5 times as likely" in promise_words(account)  # e^2.6
 
 
 @pytest.mark.parametrize(("epsilon", "weak"), [(10.0, False), (10.5, True)])
@@ -46,13 +48,13 @@ def test_a_weak_sum_is_called_that(ledger: Ledger, epsilon: float, weak: bool) -
     ledger.create("open", 20.0)
     ledger.charge("open", "a", epsilon)
     (account,) = ledger.show("open")
-    assert account.promise().endswith("that promises almost nothing.") is weak
+    assert promise_words(account).endswith("that promises almost nothing.") is weak
 
 
 def test_without_delta_there_is_no_exception(ledger: Ledger) -> None:
     ledger.charge("cohort", "a", 1.0)
     (account,) = ledger.show()
-    assert "apart from" not in account.promise()
+    assert "apart from" not in promise_words(account)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +64,9 @@ def test_without_delta_there_is_no_exception(ledger: Ledger) -> None:
 def test_several_data_sets_are_told_apart(ledger: Ledger, relation: str, said: str) -> None:
     ledger.create("survey", 1.0, neighbours=relation)
     ledger.charge("cohort", "a", 1.0)
-    assert apart(ledger.show()) == ""
+    assert combined_words(ledger.show()) == ""
     ledger.charge("survey", "b", 1.0, neighbours=relation)
-    assert said in apart(ledger.show())
+    assert said in combined_words(ledger.show())
 
 
 def test_left_after_a_charge_is_that_of_the_charge(ledger: Ledger, url: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.report.edge_words import EdgeNotes
-from dpcausal.report.page import render
+from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.page import render
 
 NAMES = ["a", "b", "c", "d"]
 AB, CD = frozenset("ab"), frozenset("cd")

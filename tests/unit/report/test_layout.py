@@ -9,10 +9,8 @@ from itertools import combinations
 import pytest
 
 import dpcausal as dc
-from dpcausal.report.chains import chains, crossings, ordered_rows
-from dpcausal.report.drawing import MARGIN, box_width, svg
-from dpcausal.report.layout import Layout, downward, layers, layout
-from dpcausal.report.routes import HEIGHT, Line, lines, row
+from dpcausal.present.layout import Layout, chains, crossings, downward, layers, layout, ordered_rows
+from dpcausal.present.svg import HEIGHT, MARGIN, Line, box_width, lines, row, svg
 
 
 def random_graph(seed: int, *, cyclic: bool = False) -> dc.Graph:

@@ -11,26 +11,26 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from dpcausal.discovery.measured_silence import NOISE
+from dpcausal.discovery.measured_silence import words as silence_words
+from dpcausal.report.fields import FIELDS, HEADINGS
+from dpcausal.report.reach import reach_words
 
 import dpcausal as dc
 from dpcausal.cli.options import origin_of
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.redact import ledger_name
 from dpcausal.core.statement import PrivacyStatement, weak_promise
 from dpcausal.data.read import DRAFT_LIMIT
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.measured_silence import NOISE
-from dpcausal.discovery.measured_silence import words as silence_words
-from dpcausal.discovery.result_files import file_texts
-from dpcausal.discovery.result_words import missing_words
+from dpcausal.present.discovery import missing_words
+from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.files import file_texts
+from dpcausal.present.origin import Origin
+from dpcausal.present.page import open_questions, promise, render, write
+from dpcausal.present.spending import Step, chart, rows, steps, unit_words
+from dpcausal.present.svg import svg
 from dpcausal.privacy.events import ApproximateEvent, Event, GaussianEvent, PureEvent
-from dpcausal.report.drawing import svg
-from dpcausal.report.edge_words import EdgeNotes
-from dpcausal.report.fields import FIELDS, HEADINGS
-from dpcausal.report.origin import Origin, ledger_name
-from dpcausal.report.page import render, write
-from dpcausal.report.reach import reach_words
-from dpcausal.report.spending import Step, chart, rows, steps, unit_words
-from dpcausal.report.words import open_questions, promise
 
 
 @pytest.fixture(scope="module")

@@ -102,7 +102,7 @@ class Ledger:
             found = account(*rows.first_and_last(connection, self.name, dataset), 0)
             raise LedgerError(
                 f"the ledger {self.name} has a data set {dataset!r} already: total epsilon {found.epsilon:.6g}, delta "
-                f"{found.delta:.6g} ({found.neighbours}); left {found.left_words()}; a total can't be changed"
+                f"{found.delta:.6g} ({found.neighbours}); left {found.left_text()}; a total can't be changed"
             )
 
         return self._database.run(work, write=True)

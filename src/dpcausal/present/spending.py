@@ -9,8 +9,8 @@ from html import escape
 from typing import Any
 
 from dpcausal.core.statement import PrivacyStatement
+from dpcausal.present.statement import mechanism_words, size_words
 from dpcausal.privacy.events import Event, event_from_dict
-from dpcausal.report.fields import mechanism_words, size_words
 
 BARS = 12  # events are shown one by one up to here, then summed by the part of the label before a colon
 WIDE, AMOUNT, STEP, THICK = (

@@ -6,11 +6,10 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
-from dpcausal.discovery.headline import headline
-from dpcausal.discovery.result_words import missing_words, pairs_words, tiers_words
-from dpcausal.report.drawing import svg
-from dpcausal.report.edge_words import EdgeNotes
-from dpcausal.report.words import banners
+from dpcausal.present.discovery import headline, missing_words, pairs_words, tiers_words
+from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.page import banners
+from dpcausal.present.svg import svg
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult

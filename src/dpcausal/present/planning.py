@@ -1,4 +1,7 @@
-"""A plan in words: a table of orders and what follows from it."""
+"""The first lines of a plan: whether the budget is enough, what would be, and what shows more at the same epsilon.
+
+A plan in words: a table of orders and what follows from it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,114 @@ from collections.abc import Collection
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from dpcausal.planning.answer import advice, answer, effect_words, number
+from dpcausal.data.columns import DEFAULT_BINS
+from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
+from dpcausal.present.discovery import no_delta_words
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from dpcausal.planning.plan import Plan
+
+
+def number(value: float | None) -> str:
+    """Two digits that count, without exponents.
+
+    >>> number(0.01234), number(1234.5), number(3.0), number(None)
+    ('0.012', '1,200', '3', 'none')
+    """
+    if value is None:
+        return "none"
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 10 or rounded == int(rounded) else f"{rounded:.2g}"
+
+
+def effect_words(value: float | None, most: float) -> str:
+    """A dependence, or that there is none so large.
+
+    >>> effect_words(0.031, 1.0), effect_words(1.7, 1.0), effect_words(None, 1.0)
+    ('0.031', '-', '')
+    """
+    return "" if value is None else "-" if value >= most else number(value)
+
+
+def answer(plan: Plan) -> str:
+    """The first line: whether this budget is enough for the dependence asked about, and what would be."""
+    aim, epsilon = plan.aim, plan.design.epsilon
+    found = f"a dependence of w = {aim.effect:g}"
+    enough = plan.epsilon_enough
+    if enough is None:
+        short = next(order for order in plan.orders if order.epsilon_enough is None)
+        why = (
+            f"{aim.rows:,} rows show no less than {number(short.smallest_exact)} even without noise"
+            if short.smallest_exact > aim.effect
+            else f"no part of the budget is kept for it, or {aim.rows:,} rows are too few to test it"
+        )
+        rest = [order for order in plan.orders if order.epsilon_enough is not None]
+        by_order = f" By order: {_by_order(plan)}." if rest else ""
+        return f"No epsilon is enough to find {found} at order {short.order}: {why}.{by_order}"
+    if enough <= epsilon:
+        return (
+            f"Epsilon {epsilon:g} is enough to find {found} in {aim.power:.0%} of cases at every order below "
+            f"(so is {number(enough)})."
+        )
+    needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
+    short_of = f"Epsilon {epsilon:g} is not enough to find {found} in {aim.power:.0%} of cases at"
+    if all(value > epsilon for _, value in needed):
+        takes = ", ".join(f"{number(value)} (given {order or 'none'})" for order, value in needed)
+        return f"{short_of} any order below: it takes {takes}."
+    return f"{short_of} every order below: {_by_order(plan)}."
+
+
+def _by_order(plan: Plan) -> str:
+    """Which orders the budget is enough for, and what would be for each of the others."""
+    parts: list[str] = []
+    fine: list[int] = []
+    for order in plan.orders:
+        needed = order.epsilon_enough
+        if needed is not None and needed <= plan.design.epsilon:
+            fine.append(order.order)
+            continue
+        would = "at no epsilon" if needed is None else f"{number(needed)} would do"
+        parts += [*_yes(fine), f"given {order.order or 'none'}: no, {would}"]
+        fine = []
+    parts += _yes(fine)
+    return "; ".join(parts)
+
+
+def _yes(orders: list[int]) -> list[str]:
+    """The part for orders in a row that the budget is enough for.
+
+    >>> _yes([0, 1, 2]), _yes([0]), _yes([3]), _yes([2, 3]), _yes([])
+    (['given up to 2 columns: yes'], ['given none: yes'], ['given 3: yes'], ['given 2 to 3: yes'], [])
+    """
+    if not orders:
+        return []
+    if len(orders) == 1:
+        return [f"given {orders[0] or 'none'}: yes"]
+    if orders[0] == 0:
+        return [f"given up to {orders[-1]} column{'s' * (orders[-1] > 1)}: yes"]
+    return [f"given {orders[0]} to {orders[-1]}: yes"]
+
+
+def advice(plan: Plan) -> list[str]:
+    """What would show more at the same epsilon: a delta, coarser bins. Public numbers only."""
+    budget, lines = plan.design, []
+    times = 1.0 if budget.delta else noise_without_delta(budget.sizes, budget.epsilon, budget.neighbours)
+    if times >= NOTABLE_GAIN:
+        words = no_delta_words(times, "--delta 1e-6")
+        lines.append(f"{words[0].upper()}{words[1:]}.")
+    if plan.coarser is not None:
+        pairs = zip(plan.orders, plan.coarser, strict=True)
+        tops = [(order, w, (min(order.x, order.y, DEFAULT_BINS) - 1) ** 0.5) for order, w in pairs]
+        words = ", ".join(f"{effect_words(w, top)} (given {order.order or 'none'})" for order, w, top in tops)
+        lines.append(
+            f"With {DEFAULT_BINS} bins for every number that has more, smallest w would be {words}: coarse bins leave "
+            "more power, fine ones hold more constant."
+        )
+    return lines
+
 
 WIDEST = 16  # characters of a column's name
 
@@ -89,7 +193,7 @@ def as_tables(plan: Plan, console: Console, full: bool) -> list[Table]:
     return [as_table(plan, part, full=full) for part in parts]
 
 
-def lines(plan: Plan, full: bool = False) -> tuple[str, str]:
+def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     """(above the table, below it)."""
     aim, budget = plan.aim, plan.design
     about = "about " if budget.neighbours == "add-remove" else ""
@@ -112,7 +216,7 @@ def lines(plan: Plan, full: bool = False) -> tuple[str, str]:
             "Most columns hold numbers: discover then takes the method moments, unless you say --method measured, "
             "which this is about."
         )
-    below = legend(plan, full)
+    below = plan_legend(plan, full)
     if full:
         below.append(
             "The dependence is taken to be alike wherever the others are fixed"
@@ -128,7 +232,7 @@ def lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     return "\n".join(above), "\n".join(below)
 
 
-def legend(plan: Plan, full: bool = False) -> list[str]:
+def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     """A line for every column of the table that is there, and for w."""
     aim = plan.aim
     chosen = (
@@ -137,7 +241,7 @@ def legend(plan: Plan, full: bool = False) -> list[str]:
         else "columns compared: as asked, given columns with a middle number of levels."
     )
     largest = plan.orders[0].largest
-    lines = {
+    plan_lines = {
         "order": "order: how many other columns are held fixed while two are compared.",
         "can be tested": 'can be tested: whether "independent" can be the answer at all.',
         "columns compared": chosen,
@@ -159,22 +263,22 @@ def legend(plan: Plan, full: bool = False) -> list[str]:
         "such a w is found.",
     }
     heads = [" ".join(head.split()) for head, _ in heads_and_cells(plan, full)]
-    return [lines[head] for head in heads]
+    return [plan_lines[head] for head in heads]
 
 
-def show(plan: Plan, console: Console, full: bool = False) -> None:
+def show_plan(plan: Plan, console: Console, full: bool = False) -> None:
     """Print it."""
-    above, below = lines(plan, full)
+    above, below = plan_lines(plan, full)
     console.print(above, highlight=False, markup=False)
     for table in as_tables(plan, console, full):
         console.print(table)
     console.print(below, highlight=False, markup=False)
 
 
-def as_text(plan: Plan, width: int, full: bool = False) -> str:
+def plan_text(plan: Plan, width: int, full: bool = False) -> str:
     """The same, without colours."""
     from rich.console import Console
 
     out = StringIO()
-    show(plan, Console(file=out, width=width, color_system=None), full)
+    show_plan(plan, Console(file=out, width=width, color_system=None), full)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

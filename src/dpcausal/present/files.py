@@ -21,16 +21,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpcausal.core.statement_words import caveats
-from dpcausal.discovery.declared import declared
-from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.result_words import missing_words
+from dpcausal.discovery.knowledge import Pair, declared
+from dpcausal.discovery.result import DiscoveryResult, confidence_list, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
-
-if TYPE_CHECKING:
-    from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.present.discovery import missing_words
+from dpcausal.present.statement import caveat_lines
 
 STATEMENT = "privacy.json"
 
@@ -38,21 +35,19 @@ STATEMENT = "privacy.json"
 def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     """The graph with what must be known of its edges; ``statement`` names the file of its privacy statement."""
     more: dict[str, Any] = {
-        "untested": sorted(sorted(pair) for pair in result.untested),
+        "untested": sorted_pairs(result.untested),
         "complete": result.complete,
-        "conflicts": sorted(sorted(pair) for pair in result.conflicts),
+        "conflicts": sorted_pairs(result.conflicts),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
+        "facts": result.facts(),
     }
     if result.confidence is not None:
-        more["confidence"] = [
-            {"pair": sorted(pair), "found_again": part}
-            for pair, part in sorted(result.confidence.items(), key=lambda item: sorted(item[0]))
-        ]
+        more["confidence"] = confidence_list(result.confidence)
         more["confidence_repeats"] = result.repeats
-    if told := caveats(result.privacy):
-        more["caveats"] = told
+    if words := caveat_lines(result.privacy):
+        more["caveats"] = words
     if statement is not None:
         more["privacy"] = statement
     return to_json(result.graph, more)
@@ -68,14 +63,9 @@ def file_texts(result: DiscoveryResult) -> dict[str, str]:
     }
 
 
-def _sure(result: DiscoveryResult) -> dict[frozenset[str], float]:
-    """Confidence in edges that were not declared."""
-    return {pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept}
-
-
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return how Graphviz draws each edge: untested ones dotted, confidence as width and label, conflicts with "?"."""
-    sure = _sure(result)
+    sure = result.found_confidence
     found: dict[Pair, dict[str, Any]] = {}
     for pair in result.graph.skeleton:
         marks: dict[str, Any] = {}
@@ -103,8 +93,9 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
 
 def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return what GraphML says of each edge: ``untested``, ``conflict``, and ``confidence`` where it is known."""
+    confidence = result.confidence or {}
     return {
         pair: {"untested": pair in result.untested, "conflict": pair in result.conflicts}
-        | ({"confidence": float(result.confidence[pair])} if pair in (result.confidence or {}) else {})
+        | ({"confidence": float(confidence[pair])} if pair in confidence else {})
         for pair in result.graph.skeleton
     }

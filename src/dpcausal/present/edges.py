@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
-from dpcausal.discovery.result_words import HINT, UNKNOWN
+from dpcausal.present.discovery import HINT, UNKNOWN
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult

@@ -1,0 +1,406 @@
+"""What each method does, for someone who has read no paper; result, report and ``--help`` say the same.
+
+What must be said beside a graph, in plain words: console, report and ``graph.json`` say the same.
+
+From the released result alone. A missing edge is never called independence, an arrow never surer than the answers it
+rests on, and an edge about which nothing could be tested has no direction.
+
+The first line about a result: how many edges were found, or that nothing could be decided.
+
+An edge is *untested* where a question about it stayed open. Where that is so for nearly every edge, the number of edges
+says how little was learned, not how much, and the line begins with that:
+
+- *nothing could be decided*: hardly any pair of columns was separated either, so the graph is where the search began;
+- *no edge could be fully tested*: pairs were separated, so missing edges do say something.
+
+Edges declared beforehand (required, forbidden) don't count. From the released result alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcausal.core.facts import Fact
+from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
+from dpcausal.discovery.knowledge import Knowledge, declared
+from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
+from dpcausal.planning.reach import Reach
+from dpcausal.present.statement import Words
+from dpcausal.present.statement import summary as statement_summary
+from dpcausal.present.statement import told as say
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from dpcausal.discovery.knowledge import Pair
+    from dpcausal.discovery.result import DiscoveryResult
+
+
+def method_words(method: str, why: str) -> str:
+    """The method by name, what it does and why it was taken.
+
+    >>> method_words("svt-pc", "as asked")
+    'method svt-pc, as asked: every question is held against a noisy threshold; only edges that go cost'
+    >>> method_words("measured", "chosen because 1 of 3 columns holds numbers, not most")
+    'method measured, chosen because 1 of 3 columns holds numbers, not most: tables measured once, with noise, answer every question'
+    """  # noqa: E501
+    return f"method {method}, {why}" + (f": {METHODS[method].description}" if method in METHODS else "")
+
+
+SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT told to be a hint only
+PLAIN = "-: direction not decided by the data."
+UNKNOWN = "direction not known"
+GIVEN_OUT = (
+    "Given out: the graph and these words, which follow from what was computed. The noisy values themselves are not "
+    "written, though the promise covers them too."
+)
+
+
+def pairs_words(result: DiscoveryResult, pairs: Collection[Pair], between: str = " - ") -> str:
+    """``a - b, c - d``, in the order of the columns, as edges are listed."""
+    return ", ".join(between.join(pair) for pair in in_order(pairs, result.graph.nodes))
+
+
+def arrow_words(result: DiscoveryResult) -> str:
+    """What an arrow means here; less where answers contradict each other."""
+    if not result.conflicts:
+        return "the same direction in every graph that fits the answers; a wrong answer can turn it round"
+    if result.settled:
+        return "the same direction in every graph nearest to the answers, which contradict each other (see below)"
+    return "where an answer points; answers contradict each other, so no graph has all these directions"
+
+
+def legend(result: DiscoveryResult) -> list[str]:
+    """What the marks in the list of edges mean: only those that are there."""
+    drawn = result.drawn
+    lines = [f"->: {arrow_words(result)}."] if drawn.directed else []
+    if drawn.undirected - result.unknown_directions:
+        lines.append(PLAIN)
+    if result.unknown_directions:
+        lines.append(
+            f"{UNKNOWN}: nothing could be tested about the edge, or hardly anything in the whole graph."
+        )
+    return [" ".join(lines)] if lines else []
+
+
+def again_words(result: DiscoveryResult) -> str:
+    """What the percentages are, from how many repeats, and from where on one counts."""
+    many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
+    return (
+        f"Per cent: in how many of {many} with more noise the edge is found again; it says nothing about the "
+        f"direction. Below about {HINT:.0%}: treat the edge as a hint."
+    )
+
+
+def missing_words(result: DiscoveryResult) -> str:
+    """What a missing edge means; empty where none is missing, other than by declaration."""
+    columns = len(result.graph.nodes)
+    if columns * (columns - 1) // 2 <= len(result.graph.skeleton | result.known.left_out):
+        return ""
+    if result.privacy.epsilon is None:
+        return (
+            "A missing edge means that no evidence for it was found with this many rows, not that there is no "
+            "dependence: weak ones are missed."
+        )
+    return (
+        "A missing edge means that no evidence for it was found at this budget, not that there is no dependence: weak "
+        "ones are missed. A single test (dpcausal test) spends its whole epsilon on one question and can find more."
+    )
+
+
+def tiers_words(result: DiscoveryResult) -> str:
+    """That directions rest on the answers alone, where no order of time was declared; empty elsewhere."""
+    if result.known.tier or not result.drawn.directed - result.known.arrows:
+        return ""
+    noisy = "" if result.privacy.epsilon is None else "noisy "
+    return (
+        f"No order of time was declared: arrows rest on {noisy}answers alone and can point the wrong way. With --tiers "
+        "(in Python tiers=) none points back in time, at no cost."
+    )
+
+
+def grade(part: float) -> str:
+    """How an edge that is found again this often is drawn.
+
+    >>> grade(0.8), grade(0.5), grade(0.35)
+    ('sure', 'weaker', 'hint')
+    """
+    return "sure" if part >= SURE else "weaker" if part >= HINT else "hint"
+
+
+REASONS: dict[MethodReasonKind, Words] = {
+    MethodReasonKind.AS_ASKED: "as asked",
+    MethodReasonKind.NO_PRIVACY: "chosen because no privacy was asked for",
+    MethodReasonKind.COUNTS_ONLY: "chosen because there are counts only, no rows",
+    MethodReasonKind.MOSTLY_NUMBERS: lambda fact: f"chosen because {_numbers_words(fact)}, which is most",
+    MethodReasonKind.NOT_MOSTLY_NUMBERS: lambda fact: (
+        f"chosen because {_numbers_words(fact)}{', not most' * (fact['numbers'] > 0)}"
+    ),
+}
+
+_HELP = "(a larger epsilon would help, or a delta where there is none)"
+OPEN_REASONS: dict[OpenReason, str] = {
+    OpenReason.TOO_MANY_CELLS: "because there are more conditioning cells than a test can use (fewer levels or bins "
+    "would help)",
+    OpenReason.NOT_MEASURED: f"because no budget was left for the tables that it takes {_HELP}",
+    OpenReason.TOO_FEW_ROWS: "because too few rows differ where the others are fixed, noise or not (more rows or fewer "
+    "bins would help)",
+    OpenReason.NOISE: f"because noise alone would decide {_HELP}",
+    OpenReason.NOISE_AND_ROWS: "because with this many rows and this noise even a perfect dependence would not stand "
+    "out",
+}
+
+
+def _numbers_words(fact: Fact) -> str:
+    numbers = fact["numbers"]
+    return f"{numbers or 'none'} of {fact['columns']} columns hold{'s' * (numbers < 2)} numbers"
+
+
+def reason_words(fact: MethodReason) -> str:
+    """Return why a method was used.
+
+    >>> reason_words(MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, numbers=1, columns=3))
+    'chosen because 1 of 3 columns holds numbers, not most'
+    """
+    return say(REASONS[MethodReasonKind(fact.kind)], fact)
+
+
+def _one_level_words(fact: Fact) -> str:
+    quoted = [f'"{name}"' for name in fact["columns"]]
+    if len(quoted) == 1:
+        return f"{quoted[0]} has one level: it can't depend on anything, so it has no edge; leave it out."
+    names = f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    return f"{names} have one level: they can't depend on anything, so they have no edge; leave them out."
+
+
+def _rows_words(rows: float) -> str:
+    """Three digits that count.
+
+    >>> _rows_words(47.04), _rows_words(1434.2)
+    ('47', '1,430')
+    """
+    return f"{float(f'{rows:.3g}'):,.0f}" if rows >= 100 else f"{rows:.3g}"
+
+
+def _known_words(fact: Fact) -> str:
+    held = ""
+    if fact["mean_cell"] is not None:
+        mean, least = _rows_words(fact["mean_cell"]), _rows_words(fact["least_cell"])
+        held = f"; it holds {mean} on average, {least} in the largest of these tables"
+    return f"known to {_rows_words(fact['sd'])} rows (standard deviation){held}"
+
+
+def _noise_words(fact: Fact) -> str:
+    return "Gaussian" if fact["gaussian"] else "Laplace"
+
+
+def _components_words(fact: Fact) -> str:
+    rows = "the number of rows and " if fact["rows_measured"] else ""
+    more = f", {fact['larger']:,} larger" if fact["larger"] else ""
+    sets = fact["larger"] + fact["singles"] + fact["pairs"]
+    return (
+        f"Measured with {_noise_words(fact)} noise: {rows}tables of {sets:,} sets of columns ({fact['singles']:,} "
+        f"single, {fact['pairs']:,} pair{'' if fact['pairs'] == 1 else 's'}{more}); a cell for two columns is "
+        f"{_known_words(fact)}"
+    )
+
+
+def _unanswered_words(fact: Fact) -> str:
+    total = sum(count for _, count in fact["reasons"])
+    parts = "; ".join(f"{count:,} {OPEN_REASONS[OpenReason(why)]}" for why, count in fact["reasons"])
+    questions = "question" if total == 1 else "questions"
+    return (
+        f"{total:,} {questions} could not be answered (such an edge stays, unless another question takes it away): "
+        f"{parts}"
+    )
+
+
+def no_delta_words(times: float, option: str = "delta=1e-6") -> str:
+    """Return what a missing delta costs; ``option``: how to give one."""
+    shown = f"{times:.2g}" if times < 10 else f"{times:.0f}"
+    return (
+        f"without a delta the noise in a table of two columns is {shown} times larger: add {option} "
+        "(it must lie below one over the number of rows)"
+    )
+
+
+def _conflicts_words(fact: Fact) -> str:
+    pairs = ", ".join(" - ".join(pair) for pair in fact["pairs"])
+    shown = (
+        "shown is the nearest graph that exists, and directions there are unsure"
+        if fact["settled"]
+        else "no graph has all the directions shown"
+    )
+    return f"Some answers contradict each other about directions, at {pairs}: {shown}"
+
+
+def _resolution_words(rows: float) -> str:
+    """What a search that pays for deletions can keep.
+
+    >>> _resolution_words(24.6)
+    'a dependence of more than about 25 rows (observed minus expected) is kept 99 times in 100 it is asked about'
+    """
+    shown = f"{rows:,.0f}" if rows >= 10 else f"{rows:.1f}"
+    return (
+        f"a dependence of more than about {shown} rows (observed minus expected) is kept 99 times in 100 it is asked "
+        "about"
+    )
+
+
+def _threshold_words(fact: Fact) -> str:
+    one, many = {
+        "deletions": ("deletion of an edge", "deletions of edges"),
+        "pairs": ("pair that may be independent", "pairs that may be independent"),
+    }[fact["of"]]
+    how = (
+        f"a new noisy threshold after every {one}, for up to {fact['most']}"
+        if fact["renewed"]
+        else f"one noisy threshold for up to {fact['most']} {many}"
+    )
+    on = f", on {fact['rows']:,} rows" if fact["rows"] else ""
+    return f"{how}{on}; {_resolution_words(fact['resolution'])}"
+
+
+def _choices_words(fact: Fact) -> str:
+    kind = {"exponential": "exponential mechanism"}.get(fact["mechanism"], fact["mechanism"])
+    return (
+        f"epsilon {fact['epsilon']:.3g} for each of up to {fact['choices']} choices ({kind}); "
+        f"{_resolution_words(fact['resolution'])}"
+    )
+
+
+def _costs_words(fact: Fact) -> str:
+    costs = ", ".join(f"{cost:.3g} given {order}" for order, cost in fact["costs"])
+    return f"Cost of a test ({fact['unit']}), by number of columns given: {costs}"
+
+
+NOTES: dict[NoteKind, Words] = {
+    NoteKind.ONE_LEVEL: _one_level_words,
+    NoteKind.JOINT_TABLE: lambda fact: (
+        f"One joint table of {fact['cells']:,} cells was measured with {_noise_words(fact)} noise; a cell of a table "
+        f"of two columns is {_known_words(fact)}"
+    ),
+    NoteKind.COMPONENTS: _components_words,
+    NoteKind.UNANSWERED: _unanswered_words,
+    NoteKind.NO_DELTA: lambda fact: no_delta_words(fact["times"]),
+    NoteKind.CONFLICTS: _conflicts_words,
+    NoteKind.TESTS: lambda fact: f"Tests: {', '.join(fact['tests'])}; epsilon {fact['epsilon']:.3g} for each",
+    NoteKind.CLASSICAL: lambda fact: (
+        f"PC with the {', '.join(fact['tests'])} test at level {fact['level']:g}"
+    ),
+    NoteKind.CLASSICAL_MOMENTS: "PC with tests on moments of features ({harmonics} harmonics) at level {level:g}",
+    NoteKind.MOMENTS: "{features} features of the columns (of a number: its value and {waves} pairs of waves); sums of "
+    "their products are known to {sd:.3g} rows (standard deviation)",
+    NoteKind.THRESHOLD: _threshold_words,
+    NoteKind.CHOICES: _choices_words,
+    NoteKind.TEST_COSTS: _costs_words,
+}
+
+
+def note_words(note: Note) -> str:
+    """Return one note on a result, without a full stop where it is a clause."""
+    return say(NOTES[NoteKind(note.kind)], note)
+
+
+def declared_words(known: Knowledge) -> str:
+    """Return what was declared beforehand as one sentence; empty where nothing was.
+
+    >>> declared_words(Knowledge.of(["a", "b", "c"], forbidden=[{"b", "c"}], tiers=[["a"], ["b", "c"]]))
+    'You declared: in order of time a, then b, c; forbidden b - c.'
+    """
+    found = declared(known)
+    parts = []
+    if "tiers" in found:
+        parts.append("in order of time " + ", then ".join(", ".join(tier) for tier in found["tiers"]))
+    parts += [f"{kind} {', '.join(found[kind])}" for kind in ("required", "forbidden") if kind in found]
+    return f"You declared: {'; '.join(parts)}." if parts else ""
+
+
+def reach_words(reach: Reach | None) -> str:
+    """Return what a budget could show by plan; empty where there is no plan.
+
+    w is Cohen's: sqrt(chi2/n), for two levels the correlation.
+    """
+    if reach is None:
+        return ""
+    usual, large, given, large_given = (
+        "nothing, however strong" if w is None else f"w = {w:.2g}"
+        for w in (reach.pair, reach.pair_largest, reach.triple, reach.triple_largest)
+    )
+    return (
+        "What this budget could show, by plan (from public numbers, levels equally common): found in "
+        f"{reach.power:.0%} of cases is, between two columns of middling size, {usual} (in the largest table {large}); "
+        f"given one more column, {given} ({large_given}). Weaker dependences are missed more often. w: .1 weak, .3 "
+        "medium, .5 strong."
+    )
+
+
+def undecided_words(result: DiscoveryResult) -> str:
+    """Return one clause, without a full stop; empty where more than a tenth of the edges was fully tested."""
+    if result.verdict is Verdict.DECIDED:
+        return ""
+    edges = result.graph.skeleton - result.known.kept
+    left, columns = len(result.untested & edges), len(result.graph.nodes)
+    limit = "with this many rows" if result.privacy.epsilon is None else "at this budget"
+    kept = f"{left} of {len(edges)} edges among {columns} columns are kept without a full test"
+    if result.verdict is Verdict.NOTHING_DECIDED:
+        return f"Nothing could be decided {limit}: {kept}"
+    many = "No" if result.verdict is Verdict.NO_EDGE_TESTED else "Hardly any"
+    missing = "for pairs without an edge no evidence of a dependence was found"
+    return f"{many} edge could be fully tested {limit}: {kept}; {missing}"
+
+
+def headline(result: DiscoveryResult) -> str:
+    """The line, with the method and why it was taken."""
+    words = undecided_words(result)
+    if not words:
+        found = len(result.graph.skeleton)
+        words = f"{found} edge{'' if found == 1 else 's'} among {len(result.graph.nodes)} columns"
+    return f"{words} ({method_words(result.method, result.why)})"
+
+
+def as_sentence(note: str) -> str:
+    """A remark with a capital and a full stop.
+
+    >>> as_sentence("one noisy threshold"), as_sentence("Done.")
+    ('One noisy threshold.', 'Done.')
+    """
+    return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")
+
+
+UNSURE = "; a direction shown there is unsure, since the edge itself may not exist"
+
+
+def edge_lines(result: DiscoveryResult) -> list[str]:
+    """Return every edge on a line, with its confidence where it has one, and a legend."""
+    sure = result.found_confidence
+    rows = [
+        (f"{a} -> {b}" if arrow else f"{a} - {b}", frozenset((a, b))) for a, b, arrow in result.drawn.edges()
+    ]
+    wide = max((len(edge) for edge, _ in rows), default=0)
+    lines = []
+    for edge, pair in rows:
+        part = f"{sure[pair]:>6.0%}" if pair in sure else "" if not sure else " " * 6
+        remark = f"  {UNKNOWN}" if pair in result.unknown_directions else ""
+        lines.append(f"  {edge:<{wide}}{part}{remark}".rstrip())
+    joined = {name for _, pair in rows for name in pair}
+    lines += [f"  {name} (no edge)" for name in result.graph.nodes if name not in joined]
+    shown = any(pair in sure for _, pair in rows)
+    return [*lines, *legend(result), *([again_words(result)] if shown else [])]
+
+
+def summary(result: DiscoveryResult) -> str:
+    """Return the graph and what it cost, in words."""
+    lines = [headline(result), *edge_lines(result)]
+    lines += [words for words in (missing_words(result), tiers_words(result)) if words]
+    if words := declared_words(result.known):
+        lines.append(f"{words} A direction that follows from it was not found in the data.")
+    if result.untested:
+        whole = len(result.untested) > 3 and result.untested == result.graph.skeleton
+        kept = "every edge" if whole else pairs_words(result, result.untested)
+        unsure = UNSURE if result.unsure_arrows & result.drawn.directed else ""
+        lines.append(f"Not fully tested, kept: {kept}{unsure}")
+    lines += [*(as_sentence(note_words(note)) for note in result.notes), statement_summary(result.privacy)]
+    lines += [GIVEN_OUT] if result.privacy.epsilon is not None else []
+    return "\n".join(lines)

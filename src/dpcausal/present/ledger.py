@@ -1,0 +1,42 @@
+"""Accounts of a ledger in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import WEAK_EPSILON
+from dpcausal.present.statement import RELATIONS, odds
+from dpcausal.privacy.ledger.chain import Account
+
+
+def promise_words(account: Account) -> str:
+    """Return what was promised by all releases together, whoever sees them all.
+
+    >>> promise_words(Account("d", "replace-one", 10.0, 1e-5, 2.6, 2e-6, 7.4, 8e-6, 3, "2026"))[:70]
+    'All 3 releases together: epsilon 2.6, delta 2e-06 (replace-one): of tw'
+    """
+    if not account.releases:
+        return "No release was charged yet."
+    one = account.releases == 1
+    which = "The one release" if one else f"All {account.releases:,} releases together"
+    but = f", apart from a probability of at most {account.spent_delta:.3g}" if account.spent_delta else ""
+    weak = f" Above epsilon {WEAK_EPSILON:g} that promises almost nothing."
+    return (
+        f"{which}: epsilon {account.spent_epsilon:.6g}, delta {account.spent_delta:.6g} ({account.neighbours}): of "
+        f"{RELATIONS[Neighbours.parse(account.neighbours)]}, no result of {'it' if one else 'them all'} "
+        f"is more than {odds(account.spent_epsilon)} times as likely from one as from the other{but}."
+        f"{weak if account.spent_epsilon > WEAK_EPSILON else ''}"
+    )
+
+
+def combined_words(accounts: Sequence[Account]) -> str:
+    """Return what must be known where several data sets have releases; empty where not: each promise is for one."""
+    used = [account for account in accounts if account.releases]
+    if len(used) < 2:
+        return ""
+    relations = sorted({account.neighbours for account in used})
+    line = "These promises are for each data set by itself: for people who are in several, they add up"
+    if len(relations) == 1:
+        return f"{line} (sum of epsilon, sum of delta)."
+    return f"{line}, and not by a plain sum, since the relations differ ({', '.join(relations)})."

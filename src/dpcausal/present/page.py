@@ -1,0 +1,255 @@
+"""The page's sentences: what was promised, what could not be tested and why, how to cite and to repeat.
+
+One self-contained HTML page for a discovery: opens without a network, prints, and follows a dark theme.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from dpcausal._version import __version__
+from dpcausal.core.errors import InputError
+from dpcausal.core.statement import LimitKind
+from dpcausal.discovery.facts import NoteKind
+from dpcausal.discovery.result import in_order
+from dpcausal.present import statement as statement_words
+from dpcausal.present.discovery import (
+    GIVEN_OUT,
+    HINT,
+    SURE,
+    again_words,
+    arrow_words,
+    as_sentence,
+    declared_words,
+    grade,
+    method_words,
+    missing_words,
+    note_words,
+    pairs_words,
+    reach_words,
+    tiers_words,
+    undecided_words,
+)
+from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.files import STATEMENT, graph_json
+from dpcausal.present.origin import Origin, number
+from dpcausal.present.spending import chart, rows, steps, unit_words
+from dpcausal.present.statement import FIELDS, HEADINGS, limit_words, steps_words
+from dpcausal.present.svg import svg
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
+
+
+def open_questions(result: DiscoveryResult) -> list[str]:
+    """What a missing edge means, what could not be tested and why, with the method's own remarks."""
+    counted = any(note.is_a(NoteKind.UNANSWERED) for note in result.notes)
+    if counted or not result.complete:
+        why = "the reasons are counted below"
+    elif result.privacy.epsilon is None:
+        why = "with this many rows its answer would have been chance"
+    else:
+        why = "with this budget and this many rows its answer would have been noise"
+    lines = [
+        f"{' and '.join(pair)}: kept as an edge because a question about it stayed open: {why}. It may be "
+        "absent in truth."
+        for pair in in_order(result.untested, result.graph.nodes)
+    ]
+    if not result.complete:
+        lines.append("The search ended before every question was asked: the budget was spent.")
+    about = [
+        missing_words(result),
+        reach_words(result.reach),
+        *(lines or [_all_tested(result)]),
+        tiers_words(result),
+    ]
+    return [*filter(None, about), *(as_sentence(note_words(note)) for note in result.notes)]
+
+
+def _all_tested(result: DiscoveryResult) -> str:
+    """That no edge is open; where the search was held to small sets (``max_order``), up to which size.
+
+    PC goes on to sets of one column more while an edge has ends with as many other neighbours.
+    """
+    largest = max(result.asked, default=None)
+    if largest is not None and any(_candidates(result, pair) > largest for pair in result.graph.skeleton):
+        return (
+            f"Every edge shown was tested given up to {largest} column{'' if largest == 1 else 's'}; larger sets were "
+            "not asked about, and an edge that only they would take away still stands."
+        )
+    return "No edge shown stands for lack of a test." if result.graph.skeleton - result.known.kept else ""
+
+
+def _candidates(result: DiscoveryResult, pair: frozenset[str]) -> int:
+    """How many columns a set that separates this edge could hold; none for an edge that was required."""
+    x, y = sorted(pair)
+    if pair in result.known.kept:
+        return 0
+    near = [
+        [z for z in result.graph.adjacent(end) if z not in pair and result.known.may_separate(z, x, y)]
+        for end in pair
+    ]
+    return max(map(len, near))
+
+
+def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
+    """(id, words) of what must be known before the graph is believed: contradictions, a draft, a weak promise."""
+    found = []
+    if result.conflicts:
+        pairs = pairs_words(result, result.conflicts)
+        found.append(
+            ("conflicts", f"Answers contradict each other: do not rely on the direction of {pairs}.")
+        )
+    kinds = {LimitKind.DRAFT_SCHEMA: "draft"}
+    return [
+        *found,
+        *((kinds.get(LimitKind(limit.kind), "weak"), limit_words(limit)) for limit in result.privacy.caveats),
+    ]
+
+
+def questions(result: DiscoveryResult) -> str:
+    """How many questions were asked, by size of the conditioning set, and how many noisy steps answered them."""
+    if not result.asked:
+        return ""
+    many_steps = len(result.privacy.events)
+    paid = f", answered by {steps_words(many_steps)}" if many_steps else ""
+    parts = [f"{count:,} given {order} columns" for order, count in sorted(result.asked.items())]
+    told = ", ".join(parts).replace("given 1 columns", "given 1 column")
+    many = sum(result.asked.values())
+    return f"Questions asked: {many:,}{paid} ({told.replace('given 0 columns', 'without conditions')})."
+
+
+def citation(result: DiscoveryResult) -> str:
+    """A BibTeX entry for the software, and what a methods section must say."""
+    return (
+        "@software{dpcausal,\n"
+        "  title   = {dpcausal: causal graphs and conditional independence tests under differential privacy},\n"
+        "  author  = {{The dpcausal developers}},\n"
+        f"  version = {{{__version__}}},\n"
+        f"  note    = {{{_cost(result)}}}\n"
+        "}"
+    )
+
+
+def _cost(result: DiscoveryResult) -> str:
+    statement = result.privacy
+    if statement.epsilon is None:
+        return f"method {result.method}, level {result.level:g}, no privacy"
+    return (
+        f"method {result.method}, level {result.level:g}, epsilon {statement.epsilon:g}, delta {statement.delta:g}, "
+        f"{statement.neighbours} neighbours"
+    )
+
+
+def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
+    """The call that asks for the same again; ``data`` is the caller's own where its origin is not known."""
+    if origin is not None:
+        return origin.python(result.method)
+    asked = result.privacy.asked
+    cost = (
+        f"epsilon={number(asked['epsilon'])}, delta={number(asked['delta'])}"
+        if "epsilon" in asked
+        else "epsilon=None"
+    )
+    return (
+        f'result = dc.discover(data, {cost}, method="{result.method}", level={result.level:g}, '
+        f'neighbours="{result.privacy.neighbours}")'
+    )
+
+
+def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
+    """Every edge for the table below the drawing."""
+    return [
+        {
+            "from": a,
+            "to": b,
+            "arrow": arrow,
+            "confidence": marks.confidence.get(frozenset((a, b))),
+            "remark": marks.remark(a, b, arrow),
+        }
+        for a, b, arrow in result.drawn.edges()
+    ]
+
+
+def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[tuple[str, str, bool]]:
+    """(class of a line, what it means, whether it has a head) of every kind of line that is drawn."""
+    drawn, pairs = result.drawn, result.graph.skeleton
+    grades = {grade(marks.confidence[pair]) for pair in pairs if pair in marks.confidence}
+    arrow = "direction as you declared, or " if marks.known.arrows else ""
+    found = [
+        ("arrow", arrow + arrow_words(result), bool(drawn.directed)),
+        ("plain", "linked, direction not decided by the data", bool(drawn.undirected - result.untested)),
+        ("untested", "kept, not fully tested", bool(result.untested - result.unknown_directions)),
+        ("untested", "kept without a full test, direction not known", bool(result.unknown_directions)),
+        ("conflict", "answers contradict each other about its direction", bool(result.conflicts)),
+        ("sure", f"edge found again in {SURE:.0%} of repeats or more", "sure" in grades),
+        ("weaker", f"in {HINT:.0%} to {SURE:.0%}", "weaker" in grades),
+        ("hint", f"below {HINT:.0%}: a hint", "hint" in grades),
+    ]
+    return [(kind, words, kind == "arrow") for kind, words, there in found if there]
+
+
+def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin | None = None) -> str:
+    """The page as text; ``origin`` names the user's files and command where they are known."""
+    environment = Environment(
+        loader=PackageLoader("dpcausal.present"),
+        autoescape=select_autoescape(),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    statement = result.privacy.to_dict()
+    found = steps(result.privacy)
+    charged = rows(statement["events"])
+    empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
+    marks = EdgeNotes.of(result)
+    return environment.get_template("report.html").render(
+        title=title,
+        result=result,
+        undecided=undecided_words(result),
+        banners=banners(result),
+        method=method_words(result.method, result.why),
+        protected=statement_words.protected(result.privacy),
+        fields=FIELDS,
+        headings={name: means for name, means in HEADINGS.items() if name not in empty},
+        statement=statement,
+        statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
+        graph_json=graph_json(result, None if origin is None else STATEMENT),
+        drawing=svg(result.drawn, marks),
+        keys=keys(result, marks),
+        declared=declared_words(result.known),
+        arrows_declared=bool(marks.known.arrows),
+        edges=edge_rows(result, marks),
+        has_confidence=bool(marks.confidence),
+        again=again_words(result),
+        repeats=result.repeats,
+        given_out=GIVEN_OUT if result.privacy.epsilon is not None else "",
+        promise=statement_words.promise(result.privacy),
+        open_questions=open_questions(result),
+        questions=questions(result),
+        chart=chart(found),
+        unit=found[0].unit if found else "",
+        unit_words=unit_words(found),
+        events=charged,
+        steps=steps_words(len(charged)),
+        citation=citation(result),
+        python_call=python_call(result, origin),
+        shell_call="" if origin is None else origin.shell(),
+        version=__version__,
+    )
+
+
+def write(
+    result: DiscoveryResult, path: str | Path, title: str = "Causal graph", origin: Origin | None = None
+) -> Path:
+    """Write the page; its path."""
+    target = Path(path)
+    try:
+        target.write_text(render(result, title, origin), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"can't write {target}: {error.strerror}") from None
+    return target

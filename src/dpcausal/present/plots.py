@@ -1,0 +1,319 @@
+"""Axes to draw on: the caller's, or new ones of a stated size.
+
+A CPDAG as a picture: the layout of the report, arrows solid with heads, plain edges dashed without.
+
+Where the budget of a release went, as bars.
+
+Power curves of a plan: the chance that a dependence of a given size is found, order by order.
+
+A plan as a picture: how the least dependence falls with epsilon, and what it is at this budget, order by order.
+
+A Manhattan-style picture of released SNPs: place along the genome, and how clear each one is.
+
+Only SNPs in the result are drawn, at their public positions: -log10 of the private p-value where there is one, else
+a row of hits. Nothing stands for the SNPs that were not released.
+"""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from collections.abc import Collection
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.graphs.graph import Graph
+from dpcausal.gwas.result import Screening
+from dpcausal.planning.designs import smallest
+from dpcausal.present.layout import layout
+from dpcausal.present.spending import shortened, steps
+from dpcausal.present.svg import HEIGHT, Line, box_width, frame, lines, row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+    from dpcausal.planning.plan import Plan
+
+INK, SOFT, STRONG = "#1b1f24", "#57606a", "#0072b2"
+
+
+def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
+    """``ax`` itself, or the axes of a new figure of ``width`` by ``height`` inches.
+
+    Anything else than axes of matplotlib is an ``InputError``, before anything is drawn.
+    """
+    if ax is not None:
+        from matplotlib.axes import Axes
+
+        if not isinstance(ax, Axes):
+            raise InputError(
+                f"ax must be axes of matplotlib (plt.subplots() makes some), not {type(ax).__name__}"
+            )
+        return ax
+    from matplotlib import pyplot
+
+    _, made = pyplot.subplots(figsize=(width, height), layout="constrained")
+    return made
+
+
+def bare(ax: Axes) -> None:
+    """No frame on top and on the right."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+INCH = 84.0  # units of the layout
+
+
+def _path(line: Line, upward: bool) -> Path:
+    from matplotlib.path import Path
+
+    points, codes = [line.points[0]], [Path.MOVETO]
+    for i, ((ax, ay), (bx, by)) in enumerate(zip(line.points, line.points[1:], strict=False)):
+        half = (ay + by) / 2
+        points += [(bx, by)] if i % 2 else [(ax, half), (bx, half), (bx, by)]
+        codes += [Path.LINETO] if i % 2 else [Path.CURVE4] * 3
+    if upward:
+        points.reverse()
+        codes = [Path.MOVETO, *codes[:0:-1]]
+    return Path(points, codes)
+
+
+def plot_graph(graph: Graph, ax: Axes | None = None, *, untested: Collection[frozenset[str]] = ()) -> Axes:
+    """Draw ``graph``; edges in ``untested`` are dotted. Cause above effect.
+
+    >>> axes = plot_graph(Graph(["a", "b"], directed=[("a", "b")]))
+    >>> sorted(text.get_text() for text in axes.texts)
+    ['a', 'b']
+    """
+    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+    width = {name: box_width(name) for name in graph.nodes}
+    places = layout(graph, width)
+    drawn = lines(places, width)
+    left, top, right, bottom = frame(places, width, drawn)
+    axes = axes_of(ax, max(3.0, (right - left) / INCH), max(1.5, (bottom - top) / INCH))
+    for line in drawn:
+        pair = frozenset((line.upper, line.lower))
+        arrow = pair not in graph.undirected
+        upward = arrow and (line.lower, line.upper) in graph.directed
+        axes.add_patch(
+            FancyArrowPatch(
+                path=_path(line, upward),
+                arrowstyle="-|>" if arrow else "-",
+                linestyle=":" if pair in untested else "-" if arrow else (0, (5, 3)),
+                mutation_scale=14,
+                linewidth=1.6,
+                color=INK,
+                zorder=1,
+            )
+        )
+    for name in graph.nodes:
+        x, y = places.x[name], row(places.layer[name])
+        box = (x - width[name] / 2, y - HEIGHT / 2)
+        axes.add_patch(
+            FancyBboxPatch(
+                box, width[name], HEIGHT, boxstyle="round,pad=0,rounding_size=8", fc="white", ec=INK, lw=1.3
+            )
+        )
+        axes.text(x, y, name, ha="center", va="center", fontsize=10, color=INK)
+    axes.set_xlim(left - 12, right + 12)
+    axes.set_ylim(bottom + 12, top - 12)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    return axes
+
+
+def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
+    """One bar a step, first at the top, in epsilon or rho (``report/spending.py`` says which)."""
+    found = steps(statement)
+    axes = axes_of(ax, 7.0, 0.9 + 0.32 * max(len(found), 1))
+    bare(axes)
+    if not found:
+        axes.text(0.5, 0.5, "nothing was charged", ha="center", va="center", transform=axes.transAxes)
+        axes.set_axis_off()
+        return axes
+    names = [shortened(s.label + (f" ({s.times} times)" if s.times > 1 else "")) for s in found]
+    bars = axes.barh(range(len(found)), [step.cost for step in found], color=STRONG, height=0.6)
+    axes.bar_label(bars, [f"{step.cost:.4g}" for step in found], padding=4, fontsize=9)
+    axes.set_yticks(range(len(found)), names, fontsize=9)
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+    axes.set_xlabel(found[0].unit)
+    asked = statement.asked
+    if "epsilon" in asked:
+        told = f"asked: epsilon {asked['epsilon']:g}, delta {asked.get('delta', 0.0):g}"
+        axes.set_title(
+            told if statement.private else f"NOT PRIVATE; {told}", fontsize=9, color=SOFT, loc="left"
+        )
+    return axes
+
+
+# Okabe & Ito (2008), and a dash for each, so that colour is not needed
+STYLES = (("#0072b2", "-"), ("#d55e00", "--"), ("#009e73", "-."), ("#cc79a7", ":"), ("#000000", (0, (1, 1))))
+POINTS = 60
+
+
+def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
+    """One curve an order that can be tested; the plan's effect and power are marked.
+
+    Everything drawn follows from the schema, the number of rows and the budget: no data is touched.
+    """
+    from dpcausal.planning.designs import expected
+    from dpcausal.planning.power import power_of
+
+    axes = axes_of(ax, 6.0, 3.8)
+    aim = plan.aim
+    shown = [order for order in plan.orders if order.testable]
+    ends = [order.smallest for order in shown if order.smallest < 1]
+    w = np.linspace(0.0, min(1.0, max([1.2 * aim.effect, *(2.0 * end for end in ends)])), POINTS)
+    for i, order in enumerate(shown):
+        table = expected(plan.design, order.order, "typical", aim)
+        colour, dash = STYLES[i % len(STYLES)]
+        curve = [power_of(table, float(size), aim.level) for size in w]
+        axes.plot(w, curve, color=colour, linestyle=dash, lw=1.8, label=f"order {order.order}")
+    axes.axvline(aim.effect, color=SOFT, lw=0.8, ls=":")
+    axes.axhline(aim.power, color=SOFT, lw=0.8, ls=":")
+    axes.set(
+        xlabel="dependence (Cohen's w)", ylabel="chance that it is found", ylim=(0, 1.02), xlim=(0, w[-1])
+    )
+    axes.set_title(
+        f"{aim.rows:,} rows, epsilon {plan.design.epsilon:g}, delta {plan.design.delta:g}, level {aim.level:g}",
+        fontsize=9,
+        color=SOFT,
+        loc="left",
+    )
+    if shown:
+        axes.legend(fontsize=8, frameon=False)
+    bare(axes)
+    return axes
+
+
+COLOURS = ("#2166ac", "#1b7837", "#b2182b", "#762a83", "#8c510a", "#01665e")
+CURVE_POINTS, REACH = (
+    25,
+    30.0,
+)  # epsilons drawn, from 1/30 to 30 times the budget or farther, to what is enough
+CURVES = 6  # orders with a curve, from 0 on
+MOST_W = 1.0  # drawn; what is found only above has no curve or mark, and the legend says so
+
+
+def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
+    """Write it as PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # late: takes a second
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    aim, budget = plan.aim, plan.design
+    needed = [order.epsilon_enough or budget.epsilon for order in plan.orders]
+    ends = min(budget.epsilon / REACH, min(needed) / 2), max(budget.epsilon * REACH, max(needed) * 2)
+    epsilons = [ends[0] * (ends[1] / ends[0]) ** (i / (CURVE_POINTS - 1)) for i in range(CURVE_POINTS)]
+    for order in plan.orders[:CURVES]:
+        colour = COLOURS[order.order % len(COLOURS)]
+        found = [smallest(plan.design.with_epsilon(epsilon), order.order, aim) for epsilon in epsilons]
+        seen = any(w <= MOST_W for w in found)
+        label = f"order {order.order}" + ("" if seen else f": no w up to {MOST_W:g} is found")
+        left.plot(epsilons, found, color=colour, lw=1.6, label=label)
+        left.axhline(order.smallest_exact, color=colour, lw=0.6, ls=":")
+    left.axvline(budget.epsilon, color="#555555", lw=0.8, ls="--")
+    left.axhline(aim.effect, color="#555555", lw=0.8, ls="--")
+    left.set(
+        xscale="log", yscale="log", xlabel="epsilon", ylabel=f"smallest w found {aim.power:.0%} of the times"
+    )
+    left.set_ylim(top=MOST_W)
+    left.set_title(f"dashed: this budget, w = {aim.effect:g}; dotted: without noise", fontsize=9)
+    left.legend(fontsize=8, frameon=False)
+    numbers = [order.order for order in plan.orders]
+    series: dict[str, tuple[str, str, list[float]]] = {
+        "measured": ("o", "#2166ac", [order.smallest for order in plan.orders]),
+        "priv-pc, one question": ("^", "#b2182b", [order.smallest_priv_pc for order in plan.orders]),
+        "without noise": ("_", "#555555", [order.smallest_exact for order in plan.orders]),
+    }
+    for label, (marker, colour, values) in series.items():
+        shown = [(n, value) for n, value in zip(numbers, values, strict=True) if value <= MOST_W]
+        right.plot(
+            [n for n, _ in shown], [v for _, v in shown], marker, color=colour, label=label, ms=7, ls="none"
+        )
+    right.axhline(aim.effect, color="#555555", lw=0.8, ls="--")
+    right.set(yscale="log", xlabel="order (columns conditioned on)", ylabel="smallest w", xticks=numbers)
+    right.set_ylim(top=MOST_W)
+    right.set_title(
+        f"at epsilon {budget.epsilon:g} (a missing mark: no w up to {MOST_W:g} is found)", fontsize=9
+    )
+    right.legend(fontsize=8, frameon=False)
+    for axes in (left, right):
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    figure.suptitle(
+        f"{len(plan.columns)} columns, {aim.rows:,} rows, delta {budget.delta:g}, {budget.neighbours}, "
+        f"level {aim.level:g}",
+        fontsize=10,
+    )
+    try:
+        figure.savefig(path, dpi=130)
+    except OSError as error:
+        raise InputError(f"can't write {str(path)!r}: {error.strerror or error}") from None
+
+
+ORDER = {**{str(c): c for c in range(1, 23)}, "X": 23, "Y": 24, "XY": 25, "MT": 26, "M": 26}
+
+NAMES = [*(str(c) for c in range(1, 23)), "X", "Y", "XY", "MT", "other"]
+
+
+def place(chromosome: str, position: int) -> float:
+    """Chromosome number and how far along it, 250 million bases being all of it.
+
+    >>> place("chr2", 125_000_000)
+    2.5
+    """
+    plain = chromosome.upper().removeprefix("CHR")
+    return ORDER.get(plain, len(NAMES)) + min(position / 250e6, 0.999)
+
+
+def draw_hits(result: Screening, path: pathlib.Path) -> None:
+    """Write the picture as PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # late: takes a second
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    private = all(hit.pvalue is not None for hit in result.hits)
+    for hit in result.hits:
+        x = place(hit.variant.chromosome, hit.variant.position)
+        y = -math.log10(max(hit.pvalue, 1e-30)) if private and hit.pvalue is not None else 1.0
+        colour = "#b2182b" if hit.rejected else "#bbbbbb"
+        axes.plot([x, x], [0, y], color=colour, lw=1)
+        axes.plot(x, y, "o", color=colour, ms=5)
+        if hit.rejected:
+            axes.annotate(
+                hit.variant.name, (x, y), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7
+            )
+    if private and result.hits:
+        axes.axhline(-math.log10(result.level), color="#555555", lw=0.8, ls="--")
+        axes.set_ylabel("-log10 P_DP (family-wise)")
+    else:
+        axes.set_yticks([])
+        axes.set_ylabel("hit")
+    axes.set_ylim(bottom=0)
+    axes.margins(y=0.15)
+    last = max([23, *(int(place(hit.variant.chromosome, 0)) for hit in result.hits)])
+    axes.set_xlim(1, last + 1)
+    axes.set_xticks([c + 0.5 for c in range(1, last + 1)], NAMES[:last], fontsize=7)
+    axes.set_xlabel("chromosome")
+    epsilon = result.privacy.epsilon
+    told = "not private" if epsilon is None or not result.privacy.private else f"epsilon {epsilon:g}"
+    axes.set_title(f"Released SNPs only ({result.method}, {told}, level {result.level:g})", fontsize=9)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise InputError(f"can't write {path.name}: {error.strerror or error}") from None

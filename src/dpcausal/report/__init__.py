@@ -1,1 +1,0 @@
-"""Pages and plots from results only: nothing here sees data."""
