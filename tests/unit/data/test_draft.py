@@ -16,10 +16,11 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import SchemaError
+from dpcausal.core.statement import Limit, LimitKind
 from dpcausal.data.check import check
 from dpcausal.data.draft import draft
 from dpcausal.data.profile import Sample
-from dpcausal.data.read import DRAFT_LIMIT, DraftSchema
+from dpcausal.data.read import DraftSchema
 
 NUMBERS = [str(i) for i in range(100)]
 
@@ -109,9 +110,9 @@ def test_every_statement_says_that_the_schema_is_a_draft() -> None:
         dc.ci_test(data, "x", "y", epsilon=1.0).privacy,
         dc.discover(data, epsilon=1.0).privacy,
     ):
-        assert DRAFT_LIMIT in statement.limits
+        assert Limit(LimitKind.DRAFT_SCHEMA) in statement.limits
     checked = dc.read(rows, dc.Schema(dict(schema)))
-    assert DRAFT_LIMIT not in dc.ci_test(checked, "x", "y", epsilon=1.0).privacy.limits
+    assert Limit(LimitKind.DRAFT_SCHEMA) not in dc.ci_test(checked, "x", "y", epsilon=1.0).privacy.limits
 
 
 def test_the_mark_is_true_or_false() -> None:
