@@ -1,8 +1,9 @@
 """What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, what can
-be reproduced, one page per room.
+be reproduced, one page per room, and formulas.
 
-Nothing is written to docs/; the pages exist only in the built site. Proofs are plain text with plain formulas; their
-pages set the formulas (``docs_maths.py``), list the ``proves:`` marks on top and link the names of other proofs.
+Nothing is written to docs/; the pages exist only in the built site. Formulas are LaTeX between dollars, ``$x_i^2$`` in
+a line and ``$$x_i^2$$`` as a display, on every page and outside code; they become MathML here, which browsers show
+without a script. Pages of proofs list the ``proves:`` marks on top and link the names of other proofs.
 """
 
 from __future__ import annotations
@@ -12,46 +13,87 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from latex2mathml.converter import convert
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.inlinepatterns import InlineProcessor
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 from docs_command import command_page
 from docs_figures import figures_page
-from docs_maths import inner, set_maths
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dpcausal"
 MARK = re.compile(r"<!-- proves: (?P<name>[\w.]+) sha256:(?P<hash>[0-9a-f]*) -->\n?")
-NAMED = re.compile(r"`(?:[\w.]+/)*(?P<name>\w+)\.proof\.md`")
+NAMED = re.compile(r"`(?:\.\./)*(?P<name>(?:\w+/)*\w+)\.proof\.md`")
+DISPLAYED = r"(?<![\\$])\$\$(?P<formula>[^$]+)\$\$"
+IN_LINE = (
+    r"(?<![\\$])\$(?P<formula>[^\s$](?:[^$]*[^\s$])?)\$(?![\d$])"  # as in pandoc: "$5 and $6" is no formula
+)
 ROOMS = {
-    "core": "errors, neighbours, the privacy statement",
+    "core": "errors, neighbours, randomness, the privacy statement",
     "data": "schema, reading files, the coded data set",
     "counts": "contingency tables and their backends",
     "privacy": "noise, mechanisms, events, accounting, budget, ledger",
     "stats": "statistics, sensitivities and null laws",
+    "regression": "kernel ridge and Fourier features",
     "citests": "tests of conditional independence",
     "graphs": "CPDAGs, d-separation, formats, metrics",
+    "planning": "what a budget will show",
     "discovery": "the PC search and its drivers",
     "gwas": "private screening of SNPs",
     "audit": "lower bounds on epsilon, known-broken mechanisms",
     "networks": "benchmark networks and sampling",
-    "report": "the HTML report",
-    "plots": "figures with matplotlib",
-    "planning": "what a budget will show",
-    "regression": "kernel ridge and Fourier features",
+    "present": "reports, figures, notebooks, words",
     "adapters": "private tests inside other libraries' searches",
     "estimators": "estimators with scikit-learn's conventions",
+    "cli": "one file per command",
 }
 PROOFS_INTRO = """# Proofs
 
 Every constant that carries a guarantee has its proof in a file beside the code, and the code names the file
 (`@proved("...")`). The file holds a hash of the function's syntax tree and of everything in its module that it uses. A
 change of the code without a new reading of the proof fails the build: `python tools/proofs.py check`. These pages show
-those files. There formulas are plain text (`x_i^2 <= sqrt(n)`); here they are set, token by token, and a test turns
-every page back into its file.
+those files. Each states a theorem with all its constants, its assumptions, the proof, and where the code relies on it.
 
 | proof | proves | for |
 |---|---|---|
 """
+
+
+class Formula(InlineProcessor):  # type: ignore[misc]
+    """LaTeX between dollars, as MathML; code has been taken out of the text before this sees it."""
+
+    def __init__(self, pattern: str, md: Markdown, display: str) -> None:
+        super().__init__(pattern, md)
+        self.display = display
+
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:
+        """Called by Markdown."""
+        return self.md.htmlStash.store(mathml(m["formula"], self.display)), m.start(0), m.end(0)
+
+
+class Formulas(Extension):  # type: ignore[misc]
+    """Reads formulas before Markdown sees stars, underscores and backslashes in them."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Called by Markdown: behind code (190), before escapes (180)."""
+        md.inlinePatterns.register(Formula(DISPLAYED, md, "block"), "displayed-formula", 187)
+        md.inlinePatterns.register(Formula(IN_LINE, md, "inline"), "formula", 186)
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    """MathML of a formula; an error where a command is not known, so that no page shows half a formula.
+
+    >>> mathml("x_i")[-53:]
+    '<mrow><msub><mi>x</mi><mi>i</mi></msub></mrow></math>'
+    """
+    source = re.sub(r"(\\(?:begin|end)){aligned}", r"\1{align*}", " ".join(latex.split()))
+    made: str = convert(source, display=display)
+    if "\\" in made or ">&<" in made:
+        raise ValueError(f"not understood in the formula {latex!r}")
+    return made
 
 
 def proof_files() -> list[Path]:
@@ -74,49 +116,17 @@ def title_of(text: str) -> str:
     return text.split("\n", 1)[0].lstrip("# ").strip()
 
 
-def kept(html: str) -> str:
-    """Kept from Markdown, outside code: ``_`` is no emphasis and ``{...}`` no attribute.
+def proof_named(name: str, near: Path) -> Path | None:
+    """The proof that ``name`` means in the proof ``near``: one beside it, or one below the folders it names.
 
-    >>> kept("per_step, `x_i`")
-    'per\\\\_step, `x_i`'
+    >>> proof_named("stats/moments", SOURCE / "discovery" / "moments.proof.md") == SOURCE / "stats/moments.proof.md"
+    True
     """
-    spans = html.split("`")
-    spans[::2] = [re.sub(r"([_{}])", r"\\\1", span) for span in spans[::2]]
-    return "`".join(spans)
+    found = [one for one in proof_files() if one.as_posix().endswith(f"/{name}.proof.md")]
+    return min(found, key=lambda one: one.parent != near.parent, default=None)
 
 
-def displayed(lines: list[str]) -> str:
-    """Lines of formulas of their own: a number at the end goes to the right, wide gaps stay wide."""
-    shown = []
-    for line in lines:
-        formula, number = re.fullmatch(r"(.*?)(?: {3,}(\(\d+\)))?", line.strip()).groups()  # type: ignore[union-attr]
-        parts = [inner(part) for part in re.split(r" {2,}", formula)]
-        shown.append(" &emsp;".join(parts) + (f' <span class="number">{number}</span>' if number else ""))
-    return '<div class="formula">' + "<br>\n".join(shown) + "</div>"
-
-
-def literal(body: str) -> str:
-    """A proof as Markdown: formulas set (``docs_maths.py``), and a list that follows a line is a list.
-
-    >>> literal("w_i <= 1, `x_i`")
-    '<i>w</i><sub><i>i</i></sub> ≤ 1, `x_i`'
-    """
-    lines: list[str] = []
-    listing = False
-    for line in body.split("\n"):
-        item = re.match(r" {0,3}[-*] ", line) is not None
-        if item and lines and lines[-1].strip() and not listing:
-            lines.append("")
-        listing = bool(line.strip()) and (listing or item)
-        lines.append(line)
-    blocks = re.split(r"\n{2,}", "\n".join(lines).strip("\n"))
-    return "\n\n".join(
-        displayed(block.split("\n")) if block.startswith("    ") else kept(set_maths(block))
-        for block in blocks
-    )
-
-
-def proof_page(proof: Path, addresses: dict[str, str]) -> str:
+def proof_page(proof: Path) -> str:
     """The proof as a page: marks as a list, other proofs linked, the rest as it is."""
     text = proof.read_text(encoding="utf-8")
     marks = [(m["name"], m["hash"]) for m in MARK.finditer(text)]
@@ -127,15 +137,17 @@ def proof_page(proof: Path, addresses: dict[str, str]) -> str:
     head = f'<div class="proves" markdown="1">\n{said}\n</div>'
 
     def linked(match: re.Match[str]) -> str:
-        address = addresses.get(match["name"])
-        return f"[{match[0]}]({Path(address).name})" if address else match[0]
+        other = proof_named(match["name"], proof)
+        return f"[{match[0]}]({Path(proof_address(other)).name})" if other else match[0]
 
-    return f"{title}\n\n{head}\n\n{NAMED.sub(linked, literal(body)).strip()}\n"
+    return f"{title}\n\n{head}\n\n{NAMED.sub(linked, body).strip()}\n"
 
 
 def rooms() -> list[str]:
     """The packages, in the order of ``ROOMS``; new ones last. The command line has a page of its own."""
-    there = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"cli"}
+    there = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    there |= {path.stem for path in SOURCE.glob("*.py") if path.stem in ROOMS}
+    there -= {"cli"}
     return [room for room in ROOMS if room in there] + sorted(there - ROOMS.keys())
 
 
@@ -150,12 +162,11 @@ def room_page(room: str, about: str) -> str:
 def generated() -> dict[str, str]:
     """Address -> text of every page that is made here."""
     proofs = proof_files()
-    addresses = {proof.name.removesuffix(".proof.md"): proof_address(proof) for proof in proofs}
     pages: dict[str, str] = {}
     rows = []
     for proof in proofs:
         text = proof.read_text(encoding="utf-8")
-        pages[proof_address(proof)] = proof_page(proof, addresses)
+        pages[proof_address(proof)] = proof_page(proof)
         names = ", ".join(f"`{m['name']}`" for m in MARK.finditer(text))
         room = proof.parent.relative_to(SOURCE).as_posix()
         rows.append(f"| [{title_of(text)}]({Path(proof_address(proof)).name}) | {names} | `{room}` |")
@@ -194,6 +205,12 @@ def named_in(entry: Any) -> set[str]:
         return {entry}
     inner = entry.values() if isinstance(entry, dict) else entry
     return set().union(*(named_in(one) for one in inner))
+
+
+def on_config(config: Any) -> Any:
+    """Called by mkdocs: every page may hold formulas."""
+    config.markdown_extensions.append(Formulas())
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The documentation's own tools: dead links are found, and no formula of a proof is lost on its way to the page."""
+"""The documentation's own tools: dead links are found, and every formula of a proof reaches its page."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def tool(name: str) -> ModuleType:
 
 CHECK, HOOKS = tool("docs"), tool("docs_hooks")
 PROOFS = HOOKS.proof_files()
+EXTENSIONS = ["tables", "admonition", "attr_list", "footnotes", "md_in_html", "pymdownx.superfences"]
 
 
 def faults(folder: Path, body: str) -> list[str]:
@@ -73,12 +74,59 @@ def test_the_reference_is_asked_for_every_public_name() -> None:
     assert set(dc.__all__) - asked == set()
 
 
-def test_plain_markdown_would_lose_some() -> None:
-    """``test_docs_maths.py`` checks all proofs."""
+def shown(text: str) -> str:
     markdown = pytest.importorskip("markdown")
-    formula = "at least (5)_+ y and (3)_+ y"
-    assert "_" not in markdown.markdown(formula)
-    assert "(5)<sub>+</sub> <i>y</i> and (3)<sub>+</sub>" in markdown.markdown(HOOKS.literal(formula))
+    html: str = markdown.markdown(text, extensions=[HOOKS.Formulas(), *EXTENSIONS])
+    return html
+
+
+def test_formulas_become_mathml_in_a_line_and_displayed() -> None:
+    html = shown("So $x_1 * y_2 < *z*$ holds, and\n$$\\frac{a}{b}\n= \\sum_{i=1}^n c_i$$")
+    assert html.count("<math ") == 2
+    assert "<msub><mi>x</mi><mn>1</mn></msub>" in html
+    assert "<em>" not in html
+    assert html.count('display="block"') == 1
+    assert "<mfrac>" in html
+
+
+@pytest.mark.parametrize(
+    "text", ["`$x$`", "costs $5 and $6", "    $ dpcausal $x$", "```\n$x$\n```", r"\$x\$"]
+)
+def test_code_and_prices_are_no_formulas(text: str) -> None:
+    assert "<math" not in shown(text)
+
+
+@pytest.mark.parametrize("formula", [r"\unknown{x}", r"\begin{gathered} a & b \end{gathered}"])
+def test_what_is_not_understood_stops_the_build(formula: str) -> None:
+    with pytest.raises(ValueError, match="not understood"):
+        HOOKS.mathml(formula)
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.name)
+def test_every_formula_of_a_proof_is_set(proof: Path) -> None:
+    """No dollar is left over, on the page or by miscounting."""
+    html = shown(HOOKS.proof_page(proof))
+    text = re.sub(r"<code>.*?</code>|<math .*?</math>", "", html, flags=re.DOTALL)
+    assert "$" not in text
+    source = re.sub(r"`[^`]*`", "", proof.read_text())
+    assert html.count("<math ") == (source.count("$") - 2 * source.count("$$")) / 2 + source.count("$$") / 2
+
+
+def test_the_name_of_another_proof_is_a_link_to_it() -> None:
+    near = HOOKS.SOURCE / "discovery" / "moments.proof.md"
+    assert HOOKS.proof_named("moments", near) == near
+    assert HOOKS.proof_named("stats/moments", near) == HOOKS.SOURCE / "stats" / "moments.proof.md"
+    assert HOOKS.proof_named("gone", near) is None
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda path: path.name)
+def test_no_proof_names_one_that_is_not_there(proof: Path) -> None:
+    named = [match["name"] for match in HOOKS.NAMED.finditer(proof.read_text())]
+    assert [name for name in named if HOOKS.proof_named(name, proof) is None] == []
+
+
+def test_rooms_are_described() -> None:
+    assert set(HOOKS.rooms()) <= HOOKS.ROOMS.keys()
 
 
 def test_every_proof_and_room_has_a_page() -> None:
