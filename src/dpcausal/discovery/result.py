@@ -142,6 +142,10 @@ class DiscoveryResult:
         """Return every edge of the graph as ``a -> b`` or ``a - b``."""
         return [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.graph.edges()]
 
+    def edge_lines(self) -> list[str]:
+        """Return every edge on a line, with its confidence where it has one, and what the marks mean."""
+        return display().summary(self, part="edges").splitlines()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON: words under ``why``, ``notes``, ``missing_edges``; facts under ``facts``."""
         shown = display()

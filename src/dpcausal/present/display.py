@@ -52,8 +52,12 @@ def summary(value: Any, **options: Any) -> str:
         case Trend():
             return citest.trend_words(value)
         case DiscoveryResult():
-            missing = options.get("part") == "missing_edges"
-            return discovery.missing_words(value) if missing else discovery.summary(value)
+            match options.get("part"):
+                case "missing_edges":
+                    return discovery.missing_words(value)
+                case "edges":
+                    return "\n".join(discovery.edge_lines(value))
+            return discovery.summary(value)
         case Plan():
             return planning.plan_text(value, **options)
         case Screening():

@@ -39,7 +39,10 @@ def test_exactly_the_questions_asked_for_are_paid(delta: float, relation: str) -
     assert oracle.pvalue("smoke", "lung") == 0.0
     assert oracle.paid == 7
     assert len(oracle.privacy.events) == 7
-    assert any("1 questions were answered 'dependent' untested" in line for line in oracle.privacy.limits)
+    assert any(
+        "1 questions were answered 'dependent' untested" in line
+        for line in oracle.privacy.to_dict()["limits"]
+    )
 
 
 def test_many_questions_are_cheaper_with_a_delta() -> None:

@@ -34,7 +34,7 @@ def test_private_answer_costs_what_was_asked(asia: dc.Dataset, method: str, neig
     assert found.privacy.epsilon is not None
     assert 0 < found.privacy.epsilon <= 20.0
     assert found.privacy.neighbours == ("fixed-labels" if method == "unit-circle" else neighbours)
-    assert ("the number of rows" in found.privacy.public) == (neighbours == "replace-one")
+    assert ("the number of rows" in found.privacy.to_dict()["public"]) == (neighbours == "replace-one")
 
 
 @pytest.mark.parametrize("method", TESTS)
@@ -136,7 +136,7 @@ def test_rank_tests_refuse_unordered_levels() -> None:
 
 def test_unit_circle_says_what_is_public(asia: dc.Dataset) -> None:
     found = dc.ci_test(asia, "smoke", "bronc", epsilon=1.0, method="unit-circle")
-    assert "labels (smoke)" in found.privacy.unit
+    assert "labels (smoke)" in found.privacy.to_dict()["unit"]
     assert found.pvalue is not None
     for statistic in ("distance", "chi2"):
         decided = dc.ci_test(asia, "smoke", "bronc", epsilon=5.0, method="unit-circle", statistic=statistic)
@@ -164,7 +164,7 @@ def test_test_of_tests_takes_any_test(asia: dc.Dataset) -> None:
     for test in ("kendall", "chi2", "spearman"):
         found = dc.ci_test(asia, "smoke", "bronc", epsilon=5.0, method="test-of-tests", test=test)
         assert not found.independent
-        assert test in found.privacy.released[0]
+        assert test in found.privacy.to_dict()["released"][0]
     with pytest.raises(dc.InputError, match="its own test"):
         dc.ci_test(asia, "smoke", "bronc", epsilon=1.0, method="test-of-tests", test="test-of-tests")
 

@@ -62,7 +62,7 @@ def test_a_strong_dependence_is_seen(neighbours: str, model: object, release: st
     assert not found.independent
     assert (found.pvalue is None) == (release == "decision")
     assert found.privacy.epsilon == 10.0
-    assert any("law of the resampled column" in line for line in found.privacy.public)
+    assert any("law of the resampled column" in line for line in found.privacy.to_dict()["public"])
 
 
 def test_kernel_score_is_the_paper_s() -> None:

@@ -66,15 +66,17 @@ def test_default_takes_z_out(rows: dc.Dataset, neighbours: str) -> None:
 
 def test_statement_says_what_is_public(rows: dc.Dataset) -> None:
     parts = dc.ci_test(rows, "x", "y", ["z"], method="gcm", epsilon=1.0).privacy
-    assert any("number of parts" in words for words in parts.public)
-    assert "cut scores" in parts.released[0]
+    assert any("number of parts" in words for words in parts.to_dict()["public"])
+    assert "cut scores" in parts.to_dict()["released"][0]
     ridge = dc.ci_test(
         rows, "x", "y", ["z"], method="gcm", variant="moments", lambda_=3.0, epsilon=1.0
     ).privacy
-    assert any("lambda (3)" in words and "bandwidth (default)" in words for words in ridge.public)
-    assert any("bounds" in words for words in ridge.public)
+    assert any(
+        "lambda (3)" in words and "bandwidth (default)" in words for words in ridge.to_dict()["public"]
+    )
+    assert any("bounds" in words for words in ridge.to_dict()["public"])
     bins = dc.ci_test(rows, "x", "y", ["z"], method="gcm", variant="bins", epsilon=1.0).privacy
-    assert any("bins of the conditioning" in words for words in bins.public)
+    assert any("bins of the conditioning" in words for words in bins.to_dict()["public"])
 
 
 @pytest.mark.parametrize("variant", ["moments", "residuals"])

@@ -38,8 +38,8 @@ def test_charge_statement_and_reason(rows: dc.Dataset) -> None:
     assert second["kind"] == "laplace"
     assert 0.699 < found.privacy.reading["epsilon"] <= 0.7
     assert found.privacy.epsilon == 0.7  # chosen on the way, so the total is the guarantee
-    assert "the choice of lambda and bandwidth" in found.privacy.released[0]
-    assert any("lists of lambda and bandwidth" in words for words in found.privacy.public)
+    assert "the choice of lambda and bandwidth" in found.privacy.to_dict()["released"][0]
+    assert any("lists of lambda and bandwidth" in words for words in found.privacy.to_dict()["public"])
     assert "chosen privately" in found.why
 
 

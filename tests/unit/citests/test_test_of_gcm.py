@@ -36,8 +36,8 @@ def test_sees_a_strong_dependence(rows: dc.Dataset, neighbours: str) -> None:
     assert not found.independent
     assert found.privacy.epsilon == 1.0
     assert [event["kind"] for event in found.privacy.events] == ["laplace"]
-    assert "in which gcm rejected" in found.privacy.released[0]
-    assert any("number of parts" in words for words in found.privacy.public)
+    assert "in which gcm rejected" in found.privacy.to_dict()["released"][0]
+    assert any("number of parts" in words for words in found.privacy.to_dict()["public"])
 
 
 def test_plan_is_public_and_keeps_parts_large() -> None:

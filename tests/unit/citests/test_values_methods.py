@@ -10,11 +10,15 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests import registry
-from dpcausal.citests.base import ONE_ROW, Charger, Outcome, Question, TableTest, TestSettings, ValueTest
+from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestSettings, ValueTest
 from dpcausal.citests.session import Session
+from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
 from dpcausal.counts.memory import counts_of
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
+
+A_SUM = Released(ReleasedKind.STATED, text="a sum")
+WIDTH = Public(PublicKind.STATED, text="the toy's width")
 
 
 @dataclass(frozen=True)
@@ -22,10 +26,10 @@ class Toy:
     """The sum of x, values within 0 and 1."""
 
     name: str = "toy"
-    releases: str = "a sum"
-    protects: str = ONE_ROW
+    releases: Released = A_SUM
+    protects: Unit = ONE_ROW
     own_delta: bool = False
-    assumes: tuple[str, ...] = ("the toy's width",)
+    assumes: tuple[Public, ...] = (WIDTH,)
 
     def check(self, question: Question) -> None:
         if not question.numeric >= {question.x, question.y}:
@@ -54,7 +58,8 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dc.Dataset:
 def test_a_values_method_sees_the_rows_and_states_what_is_public(rows: dc.Dataset) -> None:
     found = dc.ci_test(rows, "x", "y", epsilon=100.0, method="toy")
     assert found.statistic == pytest.approx(50.5, abs=1.0)  # Laplace of scale .01: beyond 1 with e^-100
-    assert "the toy's width" in found.privacy.public
+    assert WIDTH in found.privacy.public
+    assert "the toy's width" in found.privacy.to_dict()["public"]
     assert found.privacy.epsilon == pytest.approx(100.0)
     assert dc.ci_test(rows, "x", "y", epsilon=None, method="toy").statistic == pytest.approx(50.5)
 
@@ -63,7 +68,7 @@ def test_counts_alone_are_refused(rows: dc.Dataset) -> None:
     with pytest.raises(dc.InputError, match="toy needs the rows themselves"):
         dc.ci_test(counts_of(rows), "x", "y", epsilon=1.0, method="toy")
     with pytest.raises(dc.InputError, match="not on tables"):
-        registry.method_named("toy", {})
+        registry.make_table_test("toy", {})
     with pytest.raises(dc.InputError, match="toy needs numbers"):
         dc.ci_test(rows, "c", "y", epsilon=1.0, method="toy")
     bad: Any = {"x": [1]}

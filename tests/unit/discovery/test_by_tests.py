@@ -8,11 +8,11 @@ import pytest
 
 import dpcausal as dc
 from dpcausal import testing
-from dpcausal.discovery.discover import DRIVERS
+from dpcausal.discovery.methods import METHODS
 from dpcausal.privacy.ledger import Ledger
 
 DATA = dc.networks.load("cancer").sample(500, seed=1)
-PRIVATE = sorted(set(DRIVERS) - {"pc", "moments"})  # moments is for columns of numbers
+PRIVATE = sorted(set(METHODS) - {"pc", "moments"})  # moments is for columns of numbers
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ import pytest
 
 from dpcausal import testing
 from dpcausal.discovery.curate import NoisyTests, cost_now, even_scale, expected_tests, most_tests, run
+from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.search import Query, pc_search
 from dpcausal.discovery.task import drive
+from dpcausal.present.discovery import note_words
 
 
 @pytest.mark.parametrize("gaussian", [True, False])
@@ -49,8 +51,10 @@ def test_later_orders_use_what_is_left(task: Any) -> None:
     given = task("cancer", 5.0, 1e-6)
     with testing.seeded(4):
         found = run(given)
-    assert found.notes[0].startswith("Cost of a test (rho), by number of columns given: ")
-    assert " given 1" in found.notes[0]
+    assert found.notes[0].is_a(NoteKind.TEST_COSTS)
+    assert found.notes[0]["unit"] == "rho"
+    assert 1 in dict(found.notes[0]["costs"])
+    assert note_words(found.notes[0]).startswith("Cost of a test (rho), by number of columns given: ")
     assert sum(e.rho for e in given.budget.events) <= given.budget.total.rho * (1 + 1e-11)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dpcausal as dc
-from dpcausal.discovery.declared import declared, declared_words
-from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.knowledge import Knowledge, declared
+from dpcausal.present.discovery import declared_words
 
 NAMES = ["a", "b", "c", "d", "e"]
 

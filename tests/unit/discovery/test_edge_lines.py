@@ -8,17 +8,18 @@ from dataclasses import replace
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.discover import DRIVERS
+from dpcausal.discovery.facts import MethodReason, MethodReasonKind
 from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.methods import METHODS
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.networks import clinic
 from dpcausal.present.discovery import (
-    METHODS,
     PLAIN,
     again_words,
     legend,
     method_words,
     missing_words,
+    note_words,
     tiers_words,
 )
 
@@ -70,10 +71,10 @@ def test_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
 
 
 def test_every_method_is_explained(result: DiscoveryResult) -> None:
-    assert set(METHODS) == set(DRIVERS)
-    for method, words in METHODS.items():
-        told = replace(result, method=method, why="as asked").summary().splitlines()[0]
-        assert told.endswith(f"(method {method}, as asked: {words})")
+    asked = MethodReason(MethodReasonKind.AS_ASKED)
+    for name, method in METHODS.items():
+        told = replace(result, method=name, reason=asked).summary().splitlines()[0]
+        assert told.endswith(f"(method {name}, as asked: {method.description})")
     assert method_words("measured", "chosen because x").startswith(
         "method measured, chosen because x: tables"
     )
@@ -93,13 +94,14 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
     """Ten columns and 45 pairs are always measured; the number of rows is no table of columns."""
     data = clinic.sample(200, seed=1)
     found = dc.discover(data, epsilon=1.0, delta=1e-6, method="measured", max_order=1, neighbours=relation)
-    assert found.notes[0].startswith(
+    measured = note_words(found.notes[0])
+    assert measured.startswith(
         f"Measured with Gaussian noise: {rows}tables of 55 sets of columns (10 single, 45 pairs); "
     )
     charged = len(found.privacy.events)
     assert f"Cost: {charged} noisy steps, together not more than this epsilon and delta. " in found.summary()
     held = "200 rows" if not rows else ""
-    assert ("; it holds " in found.notes[0]) == bool(held)  # the number of rows is public only there
+    assert ("; it holds " in measured) == bool(held)  # the number of rows is public only there
     assert charged == len(found.privacy.released) == (2 if relation == "replace-one" else 3)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.moments import Moments, features, longest, sums
 from dpcausal.discovery.search import Query
 from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, shrunk, unpacked
@@ -57,7 +58,7 @@ def test_auto_takes_it_where_most_columns_hold_numbers() -> None:
         assert dc.discover(data, epsilon=1.0, delta=1e-6).method == "moments"
     found = dc.discover(data, epsilon=None)
     assert found.method == "pc"
-    assert "moments" in found.notes[0]
+    assert found.notes[0].is_a(NoteKind.CLASSICAL_MOMENTS)
 
 
 def test_a_public_reach_saves_the_choice() -> None:

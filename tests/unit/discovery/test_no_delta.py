@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dpcausal.discovery.no_delta import NoDelta, no_delta_words
 
 import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.planning.measurement import LOUD, plan_for, times_louder
+from dpcausal.discovery.discover import NoDelta
+from dpcausal.discovery.facts import NoteKind
+from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta, plan_for
 from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.privacy.ledger import Ledger
 
@@ -31,22 +32,22 @@ def rows(schema: dc.Schema, n: int = 200) -> dict[str, list[str]]:
 def test_the_ratio_is_that_of_the_driver_s_own_noise() -> None:
     sizes = [4] * 9
     noise = [plan_for(sizes, 1.0, rho, REPLACE).pair_variance for rho in (0.0, Filter(1.0, 1e-6).rho)]
-    assert times_louder(sizes, 1.0, REPLACE) == pytest.approx(math.sqrt(noise[0] / noise[1]))
-    assert times_louder(sizes, 1.0, REPLACE) > LOUD
-    assert no_delta_words(sizes, 1.0, 1e-9, REPLACE) is None
-    assert times_louder([4, 1, 1], 1.0, REPLACE) == 1.0
+    assert noise_without_delta(sizes, 1.0, REPLACE) == pytest.approx(math.sqrt(noise[0] / noise[1]))
+    assert noise_without_delta(sizes, 1.0, REPLACE) > NOTABLE_GAIN
+    assert noise_without_delta([4, 1, 1], 1.0, REPLACE) == 1.0
     for epsilon in (1e-9, 1e-6, 1e3, 1e6):
-        assert math.isfinite(times_louder(sizes, epsilon, REPLACE))
+        assert math.isfinite(noise_without_delta(sizes, epsilon, REPLACE))
 
 
 def test_it_warns_where_tables_are_many_and_only_there() -> None:
     many, few = (dc.read(rows(schema), schema) for schema in (MANY, FEW))
     with pytest.warns(NoDelta, match=r"times larger: add delta=1e-6"):
         found = dc.discover(many, epsilon=1.0, method="measured", max_order=0)
-    assert any("Without a delta the noise" in note for note in found.notes)
+    assert any(note.is_a(NoteKind.NO_DELTA) for note in found.notes)
+    assert "Without a delta the noise" in found.summary()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not any("Without" in note for note in dc.discover(few, epsilon=1.0).notes)
+        assert not any(note.is_a(NoteKind.NO_DELTA) for note in dc.discover(few, epsilon=1.0).notes)
         dc.discover(many, epsilon=1.0, delta=1e-6, max_order=0)
         dc.discover(many, epsilon=1.0, method="priv-pc", max_order=0)
 

@@ -8,7 +8,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.discover import DRIVERS
+from dpcausal.discovery.facts import NoteKind
+from dpcausal.discovery.methods import METHODS
 
 
 def table(rows: int = 400) -> Dataset:
@@ -26,7 +27,7 @@ def table(rows: int = 400) -> Dataset:
     return dc.read(columns, schema)
 
 
-@pytest.mark.parametrize("method", sorted(DRIVERS))
+@pytest.mark.parametrize("method", sorted(METHODS))
 @pytest.mark.parametrize("max_order", [0, None])
 def test_no_edge_touches_it(method: str, max_order: int | None) -> None:
     for _ in range(3):
@@ -35,7 +36,8 @@ def test_no_edge_touches_it(method: str, max_order: int | None) -> None:
         )
         assert not any(pair & {"sex", "site"} for pair in found.graph.skeleton | found.untested)
         assert {"sex", "site"} <= set(found.graph.nodes)
-        assert '"sex" and "site" have one level' in found.notes[0]
+        assert found.notes[0].is_a(NoteKind.ONE_LEVEL)
+        assert '"sex" and "site" have one level' in found.to_dict()["notes"][0]
 
 
 def test_the_demonstrated_case_age_does_not_point_at_sex() -> None:

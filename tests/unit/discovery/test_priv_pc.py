@@ -12,6 +12,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.priv_pc import SieveAnswers, run
 from dpcausal.discovery.search import Query
 from dpcausal.planning.sieve import once, optimal_subsample, rounds
+from dpcausal.present.discovery import note_words
 from dpcausal.privacy.accounting.filter import Filter
 
 
@@ -77,13 +78,14 @@ def test_subsample_runs_and_stays_within_the_total(task: Any, delta: float) -> N
     given = task("cancer", 50.0, delta, rows=20_000)
     with testing.seeded(1):
         found = run(given, subsample="optimal")
-    size = found.notes[0].split(", on ")[1] if ", on " in found.notes[0] else None
+    size = found.notes[0]["rows"]
     assert given.budget.spent_epsilon() <= 50.0
     assert found.skeleton.edges
     with testing.seeded(1):
         half = run(task("cancer", 50.0, delta, rows=20_000), subsample=10_000)
-    assert "on 10,000 rows" in half.notes[0]
-    assert size is None or "rows" in size
+    assert half.notes[0]["rows"] == 10_000
+    assert "on 10,000 rows" in note_words(half.notes[0])
+    assert 20_000 // 20 <= size <= 20_000  # the optimal subsample is at least n/20
 
 
 def test_subsample_needs_a_public_number_of_rows(task: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,16 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.discover import DRIVERS, discover
+from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.methods import METHODS
 from dpcausal.discovery.task import Task
 
 PRIVATE = ("svt-pc", "priv-pc", "em-pc", "curate")
 
 
 def run_of(method: str) -> Any:
-    return import_module(f"dpcausal.discovery.{DRIVERS[method]}").run
+    return METHODS[method].run
 
 
 @pytest.mark.parametrize("method", PRIVATE)

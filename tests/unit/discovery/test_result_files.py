@@ -10,10 +10,11 @@ import networkx
 import pytest
 
 import dpcausal as dc
-from dpcausal.data.read import DRAFT_LIMIT
+from dpcausal.core.statement import Limit, LimitKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.present.files import file_texts, graph_json
+from dpcausal.present.statement import limit_words
 
 NAMES = ["a", "b", "c"]
 
@@ -55,8 +56,10 @@ def test_keys_without_something_to_say_are_left_out(result: DiscoveryResult) -> 
 
 def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) -> None:
     assert "caveats" not in json.loads(graph_json(result))
-    privacy = replace(result.privacy, limits=(*result.privacy.limits, DRAFT_LIMIT))
-    assert json.loads(graph_json(replace(result, privacy=privacy)))["caveats"] == [DRAFT_LIMIT]
+    privacy = replace(result.privacy, limits=(*result.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA)))
+    assert json.loads(graph_json(replace(result, privacy=privacy)))["caveats"] == [
+        limit_words(Limit(LimitKind.DRAFT_SCHEMA))
+    ]
 
 
 def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -> None:

@@ -11,6 +11,7 @@ from dpcausal import testing
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.svt_pc import run
 from dpcausal.planning.sieve import designs, resolution
+from dpcausal.present.discovery import note_words
 from dpcausal.privacy.accounting.filter import Filter
 
 
@@ -56,7 +57,8 @@ def test_one_charge_for_one_session(task: Any) -> None:
         found = run(given)
     (event,) = given.budget.events
     assert (event.epsilon, event.kind) == (5.0, "pure")
-    assert "one noisy threshold for up to 10 deletions of edges" in found.notes[0]
+    assert (found.notes[0]["most"], found.notes[0]["renewed"]) == (10, False)
+    assert "one noisy threshold for up to 10 deletions of edges" in note_words(found.notes[0])
 
 
 def test_notes_do_not_depend_on_rows(task: Any) -> None:

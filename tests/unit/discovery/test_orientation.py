@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.consistent import conflict_words, consistent
+from dpcausal.discovery.discover import _conflict_note
+from dpcausal.discovery.facts import NoteKind
+from dpcausal.discovery.orientation import consistent
 from dpcausal.graphs import Graph, extend
+from dpcausal.present.discovery import note_words
 
 
 def odd() -> Graph:
@@ -24,9 +27,12 @@ def test_a_contradiction_is_found_and_only_settled_if_asked_for() -> None:
     assert same == where
     assert settled.skeleton == odd().skeleton
     extend(settled)  # does not raise: a class that has members
-    assert "contradict" in conflict_words(where, "abcd", settled=True)[0]
-    assert "no graph has all" in conflict_words(where, "abcd", settled=False)[0]
-    assert conflict_words(frozenset(), "abcd", settled=True) == ()
+    notes = [_conflict_note(where, "abcd", settled) for settled in (True, False)]
+    assert notes[0] is not None
+    assert notes[1] is not None
+    assert "contradict" in note_words(notes[0])
+    assert "no graph has all" in note_words(notes[1])
+    assert _conflict_note(frozenset(), "abcd", settled=True) is None
 
 
 def test_required_arrows_stay() -> None:
@@ -48,7 +54,7 @@ def test_every_graph_of_measured_has_members_and_others_say_where_not(method: st
             data = network.sample(10_000, seed=seed)
             result = dc.discover(data, epsilon=1.0, delta=1e-6, method=method)
             found += bool(result.conflicts)
-            assert any("contradict" in note for note in result.notes) == bool(result.conflicts)
+            assert any(note.is_a(NoteKind.CONFLICTS) for note in result.notes) == bool(result.conflicts)
             assert len(result.to_dict()["conflicts"]) == len(result.conflicts)
             if method == "measured" or not result.conflicts:
                 extend(result.graph)

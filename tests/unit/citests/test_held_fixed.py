@@ -9,12 +9,20 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.base import Question
-from dpcausal.citests.numeric_given import how_given
+from dpcausal.citests.base import AnyTest, Question
+from dpcausal.citests.ci_test import held_fixed
 from dpcausal.citests.rank import bins_for, blocks_of
 from dpcausal.citests.registry import make_test
 from dpcausal.cli.app import run
 from dpcausal.counts.memory import counts_of
+from dpcausal.counts.protocol import Counts
+from dpcausal.present.citest import held_fixed_words
+
+
+def how_given(test: AnyTest, question: Question, data: dc.Dataset | Counts, n: int | None) -> str:
+    fact = held_fixed(test, question, data, n)
+    return "" if fact is None else held_fixed_words(fact)
+
 
 SCHEMA = dc.Schema(
     x=dc.Categorical(["a", "b"]),

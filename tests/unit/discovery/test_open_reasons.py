@@ -1,0 +1,58 @@
+"""Why a question has no answer: the reason given is the one that holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.facts import NoteKind, OpenReason, unanswered
+from dpcausal.discovery.measurer import why_open
+from dpcausal.present.discovery import OPEN_REASONS, note_words
+
+
+def table(rows: float, variance: float) -> JointTable:
+    """x and y of two levels given one of two, all cells alike."""
+    return JointTable(np.full((2, 2, 2), rows / 8), variance)
+
+
+@pytest.mark.parametrize(
+    ("rows", "variance", "why"),
+    [
+        (8000, 1e6, OpenReason.NOISE),
+        (8, 0.0, OpenReason.TOO_FEW_ROWS),
+        (8, 1e6, OpenReason.TOO_FEW_ROWS),
+    ],
+)
+def test_noise_or_rows(rows: float, variance: float, why: OpenReason) -> None:
+    tables = table(rows, variance)
+    assert not tables.test(0, 1, (2,)).informative(12.0)
+    assert why_open(tables, 0, 1, (2,), too_many=False, least=12.0) == why
+
+
+def test_sizes_and_budget_come_first() -> None:
+    assert why_open(table(8, 0.0), 0, 1, (2,), too_many=True, least=12.0) == OpenReason.TOO_MANY_CELLS
+    assert why_open(Components([2, 2, 2]), 0, 1, (2,), too_many=False, least=12.0) == OpenReason.NOT_MEASURED
+
+
+def test_the_words_name_every_reason_with_its_count() -> None:
+    told = note_words(unanswered(Counter({OpenReason.NOISE: 1200, OpenReason.TOO_MANY_CELLS: 3})))
+    assert told.startswith(
+        "1,203 questions could not be answered (such an edge stays, unless another question takes it away): 1,200 "
+    )
+    assert f"; 3 {OPEN_REASONS[OpenReason.TOO_MANY_CELLS]}" in told
+    one = "1 question could not be answered (such an edge stays, unless another question takes it away)"
+    assert (
+        note_words(unanswered(Counter({OpenReason.NOISE: 1}))) == f"{one}: 1 {OPEN_REASONS[OpenReason.NOISE]}"
+    )
+
+
+def test_a_discovery_says_which_reason_it_was() -> None:
+    data = dc.networks.load("cancer").sample(20_000, seed=3)
+    with dc.testing.seeded(3):
+        found = dc.discover(data, epsilon=0.001, method="measured")
+    (note,) = [note for note in found.notes if note.is_a(NoteKind.UNANSWERED)]
+    assert OpenReason.NOISE in dict(note["reasons"])
