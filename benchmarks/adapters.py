@@ -39,7 +39,7 @@ class TrueAnswers:
         self._dag, self.calls, self.kept = network.dag, 0, {}
 
     @property
-    def paid(self) -> int:
+    def charged(self) -> int:
         return len(self.kept)
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
@@ -119,21 +119,26 @@ def main() -> None:
         truth = TrueAnswers(network)
         assert loop(truth) == network.dag.skeleton, name
         plan = [
-            PrivateOracle(samples[0], epsilon=chosen.epsilon, delta=d, questions=truth.paid)
+            PrivateOracle(samples[0], epsilon=chosen.epsilon, delta=d, questions=truth.charged)
             for d in (0.0, DELTA)
         ]
         scores, paid, refused = [], [], []
         for data in samples:
             oracle = PrivateOracle(
-                data, epsilon=chosen.epsilon, delta=DELTA, questions=truth.paid, level=LEVEL, method="kendall"
+                data,
+                epsilon=chosen.epsilon,
+                delta=DELTA,
+                questions=truth.charged,
+                level=LEVEL,
+                method="kendall",
             )
             graph = dc.Graph(oracle.columns, undirected=loop(oracle))
             scores.append(skeleton_scores(network.dag, graph).f1)
-            paid.append(oracle.paid)
+            paid.append(oracle.charged)
             refused.append(len(oracle.refused))
         prices = f"{plan[0].each:.4f}  {plan[1].each:.4f}"
         result = f"{mean(scores):.2f}  {mean(paid):5.0f}  {mean(refused):5.0f}"
-        print(f"{name:24s} {truth.calls:5d}  {truth.paid:9d}  {prices}      {result}", flush=True)
+        print(f"{name:24s} {truth.calls:5d}  {truth.charged:9d}  {prices}      {result}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ epsilon/questions, or with delta sqrt(2 R/questions) where that is more (R the r
 >>> import dpcausal as dc
 >>> data = dc.networks.load("asia").sample(10_000, seed=1)
 >>> oracle = PrivateOracle(data, epsilon=1.0, questions=2)
->>> oracle.ask("smoke", "lung") is oracle.ask("lung", "smoke"), oracle.paid, oracle.calls
+>>> oracle.ask("smoke", "lung") is oracle.ask("lung", "smoke"), oracle.charged, oracle.calls
 (True, 1, 2)
 """
 
@@ -128,7 +128,7 @@ class PrivateOracle:
         return tuple(self._counts.schema)
 
     @property
-    def paid(self) -> int:
+    def charged(self) -> int:
         """Questions charged; without privacy, questions computed."""
         return len(self._answers) - len(self._refused)
 
@@ -164,7 +164,7 @@ class PrivateOracle:
         """The statement so far."""
         released = Released(
             ReleasedKind.ANSWERS,
-            count=self.paid,
+            count=self.charged,
             test=self._test.name,
             level=self.level,
             released=self._test.releases,

@@ -31,7 +31,7 @@ from dpcausal.stats.components import Columns, Floats, interaction, table_of
 from dpcausal.stats.measured import cauchy_combination, measured_test
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test
 
-MOST_BLOCKS = 81  # beyond, squares of noise in so many blocks see nothing
+MAX_OMNIBUS_BLOCKS = 81  # beyond, squares of noise in so many blocks see nothing
 
 
 class NoisyTables(ABC):
@@ -56,9 +56,9 @@ class NoisyTables(ABC):
     def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
         """The noise-aware test; components not measured count as zero."""
         return partial_test(
-            self.against(x, (y,)),
-            self.against(x, given),
-            self.against(y, given),
+            self.cross_table(x, (y,)),
+            self.cross_table(x, given),
+            self.cross_table(y, given),
             self.variance(joined(x, (y,))),
             self.block_noise(x, given),
             self.block_noise(y, given),
@@ -73,10 +73,10 @@ class NoisyTables(ABC):
         return block_noise(tuple(self.sizes[j] for j in given), tuple(variances))
 
     @abstractmethod
-    def louder(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> NoisyTables:
+    def with_more_noise(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> NoisyTables:
         """The same tables with noise of the same law added once more, and known to be there."""
 
-    def against(self, end: int, columns: Columns) -> Floats:
+    def cross_table(self, end: int, columns: Columns) -> Floats:
         """The table of ``end`` against the cells of ascending ``columns``."""
         key = (end, columns)
         if key not in self._against:
@@ -105,7 +105,7 @@ class JointTable(NoisyTables):
         The first sums over blocks; the second sees what cancels between them, or stands in one small block only.
         """
         partial = super().test(x, y, given)
-        if not given or partial.dof == 0 or math.prod(self.sizes[j] for j in given) > MOST_BLOCKS:
+        if not given or partial.dof == 0 or math.prod(self.sizes[j] for j in given) > MAX_OMNIBUS_BLOCKS:
             return partial
         whole = tuple(sorted((x, y, *given)))
         table = self.table(whole).transpose([whole.index(j) for j in (*given, x, y)])
@@ -135,7 +135,7 @@ class JointTable(NoisyTables):
         """A cell of a margin sums this many cells of the joint table."""
         return self.cell_variance * self.joint.size / math.prod(self.sizes[j] for j in columns)
 
-    def louder(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> JointTable:
+    def with_more_noise(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> JointTable:
         """Twice the variance."""
         noise = math.sqrt(self.cell_variance) * standard_normal(self.joint.shape)
         return JointTable(self.joint + noise, 2.0 * self.cell_variance, self.kurtosis / 2.0, self.n)
@@ -172,7 +172,7 @@ class Components(NoisyTables):
         """As measured."""
         return self.variances.get(columns, 0.0)
 
-    def louder(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> Components:
+    def with_more_noise(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> Components:
         """Twice the variance of every component."""
         found = Components(self.sizes)
         for columns, value in self.values.items():
@@ -206,7 +206,7 @@ def found_again(
     normal = public_generator().standard_normal
     counts = dict.fromkeys(edges, 0)
     for _ in range(repeats):
-        found = search(tables.louder(normal))
+        found = search(tables.with_more_noise(normal))
         for pair in counts:
             counts[pair] += pair in found
     return {pair: count / repeats for pair, count in counts.items()}

@@ -14,7 +14,7 @@ never runs out half-way. For later ones a guess: E edges left among d columns ha
 edge is asked about with the sets of its two ends; every order removes half of the edges, down to d. [1] counts C(d,2)
 C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy, never privacy: the filter stops.
 
-The search is over a grid of ratios e_(i+1)/e_i in ``RATIOS``, all at once. **Cost** below a millisecond.
+The search is over a grid of ratios e_(i+1)/e_i in ``EPSILON_RATIOS``, all at once. **Cost** below a millisecond.
 
 References: [1] CURATE's public code.
 
@@ -61,8 +61,8 @@ from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
 
-AHEAD = 4  # orders planned for, the present one included
-RATIOS = (1.0, 0.85, 0.7, 0.5, 0.35, 0.2)
+ORDERS_PLANNED = 4  # orders planned for, the present one included
+EPSILON_RATIOS = (1.0, 0.85, 0.7, 0.5, 0.35, 0.2)
 EFFECT = 4.0
 
 
@@ -82,13 +82,13 @@ def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
 
 
 def expected_tests(order: int, now: int, edges: int, columns: int, last: int) -> list[float]:
-    """Tests of the orders from ``order`` (``now`` of them) to ``last``, at most ``AHEAD`` orders.
+    """Tests of the orders from ``order`` (``now`` of them) to ``last``, at most ``ORDERS_PLANNED`` orders.
 
     >>> expected_tests(0, 28, 28, 8, 6)
     [28.0, 70.0, 8.0, 8.0]
     """
     tests, left = [float(max(now, 1))], max(min(float(edges), columns), edges / 2)
-    for i in range(order + 1, min(last, order + AHEAD - 1) + 1):
+    for i in range(order + 1, min(last, order + ORDERS_PLANNED - 1) + 1):
         near = max(2 * left / columns - 1, 1.0)  # neighbours of an end, the other end left out
         tests.append(left * max(2 * _choose(near, i), 1.0))
         left = max(min(left, columns), left / 2)
@@ -109,7 +109,7 @@ def even_scale(tests: list[float], left: float, gaussian: bool) -> float:
 @lru_cache
 def _ratios(orders: int) -> NDArray[np.float64]:
     """e_i/e_0 for every choice on the grid, one row each."""
-    steps = np.array(list(product(RATIOS, repeat=orders - 1)), dtype=np.float64)
+    steps = np.array(list(product(EPSILON_RATIOS, repeat=orders - 1)), dtype=np.float64)
     return np.concatenate([np.ones((len(steps), 1)), np.cumprod(steps, axis=1)], axis=1)
 
 
@@ -131,7 +131,7 @@ def cost_now(tests: list[float], left: float, effect: float, gaussian: bool) -> 
 
 MARGIN = 0.1
 SHIFT = 1.0  # in standard deviations of the noise: smaller than for one look a pair, since edges are asked about often
-SPENT = 1e-6  # a smaller share of the total buys no answer worth having: the search ends
+MIN_SHARE = 1e-6  # a smaller share of the total buys no answer worth having: the search ends
 RELEASED = Released(ReleasedKind.NOISY_SCORES)
 
 
@@ -139,7 +139,7 @@ class NoisyTests:
     """Replies to batches with one noisy score each; plans at the first batch of an order."""
 
     def __init__(self, task: Task, margins: tuple[float, float]) -> None:
-        self._task, self._budget, self._margins = task, task.paid(), margins
+        self._task, self._budget, self._margins = task, task.private_budget(), margins
         self._scorer = scorer_for(task)
         self._gaussian = self._budget.total.rho > 0
         self._found = start(task.columns, task.known)  # what the answers so far leave: released
@@ -177,7 +177,7 @@ class NoisyTests:
     def _plan(self, order: int) -> None:
         """The mechanism of this order, from what is left."""
         left = self._budget.left_rho() if self._gaussian else self._budget.left_epsilon()
-        if left <= SPENT * (self._budget.total.rho if self._gaussian else self._budget.total.epsilon):
+        if left <= MIN_SHARE * (self._budget.total.rho if self._gaussian else self._budget.total.epsilon):
             self._mechanism = None
             return
         now = most_tests(order, self._found, self._task.known)
@@ -201,7 +201,7 @@ def run(task: Task, *, margins: tuple[float, float] = (MARGIN, MARGIN), stable: 
     tests = NoisyTests(task, (float(margins[0]), float(margins[1])))
     search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, tests)
-    unit = "rho" if task.paid().total.rho > 0 else "epsilon"
+    unit = "rho" if task.private_budget().total.rho > 0 else "epsilon"
     note = Note(NoteKind.TEST_COSTS, unit=unit, costs=list(tests.costs.items()))
     return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
 

@@ -43,10 +43,10 @@ from dpcausal.stats.evidence import Floats
 
 Choice = PermuteAndFlip | Exponential
 
-FAR = 1e9  # stands for "no limit on this side" in the count's score
-ORDERS = 3  # orders that calls are set aside for; later ones use what deletions left
-MOST_AT_ONCE = 200_000  # questions of one call, so that memory stays bounded
-SHIFT, LEAST = 2.0, 2.0  # in units of the choice's scale 2/epsilon
+UNLIMITED = 1e9  # stands for "no limit on this side" in the count's score
+ORDERS_RESERVED = 3  # orders that calls are set aside for; later ones use what deletions left
+MAX_QUESTIONS_PER_CALL = 200_000  # questions of one call, so that memory stays bounded
+SHIFT, MIN_INFORMATION = 2.0, 2.0  # in units of the choice's scale 2/epsilon
 RELEASED = Released(ReleasedKind.DELETIONS)
 
 
@@ -57,8 +57,8 @@ def count_scores(best: Floats) -> Floats:
     >>> count_scores(np.array([5.0, -3.0, 2.0])).tolist()
     [-5.0, -2.0, 2.0, -3.0]
     """
-    falling = np.sort(np.clip(best, -FAR, FAR))[::-1]
-    upper, lower = np.concatenate([[FAR], falling]), np.concatenate([falling, [-FAR]])
+    falling = np.sort(np.clip(best, -UNLIMITED, UNLIMITED))[::-1]
+    upper, lower = np.concatenate([[UNLIMITED], falling]), np.concatenate([falling, [-UNLIMITED]])
     scores: Floats = np.minimum(upper, -lower)
     return scores
 
@@ -79,7 +79,7 @@ class Choices:
     """Replies to batches, each a call: how many, then which."""
 
     def __init__(self, task: Task, choice: Choice) -> None:
-        self._budget, self._choice = task.paid(), choice
+        self._budget, self._choice = task.private_budget(), choice
         self._scorer = Scorer(task.counts, task.level, task.neighbours)
         self.scale = 2 / choice.epsilon
 
@@ -87,7 +87,7 @@ class Choices:
         """True for the chosen questions, False for the others; None where the budget ended."""
         if not self._budget.affords(self._choice.event("how many")):
             return None
-        scores = self._scorer.scores(batch, SHIFT * self.scale, LEAST * self.scale)
+        scores = self._scorer.scores(batch, SHIFT * self.scale, MIN_INFORMATION * self.scale)
         pairs = [(q.x, q.y) for q in batch]
         number = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
         place = np.array([number[pair] for pair in pairs])
@@ -107,7 +107,7 @@ class Choices:
         return answers
 
 
-def run(task: Task, *, orders: int = ORDERS) -> SearchOutcome:
+def run(task: Task, *, orders: int = ORDERS_RESERVED) -> SearchOutcome:
     """Discover; ``orders`` is the number of orders that a call for the count is set aside for."""
     if orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")
@@ -115,10 +115,14 @@ def run(task: Task, *, orders: int = ORDERS) -> SearchOutcome:
     most = deletable(task.columns, len(known.kept), len(known.left_out))
     if task.max_order is not None:
         orders = min(orders, task.max_order + 1)
-    choice = choice_for(task.paid().total, most + orders, task.neighbours)
+    choice = choice_for(task.private_budget().total, most + orders, task.neighbours)
     choices = Choices(task, choice)
     search = pc_search(
-        task.columns, known, max_order=task.max_order, ahead=max(1, MOST_AT_ONCE // most), stable=True
+        task.columns,
+        known,
+        max_order=task.max_order,
+        ahead=max(1, MAX_QUESTIONS_PER_CALL // most),
+        stable=True,
     )
     skeleton = drive(search, choices)
     note = Note(

@@ -35,13 +35,13 @@ from dpcausal.planning.measurement import first_sets, first_shares, joint_mechan
 from dpcausal.privacy.mechanisms.release import release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 
-AHEAD = 500  # sets of one edge asked about in one batch
-MOST_REPEATS = 10_000
+SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
+MAX_REPEATS = 10_000
 
 
 def start(task: Task) -> Measurer:
     """Measure what comes first: the joint table, or columns and pairs."""
-    budget = task.paid()
+    budget = task.private_budget()
     sizes = [column.size for column in task.counts.schema.values()]
     plan = plan_for(sizes, budget.total.epsilon, budget.total.rho, task.neighbours)
     if plan.joint:
@@ -63,20 +63,22 @@ def start(task: Task) -> Measurer:
 def search(measurer: Measurer) -> Skeleton:
     """The skeleton that these answers give."""
     task = measurer.task
-    return drive(pc_search(task.columns, task.known, max_order=task.max_order, ahead=AHEAD), measurer.answer)
+    return drive(
+        pc_search(task.columns, task.known, max_order=task.max_order, ahead=SETS_PER_BATCH), measurer.answer
+    )
 
 
 def run(task: Task, confidence: int = 0) -> SearchOutcome:
     """Measure, search, orient. ``confidence``: how often to repeat the search on noise drawn anew (0: not)."""
-    if checked_count(confidence, "confidence") > MOST_REPEATS:
-        raise InputError(f"confidence is told from at most {MOST_REPEATS:,} repeats, not {confidence:,}")
+    if checked_count(confidence, "confidence") > MAX_REPEATS:
+        raise InputError(f"confidence is told from at most {MAX_REPEATS:,} repeats, not {confidence:,}")
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
     skeleton = search(measurer)
     notes = [_measured_note(measurer)]
     if measurer.silent:
         notes.append(unanswered(measurer.silent))
-    arrows = not_colliders(skeleton, measurer.says, measurer.against, task.columns)
+    arrows = not_colliders(skeleton, measurer.decide, measurer.evidence_against, task.columns)
     again = None
     if confidence:
         with task.stage("repeating the search with more noise", confidence) as tick:

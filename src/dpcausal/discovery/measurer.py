@@ -13,7 +13,7 @@ p-value of B is larger than that of B and c; with c in between it is the other w
 sum of the differences of their logarithms, over all B of which one side separates a and b, says so; within ``margin``
 of zero the set that the search found decides.
 
-Cost: at most ``MOST_SETS`` questions a pair. References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014,
+Cost: at most ``MAX_COLLIDER_SETS`` questions a pair. References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014,
 section 4.2 (majority of sets).
 """
 
@@ -38,10 +38,10 @@ from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import Answers, Query, Skeleton
 from dpcausal.discovery.task import Task
 from dpcausal.planning.measurement import (
-    LAST_PART,
-    LEAST,
-    LOUDEST,
-    TRIPLES,
+    MAX_TRIPLE_NOISE_RATIO,
+    MIN_SE_BY_ORDER,
+    SHARE_OF_REST,
+    SHARE_TRIPLES,
     MeasurementPlan,
     components_mechanism,
     noise_variance,
@@ -51,7 +51,7 @@ from dpcausal.stats.components import Columns, interaction, sets_sensitivity
 from dpcausal.stats.measured_kernel import forms
 from dpcausal.stats.partial import PartialTest, partial_form, partial_test
 
-MOST_ORDER, MOST_SETS = 3, 200
+MAX_COLLIDER_ORDER, MAX_COLLIDER_SETS = 3, 200
 Given = tuple[int, ...]
 Says = Callable[[int, int, Given], bool | None]
 Against = Callable[[int, int, Given], float]
@@ -71,9 +71,9 @@ def not_colliders(
         sets: set[Given] = {tuple(sorted(place[z] for z in first))}
         for near in (skeleton.adjacent[a] - {b}, skeleton.adjacent[b] - {a}):
             numbers = sorted(place[z] for z in near)
-            for order in range(min(len(numbers), MOST_ORDER) + 1):
+            for order in range(min(len(numbers), MAX_COLLIDER_ORDER) + 1):
                 sets.update(combinations(numbers, order))
-        asked = sorted(sets, key=lambda given: (len(given), given))[:MOST_SETS]
+        asked = sorted(sets, key=lambda given: (len(given), given))[:MAX_COLLIDER_SETS]
         answers = {given: says(place[a], place[b], given) for given in asked}
         barred = set()
         for z in middles:
@@ -90,7 +90,7 @@ def not_colliders(
     return found
 
 
-MOST_BLOCKS = 1024  # cells of a conditioning set
+MAX_CONDITIONING_CELLS = 1024  # cells of a conditioning set
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Measurer:
         """Release components for this part of the budget."""
         tables, columns = self.tables, self.task.columns
         assert isinstance(tables, Components)
-        budget = self.task.paid()
+        budget = self.task.private_budget()
         total = budget.total.rho if self.plan.gaussian else budget.total.epsilon
         mechanism = components_mechanism(
             sets, tables.sizes, share * total, self.task.neighbours, gaussian=self.plan.gaussian
@@ -148,7 +148,7 @@ class Measurer:
         what = f"testing given {order} column{'' if order == 1 else 's'}{compile_note(*self._kernels(order))}"
         with self.task.stage(what, len(places)) as tick:
             for i, place in enumerate(places):
-                answer = self.says(*place)
+                answer = self.decide(*place)
                 found.append(False if answer else answer)
                 if answer:
                     other = best.get(place[:2])
@@ -161,26 +161,26 @@ class Measurer:
             found[i] = True
         return found
 
-    def says(self, x: int, y: int, given: Columns) -> bool | None:
+    def decide(self, x: int, y: int, given: Columns) -> bool | None:
         """Independent, dependent, or nothing (no information, or a table was not measured)."""
         if self.too_many(given) or self.tables.missing(x, y, given):
             return None
         test = self.test(x, y, given)
         if test.pvalue <= self.task.level:
             return False
-        return True if test.informative(LEAST[min(len(given), len(LEAST) - 1)]) else None
+        return True if test.informative(MIN_SE_BY_ORDER[min(len(given), len(MIN_SE_BY_ORDER) - 1)]) else None
 
     def _kernels(self, order: int) -> list[Any]:
         """What a test of this order runs through."""
         return [partial_form, forms] if order and not isinstance(self.tables, Components) else [partial_form]
 
     def _why_silent(self, x: int, y: int, given: Columns) -> OpenReason:
-        least = LEAST[min(len(given), len(LEAST) - 1)]
+        least = MIN_SE_BY_ORDER[min(len(given), len(MIN_SE_BY_ORDER) - 1)]
         return why_open(self.tables, x, y, given, too_many=self.too_many(given), least=least)
 
     def too_many(self, given: Columns) -> bool:
         """Whether the set has more cells than a test could use."""
-        return math.prod(self.tables.sizes[j] for j in given) > MOST_BLOCKS
+        return math.prod(self.tables.sizes[j] for j in given) > MAX_CONDITIONING_CELLS
 
     def test(self, x: int, y: int, given: Columns) -> PartialTest:
         """Kept until the next measurement."""
@@ -189,7 +189,7 @@ class Measurer:
             self._tests[key] = self.tables.test(x, y, given)
         return self._tests[key]
 
-    def against(self, x: int, y: int, given: Columns) -> float:
+    def evidence_against(self, x: int, y: int, given: Columns) -> float:
         """Evidence against independence: -log of the p-value."""
         return -math.log(max(self.test(x, y, given).pvalue, 1e-300))
 
@@ -203,10 +203,10 @@ class Measurer:
         Sets are ranked by the test with what is not measured taken as zero: by released values only.
         """
         lacking = [place for place in places if not self.too_many(place[2]) and self.tables.missing(*place)]
-        budget = self.task.paid()
+        budget = self.task.private_budget()
         order = max((len(place[2]) for place in lacking), default=0)
         left = budget.left_rho() / budget.total.rho if self.plan.gaussian else self._left_epsilon()
-        share = min(TRIPLES, left) if order == 2 else LAST_PART * left
+        share = min(SHARE_TRIPLES, left) if order == 2 else SHARE_OF_REST * left
         if not lacking or share < 0.01:
             self.skipped += len(lacking)
             return
@@ -229,19 +229,19 @@ class Measurer:
         self.skipped += sum(bool(self.tables.missing(*place)) for place in lacking)
 
     def _left_epsilon(self) -> float:
-        budget = self.task.paid()
+        budget = self.task.private_budget()
         return max(budget.left_epsilon() / budget.total.epsilon, 0.0)
 
     def _room(self, share: float) -> float:
-        """Squared sensitivity that this share can measure with noise of at most ``LOUDEST`` times that of pairs.
+        """Squared sensitivity that this share can measure with noise of at most ``MAX_TRIPLE_NOISE_RATIO`` times that of pairs.
 
         Or, where that is more, of the sampling error in a table of three columns of middling size.
         """
-        budget, tables = self.task.paid(), self.tables
+        budget, tables = self.task.private_budget(), self.tables
         assert isinstance(tables, Components)
         middling = math.exp(3.0 * float(np.mean(np.log(tables.sizes))))
         sampling = max(float(tables.values[()]), 1.0) / middling
-        variance = LOUDEST**2 * max(self.plan.pair_variance, sampling)
+        variance = MAX_TRIPLE_NOISE_RATIO**2 * max(self.plan.pair_variance, sampling)
         if self.plan.gaussian:
             return 2.0 * share * budget.total.rho * variance
         reach = share * budget.total.epsilon * math.sqrt(variance / 2.0)
@@ -260,7 +260,7 @@ def why_open(
         return OpenReason.TOO_MANY_CELLS
     if tables.missing(x, y, given):
         return OpenReason.NOT_MEASURED
-    xs, ys = tables.against(x, given), tables.against(y, given)
+    xs, ys = tables.cross_table(x, given), tables.cross_table(y, given)
     none = np.zeros((xs.shape[1], xs.shape[1]))
-    exact = partial_test(tables.against(x, (y,)), xs, ys, 0.0, none, none, none)
+    exact = partial_test(tables.cross_table(x, (y,)), xs, ys, 0.0, none, none, none)
     return OpenReason.NOISE if exact.informative(least) else OpenReason.TOO_FEW_ROWS

@@ -10,7 +10,7 @@ linear models; more see functions of one column each, added up. With columns giv
 enters as itself are used (unless noise is larger than what that could change): if x = f(z) + error its regression is
 right, whatever that of cos(x) is. By default as many (0 to 3) as the noise leaves room for.
 
-**Guarantee** (epsilon, delta)-DP: two events, fixed in advance. ``SHARE`` of the budget chooses the length rows are
+**Guarantee** (epsilon, delta)-DP: two events, fixed in advance. ``REACH_SHARE`` of the budget chooses the length rows are
 shrunk to (exponential mechanism on a public grid; option ``reach`` gives it instead), the rest pays for M (Gaussian
 noise with a delta, else Laplace). **Cost** O(n p^2), then O(q^3) a question: a million rows of 10 columns in seconds.
 
@@ -44,7 +44,7 @@ from dpcausal.stats.moments import MomentTest, moment_sensitivity, packed, parti
 
 Floats = NDArray[np.float64]
 
-LINEAR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
+LINEAR_FACTOR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
 
 
 def width(schema: Schema, name: str, harmonics: int) -> int:
@@ -55,7 +55,9 @@ def width(schema: Schema, name: str, harmonics: int) -> int:
 
 def longest(schema: Schema, harmonics: int) -> float:
     """The largest squared length of a row's features: public."""
-    return float(sum(LINEAR**2 + harmonics if isinstance(c, Numeric) else 1.0 for c in schema.values()))
+    return float(
+        sum(LINEAR_FACTOR**2 + harmonics if isinstance(c, Numeric) else 1.0 for c in schema.values())
+    )
 
 
 @proved("moments.proof.md")
@@ -65,7 +67,7 @@ def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
     for name, column in rows.schema.items():
         if isinstance(column, Numeric):
             t = 2 * (rows.values[name][start:stop] - column.lower) / (column.upper - column.lower) - 1
-            parts.append(LINEAR * t[:, None])
+            parts.append(LINEAR_FACTOR * t[:, None])
             for k in range(1, harmonics + 1):
                 parts += [np.cos(2 * k * math.pi * t)[:, None], np.sin(2 * k * math.pi * t)[:, None]]
         else:
@@ -73,15 +75,15 @@ def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
     return np.hstack(parts)
 
 
-SHARE = 0.05  # of the budget, to choose the reach
-LEAST_SHRUNK, MOST_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
-TYPICAL = 0.4  # variance of a cosine of such a column
-NOISY = 0.03  # harmonics are added while noise stays below this share of it ...
-DROWNED = 0.1  # ... and none is used where it is above this one
-MOST_HARMONICS = 3
-FAINT = 0.01  # below this share noise no longer hides what a regression of cos(x) gets wrong
-GRID = 32
-CHUNK = 1 << 15
+REACH_SHARE = 0.05  # of the budget, to choose the reach
+MIN_SHRUNK, MAX_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
+TYPICAL_VARIANCE = 0.4  # variance of a cosine of such a column
+MAX_NOISE_TO_ADD = 0.03  # harmonics are added while noise stays below this share of it ...
+MAX_NOISE_TO_USE = 0.1  # ... and none is used where it is above this one
+MAX_HARMONICS = 3
+MIN_NOISE_FOR_ALL = 0.01  # below this share noise no longer hides what a regression of cos(x) gets wrong
+REACH_GRID = 32
+ROWS_PER_CHUNK = 1 << 15
 ROOT_HALF = math.sqrt(0.5)
 
 
@@ -108,7 +110,7 @@ class Moments:
             return MomentTest(0.0, 1.0, 0, True)
         z = [0, *(place for name in question.given for place in self._places[name])]
         kept = None
-        if question.given and self.noise < FAINT * TYPICAL * self.n:
+        if question.given and self.noise < MIN_NOISE_FOR_ALL * TYPICAL_VARIANCE * self.n:
             kept = self._main[question.x][:, None] | self._main[question.y][None, :]
         return partial_test(self.matrix, x, y, z, self.n, self.noise, kept)
 
@@ -118,8 +120,8 @@ def sums(rows: Dataset, harmonics: int, constant: float, reach: float) -> Floats
     """M of all rows. Not private: for a mechanism, or for ``pc``."""
     size = 1 + sum(width(rows.schema, name, harmonics) for name in rows.schema)
     total = np.zeros((size, size))
-    for start in range(0, rows.n, CHUNK):
-        stop = min(start + CHUNK, rows.n)
+    for start in range(0, rows.n, ROWS_PER_CHUNK):
+        stop = min(start + ROWS_PER_CHUNK, rows.n)
         h = shrunk(features(rows, harmonics, start, stop), reach)
         f = np.hstack([np.full((stop - start, 1), constant), h])
         total += f.T @ f
@@ -130,17 +132,17 @@ def sums(rows: Dataset, harmonics: int, constant: float, reach: float) -> Floats
 def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float) -> float:
     """A private choice of a length that most rows do not pass."""
     most = longest(rows.schema, harmonics)
-    grid = most * np.geomspace(1 / 256, 1.0, GRID)
-    counts = np.zeros(GRID)
-    for start in range(0, rows.n, CHUNK):
-        h = features(rows, harmonics, start, min(start + CHUNK, rows.n))
+    grid = most * np.geomspace(1 / 256, 1.0, REACH_GRID)
+    counts = np.zeros(REACH_GRID)
+    for start in range(0, rows.n, ROWS_PER_CHUNK):
+        h = features(rows, harmonics, start, min(start + ROWS_PER_CHUNK, rows.n))
         lengths = np.sort(np.einsum("ij,ij->i", h, h))
         counts += np.searchsorted(lengths, grid, side="right")
     wanted = 30 / (epsilon * task.n) if task.n else 0.02
-    beyond = min(max(wanted, LEAST_SHRUNK), MOST_SHRUNK)
+    beyond = min(max(wanted, MIN_SHRUNK), MAX_SHRUNK)
     scores = -np.abs(beyond * counts - (1 - beyond) * (rows.n - counts))
     choice = Exponential(sensitivity=1.0, epsilon=epsilon, neighbours=task.neighbours)
-    return math.sqrt(float(grid[release(choice, task.paid(), "reach", scores)]))
+    return math.sqrt(float(grid[release(choice, task.private_budget(), "reach", scores)]))
 
 
 def _rows(task: Task) -> Dataset:
@@ -160,11 +162,11 @@ def _plan(task: Task, rho: float, epsilon: float, harmonics: int | None, n: int 
             raise InputError(f"harmonics must lie between 0 and 8, not {harmonics!r}")
         return harmonics
     best = 1
-    for more in range(1, MOST_HARMONICS + 1):
+    for more in range(1, MAX_HARMONICS + 1):
         share = _noise_share(task, rho, epsilon, more, n) if n is not None else 0.05
-        if more == 1 and share > DROWNED:
+        if more == 1 and share > MAX_NOISE_TO_USE:
             return 0
-        if more > 1 and share <= NOISY:
+        if more > 1 and share <= MAX_NOISE_TO_ADD:
             best = more
     return best
 
@@ -176,18 +178,18 @@ def _noise_share(task: Task, rho: float, epsilon: float, harmonics: int, n: int)
     length = sum(0.5 + harmonics if isinstance(column, Numeric) else 1.0 for column in schema.values())
     moved = moment_sensitivity(task.neighbours, math.sqrt(length) / 2, math.sqrt(length))
     noise = ROOT_HALF * moved / math.sqrt(2 * rho) if rho > 0 else ROOT_HALF * moved * size / epsilon
-    return noise / (TYPICAL * max(n, 1))
+    return noise / (TYPICAL_VARIANCE * max(n, 1))
 
 
 @proved("moments.proof.md")
 def measure(task: Task, harmonics: int | None = None, reach: float | None = None) -> tuple[Moments, int]:
     """Charge the budget and release M."""
-    rows, budget = _rows(task), task.paid()
+    rows, budget = _rows(task), task.private_budget()
     rho, epsilon = budget.total.rho, budget.total.epsilon
     used = _plan(task, rho, epsilon, harmonics, task.n)
-    left = 1.0 if reach is not None else 1.0 - SHARE
+    left = 1.0 if reach is not None else 1.0 - REACH_SHARE
     if reach is None:
-        spent = math.sqrt(8 * SHARE * rho) if rho > 0 else SHARE * epsilon
+        spent = math.sqrt(8 * REACH_SHARE * rho) if rho > 0 else REACH_SHARE * epsilon
         reach = _reach(task, rows, used, min(spent, epsilon) * (1 - 1e-12))
     constant = reach / 2
     size = 1 + sum(width(rows.schema, name, used) for name in rows.schema)
@@ -239,7 +241,7 @@ def search(task: Task, moments: Moments, stable: bool = True) -> tuple[SearchOut
     return SearchOutcome(skeleton, ()), silent
 
 
-def classical(task: Task, harmonics: int = MOST_HARMONICS, stable: bool = True) -> SearchOutcome:
+def classical(task: Task, harmonics: int = MAX_HARMONICS, stable: bool = True) -> SearchOutcome:
     """The same without noise, for ``method="pc", test="moments"``: not private."""
     rows = _rows(task)
     matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)))

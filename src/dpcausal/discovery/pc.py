@@ -23,7 +23,7 @@ from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
 from dpcausal.discovery.tests import TestAnswers
 from dpcausal.planning.choice import mostly_numbers
 
-AHEAD = 8
+SETS_PER_BATCH = 8
 
 
 def run(task: Task, *, test: str | None = None, stable: bool = True, **options: Any) -> SearchOutcome:
@@ -62,7 +62,11 @@ def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> 
         ]
 
     search = pc_search(
-        task.columns, task.known, max_order=task.max_order, stable=stable, ahead=AHEAD if stable else 1
+        task.columns,
+        task.known,
+        max_order=task.max_order,
+        stable=stable,
+        ahead=SETS_PER_BATCH if stable else 1,
     )
     return drive(search, answer, task.stage if stable else silent)
 

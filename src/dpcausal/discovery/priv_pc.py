@@ -49,7 +49,7 @@ class SieveAnswers:
     """Replies to batches: starts rounds while the budget affords them, then ends the search."""
 
     def __init__(self, task: Task, design: SieveDesign, on: On = "values") -> None:
-        self._task, self._budget, self._design = task, task.paid(), design
+        self._task, self._budget, self._design = task, task.private_budget(), design
         sampled = design.mechanism.subsample is not None
         self._scorer = scorer_for(task, "table" if sampled else on)
         self._sieve_scorer = self._scorer
@@ -121,7 +121,7 @@ def run(
     ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal". ``on="table"`` (and
     every subsample) asks the declared bins of numeric columns instead of their values (``value_scores.py``).
     """
-    known, total = task.known, task.paid().total
+    known, total = task.known, task.private_budget().total
     most = deletable(task.columns, len(known.kept), len(known.left_out))
     if hits is not None and hits < 1:
         raise InputError(f"hits must be at least 1, not {hits}")

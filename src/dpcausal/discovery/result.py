@@ -19,7 +19,7 @@ from dpcausal.discovery.knowledge import Knowledge, Pair, declared
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.reach import Reach
 
-NEARLY_ALL = 0.9  # of the edges: from here on the number of edges says how little was learned
+UNTESTED_SHARE = 0.9  # of the edges: from here on the number of edges says how little was learned
 
 
 class Verdict(StrEnum):
@@ -100,11 +100,11 @@ class DiscoveryResult:
         """How much the search could decide."""
         edges = self.graph.skeleton - self.known.kept
         left = len(self.untested & edges)
-        if not left or left < NEARLY_ALL * len(edges):
+        if not left or left < UNTESTED_SHARE * len(edges):
             return Verdict.DECIDED
         columns = len(self.graph.nodes)
         pairs = columns * (columns - 1) // 2 - len(self.known.kept | self.known.left_out)
-        if len(edges) >= NEARLY_ALL * pairs:
+        if len(edges) >= UNTESTED_SHARE * pairs:
             return Verdict.NOTHING_DECIDED
         return Verdict.NO_EDGE_TESTED if left == len(edges) else Verdict.HARDLY_ANY_TESTED
 

@@ -36,7 +36,7 @@ class SvtAnswers:
     """Replies to batches: starts sessions while the budget affords them, then ends the search."""
 
     def __init__(self, task: Task, design: SparseVectorDesign, on: On = "values") -> None:
-        self._budget, self._design = task.paid(), design
+        self._budget, self._design = task.private_budget(), design
         self._scorer = scorer_for(task, on)
         self._session: SparseVectorSession | None = None
 
@@ -70,7 +70,7 @@ def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On
     A smaller number means less noise, and edges beyond it stay untested. It must be chosen from public knowledge.
     ``on="table"`` asks the declared bins of numeric columns instead of their values (``value_scores.py``).
     """
-    known, budget = task.known, task.paid()
+    known, budget = task.known, task.private_budget()
     most = deletable(task.columns, len(known.kept), len(known.left_out))
     if positives is not None and positives < 1:
         raise InputError(f"positives must be at least 1, not {positives}")

@@ -43,7 +43,7 @@ class Task:
         """The public number of rows; None under add-remove, where it is protected."""
         return self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
 
-    def paid(self) -> Budget:
+    def private_budget(self) -> Budget:
         """The budget of a private driver."""
         if self.budget is None:
             raise InputError("this method is private: give it an epsilon, or use method='pc'")

@@ -63,7 +63,7 @@ class TestAnswers:
             try:
                 answers.append(self._session(question).ask(*question).independent)
             except BudgetError:
-                if not self._task.paid().events:
+                if not self._task.private_budget().events:
                     raise
                 break
         return answers + [None] * (len(batch) - len(answers)) if answers else None
@@ -100,7 +100,7 @@ def run(
     task: Task, *, test: str = "auto", test_epsilon: float | None = None, stable: bool = True, **options: Any
 ) -> SearchOutcome:
     """Discover; ``test_epsilon`` is what one test costs. Other options go to the test."""
-    budget, known = task.paid(), task.known
+    budget, known = task.private_budget(), task.known
     if test == "crt":
         raise InputError("crt needs a law for every column given every set: it can't drive a search")
     pairs = deletable(task.columns, len(known.kept), len(known.left_out))

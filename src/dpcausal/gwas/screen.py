@@ -86,7 +86,7 @@ class Screen(ScreenPlan):
         alleles = counts.alleles()
         plan, risk = self, 0.0
         if self.freq_share:
-            plan, risk = self._bought(*alleles, budget), RISK * self.level
+            plan, risk = self._with_released_floor(*alleles, budget), RISK * self.level
         values = plan.score(*alleles)
         hits, asked = (
             plan._svt(counts, values, known, budget)
@@ -106,7 +106,7 @@ class Screen(ScreenPlan):
             tuple(hits), self.method, self.statistic, self.snps, asked, full, self.level, statement
         )
 
-    def _bought(self, c11: ArrayLike, c10: ArrayLike, budget: Budget) -> Screen:
+    def _with_released_floor(self, c11: ArrayLike, c10: ArrayLike, budget: Budget) -> Screen:
         """The plan for what is left of epsilon and of the level, with a floor of allele counts."""
         n = 2 * (self.cases + self.controls)
         noisy = float(

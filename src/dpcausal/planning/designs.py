@@ -3,7 +3,7 @@
 - **joint**: one table over all columns takes the whole budget (``discovery/measured_plan.py`` says when). A margin that
   sums m of its cells has m times the variance of one.
 - **components**: all single columns and pairs first, which answer orders 0 and 1; for every further order m the
-  interactions of m + 1 columns that its questions need. How many depends on the graph: ``EACH`` a column are assumed,
+  interactions of m + 1 columns that its questions need. How many depends on the graph: ``SETS_PER_COLUMN`` a column are assumed,
   fewer where there are not so many or the driver would not measure so many (its noise may not pass a bound). T
   interactions of squared l2 sensitivity D^2 have variance T D^2/(2 rho) in every direction (Gaussian), of l1
   sensitivity D 2 (T D/epsilon)^2 (Laplace).
@@ -33,11 +33,11 @@ from scipy.special import ndtri
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.planning.measurement import (
-    LAST_PART,
-    LEAST,
-    LOUDEST,
-    PAIRS,
-    TRIPLES,
+    MAX_TRIPLE_NOISE_RATIO,
+    MIN_SE_BY_ORDER,
+    SHARE_OF_REST,
+    SHARE_PAIRS,
+    SHARE_TRIPLES,
     MeasurementPlan,
     components_mechanism,
     first_sets,
@@ -53,13 +53,13 @@ from dpcausal.privacy.accounting.filter import Filter
 from dpcausal.stats.components import component_absolute, component_sensitivity
 from dpcausal.stats.evidence import score_sensitivity
 
-LEAST_SHARE = 0.01  # of the budget, below which no more is measured
-EACH = 12
+MIN_SHARE = 0.01  # of the budget, below which no more is measured
+SETS_PER_COLUMN = 12
 
 
 def least_free(order: int) -> float:
     """Standard errors that the rows free to differ must be worth before the driver says "independent"."""
-    return float(LEAST[min(order, len(LEAST) - 1)])
+    return float(MIN_SE_BY_ORDER[min(order, len(MIN_SE_BY_ORDER) - 1)])
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,14 @@ class NoiseDesign:
     def share(self, order: int) -> float:
         """Part of the budget that is left for the tables of that order."""
         if self.joint or order < 2:
-            return 1.0 if self.joint else PAIRS
+            return 1.0 if self.joint else SHARE_PAIRS
         if order == 2:
-            return TRIPLES
-        left = 1.0 - PAIRS - TRIPLES
+            return SHARE_TRIPLES
+        left = 1.0 - SHARE_PAIRS - SHARE_TRIPLES
         for _ in range(order - 3):
-            left *= 1.0 - LAST_PART
-        share = LAST_PART * left
-        return share if share >= LEAST_SHARE else 0.0
+            left *= 1.0 - SHARE_OF_REST
+        share = SHARE_OF_REST * left
+        return share if share >= MIN_SHARE else 0.0
 
     @cached_property
     def _numbers(self) -> list[int | None]:
@@ -161,14 +161,16 @@ class NoiseDesign:
         d, ranked = len(self.sizes), sorted(self.sizes)
         start = (d - order - 1) // 2
         typical = ranked[start : start + order + 1]
-        loud = LOUDEST * math.sqrt(max(self.plan.pair_variance, self.rows / math.prod(typical)))
+        loud = MAX_TRIPLE_NOISE_RATIO * math.sqrt(
+            max(self.plan.pair_variance, self.rows / math.prod(typical))
+        )
         if self.plan.gaussian:
             room = 2 * self.share(order) * self.rho * loud**2
             most = room / component_sensitivity(typical, self.neighbours)
         else:
             room = self.share(order) * self.epsilon * loud / math.sqrt(2)
             most = room / component_absolute(typical, self.neighbours)
-        return max(1, min(math.comb(d, order + 1), EACH * d, int(most)))
+        return max(1, min(math.comb(d, order + 1), SETS_PER_COLUMN * d, int(most)))
 
     def words(self, last: int) -> str:
         """What will be measured, in one line."""
@@ -183,7 +185,7 @@ class NoiseDesign:
         return ", then ".join([f"all columns and pairs with {self.law} noise (orders 0 and 1)", *more])
 
 
-MOST_LEVELS_SPLIT = 5
+MAX_LEVELS_ALL_SPLITS = 5
 
 
 def chosen(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:
@@ -197,7 +199,7 @@ def chosen(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> 
 
 def _splits(size: int) -> int:
     """How many two-way splits of unordered levels are looked at."""
-    return size if size > MOST_LEVELS_SPLIT else 2 ** (size - 1) - 1
+    return size if size > MAX_LEVELS_ALL_SPLITS else 2 ** (size - 1) - 1
 
 
 def least_kept(
@@ -228,7 +230,7 @@ def least_kept(
     return high
 
 
-LEAST_EPSILON, MOST_EPSILON, A_DECADE = (
+MIN_EPSILON, MAX_EPSILON, STEPS_PER_DECADE = (
     1e-4,
     1e4,
     200,
@@ -348,17 +350,17 @@ def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
         return None
 
     def found(step: int) -> bool:
-        tried = design.with_epsilon(10.0 ** (step / A_DECADE))
+        tried = design.with_epsilon(10.0 ** (step / STEPS_PER_DECADE))
         table = expected(tried, order, "typical", aim)
         return power_of(table, aim.effect, aim.level) >= aim.power and answers(tried, order, table)
 
-    low, high = (round(A_DECADE * math.log10(end)) for end in (LEAST_EPSILON, MOST_EPSILON))
+    low, high = (round(STEPS_PER_DECADE * math.log10(end)) for end in (MIN_EPSILON, MAX_EPSILON))
     if not found(high):
         return None
     while high > low + 1:
         middle = (low + high) // 2
         low, high = (low, middle) if found(middle) else (middle, high)
-    epsilon = 10.0 ** (high / A_DECADE)
+    epsilon = 10.0 ** (high / STEPS_PER_DECADE)
     unit = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
     return float(f"{math.ceil(epsilon / unit) * unit:.2g}")
 

@@ -2,11 +2,11 @@
 
 **Joint or components.** A joint table of m cells has the same noise in every cell, and a pair sums m/(r c) of them.
 Components measure all single columns and pairs, then triples and more where the search wants them. The joint table
-answers every question, so it is taken unless a pair would have more than ``WORTH`` times the noise variance.
+answers every question, so it is taken unless a pair would have more than ``MAX_JOINT_VARIANCE_RATIO`` times the noise variance.
 
 **Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
 
-**Shares** of the components: ``PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``TRIPLES`` for order 2,
+**Shares** of the components: ``SHARE_PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``SHARE_TRIPLES`` for order 2,
 the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what they are worth
 (their sensitivity times how much of their noise a test sees): the least total variance for a given rho.
 """
@@ -26,17 +26,27 @@ from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.stats.components import STEP, Columns, sets_sensitivity
 
-MOST_CELLS = 1 << 18
-
-
-WORTH = 2.0
-
-
-PAIRS, TRIPLES = 0.5, 0.35
-
-
-SEEN = {0: 0.1, 1: 0.4, 2: 1.0}  # part of the noise of a total, a column, a pair that a test sees, about
-
+# Settings of ``measured``, chosen on random networks.
+MAX_JOINT_CELLS = 1 << 18  # cells of the joint table, at most
+MAX_JOINT_VARIANCE_RATIO = (
+    2.0  # noise variance of a pair from the joint table over that from components, at most
+)
+SHARE_PAIRS, SHARE_TRIPLES = (
+    0.5,
+    0.35,
+)  # of the budget: columns and pairs (orders 0 and 1), tables for order 2
+SHARE_OF_REST = 0.9  # of what is left, measured at each order past the second
+NOISE_SEEN_BY_TEST = {
+    0: 0.1,
+    1: 0.4,
+    2: 1.0,
+}  # part of the noise of a total, a column, a pair that a test sees, about
+MAX_TRIPLE_NOISE_RATIO = 2.0  # noise of triples over noise of pairs, at most
+# Standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise that
+# only dampens a dependence must not delete it.
+MIN_SE_BY_ORDER = (6.0, 6.0, 12.0, 50.0, 100.0)
+SMALL_DELTA = 1e-6  # the delta that a budget without one is compared with
+NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a warning
 
 Noise = Laplace | Gaussian
 
@@ -92,12 +102,12 @@ def first_sets(columns: int, neighbours: Neighbours) -> list[tuple[str, list[Col
 
 
 def first_shares(sizes: Sequence[int], neighbours: Neighbours) -> list[float]:
-    """Shares of the budget for ``first_sets``, adding up to ``PAIRS``."""
+    """Shares of the budget for ``first_sets``, adding up to ``SHARE_PAIRS``."""
     worth = [
-        math.sqrt(SEEN[len(sets[0])] * sets_sensitivity(sets, sizes, neighbours))
+        math.sqrt(NOISE_SEEN_BY_TEST[len(sets[0])] * sets_sensitivity(sets, sizes, neighbours))
         for _, sets in first_sets(len(sizes), neighbours)
     ]
-    return [PAIRS * part / math.fsum(worth) for part in worth]
+    return [SHARE_PAIRS * part / math.fsum(worth) for part in worth]
 
 
 def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neighbours) -> MeasurementPlan:
@@ -110,28 +120,11 @@ def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neigh
         total = rho if gaussian else epsilon
         parts = components_mechanism(pairs, sizes, share * total, neighbours, gaussian=gaussian)
         found.append(MeasurementPlan(False, gaussian, noise_variance(parts)))
-        if cells <= MOST_CELLS:
+        if cells <= MAX_JOINT_CELLS:
             cell = noise_variance(joint_mechanism(cells, total, neighbours, gaussian=gaussian))
             summed = math.fsum(cells / (sizes[i] * sizes[j]) for i, j in pairs) / len(pairs)
             found.append(MeasurementPlan(True, gaussian, cell * summed))
-    return min(found, key=lambda plan: plan.pair_variance / (WORTH if plan.joint else 1.0))
-
-
-# standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise
-# that only dampens a dependence must not delete it
-LEAST = (6.0, 6.0, 12.0, 50.0, 100.0)
-
-
-LOUDEST = 2.0  # noise of triples over noise of pairs, at most
-
-
-LAST_PART = 0.9  # of what is left, measured at each order past the second
-
-
-SMALL_DELTA = 1e-6  # the delta that a budget without one is compared with
-
-
-NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a warning
+    return min(found, key=lambda plan: plan.pair_variance / (MAX_JOINT_VARIANCE_RATIO if plan.joint else 1.0))
 
 
 def noise_without_delta(sizes: Sequence[int], epsilon: float, neighbours: Neighbours) -> float:

@@ -29,8 +29,8 @@ from dpcausal.planning.designs import Aim, NoiseDesign, OrderPlan, chosen, order
 from dpcausal.planning.power import least_dependence
 from dpcausal.privacy.accounting.filter import check_total
 
-MOST_ORDERS = 5  # shown unless more are asked for
-MOST_BLOCKS = 2048
+DEFAULT_ORDERS = 5  # shown unless more are asked for
+MAX_CONDITIONING_CELLS = 2048
 MEASURE = (
     "Cohen's w in every block of the table: sqrt(chi2/n); the correlation phi where x and y have two levels"
 )
@@ -166,7 +166,7 @@ def plan(
     highest = len(sizes) - 2
     if max_order is not None:
         max_order = checked_count(max_order, "max_order")
-    last = min(highest, MOST_ORDERS - 1 if max_order is None else max_order)
+    last = min(highest, DEFAULT_ORDERS - 1 if max_order is None else max_order)
     _check_blocks(sizes, last, aim.pair)
     design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation)
     sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
@@ -196,10 +196,10 @@ def _coarser(
 def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:
     ways = (places_of(sizes, last, which, pair)[2:] for which in ("typical", "largest"))
     cells = max(math.prod(sizes[j] for j in given) for given in ways)
-    if cells > MOST_BLOCKS:
+    if cells > MAX_CONDITIONING_CELLS:
         raise InputError(
             f"order {last} has up to {cells:,} conditioning cells: plan with a max_order that has at most "
-            f"{MOST_BLOCKS:,}"
+            f"{MAX_CONDITIONING_CELLS:,}"
         )
 
 

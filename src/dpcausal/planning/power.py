@@ -5,7 +5,7 @@ the noise that the budget allows: its form, at a dependence of w, is then the no
 the plan has no formula of its own for noise and can't drift from the test. The form grows with w^2; ``worth`` is the
 form at w = 1: the number of rows that would show as much if there were no noise. The test learns the margins of the
 conditioning cells from noisy tables, and reckons with more variance where they are small: so the margins get noise
-too, of ``DRAWS`` patterns that are always the same, and the mean over them is taken.
+too, of ``NOISE_PATTERNS`` patterns that are always the same, and the mean over them is taken.
 
 **Dependence** is w = sqrt(sum (p_ij - p_i q_j)^2/(p_i q_j)) within every conditioning cell: Cohen's w, sqrt(chi2/n).
 For two levels each it is the correlation phi, in general sqrt(min(r, c) - 1) times Cramer's V; the mutual
@@ -61,10 +61,10 @@ from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subse
 
 Floats = NDArray[np.float64]
 Variance = Callable[[tuple[int, ...]], float]
-DRAWS = 12
+NOISE_PATTERNS = 12
 
 
-def silence(sizes: tuple[int, ...]) -> float:
+def no_noise(sizes: tuple[int, ...]) -> float:
     """No noise."""
     return 0.0
 
@@ -135,7 +135,7 @@ class Expected:
     y: int
     given: tuple[int, ...] = ()
     share: float | None = None
-    variance: Variance = silence
+    variance: Variance = no_noise
     whole: bool = False
 
     @property
@@ -165,12 +165,12 @@ class Expected:
         for size in self.given:
             blocks = np.multiply.outer(blocks, margin(size, self.share)).ravel()
         exact = [self.rows * np.outer(margin(sizes[end], self.share), blocks) for end in (0, 1)]
-        if self.variance is silence:
+        if self.variance is no_noise:
             return [(exact[0], exact[1])]
         components = [columns for columns in subsets(len(sizes)) if not {0, 1} <= set(columns)]
         spread = {one: math.sqrt(self.variance(tuple(sizes[j] for j in one))) for one in components}
         found = []
-        for draw in range(DRAWS):
+        for draw in range(NOISE_PATTERNS):
             noise = {
                 one: spread[one] * pattern(97 * draw + i, tuple(sizes[j] for j in one))
                 for i, one in enumerate(components)
@@ -267,7 +267,7 @@ def omnibus(
     return degrees, degrees * mean / math.prod(strength.shape[1:])
 
 
-FARTHEST = 1e5
+MAX_NONCENTRALITY = 1e5
 
 
 @lru_cache(maxsize=1024)
@@ -292,10 +292,10 @@ def power(level: float, pooled: float, both: float, shift: float, rest_shift: fl
     """
     rest = both - pooled
     if rest < 1e-6:
-        return float(1 - chndtr(chdtri(pooled, level), pooled, min(shift, FARTHEST)))
+        return float(1 - chndtr(chdtri(pooled, level), pooled, min(shift, MAX_NONCENTRALITY)))
     y, x = cut(level, pooled, both)
-    below = chndtr(y, rest, min(rest_shift, FARTHEST))
-    rejects = 1 - chndtr(x, pooled, min(shift, FARTHEST))
+    below = chndtr(y, rest, min(rest_shift, MAX_NONCENTRALITY))
+    rejects = 1 - chndtr(x, pooled, min(shift, MAX_NONCENTRALITY))
     inside = float(np.diff(below) @ (rejects[1:] + rejects[:-1]) / 2)
     return inside + float((1 - below[-1]) * rejects[-1])
 
@@ -337,7 +337,10 @@ def least_dependence(table: Expected, level: float, wanted: float = 0.8, *, alik
     if unit <= 0.0:
         return math.inf
     low, high = 0.0, 16.0
-    while power(level, pooled, both, high * shift / unit, high * rest / unit) < wanted and high < FARTHEST:
+    while (
+        power(level, pooled, both, high * shift / unit, high * rest / unit) < wanted
+        and high < MAX_NONCENTRALITY
+    ):
         high *= 2
     for _ in range(25):
         middle = (low + high) / 2

@@ -12,7 +12,7 @@ from dpcausal.planning.power import least_dependence
 
 POWER = 0.8  # with which the smallest dependence is found
 EFFECT = 0.1  # a plan asks for one; the smallest dependence does not depend on it
-MOST_CELLS = 4096  # of three columns, for a plan in a moment
+MAX_TRIPLE_CELLS = 4096  # of three columns, for a plan in a moment
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def reach(
     Which tables higher orders have depends on the search. **Cost** about a tenth of a second.
     """
     usable = tuple(size for size in sizes if size > 1)
-    if rows < 1 or len(usable) < 3 or math.prod(sorted(usable)[-3:]) > MOST_CELLS:
+    if rows < 1 or len(usable) < 3 or math.prod(sorted(usable)[-3:]) > MAX_TRIPLE_CELLS:
         return None
     design = NoiseDesign(usable, rows, epsilon, delta, neighbours)
     aim = Aim(rows, level, POWER, EFFECT, None)

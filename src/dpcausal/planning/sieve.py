@@ -28,7 +28,11 @@ from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVector
 
-RARE = 0.01
+FALSE_HIT_RATE = 0.01  # of a false hit at the resolution
+SHARE = 0.5  # of the budget that goes to the sieve, unless said otherwise
+SMALLEST_SHARE_OF_ROWS = 20  # the optimal subsample is at least n/20, as in [1]
+ROUNDING = 1 - 1e-12  # keeps a sum of shares within the total
+LAPLACE_SHIFT, GAUSSIAN_SHIFT = 3.0, 2.0  # of an examination, in scales of its noise
 
 
 @dataclass(frozen=True)
@@ -102,21 +106,12 @@ def resolution(false_hit: Callable[[float], float]) -> float:
     4.605
     """
     low, high = 0.0, 1.0
-    while false_hit(high) > RARE and high < 1e18:
+    while false_hit(high) > FALSE_HIT_RATE and high < 1e18:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if false_hit(middle) > RARE else (low, middle)
+        low, high = (middle, high) if false_hit(middle) > FALSE_HIT_RATE else (low, middle)
     return high
-
-
-SHARE = 0.5
-
-
-SMALLEST_SHARE_OF_ROWS = 20  # the optimal subsample is at least n/20, as in [1]
-
-
-ROUNDING = 1 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -222,6 +217,3 @@ def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[Spars
         rounds = SparseVector(sensitivity=1.0, epsilon=each, neighbours=neighbours)
         found.append(SparseVectorDesign(rounds, positives, renewed=True))
     return found
-
-
-LAPLACE_SHIFT, GAUSSIAN_SHIFT = 3.0, 2.0

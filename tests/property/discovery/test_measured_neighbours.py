@@ -74,7 +74,7 @@ def worst(relation: dc.Neighbours, delta: float, monkeypatch: pytest.MonkeyPatch
 def test_no_neighbour_moves_more_than_the_sensitivity(
     relation: dc.Neighbours, delta: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpcausal.planning.measurement.MOST_CELLS", 1)  # components, whatever is better
+    monkeypatch.setattr("dpcausal.planning.measurement.MAX_JOINT_CELLS", 1)  # components, whatever is better
     ratios = worst(relation, delta, monkeypatch)
     assert len(ratios) == 3 + (relation is dc.Neighbours.ADD_REMOVE)
     assert max(ratios) <= 1.0

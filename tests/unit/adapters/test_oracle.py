@@ -17,9 +17,9 @@ def test_each_unordered_question_is_paid_once() -> None:
     oracle = PrivateOracle(DATA, epsilon=1.0, questions=10)
     first = oracle.ask("asia", "dysp", ["smoke", "lung"])
     assert oracle.ask("dysp", "asia", ("lung", "smoke")) is first
-    assert (oracle.calls, oracle.paid) == (2, 1)
+    assert (oracle.calls, oracle.charged) == (2, 1)
     oracle.ask("asia", "dysp", ["smoke"])
-    assert (oracle.calls, oracle.paid, len(oracle.privacy.events)) == (3, 2, 2)
+    assert (oracle.calls, oracle.charged, len(oracle.privacy.events)) == (3, 2, 2)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
@@ -29,7 +29,7 @@ def test_exactly_the_questions_asked_for_are_paid(delta: float, relation: str) -
     others = [name for name in oracle.columns if name != "asia"]
     for name in others:
         oracle.ask("asia", name)
-    assert (oracle.paid, oracle.refused) == (7, ())
+    assert (oracle.charged, oracle.refused) == (7, ())
     assert oracle.privacy.epsilon == pytest.approx(1.0)
     assert oracle.privacy.delta == delta
     answer = oracle.ask("smoke", "lung")
@@ -37,7 +37,7 @@ def test_exactly_the_questions_asked_for_are_paid(delta: float, relation: str) -
     assert answer.pvalue is None
     assert oracle.refused == ("smoke and lung",)
     assert oracle.pvalue("smoke", "lung") == 0.0
-    assert oracle.paid == 7
+    assert oracle.charged == 7
     assert len(oracle.privacy.events) == 7
     assert any(
         "1 questions were answered 'dependent' untested" in line
@@ -65,7 +65,7 @@ def test_the_first_question_must_be_payable() -> None:
     oracle = PrivateOracle(DATA, epsilon=1.0, each=2.0)
     with pytest.raises(BudgetError):
         oracle.ask("asia", "tub")
-    assert oracle.paid == 0
+    assert oracle.charged == 0
     assert oracle.refused == ()
 
 

@@ -80,21 +80,21 @@ def test_causal_learn_finds_our_skeleton(causallearn: dict[str, Any]) -> None:
     exact = PrivateOracle(DATA, epsilon=None, method="g", level=0.01)
     found = causal_learn.skeleton(causal_learn.pc(exact, stable=True))
     assert found == dc.discover(DATA, epsilon=None, method="pc", level=0.01).graph.skeleton
-    assert exact.calls > exact.paid > 0
+    assert exact.calls > exact.charged > 0
     assert (causallearn["alpha"], causallearn["stable"], causallearn["show_progress"]) == (0.01, True, False)
 
 
 def test_causal_learn_private_and_charged_once(causallearn: dict[str, Any]) -> None:
     oracle = PrivateOracle(DATA, epsilon=20.0, delta=1e-6, questions=100, level=0.01)
     causal_learn.pc(oracle)
-    assert len(oracle.privacy.events) == oracle.paid < oracle.calls
-    assert len({event["label"] for event in oracle.privacy.events}) == oracle.paid
+    assert len(oracle.privacy.events) == oracle.charged < oracle.calls
+    assert len({event["label"] for event in oracle.privacy.events}) == oracle.charged
 
 
 def test_out_of_budget_keeps_edges(causallearn: dict[str, Any]) -> None:
     oracle = PrivateOracle(DATA, epsilon=20.0, questions=1, level=0.01)
     found = causal_learn.skeleton(causal_learn.pc(oracle))
-    assert oracle.paid == 1
+    assert oracle.charged == 1
     assert len(found) >= 9  # of ten pairs, one was tested
     assert oracle.refused
 
@@ -148,7 +148,7 @@ def test_pgmpy_finds_our_skeleton() -> None:
 def test_pgmpy_private_and_charged_once() -> None:
     oracle = PrivateOracle(DATA, epsilon=20.0, delta=1e-6, questions=100, level=0.01)
     pgmpy.pc(oracle)
-    assert len(oracle.privacy.events) == oracle.paid <= oracle.calls
+    assert len(oracle.privacy.events) == oracle.charged <= oracle.calls
 
 
 @pytest.mark.usefixtures("peers")

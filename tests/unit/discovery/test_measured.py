@@ -73,7 +73,7 @@ def task(
 @pytest.mark.parametrize("name", ["survey", "sachs"])
 def test_with_almost_no_noise_tables_are_the_counts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "sachs":
-        monkeypatch.setattr("dpcausal.planning.measurement.MOST_CELLS", 1)
+        monkeypatch.setattr("dpcausal.planning.measurement.MAX_JOINT_CELLS", 1)
     data = dc.networks.load(name).sample(5000, seed=2)
     counts = MemoryCounts(data)
     measurer = start(task(counts, dc.Budget(1e6, 1e-6)))
@@ -81,7 +81,7 @@ def test_with_almost_no_noise_tables_are_the_counts(name: str, monkeypatch: pyte
     assert isinstance(tables, JointTable if name == "survey" else Components)
     for i, j in ((0, 1), (4, 2), (3, 5)):
         exact = counts.table([columns[i], columns[j]])
-        assert np.abs(tables.against(i, (j,)) - exact).max() < 0.5
+        assert np.abs(tables.cross_table(i, (j,)) - exact).max() < 0.5
 
 
 def test_a_component_measured_twice_is_the_weighted_mean() -> None:

@@ -55,7 +55,7 @@ def test_it_lowers_what_is_needed_where_groups_are_uneven() -> None:
         snps=20_000, cases=5000, controls=45_000, epsilon=0.3, method="em", max_hits=1, freq_share=0.03
     )
     with seeded(1):
-        bought = plan._bought(*counts.alleles(), Budget(0.3, neighbours=FIXED_LABELS))
+        bought = plan._with_released_floor(*counts.alleles(), Budget(0.3, neighbours=FIXED_LABELS))
     copies = np.sum(counts.alleles(), axis=0)
     assert 0 < bought.least <= min(copies.min(), 100_000 - copies.max())
     assert bought.level < plan.level
