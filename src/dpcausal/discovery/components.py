@@ -4,15 +4,11 @@ Two ways to hold them, one way to ask: a *joint* table, whose margins sum noisy 
 (``stats/components.py``), each measured with its own noise. A component measured twice is the mean of both,
 weighted by inverse variance. Everything here is free post-processing.
 
-How sure an edge is: how often a search finds it again when noise of the released law is added once more.
-
-From released values alone, so it costs nothing. Each repeat adds fresh noise of the same law to every released cell,
-tells the tests that the variance has doubled, and searches anew; the confidence of an edge is the part of the repeats
-in which it is found. It speaks of the noise that privacy needs, not of sampling error, and of an edge, not of its
-direction. The noise is louder than it was, so an edge near its limit gets less than it would by a second release: a
-cautious number.
-
-This is simulation, not privacy: no statistic of the data passes through here.
+**Confidence** (``found_again``) is the part of repeats in which a search finds an edge again: each repeat adds fresh
+noise of the released law to every released cell, tells the tests that the variance has doubled, and searches anew. It
+speaks of the noise that privacy needs, not of sampling error, and of an edge, not of its direction. The noise is larger
+than it was, so an edge near its limit gets less than it would by a second release: a cautious number. This is
+simulation from released values: no statistic of the data passes through here.
 """
 
 from __future__ import annotations

@@ -1,32 +1,25 @@
-"""CURATE's plan: how much each test of each order may cost, from what is left and from released answers only.
+"""CURATE: every test is released with noise, and each order's share is set anew from what is left.
 
-With t_i tests expected at order i, a test of order i costs e_i, e_0 >= e_1 >= ... (an edge wrongly deleted early
-misleads all that follows), and [1] minimises
+At the start of an order the plan says what a test may cost, from the budget and the edges that are left, both public
+by then. The score of a question (``scores.py``, sensitivity 1) is released with Laplace noise (delta = 0) or Gaussian
+noise, and
+
+    delete      where  score + Z >  margin scale
+    keep        where  score + Z < -margin scale
+    a coin      in between
+
+**Plan.** With t_i tests expected at order i, a test of order i costs e_i, e_0 >= e_1 >= ... (an edge wrongly deleted
+early misleads all that follows), and [1] minimises
 
     prod(1/2 + u_i/2) + 1 - prod(1/2 - u_i/2),        u_i = exp(-T beta e_i/Delta) (Laplace)
 
 subject to the composed cost of all tests. T beta/Delta is the ``effect``: the margin, in units of sensitivity, that is
 worth deciding; here 4 noise scales of an even split, so that the plan depends on ratios alone. For Gaussian noise of
-cost rho_i the tail is u_i = exp(-effect^2 rho_i).
-
-**Expected tests.** For the present order the most that can be asked, counted on the graph as released so far: an order
-never runs out half-way. For later ones a guess: E edges left among d columns have 2E/d neighbours each on average; an
-edge is asked about with the sets of its two ends; every order removes half of the edges, down to d. [1] counts C(d,2)
-C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy, never privacy: the filter stops.
-
-The search is over a grid of ratios e_(i+1)/e_i in ``EPSILON_RATIOS``, all at once. **Cost** below a millisecond.
-
-References: [1] CURATE's public code.
-
-CURATE: every test is released with noise, and each order's share is set anew from what is left.
-
-At the start of an order the plan (``curate_plan.py``) says what a test may cost, from the budget and the edges that are
-left, both public by then. The score of a question (``scores.py``, sensitivity 1) is released with Laplace noise
-(delta = 0) or Gaussian noise, and
-
-    delete      where  score + Z >  margin scale
-    keep        where  score + Z < -margin scale
-    a coin      in between
+cost rho_i the tail is u_i = exp(-effect^2 rho_i). For the present order the most tests that can be asked are expected,
+counted on the graph as released so far: an order never runs out half-way. For later ones a guess: E edges left among d
+columns have 2E/d neighbours each on average; an edge is asked about with the sets of its two ends; every order removes
+half of the edges, down to d. [1] counts C(d,2) C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy,
+never privacy: the filter stops. The search is over a grid of ratios e_(i+1)/e_i, below a millisecond.
 
 **Guarantee** (epsilon, delta)-DP: each test is charged before it is drawn, kept edges too, and the filter stops when
 the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet tested stay and are

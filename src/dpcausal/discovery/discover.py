@@ -73,7 +73,7 @@ def discover(
     **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks; the method stops when the
     filter says so, leaves untested edges in place and says which. ``epsilon=None`` goes with ``method="pc"`` and is
     not private. Where a delta would make the noise much smaller, a warning says so before anything is charged
-    (``no_delta.py``). Orientation is post-processing. Background knowledge: see ``knowledge.py``.
+    (``planning/measurement.py``). Orientation is post-processing. Background knowledge: see ``knowledge.py``.
     """
     refuse_missing_epsilon(epsilon, "discover", options, "epsilon=None with method='pc'")
     level = checked_level(level)

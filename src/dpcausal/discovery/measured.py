@@ -1,12 +1,12 @@
 """Measured: spend the budget on tables with noise of known law, once; every test is then free post-processing.
 
-1. The plan (``measured_plan.py``), from public numbers alone: one joint table, or components order by order.
+1. The plan (``planning/measurement.py``), from public numbers alone: one joint table, or components order by order.
 2. Components: all columns and pairs. Tests of order 0 *and* 1 need no more (``stats/partial.py``). For every higher
    order the questions the search asks name the components they lack; those worth it are measured, under
    the filter on the total, chosen from what is already released.
 3. PC asks; a test that could not have seen a dependence is "not tested": the edge stays and the result says so.
 4. Of all sets that separate a pair the one with the largest p-value is kept; arrows follow the evidence of all
-   of them (``measured_arrows.py``).
+   of them (``measurer.py``).
 
 **Guarantee** (epsilon, delta)-DP in total: mechanisms charged before noise, questions chosen from released values only
 (docs/measured.md has the composition). **Cost** O(cells) a question.

@@ -13,8 +13,8 @@ p-value of B is larger than that of B and c; with c in between it is the other w
 sum of the differences of their logarithms, over all B of which one side separates a and b, says so; within ``margin``
 of zero the set that the search found decides.
 
-Cost: at most ``MAX_COLLIDER_SETS`` questions a pair. References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014,
-section 4.2 (majority of sets).
+Cost: at most ``MAX_COLLIDER_SETS`` questions a pair. References: Ramsey 2016 (largest p-value); Colombo & Maathuis
+2014, section 4.2 (majority of sets).
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class Measurer:
         return max(budget.left_epsilon() / budget.total.epsilon, 0.0)
 
     def _room(self, share: float) -> float:
-        """Squared sensitivity that this share can measure with noise of at most ``MAX_TRIPLE_NOISE_RATIO`` times that of pairs.
+        """Squared sensitivity that this share can measure with noise of at most the allowed ratio to pairs.
 
         Or, where that is more, of the sampling error in a table of three columns of middling size.
         """

@@ -1,6 +1,4 @@
-"""Features of a row for ``moments.py``: a line and waves of every number, an indicator of every level but the first.
-
-Moments: release one matrix of second moments of features, with noise; the whole search is then free.
+"""Moments: release one matrix of second moments of features, with noise; the whole search is then free.
 
 For numbers, as ``measured`` for tables. Every column becomes a few features: a numeric one 2 t, cos and sin of pi k
 t, k = 2, 4, ... (t its value scaled to [-1, 1] by its bounds; ``harmonics`` pairs of them), a categorical one an
@@ -10,8 +8,8 @@ linear models; more see functions of one column each, added up. With columns giv
 enters as itself are used (unless noise is larger than what that could change): if x = f(z) + error its regression is
 right, whatever that of cos(x) is. By default as many (0 to 3) as the noise leaves room for.
 
-**Guarantee** (epsilon, delta)-DP: two events, fixed in advance. ``REACH_SHARE`` of the budget chooses the length rows are
-shrunk to (exponential mechanism on a public grid; option ``reach`` gives it instead), the rest pays for M (Gaussian
+**Guarantee** (epsilon, delta)-DP: two events, fixed in advance. ``REACH_SHARE`` of the budget chooses the length rows
+are shrunk to (exponential mechanism on a public grid; option ``reach`` gives it instead), the rest pays for M (Gaussian
 noise with a delta, else Laplace). **Cost** O(n p^2), then O(q^3) a question: a million rows of 10 columns in seconds.
 
 Use bounds that fit: a column whose values fill a tenth of its declared range is measured with ten times the noise.

@@ -2,7 +2,7 @@
 
 Tests on finite or noisy data can imply colliders that no DAG has together. ``orient`` then leaves edges plain or gives
 arrows that no member of any class has; such a graph is no CPDAG, whatever it looks like. ``settle``: take the nearest
-DAG instead (``graphs/extend.py``: all arrows kept, fewest new colliders) and show its CPDAG. Methods of papers
+DAG instead (``graphs/equivalence.py``: all arrows kept, fewest new colliders) and show its CPDAG. Methods of papers
 are left as they are and only say so. Post-processing of the skeleton and its separating sets: free.
 """
 

@@ -7,7 +7,7 @@ edge goes. A hit is paid for whether the look confirms it or not. Up to c = (pai
 - rounds: threshold (and subsample) drawn again at every hit, c (epsilon_sieve^2/2 + rho_examine) = R, Gaussian noise,
   R the rho that (epsilon, delta) allows.
 
-The one that resolves more is taken, from public numbers (``scores_plan.py``); ``share`` is the sieve's part.
+The one that resolves more is taken, from public numbers (``planning/sieve.py``); ``share`` is the sieve's part.
 
 **Guarantee** (epsilon, delta)-DP: ``sieve_and_examine.proof.md``, scores of sensitivity 1, the budget's filter. When
 the budget ends, the edges not yet tested stay and are named.
@@ -119,7 +119,7 @@ def run(
     """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).
 
     ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal". ``on="table"`` (and
-    every subsample) asks the declared bins of numeric columns instead of their values (``value_scores.py``).
+    every subsample) asks the declared bins of numeric columns instead of their values (``scores.py``).
     """
     known, total = task.known, task.private_budget().total
     most = deletable(task.columns, len(known.kept), len(known.left_out))

@@ -33,11 +33,11 @@ Scores of questions about numbers: blocked Kendall of the values, z through fine
 As ``scores.py`` (where ``dependence``, ``information``, ``shift`` and ``least`` are explained), for questions in
 which a column holds numbers and the levels of x and y have an order:
 
-    dependence  = |K| - T sqrt(max(V, V0)),  V0 = T^2/4          K, V of ``stats/continuous_rank.py``
+    dependence  = |K| - T sqrt(max(V, V0)),  V0 = T^2/4          K, V of ``stats/value_ranks.py``
     information = 9 V/2                                          about the largest |K| when there are few ties
 
 both over D. Cutting x and y at declared bins is not needed, and z is cut finely enough that little of it is left
-within a bin (``citests/continuous_rank.py``). Questions about unordered levels, or without numbers, go to the tables.
+within a bin (``citests/rank.py``). Questions about unordered levels, or without numbers, go to the tables.
 
 **Guarantee**: one row moves either by at most D (``value_scores.proof.md``): 29/18 add, 29/9 replace for numbers,
 less for two levels; so the score moves by at most 1 and one sparse vector serves questions of both kinds. **Cost**

@@ -2,7 +2,7 @@
 
 A question is "above" if it looks independent (``scores.py``), so an edge that stays costs nothing however often it is
 asked about, and at most c = (pairs that may be deleted) answers are paid for. Two ways, the better one for the given
-(epsilon, delta) chosen from public numbers by its resolution (``scores_plan.py``):
+(epsilon, delta) chosen from public numbers by its resolution (``planning/sieve.py``):
 
 - one session: a single threshold draw for up to c deletions, pure epsilon in all;
 - rounds: a new session after every deletion, sqrt(2 R/c) each, R the rho that (epsilon, delta) allows.
@@ -68,7 +68,7 @@ def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On
     """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
 
     A smaller number means less noise, and edges beyond it stay untested. It must be chosen from public knowledge.
-    ``on="table"`` asks the declared bins of numeric columns instead of their values (``value_scores.py``).
+    ``on="table"`` asks the declared bins of numeric columns instead of their values (``scores.py``).
     """
     known, budget = task.known, task.private_budget()
     most = deletable(task.columns, len(known.kept), len(known.left_out))

@@ -1,24 +1,24 @@
-"""What ``method="measured"`` will measure and how loud its noise will be: the driver's own plan, asked before any data.
+"""What ``method="measured"`` will measure, how much noise that leaves, and what each order of questions can show.
 
-- **joint**: one table over all columns takes the whole budget (``discovery/measured_plan.py`` says when). A margin that
-  sums m of its cells has m times the variance of one.
+``NoiseDesign`` is the driver's own plan, asked before any data:
+
+- **joint**: one table over all columns takes the whole budget (``measurement.py`` says when). A margin that sums m of
+  its cells has m times the variance of one.
 - **components**: all single columns and pairs first, which answer orders 0 and 1; for every further order m the
-  interactions of m + 1 columns that its questions need. How many depends on the graph: ``SETS_PER_COLUMN`` a column are assumed,
-  fewer where there are not so many or the driver would not measure so many (its noise may not pass a bound). T
+  interactions of m + 1 columns that its questions need. How many depends on the graph: ``SETS_PER_COLUMN`` a column
+  are assumed, fewer where there are not so many or the driver would not measure so many (its noise is bounded). T
   interactions of squared l2 sensitivity D^2 have variance T D^2/(2 rho) in every direction (Gaussian), of l1
   sensitivity D 2 (T D/epsilon)^2 (Laplace).
 
-The least dependence that ``priv-pc`` keeps with a stated probability when it is asked about: for comparison.
+``OrderPlan`` is one order of a plan. Columns differ in size, so an order has tables of many sizes: ``typical`` takes
+the middle of the columns sorted by size, ``largest`` the columns with most levels; both are sets of m + 2 columns, x
+and y being the largest of them.
 
-Its score counts K = sum (observed - expected) over 2 x 2 tables (``discovery/scores.py``); a dependence w that is the
-same in every block and lies along one split with shares a and b moves it by n w sqrt(a(1-a) b(1-b)). The edge stays
-with probability 1 - false_hit((|K| - T sqrt(V))/D), averaged here over K, normal with variance V = n a(1-a) b(1-b).
-An edge is asked about many times, and each time may cut it: this is the chance for one.
-
-One order of a plan: which tables stand for it, what noise does to them, and the least dependence they show.
-
-Columns differ in size, so an order has tables of many sizes. ``typical`` takes the middle of the columns sorted by
-size, ``largest`` the columns with most levels; both are sets of m + 2 columns, x and y being the largest of them.
+``least_kept`` is the smallest dependence that ``priv-pc`` keeps with a stated probability when it is asked about, for
+comparison. Its score counts K = sum (observed - expected) over 2 x 2 tables (``discovery/scores.py``); a dependence w
+that is the same in every block and lies along one split with shares a and b moves it by n w sqrt(a(1-a) b(1-b)). The
+edge stays with probability 1 - false_hit((|K| - T sqrt(V))/D), averaged over K, normal with variance
+V = n a(1-a) b(1-b). An edge is asked about many times, and each time may remove it: this is the chance for one.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ class Aim:
 
 @dataclass(frozen=True)
 class OrderPlan:
-    """What to expect at one order; dependences are Cohen's w (``expected.py``), found with the power asked for.
+    """What to expect at one order; dependences are Cohen's w (``power.py``), found with the power asked for.
 
     ``testable``: whether the driver will answer "independent" at all. ``questions`` there can be, ``interactions``
     assumed to be measured for them (None: it needs none). ``places`` of x, y and what is given among the columns with

@@ -2,12 +2,13 @@
 
 **Joint or components.** A joint table of m cells has the same noise in every cell, and a pair sums m/(r c) of them.
 Components measure all single columns and pairs, then triples and more where the search wants them. The joint table
-answers every question, so it is taken unless a pair would have more than ``MAX_JOINT_VARIANCE_RATIO`` times the noise variance.
+answers every question, so it is taken unless a pair would have more than ``MAX_JOINT_VARIANCE_RATIO`` times the noise
+variance.
 
 **Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
 
-**Shares** of the components: ``SHARE_PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``SHARE_TRIPLES`` for order 2,
-the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what they are worth
+**Shares** of the components: ``SHARE_PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``SHARE_TRIPLES``
+for order 2, the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what they are worth
 (their sensitivity times how much of their noise a test sees): the least total variance for a given rho.
 """
 

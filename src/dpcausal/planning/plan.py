@@ -1,6 +1,6 @@
 """``dc.plan``: what can be learned at a budget, before any data is touched.
 
-**Formula.** ``designs.py`` (noise), ``expected.py`` (how clearly a dependence shows), ``power.py``.
+**Formula.** ``designs.py`` (noise), ``power.py`` (how clearly a dependence shows), ``power.py``.
 **Guarantee.** Only the schema, a number of rows and a budget go in: nothing is charged and nothing can leak. Under
 add-remove the number of rows is protected, so give a public guess and not the real one.
 **Cost** a few hundredths of a second an order.

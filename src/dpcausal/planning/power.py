@@ -1,47 +1,40 @@
-"""The tables that one test will see, for rows that nobody has seen yet, and how clearly a dependence shows in them.
-
-The expected tables of x, y and the columns given, at n rows, go through the test of ``stats/partial.py`` itself, with
-the noise that the budget allows: its form, at a dependence of w, is then the noncentrality of its chi-squared law. So
-the plan has no formula of its own for noise and can't drift from the test. The form grows with w^2; ``worth`` is the
-form at w = 1: the number of rows that would show as much if there were no noise. The test learns the margins of the
-conditioning cells from noisy tables, and reckons with more variance where they are small: so the margins get noise
-too, of ``NOISE_PATTERNS`` patterns that are always the same, and the mean over them is taken.
+"""Power of the tests of ``measured`` for rows that nobody has seen yet, and the smallest dependence they find.
 
 **Dependence** is w = sqrt(sum (p_ij - p_i q_j)^2/(p_i q_j)) within every conditioning cell: Cohen's w, sqrt(chi2/n).
 For two levels each it is the correlation phi, in general sqrt(min(r, c) - 1) times Cramer's V; the mutual
-information is about w^2/2 nats. It is alike in all conditioning cells (this form does not see one that cancels) and
-spread evenly over the (r-1)(c-1) directions it can take.
+information is about w^2/2 nats. It is alike in all conditioning cells (the pooled form does not see one that cancels)
+and spread evenly over the (r-1)(c-1) directions it can take.
 
-**Assumed**: x, y and what is given are independent but for that, and the levels of a column equally common, or the
-rarest has the stated ``share`` and the others the rest.
+**Expected tables.** The expected tables of x, y and the columns given, at n rows, go through the test of
+``stats/partial.py`` itself, with the noise that the budget allows: its form, at a dependence of w, is then the
+noncentrality of its chi-squared law. So the plan has no formula of its own for noise and can't drift from the test. The
+form grows with w^2; ``worth`` is the form at w = 1: the number of rows that would show as much if there were no noise.
+The test learns the margins of the conditioning cells from noisy tables, and reckons with more variance where they are
+small: so the margins get noise too, of ``NOISE_PATTERNS`` patterns that are always the same, and the mean over them is
+taken.
 
-What the form that squares block by block will see (``stats/measured.py``, "omnibus"), for rows nobody has seen yet.
-
-A joint table is tested by two forms: association summed over the conditioning cells (``expected.py``) and squares of
-contrasts, one for each of (r-1)(c-1) directions in each block. For a block of n rows with margins p and q and noise
-variance s2 in every cell, a contrast has
+**Omnibus form.** A joint table is also tested by squares of contrasts, one for each of (r-1)(c-1) directions in each
+block (``stats/measured.py``). For a block of n rows with margins p and q and noise variance s2 in every cell, a contrast
+has
 
     signal n^2 per unit of association,      variance  n^3 + s2 (n^2 uu vv + n (r c + c uu + r vv)) + 2 s2^2 U V
 
-(``stats/measured_kernel.py``, with nothing known about the block but its margins): uu = sum u^2 for a direction u of
-mean 0 and variance 1 under p, U = r uu - (sum u)^2; vv and V the same for q. The form weighs a contrast by a =
-signal^2/(variance sqrt(n)). It is taken as chi-squared with (sum a)^2/sum a^2 degrees of freedom and the
-noncentrality that gives it the right mean.
+with nothing known about the block but its margins: uu = sum u^2 for a direction u of mean 0 and variance 1 under p,
+U = r uu - (sum u)^2; vv and V the same for q. The form weighs a contrast by a = signal^2/(variance sqrt(n)). It is taken
+as chi-squared with (sum a)^2/sum a^2 degrees of freedom and the noncentrality that gives it the right mean.
 
-Power of the test, and the least dependence it finds with a stated power.
-
-The form of ``stats/partial.py`` is X, noncentral chi-squared with d = (r-1)(c-1) degrees of freedom and
-noncentrality ``worth`` w^2, whatever the noise. Components are tested by it alone. On a joint table it is combined
-with the form that squares block by block (``blocks.py``): taken as X + Y, Y with the remaining degrees of
-freedom and noncentrality, one rejects where
+**Power.** The pooled form is X, noncentral chi-squared with d = (r-1)(c-1) degrees of freedom and noncentrality
+``worth`` w^2, whatever the noise. Components are tested by it alone. On a joint table it is combined with the omnibus
+form, taken as X + Y, Y with the remaining degrees of freedom and noncentrality: one rejects where
 
     the Cauchy combination of  P(chi2_d > X)  and  P(chi2_b > X + Y)  is at most the level,
 
 that is where X > x(Y) for a curve x that depends on level, d and b alone. A dependence alike in all conditioning cells
 shifts X (and Y, where blocks differ in size); one whose direction changes shifts Y only.
 
-**Where it fails**: conditioning cells smaller than their noise. ``tests/statistical/test_plan.py`` holds predictions
-against simulation of the driver's own test.
+**Assumed**: x, y and what is given are independent but for that, and the levels of a column equally common, or the
+rarest has the stated ``share`` and the others the rest. **Where it fails**: conditioning cells smaller than their
+noise. ``tests/statistical/test_plan.py`` compares predictions with simulation of the driver's own test.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How sparse-vector drivers decide, and which of two noisy ways sees more: from public noise scales alone.
 
-Scores (``scores.py``) have sensitivity 1 and are asked whether they are above 0. A question is wrongly found
+Scores (``discovery/scores.py``) have sensitivity 1 and are asked whether they are above 0. A question is wrongly found
 independent ("false hit") with a probability that falls with its dependence; the ``resolution`` of a way to decide is
 the dependence, in units of D rows, at which that is 1 in 100. ``shift`` is set so that an independent pair is found
 with a probability of .9 or more, ``least`` so that a question without information is a false hit about 1 time in 10.

@@ -1,19 +1,8 @@
-"""What each method does, for someone who has read no paper; result, report and ``--help`` say the same.
-
-What must be said beside a graph, in plain words: console, report and ``graph.json`` say the same.
+"""A discovery in words: what console, report, notebook and files say about a graph is said here, once.
 
 From the released result alone. A missing edge is never called independence, an arrow never surer than the answers it
-rests on, and an edge about which nothing could be tested has no direction.
-
-The first line about a result: how many edges were found, or that nothing could be decided.
-
-An edge is *untested* where a question about it stayed open. Where that is so for nearly every edge, the number of edges
-says how little was learned, not how much, and the line begins with that:
-
-- *nothing could be decided*: hardly any pair of columns was separated either, so the graph is where the search began;
-- *no edge could be fully tested*: pairs were separated, so missing edges do say something.
-
-Edges declared beforehand (required, forbidden) don't count. From the released result alone.
+rests on, and an edge about which nothing could be tested has no direction. Where nearly every edge is untested, the
+number of edges says how little was learned, not how much, and the first line says so (``Verdict``).
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """A result's files for other programs: the graph in three formats, with what must be known of its edges, and the cost.
 
-``graph.json`` is the graph's own format (``graphs/json_format.py``) with more keys, which readers of graphs ignore:
+``graph.json`` is the graph's own format (``graphs/formats.py``) with more keys, which readers of graphs ignore:
 
 - ``untested``: edges kept though a question about them stayed open, as pairs;
 - ``complete``: whether the search asked every question that it needed;
 - ``unsure_arrows``: arrows, other than declared ones, on ``untested`` edges: no findings;
 - ``missing_edges``: what a missing edge means, in words;
 - ``conflicts``: edges on whose directions answers contradict each other, as pairs;
-- ``declared``: background knowledge (``declared.py``), for directions that follow from it were not found in the data;
+- ``declared``: background knowledge (``discovery/knowledge.py``), for directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
 - ``privacy``: the file with the privacy statement.

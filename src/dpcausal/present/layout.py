@@ -1,15 +1,12 @@
-"""Steps 2 and 3 of the layered layout: way points for long edges, and an order within layers with few crossings.
-
-A layered layout for a CPDAG: arrows point down, few lines cross, and no line passes through a box.
+"""A layered layout for a CPDAG: arrows point down, few lines cross, and no line passes through a box.
 
 The four steps of Sugiyama, Tagawa & Toda (1981), each deterministic:
 
 1. every edge is laid along one order of the nodes that respects the arrows (plain edges get a direction too, without
    meaning anything; of a directed cycle some arrow points up), and a node's layer is the longest path to it;
-2. an edge over several layers gets a way point in each layer between (``chains.py``), so that every piece joins
-   neighbouring layers;
+2. an edge over several layers gets a way point in each layer between, so that every piece joins neighbouring layers;
 3. within layers, nodes and way points are ordered by the mean place of what they are joined to, swept down and up,
-   and the order with the fewest crossings is kept (``chains.py``);
+   and the order with the fewest crossings is kept;
 4. places: each layer in turn is put as near as it can be to the mean of its neighbours, in the sense of least squares
    with the order and the widths kept (isotonic regression, by pooling adjacent violators).
 

@@ -1,6 +1,6 @@
-"""The page's sentences: what was promised, what could not be tested and why, how to cite and to repeat.
+"""One self-contained HTML page for a discovery: opens without a network, prints, and follows a dark theme.
 
-One self-contained HTML page for a discovery: opens without a network, prints, and follows a dark theme.
+The functions above ``render`` make its sentences: what could not be tested and why, how to cite and to repeat.
 """
 
 from __future__ import annotations

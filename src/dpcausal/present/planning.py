@@ -1,7 +1,4 @@
-"""The first lines of a plan: whether the budget is enough, what would be, and what shows more at the same epsilon.
-
-A plan in words: a table of orders and what follows from it.
-"""
+"""A plan in words: whether the budget is enough, what would be, a table of orders and what follows from it."""
 
 from __future__ import annotations
 

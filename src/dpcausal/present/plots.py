@@ -1,17 +1,8 @@
-"""Axes to draw on: the caller's, or new ones of a stated size.
+"""Pictures with matplotlib, from results only: graph, budget, power curves, a plan, released SNPs.
 
-A CPDAG as a picture: the layout of the report, arrows solid with heads, plain edges dashed without.
-
-Where the budget of a release went, as bars.
-
-Power curves of a plan: the chance that a dependence of a given size is found, order by order.
-
-A plan as a picture: how the least dependence falls with epsilon, and what it is at this budget, order by order.
-
-A Manhattan-style picture of released SNPs: place along the genome, and how clear each one is.
-
-Only SNPs in the result are drawn, at their public positions: -log10 of the private p-value where there is one, else
-a row of hits. Nothing stands for the SNPs that were not released.
+``plot_graph``, ``plot_budget`` and ``plot_power`` draw on the axes they are given, or on new ones, and return them;
+``draw_plan`` and ``draw_hits`` write a PNG. Only SNPs in the result are drawn, at their public positions: nothing stands
+for those that were not released. matplotlib is imported when the first picture is drawn.
 """
 
 from __future__ import annotations
@@ -130,7 +121,7 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, untested: Collection[fro
 
 
 def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
-    """One bar a step, first at the top, in epsilon or rho (``report/spending.py`` says which)."""
+    """One bar a step, first at the top, in epsilon or rho (``spending.py`` says which)."""
     found = steps(statement)
     axes = axes_of(ax, 7.0, 0.9 + 0.32 * max(len(found), 1))
     bare(axes)

@@ -1,14 +1,12 @@
-"""Lines between boxes: where each leaves and arrives, and the curve between.
-
-A line is a list of points that alternates: a curve from the first to the second, a straight piece down to the third,
-a curve to the fourth, and so on. Curves are cubic with vertical ends, so they stay between the two layers they join;
-straight pieces stand on way points, where no box is.
-
-The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning.
+"""The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning.
 
 An edge that was not fully tested is dotted; one on whose direction answers contradict each other is dashed and dotted.
-Where confidence is known, the width of a line shows it (``result_words.grade``): heavy from 80% on, thin below,
-thinnest below 50%.
+Where confidence is known, the width of a line shows it (``discovery.grade``): heavy from 80% on, thin below, thinnest
+below 50%.
+
+A line between two boxes is a list of points that alternates: a curve from the first to the second, a straight piece
+down to the third, a curve to the fourth, and so on. Curves are cubic with vertical ends, so they stay between the two
+layers they join; straight pieces stand on way points, where no box is.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ charging, the sums of epsilon, rho and delta of all events must satisfy
 **Guarantee.** However events are chosen, adaptively and by an adversary, the whole interaction is (epsilon,
 delta)-DP (``filter.proof.md``). With delta = 0 only the first sum counts: the pure filter. An event without
 epsilon (Gaussian) closes the first way, one without rho closes the second. Events with a delta of their own
-need a reserve. Sums are exact, totals are kept to a factor 1 + 1e-12 (``exact.py``).
+need a reserve. Sums are exact, totals are kept to a factor 1 + 1e-12 (``accounting/composition.py``).
 
 **Odometer.** ``reading`` says what the charged events would cost had they been fixed in advance. It is for a
 person to read: after an adaptive run the guarantee is the total, not the reading ([3] shows why).

@@ -9,7 +9,7 @@ From a ledger URL to transactions: durable, serialised, retried where that is sa
 
 **SQLite** (``sqlite:///file.db``): ``BEGIN IMMEDIATE`` lets one writer in at a time. ``synchronous=EXTRA`` makes a
 commit survive power loss; the rollback journal is kept (``PERSIST``: 4 ms a commit where deleting it took 15 ms) until
-the process ends (``tidy.py``). What a killed writer left half done is rolled back by the next.
+the process ends (``privacy/ledger/connection.py``). What a killed writer left half done is rolled back by the next.
 **PostgreSQL** (``postgresql://user@host/db``): ``SERIALIZABLE``, and an exclusive lock on the state row's table as
 the first statement, so that waiting writers see each other's commits instead of failing; ``synchronous_commit`` on.
 

@@ -9,7 +9,7 @@ from floats.
 The exponential mechanism, sampled exactly: P(j) ~ exp(epsilon score_j/(2 Delta)).
 
 **Guarantee** epsilon-DP and epsilon-bounded-range, hence rho = epsilon^2/8 ([2] Lemma 3.4);
-``exponential.proof.md``. With ``monotone`` scores the exponent is epsilon score_j/Delta at the same cost.
+``selection.proof.md``. With ``monotone`` scores the exponent is epsilon score_j/Delta at the same cost.
 **Cost** O(candidates), about 10 us each; the draw uses exact fractions and correctly rounded exponentials
 (``noise.categorical``).
 
@@ -22,7 +22,7 @@ Permute-and-flip: the exponential mechanism's better sibling under pure DP.
 Visit the candidates in a uniformly random order; accept candidate j with probability exp(-gamma_j),
 gamma_j = epsilon (best - score_j)/(2 Delta); the best is always accepted, so this ends.
 
-**Guarantee** epsilon-DP, ``permute_and_flip.proof.md``; never a larger expected error than ``Exponential``
+**Guarantee** epsilon-DP, ``selection.proof.md``; never a larger expected error than ``Exponential``
 ([1] Thm 2). It is not bounded-range: its zCDP cost is epsilon^2/2. **Cost** O(candidates), about 5 ns each: all
 coins are tossed at once and the choice is uniform among the accepted, which is the same law (see the proof).
 
@@ -32,7 +32,7 @@ Report-noisy-max with one-sided geometric noise of scale 2 Delta/epsilon, all in
 
     j = argmax_i (r(score_i) + N_i),  P(N_i = k) ~ exp(-k/b), k >= 0;  the smallest index wins a tie
 
-**Guarantee** epsilon-DP, ``noisy_max.proof.md``: b = 2 Delta_g/epsilon for general scores, Delta_g/epsilon
+**Guarantee** epsilon-DP, ``selection.proof.md``: b = 2 Delta_g/epsilon for general scores, Delta_g/epsilon
 for monotone ones (monotone scales on general scores cost 2 epsilon). Same law as permute-and-flip as the
 grid gets fine ([1]). **Cost** one draw per candidate, about 12 us each; prefer it to ``PermuteAndFlip``
 when there are many.
@@ -44,7 +44,7 @@ The k best of many candidates, by peeling: choose one, take it out, choose again
 **Cost** with a pure budget ``epsilon``: k rounds of ``PermuteAndFlip`` at epsilon/k each. With a zCDP
 budget ``rho``: k rounds of ``Exponential`` at e = sqrt(8 rho/k), since each costs e^2/8 (bounded range);
 for k >= 9 or so and small delta this is the better one (rho = k e^2/8 against k e pure). **Guarantee**
-``top_k.proof.md``. The order of the answer is released too. Choosing all k from one round without splitting
+``selection.proof.md``. The order of the answer is released too. Choosing all k from one round without splitting
 the budget costs k times the claim.
 
 References: [1] Durfee & Rogers 2019; [2] Cesar & Rogers 2021; [3] McKenna & Sheldon 2020.
@@ -110,7 +110,7 @@ class Selection:
         return [(best - score) * per_step for score in integer_scores]
 
 
-@proved("exponential.proof.md")
+@proved("selection.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Selection):
     """Chooses a candidate with probability growing in its score.
@@ -129,14 +129,14 @@ class Exponential(Selection):
         """The index of the chosen candidate. Charge the event first."""
         return self.choose(self.integer_scores(scores))
 
-    @proved("exponential.proof.md")
+    @proved("selection.proof.md")
     def choose(self, integers: NDArray[np.int64]) -> int:
         """The same for scores in grid steps."""
         steps: list[int] = integers.tolist()
         return noise.categorical([1] * len(steps), self.exponents(steps))
 
 
-@proved("permute_and_flip.proof.md")
+@proved("selection.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Selection):
     """Chooses the candidate with the largest score, noisily.
@@ -155,7 +155,7 @@ class PermuteAndFlip(Selection):
         """The index of the chosen candidate. Charge the event first."""
         return self.choose(self.integer_scores(scores))
 
-    @proved("permute_and_flip.proof.md")
+    @proved("selection.proof.md")
     def choose(self, integers: NDArray[np.int64]) -> int:
         """The same for scores in grid steps."""
         per_step = Fraction(self.epsilon) / Fraction(self.reach)
@@ -163,7 +163,7 @@ class PermuteAndFlip(Selection):
         return int(accepted[noise.uniform_below(accepted.size)])
 
 
-@proved("noisy_max.proof.md")
+@proved("selection.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class NoisyMax(Selection):
     """The candidate whose noisy score is largest.
@@ -181,14 +181,14 @@ class NoisyMax(Selection):
         """What a choice costs, as data."""
         return PureEvent(label=label, neighbours=self.neighbours, mechanism="noisy-max", cost=self.epsilon)
 
-    @proved("noisy_max.proof.md")
+    @proved("selection.proof.md")
     def sample(self, scores: ArrayLike) -> int:
         """The index of the chosen candidate. Charge the event first."""
         integers = self.integer_scores(scores)
         return int(np.argmax(integers + noise.geometric(self.scale, integers.size)))
 
 
-@proved("top_k.proof.md")
+@proved("selection.proof.md")
 def epsilon_per_round(count: int, epsilon: float | None, rho: float | None) -> float:
     """What each of ``count`` rounds may cost: count e <= epsilon, or count e^2/8 <= rho, as rational
     numbers."""
@@ -204,7 +204,7 @@ def epsilon_per_round(count: int, epsilon: float | None, rho: float | None) -> f
     return each
 
 
-@proved("top_k.proof.md")
+@proved("selection.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class TopK:
     """The ``count`` best candidates, best first, for a total of ``epsilon`` or of ``rho``.
