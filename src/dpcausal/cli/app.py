@@ -11,19 +11,19 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stdout
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
 import typer
 
 from dpcausal._version import __version__
+from dpcausal.cli import audit, ci_test, discover, gwas, gwas_simulate, ledger, plan, reproduce, schema
 from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
 
-# modules of dpcausal.cli with a register(app) function, in the order of --help
-COMMANDS = ("schema", "plan", "discover", "ci_test", "gwas", "gwas_simulate", "ledger", "audit", "reproduce")
+# in the order of --help
+COMMANDS = (schema, plan, discover, ci_test, gwas, gwas_simulate, ledger, audit, reproduce)
 
 # typer brings its own copy of click or uses the installed one, by version: ask it which
 ClickException: type[Any] = next(
@@ -75,8 +75,8 @@ def _root(
     pass
 
 
-for _name in COMMANDS:
-    import_module(f"dpcausal.cli.{_name}").register(app)
+for _command in COMMANDS:
+    _command.register(app)
 
 
 def fail(message: str, code: int) -> int:

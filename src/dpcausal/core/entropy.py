@@ -5,10 +5,8 @@ safe after ``fork`` and can't be seeded. ``dpcausal.testing.seeded`` pushes anot
 then on ``secure_since`` is false for every epoch taken before, and whatever was released meanwhile is
 stamped not private.
 
-A fast generator for randomness that need not be secret: resampled columns, simulated null laws.
-
-No guarantee rests on it: noise that protects rows comes from ``privacy.noise`` and nowhere else. It is seeded from
-``entropy.random_bytes``, so it differs from run to run and repeats under ``dpcausal.testing.seeded``.
+``public_generator`` is a fast one for randomness that need not be secret: resampled columns, simulated null laws. No
+guarantee rests on it: noise that protects rows comes from ``privacy.noise`` and nowhere else.
 """
 
 from __future__ import annotations
@@ -18,8 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
-
-from dpcausal.core import entropy
 
 RandomBytes = Callable[[int], bytes]
 
@@ -60,9 +56,9 @@ def replaced(source: RandomBytes) -> Iterator[None]:
 
 
 def public_generator() -> np.random.Generator:
-    """A fresh generator.
+    """A fresh generator, seeded from ``random_bytes``: other in every run, the same under ``dpcausal.testing.seeded``.
 
-    >>> generator().random() != generator().random()
+    >>> public_generator().random() != public_generator().random()
     True
     """
-    return np.random.default_rng(int.from_bytes(entropy.random_bytes(32)))
+    return np.random.default_rng(int.from_bytes(random_bytes(32)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
@@ -31,7 +31,7 @@ WEAK_EPSILON = 10.0  # above it e^epsilon is over 22,000
 class LimitKind(StrEnum):
     """What a guarantee leaves open."""
 
-    STATED = "stated"  # text: written by an earlier version, or by a caller
+    STATED = "stated"  # text, caveat (None, "weak" or "draft"): written by an earlier version, or by a caller
     TIMING = "timing"
     ROUNDING = "rounding"
     EXACT_SUMS = "exact-sums"
@@ -297,15 +297,12 @@ class PrivacyStatement:
     @property
     def weak(self) -> tuple[Limit, ...]:
         """Those of the limits that say that the guarantee promises little."""
-        return tuple(
-            limit for limit in self.limits if limit.is_a(LimitKind.WEAK_EPSILON, LimitKind.WEAK_DELTA)
-        )
+        return tuple(limit for limit in self.limits if _caveat(limit) == "weak")
 
     @property
     def caveats(self) -> tuple[Limit, ...]:
         """Those of the limits that hold for this release and not for every one: a weak promise, a draft schema."""
-        kinds = (LimitKind.WEAK_EPSILON, LimitKind.WEAK_DELTA, LimitKind.DRAFT_SCHEMA)
-        return tuple(limit for limit in self.limits if limit.is_a(*kinds))
+        return tuple(limit for limit in self.limits if _caveat(limit) is not None)
 
     @property
     def why_not_private(self) -> str | None:
@@ -396,28 +393,56 @@ class PrivacyStatement:
         return display().html(self)
 
 
-def _with_facts(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a statement; words without facts (format 1) become facts of the kind ``stated``."""
-    data = dict(data)
-    why = data.pop("why_not_private", None)
-    facts: Mapping[str, Any] | None = data.pop("facts", None)
-    if facts is None:
-        words: dict[str, str] = {name: data[name] for name in ("composition", "noise") if name in data}
-        words |= {"why_not_private": why} if why else {}
+def _caveat(limit: Limit) -> str | None:
+    """Return which caveat a limit is: a weak promise, a draft schema, or none."""
+    match limit.kind:
+        case LimitKind.WEAK_EPSILON | LimitKind.WEAK_DELTA:
+            return "weak"
+        case LimitKind.DRAFT_SCHEMA:
+            return "draft"
+    return limit.values.get("caveat")
 
-        def stated(texts: Sequence[str]) -> list[dict[str, str]]:
-            return [{"kind": "stated", "text": text} for text in texts]
 
-        facts = {
-            "not_private": "stated" if why else None,
-            "unit": {"kind": "stated", "text": data.get("unit", "one row")},
-            "composition": "stated",
-            "noise": "stated",
-            **{name: stated(data.get(name, ())) for name in ("public", "released", "limits")},
-        }
-        data["stated"] = words
+FORMAT_1_CAVEATS = {
+    "Weak promise: ": "weak",
+    "The schema is an unchecked draft": "draft",
+}  # first words -> which
+
+
+def _facts_of_words(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a statement of format 1, which has words alone: each of the kind ``stated``."""
+
+    def stated(name: str) -> list[dict[str, Any]]:
+        return [{"kind": "stated", "text": str(text)} for text in data.get(name, ())]
+
+    limits = stated("limits")
+    for limit in limits:
+        which = [kind for start, kind in FORMAT_1_CAVEATS.items() if limit["text"].startswith(start)]
+        limit["caveat"] = which[0] if which else None
+    return {
+        "not_private": "stated" if data.get("why_not_private") else None,
+        "unit": {"kind": "stated", "text": data.get("unit", "one row")},
+        "public": stated("public"),
+        "released": stated("released"),
+        "composition": "stated",
+        "noise": "stated",
+        "limits": limits,
+    }
+
+
+def _with_facts(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a statement; of what is only ``stated`` the words are kept."""
+    given = dict(data)
+    facts = given.pop("facts") if given.get("format", 1) != 1 else _facts_of_words(given)
+    why = given.pop("why_not_private", None)
+    words = {"why_not_private": why, "composition": given["composition"], "noise": given["noise"]}
+    kinds = {
+        "why_not_private": facts["not_private"],
+        "composition": facts["composition"],
+        "noise": facts["noise"],
+    }
     why_not = facts["not_private"]
-    return data | {
+    return given | {
         "not_private": None if why_not is None else NotPrivate(why_not),
         "unit": _unit(facts["unit"]),
         "public": tuple(map(Public.from_dict, facts["public"])),
@@ -425,6 +450,8 @@ def _with_facts(data: dict[str, Any]) -> dict[str, Any]:
         "composition": Composition(facts["composition"]),
         "noise": NoiseSource(facts["noise"]),
         "limits": tuple(map(_limit, facts["limits"])),
+        "format": FORMAT,
+        "stated": {name: words[name] for name, kind in kinds.items() if kind == "stated"},
     }
 
 

@@ -1,29 +1,47 @@
-"""The privacy statement: what it must say, and that it can be written and read back."""
+"""The privacy statement: the facts it must hold, and that it can be written and read back."""
 
 from __future__ import annotations
 
 import json
-from html import unescape
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import KNOWN_LIMITS, WEAK, PrivacyStatement, weak_promise
-from dpcausal.data.read import DRAFT_LIMIT
-from dpcausal.privacy.budget import SEEDED, Budget
+from dpcausal.core.statement import (
+    FORMAT,
+    ONE_ROW,
+    Composition,
+    Limit,
+    LimitKind,
+    NoiseSource,
+    NotPrivate,
+    PrivacyStatement,
+    Public,
+    PublicKind,
+    Released,
+    ReleasedKind,
+    Unit,
+    UnitKind,
+    known_limits,
+    weak_limits,
+)
+from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEvent
-from dpcausal.privacy.ledger import Ledger
 from dpcausal.testing import seeded
 
 LAPLACE = LaplaceEvent(label="count <b>", neighbours="replace-one", sensitivity=1, scale=10)
+COUNT = Released(ReleasedKind.STATED, text="a count")
+GRAPH = Released(ReleasedKind.GRAPH_FROM_ROWS)
+TABLE = Released(ReleasedKind.TABLE)
 
 
 def made(**changes: object) -> PrivacyStatement:
     budget = Budget(1.0)
     budget.charge(LAPLACE)
-    arguments = {"released": ["a count"], "public": ["n", "domains"], "adaptive": False}
+    public = [Public(PublicKind.ROWS), Public(PublicKind.STATED, text="domains")]
+    arguments = {"released": [COUNT], "public": public, "adaptive": False}
     return budget.statement(**(arguments | changes))  # type: ignore[arg-type]
 
 
@@ -39,30 +57,84 @@ def test_says_what_a_reader_must_be_told() -> None:
         "replace-one",
         "one row",
     )
-    assert (data["public"], data["released"]) == (["n", "domains"], ["a count"])
+    assert (data["public"], data["released"]) == (["the number of rows", "domains"], ["a count"])
     assert data["events"] == [LAPLACE.to_dict()]
     assert "sum" in data["composition"]
     assert data["asked"] == {"epsilon": 1.0, "delta": 0.0}
     assert "operating system" in data["noise"]
-    assert data["limits"] == list(KNOWN_LIMITS)
-    other = Budget(1.0).statement(released=["x"], public=[], adaptive=False, unit="one person's genotypes")
-    assert "as named here (one person's genotypes)" in other.limits[len(KNOWN_LIMITS) - 1]
-    assert not any("one row" in line for line in other.limits)
+    assert len(data["limits"]) == len(known_limits(ONE_ROW))
     assert any("Timing" in limit for limit in data["limits"])
     assert any("precision" in limit for limit in data["limits"])
     assert data["software"]["dpcausal"] == __version__
+    assert data["format"] == FORMAT
+
+
+def test_facts_stand_beside_the_words() -> None:
+    """One fact for every line of words, in the same order, and nothing in words alone."""
+    statement = made(limits=[Limit(LimitKind.DRAFT_SCHEMA)])
+    data = json.loads(statement.to_json())
+    assert data["facts"] == {
+        "not_private": None,
+        "unit": {"kind": "row"},
+        "public": [{"kind": "rows"}, {"kind": "stated", "text": "domains"}],
+        "released": [{"kind": "stated", "text": "a count"}],
+        "composition": "fixed-epsilon",
+        "noise": "operating-system",
+        "limits": [
+            {"kind": "timing"},
+            {"kind": "rounding"},
+            {"kind": "exact-sums"},
+            {"kind": "this-release-only"},
+            {"kind": "one-unit", "unit": {"kind": "row"}},
+            {"kind": "draft-schema"},
+        ],
+    }
+    for name in ("public", "released", "limits"):
+        assert len(data[name]) == len(data["facts"][name])
+        assert all(isinstance(words, str) and words for words in data[name])
+
+
+def test_the_unit_is_named_in_the_limits() -> None:
+    unit = Unit(UnitKind.STATED, text="one person's genotypes")
+    other = Budget(1.0).statement(released=[COUNT], public=[], adaptive=False, unit=unit)
+    assert other.limits == known_limits(unit)
+    assert other.limits[-1] == Limit(LimitKind.ONE_UNIT, unit=unit)
+    told = other.to_dict()["limits"]
+    assert "as named here (one person's genotypes)" in told[-1]
+    assert not any("one row" in line for line in told)
 
 
 def test_round_trip() -> None:
-    statement = made(limits=["one more"])
+    more = Limit(LimitKind.STATED, text="one more")
+    statement = made(limits=[more])
     assert PrivacyStatement.from_json(statement.to_json()) == statement
-    assert statement.limits[-1] == "one more"
+    assert statement.limits[-1] == more
+    assert statement.to_dict()["limits"][-1] == "one more"
+
+
+def test_round_trip_of_facts_in_facts() -> None:
+    """A released fact in another one and the unit in a limit come back as facts, not as dictionaries."""
+    ridge = Released(ReleasedKind.RIDGE_CHOICE, then=TABLE)
+    answer = Released(ReleasedKind.ANSWER, x="a", y="b", given=("c",), released=ridge)
+    person = Unit(UnitKind.PERSON)
+    budget = Budget(12.0, 0.1)
+    budget.charge(LAPLACE)
+    statement = budget.statement(released=[answer], unit=person, rows=50)
+    assert statement.limits[-2:] == weak_limits(12.0, 0.1, 50)
+    again = PrivacyStatement.from_json(statement.to_json())
+    assert again == statement
+    assert again.released[0]["released"]["then"] == TABLE
+    assert again.released[0]["given"] == ("c",)
+    assert again.limits[-3]["unit"] == person
+    assert again.to_json() == statement.to_json()
+    assert again.summary() == statement.summary()
 
 
 def test_adaptive_statement_gives_the_total_not_the_reading() -> None:
     statement = made(adaptive=True)
     assert (statement.epsilon, statement.reading["epsilon"]) == (1.0, 0.1)
-    assert "adaptive" in statement.composition
+    assert statement.composition is Composition.FILTER_EPSILON
+    assert "adaptive" in statement.to_dict()["composition"]
 
 
 def test_nothing_charged_costs_nothing() -> None:
@@ -73,30 +145,34 @@ def test_nothing_charged_costs_nothing() -> None:
 def test_zcdp_statement_names_its_rho() -> None:
     budget = Budget(1.0, 1e-6)
     budget.charge(GaussianEvent(label="t", neighbours="replace-one", sensitivity=1, sigma=10))
-    statement = budget.statement(released=["a table"], adaptive=False)
+    statement = budget.statement(released=[TABLE], adaptive=False)
     assert statement.definition == "zCDP"
+    assert statement.composition is Composition.FIXED_RHO
     assert statement.parameters == {"rho": budget.events[0].rho}
     assert statement.epsilon is not None
     assert 0 < statement.epsilon < 1
     assert statement.delta == 1e-6
-    adaptive = budget.statement(released=["a table"])
+    adaptive = budget.statement(released=[TABLE])
     assert (adaptive.definition, adaptive.epsilon, adaptive.delta) == ("approximate", 1.0, 1e-6)
+    assert adaptive.composition is Composition.FILTER
 
 
 def test_approximate_statement() -> None:
     budget = Budget(1.0, 1e-6, reserve=1e-6)
     budget.charge(ApproximateEvent(label="t", neighbours="replace-one", mechanism="m", cost=0.5, slack=1e-7))
-    statement = budget.statement(released=["x"], adaptive=False)
+    statement = budget.statement(released=[COUNT], adaptive=False)
     assert (statement.definition, statement.epsilon, statement.delta) == ("approximate", 0.5, 1e-7)
 
 
-def test_no_privacy_in_words() -> None:
-    statement = Budget.none().statement(released=["a graph"])
+def test_no_privacy() -> None:
+    statement = Budget.none().statement(released=[GRAPH])
     assert (statement.private, statement.epsilon, statement.delta) == (False, None, None)
+    assert (statement.not_private, statement.noise) == (NotPrivate.NOT_ASKED, NoiseSource.NONE)
+    assert (statement.composition, statement.limits) == (Composition.NOTHING, (Limit(LimitKind.NO_PRIVACY),))
     data = json.loads(statement.to_json())
     assert list(data)[:2] == ["private", "why_not_private"]
     assert "no privacy" in data["why_not_private"]
-    assert statement.summary().startswith("NOT PRIVATE: no privacy was asked for")
+    assert data["facts"]["not_private"] == "not-asked"
     assert PrivacyStatement.from_json(statement.to_json()) == statement
 
 
@@ -111,29 +187,22 @@ def test_seeded_runs_are_stamped_wherever_the_block_lies() -> None:
     across = around.statement(released=[])
     for statement in (during, after, across):
         assert statement.private is False
-        assert statement.why_not_private == SEEDED
-        assert "seeded" in statement.noise
+        assert statement.not_private is NotPrivate.SEEDED
+        assert statement.why_not_private == "made under dpcausal.testing.seeded: the noise was predictable"
+        assert statement.noise is NoiseSource.SEEDED
+        assert "seeded" in statement.to_dict()["noise"]
+        assert PrivacyStatement.from_json(statement.to_json()) == statement
     assert Budget(1.0).statement(released=[]).private is True
 
 
 def test_a_caller_can_say_why_not() -> None:
-    statement = made(not_private="levels were read from the data")
+    why = {"why_not_private": "levels were read from the data"}
+    statement = replace(made(), private=False, not_private=NotPrivate.STATED, stated=why)
     assert (statement.private, statement.why_not_private) == (False, "levels were read from the data")
-
-
-def test_summary_and_html() -> None:
-    statement = made(released=["<script>"])
-    assert "epsilon 0.1" in statement.summary()
-    assert "(pure: the promise holds without exception)" in statement.summary()
-    assert "no result is more than 1.11 times as likely" in statement.summary()
-    assert (
-        "Cost: one noisy step, not more than this epsilon. What to ask was fixed before this call saw any answer."
-        in statement.summary()
-    )
-    assert "(fixed in advance; sums of epsilon and of delta)" in statement.composition
-    assert "fixed in advance" not in statement.summary()  # the field's own words stay in the statement
-    assert "&lt;script&gt;" in statement._repr_html_()
-    assert "<script>" not in statement._repr_html_()
+    assert "levels were read from the data" in statement.summary()
+    again = PrivacyStatement.from_json(statement.to_json())
+    assert again == statement
+    assert again.why_not_private == "levels were read from the data"
 
 
 def test_print_gives_the_words_and_repr_stays() -> None:
@@ -143,94 +212,39 @@ def test_print_gives_the_words_and_repr_stays() -> None:
 
 
 def test_weak_promises_are_named() -> None:
-    """Above epsilon 10, and from delta 1/n on where n is public: in the limits, and not called hard to tell apart."""
-    assert weak_promise(10.0, 1e-4, 8000) == ()
-    assert weak_promise(None, None, 8000) == ()
-    assert [line.split(":")[1].split()[0] for line in weak_promise(10.1, 1 / 8000, 8000)] == [
-        "epsilon",
-        "delta",
-    ]
-    assert weak_promise(1.0, 0.1) == ()  # the number of rows is protected
-    large = Budget(100.0).statement(released=[])
-    assert not [line for line in large.limits if line.startswith(WEAK)]  # nothing was charged
+    """Above epsilon 10, and from delta 1/n on where n is public."""
+    assert weak_limits(10.0, 1e-4, 8000) == ()
+    assert weak_limits(None, None, 8000) == ()
+    assert weak_limits(10.1, 1 / 8000, 8000) == (
+        Limit(LimitKind.WEAK_EPSILON, epsilon=10.1),
+        Limit(LimitKind.WEAK_DELTA, delta=1 / 8000, rows=8000),
+    )
+    assert weak_limits(1.0, 0.1) == ()  # the number of rows is protected
+    assert Budget(100.0).statement(released=[]).weak == ()  # nothing was charged
     budget = Budget(100.0, 0.1)
     budget.charge(LAPLACE)
-    for rows, lines in ((None, 1), (8000, 2)):
-        found = budget.statement(released=["a count"], rows=rows)
-        assert len([line for line in found.limits if line.startswith(WEAK)]) == lines
-        assert "hard to tell apart" not in found.summary()
-        for told in (
-            found.summary(),
-            unescape(found._repr_html_()),
-        ):  # Python callers see no warning of the command
-            assert told.count(WEAK) == lines
-    assert "hard to tell apart" in made(rows=8000).summary()
-
-
-@pytest.mark.parametrize(("epsilon", "hard"), [(0.5, True), (3.0, True), (3.1, False), (1000.0, False)])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_the_sentence_on_telling_apart(epsilon: float, hard: bool, delta: float) -> None:
-    budget = Budget(epsilon, delta)
-    budget.charge(LAPLACE)
-    (line,) = [text for text in budget.statement(released=["x"]).summary().splitlines() if "Protects" in text]
-    assert ("are hard to tell apart" in line) == hard
-    assert ("can be told apart with odds up to" in line) != hard
-    assert line.endswith("apart from a probability of at most 1e-06." if delta else "from the other.")
+    for rows, kinds in (
+        (None, [LimitKind.WEAK_EPSILON]),
+        (8000, [LimitKind.WEAK_EPSILON, LimitKind.WEAK_DELTA]),
+    ):
+        found = budget.statement(released=[COUNT], rows=rows)
+        assert [limit.kind for limit in found.weak] == kinds
+        assert found.caveats == found.weak
+    draft = Limit(LimitKind.DRAFT_SCHEMA)
+    assert budget.statement(released=[COUNT], limits=[draft]).caveats == (*found.weak[:1], draft)
+    assert made().caveats == ()
 
 
 def test_a_person_with_several_rows_is_in_the_limits() -> None:
-    assert any("k times less" in line for line in made().limits)
+    assert Limit(LimitKind.ONE_UNIT, unit=ONE_ROW) in made().limits
+    assert any("k times less" in line for line in made().to_dict()["limits"])
 
 
-def test_the_words_for_a_search_say_what_the_filter_means() -> None:
-    statement = made(adaptive=True)
-    words = statement.summary()
-    assert (
-        "Later questions could depend on earlier noisy answers; spending stops before the total is passed"
-        in words
-    )
-    assert (
-        "a filter, which refuses what would pass the total, kept the sum of epsilon within it"
-        in statement.composition
-    )
-    assert "filter" not in words
-    budget = Budget(1.0, 1e-6)
-    budget.charge(GaussianEvent(label="t", neighbours="replace-one", sensitivity=1, sigma=10))
-    assert "may fail with a probability of at most delta)" in budget.statement(released=["x"]).summary()
-    assert (
-        "costs were added up in another unit, rho (zCDP)"
-        in budget.statement(released=["x"], adaptive=False).summary()
-    )
+def changed(**values: object) -> str:
+    return json.dumps(json.loads(made().to_json()) | values)
 
 
-def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
-    assert "No ledger: nobody adds this up" in made().summary()
-    assert "--ledger URL --dataset NAME" in made().summary()
-    assert "edger" not in PrivacyStatement.none(released=["a graph"]).summary()
-    url = f"sqlite:///{tmp_path}/budget.db"
-    Ledger.open(url, create=True).create("cohort", 1.0, 0.0)
-    budget = Budget(0.5, ledger=url, dataset="cohort")
-    budget.charge(LAPLACE)
-    told = budget.statement(released=["x"], adaptive=False)
-    assert told.epsilon == 0.1  # less than was asked for, and the ledger keeps what was asked for
-    line = "Ledger: data set 'cohort', entry 2, charged all that was asked for (epsilon 0.5, delta 0)"
-    assert f"{line}; left in the ledger: epsilon 0.5, delta 0." in told.summary().splitlines()
-    assert told.to_dict()["ledger"]["left"] == {"epsilon": 0.5, "delta": 0.0}
-
-
-def test_charges_are_counted_alike_everywhere() -> None:
-    """The number in the summary is that of the events in the statement."""
-    budget = Budget(1.0)
-    for _ in range(4):
-        budget.charge(LAPLACE)
-    statement = budget.statement(released=["x"])
-    assert "\nCost: 4 noisy steps, together not more than this epsilon. " in statement.summary()
-    assert len(statement.to_dict()["events"]) == 4
-
-
-def test_a_draft_is_told_in_the_summary() -> None:
-    assert DRAFT_LIMIT in made(limits=[DRAFT_LIMIT]).summary()
-    assert "draft" not in made().summary()
+FACTS = made().facts()
 
 
 @pytest.mark.parametrize(
@@ -240,12 +254,26 @@ def test_a_draft_is_told_in_the_summary() -> None:
         "[1]",
         "{}",
         '{"private": true, "colour": 1}',
-        json.dumps(json.loads(made().to_json()) | {"private": False}),
-        json.dumps(json.loads(made().to_json()) | {"epsilon": None}),
-        json.dumps(json.loads(made().to_json()) | {"format": 2}),
-        json.dumps(json.loads(made().to_json()) | {"neighbours": "cousins"}),
+        changed(colour=1),
+        changed(private=False),
+        changed(epsilon=None),
+        changed(format=FORMAT + 1),
+        changed(neighbours="cousins"),
+        changed(facts=None),
+        changed(facts="words"),
+        changed(facts={}),
+        changed(facts=FACTS | {"composition": "by guess"}),
+        changed(facts=FACTS | {"noise": "none at all"}),
+        changed(facts=FACTS | {"unit": {"kind": "galaxy"}}),
+        changed(facts=FACTS | {"unit": "one row"}),
+        changed(facts=FACTS | {"limits": [{"kind": "no-such-limit"}]}),
+        changed(facts=FACTS | {"limits": [{}]}),
+        changed(facts=FACTS | {"public": None}),
+        changed(facts=FACTS | {"not_private": "seeded"}),  # and private
+        json.dumps({name: value for name, value in made().to_dict().items() if name != "facts"}),
     ],
 )
 def test_unreadable_statements(text: str) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         PrivacyStatement.from_json(text)
+    assert "\n" not in str(caught.value)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from io import BytesIO
+from itertools import pairwise
 
 import matplotlib as mpl
 import pytest
 
 mpl.use("Agg")
 
-from dpcausal.plots import plot_budget, plot_graph
 from matplotlib import pyplot
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.planning.plan import Plan
+from dpcausal.present.plots import plot_budget, plot_graph, plot_power
+from dpcausal.present.spending import steps
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +83,6 @@ def test_result_and_statement_draw_themselves_on_given_axes(result: DiscoveryRes
 
 
 def test_bars_are_the_costs(result: DiscoveryResult) -> None:
-    from dpcausal.present.spending import steps
-
     axes = plot_budget(result.privacy)
     assert [bar.get_width() for bar in axes.patches] == [step.cost for step in steps(result.privacy)]
 
@@ -106,6 +107,33 @@ def test_what_is_no_axes_is_one_line(result: DiscoveryResult, ax: object) -> Non
 
 
 def test_matplotlib_is_loaded_late() -> None:
-    code = "import sys, dpcausal.plots; print('matplotlib' in sys.modules)"
+    code = "import sys, dpcausal.present.plots, dpcausal.present.display; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def planned() -> Plan:
+    yes_no = dc.Categorical(["no", "yes"])
+    return dc.plan(dc.Schema(a=yes_no, b=yes_no, c=yes_no, d=yes_no), rows=5000, epsilon=1.0)
+
+
+def test_a_plan_draws_itself_on_given_axes_or_new_ones() -> None:
+    _, ax = pyplot.subplots()
+    assert planned().plot(ax) is ax
+    labels = [line.get_label() for line in ax.lines]
+    assert labels == [line.get_label() for line in planned().plot().lines]
+    assert {f"order {order}" for order in planned().testable_orders} <= set(labels)
+    pyplot.close("all")
+
+
+def test_power_rises_from_the_level_and_passes_the_plans_own_number() -> None:
+    plan = planned()
+    axes = plot_power(plan)
+    curves = [line for line in axes.lines if str(line.get_label()).startswith("order")]
+    assert len(curves) == len(plan.testable_orders)
+    for line, order in zip(curves, (o for o in plan.orders if o.testable), strict=True):
+        w, power = line.get_data()
+        assert power[0] == pytest.approx(plan.aim.level, abs=0.02)
+        assert all(a <= b + 1e-9 for a, b in pairwise(power))
+        beyond = [p for size, p in zip(w, power, strict=True) if size >= order.smallest]
+        assert all(p >= plan.aim.power - 0.01 for p in beyond)

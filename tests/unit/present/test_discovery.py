@@ -1,0 +1,17 @@
+"""A discovery in words: notes on what could not be answered."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dpcausal.discovery.facts import OpenReason, unanswered
+from dpcausal.present.discovery import note_words
+
+
+def test_questions_without_an_answer_do_not_claim_edges() -> None:
+    """Pairs that another question separated: their edges do not stay."""
+    told = note_words(unanswered(Counter({OpenReason.NOISE: 2})))
+    assert told.startswith("2 questions could not be answered (such an edge stays, unless another question")
+    assert note_words(unanswered(Counter({OpenReason.NOISE: 1}))).startswith(
+        "1 question could not be answered (such an edge stays"
+    )

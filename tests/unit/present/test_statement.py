@@ -1,0 +1,232 @@
+"""A privacy statement in words, also one that an earlier version wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import (
+    FORMAT,
+    Composition,
+    Limit,
+    LimitKind,
+    NoiseSource,
+    NotPrivate,
+    PrivacyStatement,
+    Released,
+    ReleasedKind,
+)
+from dpcausal.present.statement import WEAK, limit_words, promise
+from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.events import GaussianEvent, LaplaceEvent, PureEvent
+from dpcausal.privacy.ledger import Ledger
+
+LAPLACE = LaplaceEvent(label="count <b>", neighbours="replace-one", sensitivity=1, scale=10)
+PURE = PureEvent(label="p", neighbours=Neighbours.REPLACE_ONE, mechanism="m", cost=1.0)
+COUNT = Released(ReleasedKind.STATED, text="a count")
+GRAPH = Released(ReleasedKind.GRAPH_FROM_ROWS)
+DRAFT = Limit(LimitKind.DRAFT_SCHEMA)
+
+
+def made(**changes: object) -> PrivacyStatement:
+    budget = Budget(1.0)
+    budget.charge(LAPLACE)
+    return budget.statement(**({"released": [COUNT], "adaptive": False} | changes))  # type: ignore[arg-type]
+
+
+def test_no_privacy_in_words() -> None:
+    assert (
+        Budget.none()
+        .statement(released=[GRAPH])
+        .summary()
+        .startswith("NOT PRIVATE: no privacy was asked for")
+    )
+
+
+def test_summary_and_html() -> None:
+    statement = made(released=[Released(ReleasedKind.STATED, text="<script>")])
+    assert "epsilon 0.1" in statement.summary()
+    assert "(pure: the promise holds without exception)" in statement.summary()
+    assert "no result is more than 1.11 times as likely" in statement.summary()
+    assert (
+        "Cost: one noisy step, not more than this epsilon. What to ask was fixed before this call saw any answer."
+        in statement.summary()
+    )
+    assert "(fixed in advance; sums of epsilon and of delta)" in statement.to_dict()["composition"]
+    assert "fixed in advance" not in statement.summary()  # the field's own words stay in the statement
+    assert "&lt;script&gt;" in statement._repr_html_()
+    assert "<script>" not in statement._repr_html_()
+
+
+def test_weak_promises_are_told() -> None:
+    """In the limits, and not called hard to tell apart."""
+    large = Budget(100.0).statement(released=[])
+    assert not [line for line in large.to_dict()["limits"] if line.startswith(WEAK)]  # nothing was charged
+    budget = Budget(100.0, 0.1)
+    budget.charge(LAPLACE)
+    for rows, lines in ((None, 1), (8000, 2)):
+        found = budget.statement(released=[COUNT], rows=rows)
+        weak = [line for line in found.to_dict()["limits"] if line.startswith(WEAK)]
+        assert weak == [limit_words(limit) for limit in found.weak]
+        assert [line.split(":")[1].split()[0] for line in weak] == ["epsilon", "delta"][:lines]
+        assert "hard to tell apart" not in found.summary()
+        for told in (
+            found.summary(),
+            unescape(found._repr_html_()),
+        ):  # Python callers see no warning of the command
+            assert told.count(WEAK) == lines
+    assert "hard to tell apart" in made(rows=8000).summary()
+
+
+@pytest.mark.parametrize(("epsilon", "hard"), [(0.5, True), (3.0, True), (3.1, False), (1000.0, False)])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_sentence_on_telling_apart(epsilon: float, hard: bool, delta: float) -> None:
+    budget = Budget(epsilon, delta)
+    budget.charge(LAPLACE)
+    (line,) = [
+        text for text in budget.statement(released=[COUNT]).summary().splitlines() if "Protects" in text
+    ]
+    assert ("are hard to tell apart" in line) == hard
+    assert ("can be told apart with odds up to" in line) != hard
+    assert line.endswith("apart from a probability of at most 1e-06." if delta else "from the other.")
+
+
+def test_the_words_for_a_search_say_what_the_filter_means() -> None:
+    statement = made(adaptive=True)
+    words = statement.summary()
+    assert (
+        "Later questions could depend on earlier noisy answers; spending stops before the total is passed"
+        in words
+    )
+    assert (
+        "a filter, which refuses what would pass the total, kept the sum of epsilon within it"
+        in statement.to_dict()["composition"]
+    )
+    assert "filter" not in words
+    budget = Budget(1.0, 1e-6)
+    budget.charge(GaussianEvent(label="t", neighbours="replace-one", sensitivity=1, sigma=10))
+    assert "may fail with a probability of at most delta)" in budget.statement(released=[COUNT]).summary()
+    assert (
+        "costs were added up in another unit, rho (zCDP)"
+        in budget.statement(released=[COUNT], adaptive=False).summary()
+    )
+
+
+def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
+    assert "No ledger: nobody adds this up" in made().summary()
+    assert "--ledger URL --dataset NAME" in made().summary()
+    assert "edger" not in PrivacyStatement.none(released=[GRAPH]).summary()
+    url = f"sqlite:///{tmp_path}/budget.db"
+    Ledger.open(url, create=True).create("cohort", 1.0, 0.0)
+    budget = Budget(0.5, ledger=url, dataset="cohort")
+    budget.charge(LAPLACE)
+    told = budget.statement(released=[COUNT], adaptive=False)
+    assert told.epsilon == 0.1  # less than was asked for, and the ledger keeps what was asked for
+    line = "Ledger: data set 'cohort', entry 2, charged all that was asked for (epsilon 0.5, delta 0)"
+    assert f"{line}; left in the ledger: epsilon 0.5, delta 0." in told.summary().splitlines()
+    assert told.to_dict()["ledger"]["left"] == {"epsilon": 0.5, "delta": 0.0}
+
+
+def test_charges_are_counted_alike_everywhere() -> None:
+    """The number in the summary is that of the events in the statement."""
+    budget = Budget(1.0)
+    for _ in range(4):
+        budget.charge(LAPLACE)
+    statement = budget.statement(released=[COUNT])
+    assert "\nCost: 4 noisy steps, together not more than this epsilon. " in statement.summary()
+    assert len(statement.to_dict()["events"]) == 4
+
+
+def test_a_draft_is_told_in_the_summary() -> None:
+    assert limit_words(DRAFT) in made(limits=[DRAFT]).summary()
+    assert "draft" not in made().summary()
+
+
+def test_the_promise_has_the_factor_and_the_exception(statement_of: Callable[..., PrivacyStatement]) -> None:
+    told = " ".join(promise(statement_of([PURE])))
+    assert "a factor of at most 2.72" in told
+    assert "except with probability" not in told
+    assert "No ledger was charged" in told
+    assert "no privacy guarantee" in promise(PrivacyStatement.none(released=[GRAPH]))[0]
+
+
+def test_someone_with_more_rows_is_told(statement_of: Callable[..., PrivacyStatement]) -> None:
+    told = " ".join(promise(statement_of([PURE])))
+    assert "Someone with k rows in the table is protected k times less (k times epsilon): put one row" in told
+    also = replace(statement_of([PURE]), delta=1e-6)
+    assert "(k times epsilon, and a larger delta)" in " ".join(promise(also))
+
+
+# Written by the last version with format 1: what it put into privacy.json, and its summary.
+OLD = Path(__file__).parents[2] / "data" / "statements"
+FORMAT_1 = ("private", "weak_draft", "seeded", "not_private")
+
+
+@pytest.mark.parametrize("name", FORMAT_1)
+def test_a_statement_of_format_1_keeps_its_words(name: str) -> None:
+    text = (OLD / f"format_1_{name}.json").read_text()
+    data = json.loads(text)
+    assert data["format"] == 1
+    assert "facts" not in data
+    read = PrivacyStatement.from_json(text)
+    written = read.to_dict()
+    assert {key: value for key, value in written.items() if key not in ("facts", "format")} == {
+        key: value for key, value in data.items() if key != "format"
+    }
+    assert list(written) == [*data, "facts"]
+    assert (read.private, read.epsilon, read.delta) == (data["private"], data["epsilon"], data["delta"])
+    assert read.why_not_private == data.get("why_not_private")
+
+
+@pytest.mark.parametrize("name", FORMAT_1)
+def test_the_summary_of_format_1_is_as_it_was(name: str) -> None:
+    """Its caveats too; only the line on costs, which took words apart, has all of them now."""
+    text = (OLD / f"format_1_{name}.json").read_text()
+    now = PrivacyStatement.from_json(text).summary().splitlines()
+    then = (OLD / f"format_1_{name}.txt").read_text().splitlines()
+    assert len(now) == len(then)
+    for new, old in zip(now, then, strict=True):
+        if old.startswith("Cost: "):
+            begins = json.loads(text)["composition"]
+            assert new.endswith(f"{begins[:1].upper()}{begins[1:]}.")
+            assert new[: new.index(". ")] == old[: old.index(". ")]
+        else:
+            assert new == old
+
+
+@pytest.mark.parametrize("name", FORMAT_1)
+def test_a_statement_of_format_1_is_written_as_this_format(name: str) -> None:
+    read = PrivacyStatement.from_json((OLD / f"format_1_{name}.json").read_text())
+    assert read.format == FORMAT
+    again = PrivacyStatement.from_json(read.to_json())
+    assert again == read
+    assert again.to_json() == read.to_json()
+    assert again.summary() == read.summary()
+    assert (read.composition, read.noise) == (Composition.STATED, NoiseSource.STATED)
+    assert read.not_private is (None if read.private else NotPrivate.STATED)
+    assert {fact.kind for fact in (read.unit, *read.public, *read.released, *read.limits)} == {"stated"}
+
+
+def test_caveats_of_format_1_are_caveats() -> None:
+    read = PrivacyStatement.from_json((OLD / "format_1_weak_draft.json").read_text())
+    assert [limit_words(limit)[:27] for limit in read.caveats] == [
+        "Weak promise: delta 0.01 is",
+        "The schema is an unchecked ",
+    ]
+    assert read.weak == read.caveats[:1]
+    assert "hard to tell apart" not in read.summary()
+    assert PrivacyStatement.from_json((OLD / "format_1_private.json").read_text()).caveats == ()
+
+
+@pytest.mark.parametrize("name", ["composition", "noise"])
+def test_a_statement_of_format_1_without_a_part_is_no_statement(name: str) -> None:
+    data = json.loads((OLD / "format_1_private.json").read_text())
+    del data[name]
+    with pytest.raises(ValueError, match=name):
+        PrivacyStatement.from_json(json.dumps(data))

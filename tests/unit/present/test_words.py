@@ -1,0 +1,337 @@
+"""Every kind of fact has words, made from its values: no kind can be added without them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+
+import pytest
+
+from dpcausal.citests.result import Chosen, ChosenKind, HeldFixed, HeldFixedKind, Reason, ReasonKind
+from dpcausal.core.display import display
+from dpcausal.core.facts import Fact
+from dpcausal.core.statement import (
+    Composition,
+    Limit,
+    LimitKind,
+    NoiseSource,
+    NotPrivate,
+    PrivacyStatement,
+    Public,
+    PublicKind,
+    Released,
+    ReleasedKind,
+    Unit,
+    UnitKind,
+    _limit,
+    _released,
+)
+from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason, unanswered
+from dpcausal.present.discovery import OPEN_REASONS
+
+ROW = Unit(UnitKind.ROW)
+TABLE = Released(ReleasedKind.TABLE)
+MEASURED = {"gaussian": True, "sd": 4.2, "mean_cell": 1434.2, "least_cell": 12.0}
+
+# class of facts -> kind -> (plausible values, words that only come from them)
+EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...]]]] = {
+    Limit: {
+        LimitKind.STATED: ({"text": "as {written}"}, ("as {written}",)),
+        LimitKind.TIMING: ({}, ("Timing",)),
+        LimitKind.ROUNDING: ({}, ("precision",)),
+        LimitKind.EXACT_SUMS: ({}, ("exact",)),
+        LimitKind.THIS_RELEASE_ONLY: ({}, ("this release",)),
+        LimitKind.ONE_UNIT: ({"unit": ROW}, ("(one row)",)),
+        LimitKind.WEAK_EPSILON: ({"epsilon": 12.0}, ("epsilon 12 ", "163,000 times")),
+        LimitKind.WEAK_DELTA: ({"delta": 0.1, "rows": 8000}, ("delta 0.1 ", "(8,000)")),
+        LimitKind.DRAFT_SCHEMA: ({}, ("draft",)),
+        LimitKind.NO_PRIVACY: ({}, ("any row can leak",)),
+        LimitKind.BUDGET_ENDED: ({"questions": 7}, ("7 questions",)),
+    },
+    Public: {
+        PublicKind.STATED: ({"text": "the city"}, ("the city",)),
+        PublicKind.SCHEMA: ({}, ("schema",)),
+        PublicKind.ROWS: ({}, ("number of rows",)),
+        PublicKind.METHOD: ({}, ("method",)),
+        PublicKind.QUESTION: ({}, ("question",)),
+        PublicKind.LOOP: ({}, ("loop",)),
+        PublicKind.FEATURES: ({}, ("features",)),
+        PublicKind.BOUNDS: ({}, ("bounds",)),
+        PublicKind.STRATA: ({}, ("equal widths",)),
+        PublicKind.GIVEN_BINS: ({}, ("equal widths",)),
+        PublicKind.KERNEL: (
+            {"kernel": "rbf", "bandwidth": 0.25, "lambda_": 10.0},
+            ("rbf kernel", "(0.25)", "lambda (10)"),
+        ),
+        PublicKind.KERNEL_LISTS: ({"kernel": "laplace", "share": 0.2}, ("laplace kernel", "(0.2)")),
+        PublicKind.PARTS: ({}, ("parts",)),
+        PublicKind.DEALS: ({}, ("deals",)),
+        PublicKind.MODEL: ({}, ("law of the resampled column",)),
+        PublicKind.COPIES: ({}, ("copies",)),
+        PublicKind.GROUPS: ({"cases": 30, "controls": 40}, ("N1 = 30 cases", "N0 = 40 controls")),
+        PublicKind.SNPS: ({"snps": 500}, ("500 SNPs",)),
+        PublicKind.ALLELES: ({"cases": 60, "controls": 80}, ("60 alleles of cases", "80 of controls")),
+        PublicKind.COPIES_OF_ALLELE: ({"least": 3, "most": 137}, ("3 to 137",)),
+        PublicKind.NO_FREQUENCY: ({}, ("nothing about the allele frequency",)),
+        PublicKind.MISSING_RULE: ({"rule": "reference"}, ("count as: reference",)),
+        PublicKind.FREQUENCIES: ({}, ("reference panel",)),
+        PublicKind.FREQUENCY_FLOOR: ({"maf": 0.05}, ("below 0.05",)),
+        PublicKind.NO_FREQUENCIES: ({}, ("nothing about allele frequencies (",)),
+        PublicKind.FLOOR_RELEASED: ({"share": 0.1}, ("bought for 0.1 of epsilon",)),
+    },
+    Released: {
+        ReleasedKind.STATED: ({"text": "a count"}, ("a count",)),
+        ReleasedKind.GRAPH_FROM_ROWS: ({}, ("raw rows",)),
+        ReleasedKind.JOINT_TABLE: ({}, ("joint table",)),
+        ReleasedKind.TABLES: ({"what": "tables of pairs", "sd": 12.34}, ("tables of pairs", "12.3")),
+        ReleasedKind.MOMENTS: ({}, ("moments",)),
+        ReleasedKind.TEST_OUTCOMES: ({}, ("outcome of a private test",)),
+        ReleasedKind.INDEPENDENCES: ({}, ("found independent",)),
+        ReleasedKind.NOISY_SCORES: ({}, ("noisy score",)),
+        ReleasedKind.DELETIONS: ({}, ("how many edges go",)),
+        ReleasedKind.STATISTIC: ({}, ("the statistic and its variance",)),
+        ReleasedKind.TABLE: ({}, ("whole table",)),
+        ReleasedKind.MEDIAN_OF_PARTS: ({}, ("median",)),
+        ReleasedKind.COUNT_OF_PARTS: ({"test": "gcm"}, ("in which gcm rejected",)),
+        ReleasedKind.CUT_SCORES: ({}, ("cut scores",)),
+        ReleasedKind.BINNED_COVARIANCE: ({}, ("covariance within bins",)),
+        ReleasedKind.RESIDUAL_SUMS: ({}, ("sums of residual products",)),
+        ReleasedKind.RESIDUALS: ({}, ("residual product of every row",)),
+        ReleasedKind.RIDGE_CHOICE: ({"then": TABLE}, ("lambda and bandwidth", "the whole table")),
+        ReleasedKind.NOISY_RANK: ({}, ("noisy rank",)),
+        ReleasedKind.NOISY_DECISION: ({}, ("whether independence was rejected",)),
+        ReleasedKind.UNIT_CIRCLE: ({}, ("unit circle",)),
+        ReleasedKind.CIRCLE_DECISION: ({"statistic": "spearman"}, ("by the spearman statistic",)),
+        ReleasedKind.EXACT_STATISTIC: ({}, ("exact statistic",)),
+        ReleasedKind.ANSWER: (
+            {"x": "a", "y": "b", "given": ["c", "d"], "released": TABLE},
+            ("a and b given c, d: the whole table",),
+        ),
+        ReleasedKind.ANSWERS: (
+            {"count": 12, "test": "kendall", "level": 0.01, "released": TABLE},
+            ("12 answers by kendall at level 0.01: the whole table",),
+        ),
+        ReleasedKind.SNPS_ABOVE_CUT: ({"statistic": "distance"}, ("noisy cut (distance)",)),
+        ReleasedKind.CHOSEN_SNPS: ({"statistic": "distance"}, ("chosen SNPs", "(distance)")),
+        ReleasedKind.FREQUENCY_FLOOR: ({}, ("rarest allele",)),
+        ReleasedKind.ONE_SNP: ({}, ("one SNP",)),
+    },
+    Unit: {
+        UnitKind.STATED: ({"text": "one family"}, ("one family",)),
+        UnitKind.ROW: ({}, ("one row",)),
+        UnitKind.OUTCOME: ({"labels": "group"}, ("the labels (group)",)),
+        UnitKind.PERSON: ({}, ("one person's genotypes",)),
+        UnitKind.ALLELE: ({}, ("one allele",)),
+    },
+    Reason: {
+        ReasonKind.AS_ASKED: ({}, ("as asked",)),
+        ReasonKind.ORDERED_LEVELS: ({}, ("levels are ordered",)),
+        ReasonKind.NUMERIC_GIVEN: ({"columns": 3}, ("3 numeric columns",)),
+        ReasonKind.NO_ORDER: ({"binned": True}, ("no order", "declared bins")),
+    },
+    HeldFixed: {
+        HeldFixedKind.REGRESSION: ({"columns": ["age", "dose"]}, ("age, dose", "by regression")),
+        HeldFixedKind.EQUAL_WIDTHS: ({"columns": ["age"]}, ("age", "equal width")),
+        HeldFixedKind.STRATA: (
+            {"columns": ["age", "dose"], "strata": 5, "model": True},
+            ("age, dose", "in the model and in 5 strata each"),
+        ),
+        HeldFixedKind.MODEL: ({"columns": ["age"]}, ("age", "in the model")),
+        HeldFixedKind.DECLARED_BINS: ({"columns": ["age"]}, ("age", "by the declared bins")),
+    },
+    Chosen: {
+        ChosenKind.RIDGE: (
+            {"lambda_": 10.0, "bandwidth": 0.25},
+            ("lambda 10 ", "bandwidth 0.25", "privately"),
+        )
+    },
+    MethodReason: {
+        MethodReasonKind.AS_ASKED: ({}, ("as asked",)),
+        MethodReasonKind.NO_PRIVACY: ({}, ("no privacy",)),
+        MethodReasonKind.COUNTS_ONLY: ({}, ("counts only",)),
+        MethodReasonKind.MOSTLY_NUMBERS: (
+            {"numbers": 4, "columns": 5},
+            ("4 of 5 columns hold numbers, which is",),
+        ),
+        MethodReasonKind.NOT_MOSTLY_NUMBERS: (
+            {"numbers": 1, "columns": 5},
+            ("1 of 5 columns holds numbers, not",),
+        ),
+    },
+    Note: {
+        NoteKind.ONE_LEVEL: ({"columns": ["a", "b"]}, ('"a" and "b" have one level',)),
+        NoteKind.JOINT_TABLE: (
+            {**MEASURED, "cells": 1024},
+            ("1,024 cells", "Gaussian", "4.2 rows", "1,430 on average, 12 in"),
+        ),
+        NoteKind.COMPONENTS: (
+            {**MEASURED, "gaussian": False, "rows_measured": True, "singles": 5, "pairs": 10, "larger": 2},
+            ("Laplace", "the number of rows and", "17 sets", "5 single, 10 pairs, 2 larger"),
+        ),
+        NoteKind.UNANSWERED: (
+            unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1})).values,  # type: ignore[dict-item]
+            ("3 questions", "2 because noise alone", "1 because there are more conditioning cells"),
+        ),
+        NoteKind.NO_DELTA: ({"times": 3.14}, ("3.1 times larger", "delta=1e-6")),
+        NoteKind.CONFLICTS: (
+            {"pairs": [["a", "b"], ["c", "d"]], "settled": True},
+            ("a - b, c - d", "nearest"),
+        ),
+        NoteKind.TESTS: ({"tests": ["chi2", "kendall"], "epsilon": 0.125}, ("chi2, kendall", "0.125")),
+        NoteKind.CLASSICAL: ({"tests": ["chi2"], "level": 0.05}, ("the chi2 test at level 0.05",)),
+        NoteKind.CLASSICAL_MOMENTS: ({"harmonics": 3, "level": 0.05}, ("3 harmonics", "0.05")),
+        NoteKind.MOMENTS: (
+            {"features": 21, "waves": 2, "sd": 12.34},
+            ("21 features", "2 pairs of waves", "12.3 rows"),
+        ),
+        NoteKind.THRESHOLD: (
+            {"of": "pairs", "most": 6, "renewed": False, "rows": 1000, "resolution": 24.6},
+            ("one noisy threshold for up to 6 pairs", "on 1,000 rows", "about 25 rows"),
+        ),
+        NoteKind.CHOICES: (
+            {"epsilon": 0.05, "choices": 20, "mechanism": "exponential", "resolution": 5.25},
+            ("epsilon 0.05", "up to 20 choices", "exponential mechanism", "about 5.2 rows"),
+        ),
+        NoteKind.TEST_COSTS: (
+            {"unit": "rho", "costs": [[0, 0.125], [1, 0.0625]]},
+            ("(rho)", "0.125 given 0, 0.0625 given 1"),
+        ),
+    },
+}
+
+
+def facts() -> Iterator[tuple[Fact, tuple[str, ...]]]:
+    for kind_of_fact, examples in EXAMPLES.items():
+        for kind, (values, said) in examples.items():
+            yield kind_of_fact(kind, **values), said
+
+
+@pytest.mark.parametrize("kind_of_fact", EXAMPLES)
+def test_every_kind_is_here(kind_of_fact: type[Fact]) -> None:
+    assert set(EXAMPLES[kind_of_fact]) == set(kind_of_fact.kinds)
+
+
+def test_every_class_of_facts_is_here() -> None:
+    def below(parent: type[Fact]) -> set[type[Fact]]:
+        found = {each for each in parent.__subclasses__() if each.__module__.startswith("dpcausal.")}
+        return found.union(*map(below, found))
+
+    assert below(Fact) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize(("fact", "said"), list(facts()), ids=lambda value: repr(value)[:40])
+def test_every_kind_has_words_with_its_values(fact: Fact, said: tuple[str, ...]) -> None:
+    words = display().words(fact)
+    assert [part for part in said if part not in words] == []
+    assert words == words.strip()
+    assert "None" not in words
+    assert "\n" not in words
+    assert fact.kind == "stated" or not {"{", "}"} & set(words)
+
+
+def test_no_two_kinds_are_told_alike() -> None:
+    for kind_of_fact, examples in EXAMPLES.items():
+        told = [display().words(kind_of_fact(kind, **values)) for kind, (values, _) in examples.items()]
+        assert len(set(told)) == len(told)
+
+
+@pytest.mark.parametrize(("fact", "said"), list(facts()), ids=lambda value: repr(value)[:40])
+def test_facts_come_back_from_json(fact: Fact, said: tuple[str, ...]) -> None:
+    del said
+    readers = {Limit: _limit, Released: _released}
+    text = json.dumps(fact.to_dict(), allow_nan=False)
+    again = readers.get(type(fact), type(fact).from_dict)(json.loads(text))
+    assert again == fact
+    assert hash(again) == hash(fact)
+    assert display().words(again) == display().words(fact)
+
+
+@pytest.mark.parametrize("reason", OpenReason)
+def test_every_reason_of_an_open_question_has_words(reason: OpenReason) -> None:
+    words = display().words(unanswered(Counter({reason: 4})))
+    assert words.endswith(f": 4 {OPEN_REASONS[reason]}")
+    assert OPEN_REASONS[reason].startswith("because ")
+    assert len(set(OPEN_REASONS.values())) == len(OpenReason)
+
+
+@pytest.mark.parametrize("member", [*Composition, *NoiseSource, *NotPrivate])
+def test_every_member_has_words(member: StrEnum) -> None:
+    """What an earlier version stated has the words it was stated in."""
+    if member != "stated":
+        assert display().words(member)
+        return
+    name = {Composition: "composition", NoiseSource: "noise", NotPrivate: "not_private"}[type(member)]
+    written = "why_not_private" if name == "not_private" else name
+    none = PrivacyStatement.none(released=[])
+    values = {key: getattr(none, key) for key in none.__dataclass_fields__}
+    told = PrivacyStatement(**values | {name: member, "stated": {written: "as they wrote"}})
+    assert told.to_dict()[written] == "as they wrote"
+    assert PrivacyStatement.from_json(told.to_json()) == told
+
+
+def test_words_for_what_is_no_fact_are_an_error() -> None:
+    for wrong in (OpenReason.NOISE, "words"):
+        with pytest.raises(TypeError, match="no words for"):
+            display().words(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        (
+            Public(PublicKind.KERNEL, kernel="rbf", bandwidth=None, lambda_=1.0),
+            "the rbf kernel, its bandwidth (default) and lambda (1)",
+        ),
+        (
+            Unit(UnitKind.OUTCOME, labels=None),
+            "one row's outcome; the labels (the first column) and their counts are public",
+        ),
+        (Reason(ReasonKind.NO_ORDER, binned=False), "chosen because the levels have no order"),
+        (
+            HeldFixed(HeldFixedKind.STRATA, columns=["a"], strata=5, model=False),
+            "a held fixed in 5 strata: groups of equal width between the bounds, not the declared bins",
+        ),
+        (
+            MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, numbers=0, columns=3),
+            "chosen because none of 3 columns holds numbers",
+        ),
+        (
+            Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False),
+            "Some answers contradict each other about directions, at a - b: no graph has all the directions shown",
+        ),
+        (
+            Note(NoteKind.JOINT_TABLE, gaussian=False, cells=8, sd=2.0, mean_cell=None, least_cell=None),
+            "One joint table of 8 cells was measured with Laplace noise; a cell of a table of two columns is known to "
+            "2 rows (standard deviation)",
+        ),
+        (
+            Note(
+                NoteKind.COMPONENTS,
+                gaussian=True,
+                rows_measured=False,
+                singles=2,
+                pairs=1,
+                larger=0,
+                sd=2.0,
+                mean_cell=None,
+                least_cell=None,
+            ),
+            "Measured with Gaussian noise: tables of 3 sets of columns (2 single, 1 pair); a cell for two columns is "
+            "known to 2 rows (standard deviation)",
+        ),
+        (
+            Note(NoteKind.THRESHOLD, of="deletions", most=3, renewed=True, rows=None, resolution=9.25),
+            "a new noisy threshold after every deletion of an edge, for up to 3; a dependence of more than about 9.2 "
+            "rows (observed minus expected) is kept 99 times in 100 it is asked about",
+        ),
+        (
+            Note(NoteKind.NO_DELTA, times=31.4),
+            "without a delta the noise in a table of two columns is 31 times larger: "
+            "add delta=1e-6 (it must lie below one over the number of rows)",
+        ),
+    ],
+)
+def test_the_other_values_that_change_the_words(fact: Fact, said: str) -> None:
+    assert display().words(fact) == said
