@@ -7,12 +7,13 @@
 - ``unsure_arrows``: arrows, other than declared ones, on ``untested`` edges: no findings;
 - ``missing_edges``: what a missing edge means, in words;
 - ``conflicts``: edges on whose directions answers contradict each other, as pairs;
-- ``declared``: background knowledge (``discovery/knowledge.py``), for directions that follow from it were not found in the data;
+- ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
+- ``method``, ``why``: what searched, and why it was taken; ``notes``: what it did, and what must be known of the graph;
+- ``facts``: the same for programs, as kinds and numbers: ``reason``, ``verdict`` and ``notes``;
+- ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
-
-- ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft.
 
 ``graph.dot`` draws untested edges dotted, without a head where nothing about them was answered, gives those in
 ``conflicts`` a question mark and others their confidence; ``graph.graphml`` has
@@ -26,7 +27,7 @@ from typing import Any
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
-from dpcausal.present.discovery import missing_words
+from dpcausal.present.discovery import missing_words, note_words
 from dpcausal.present.statement import caveat_lines
 
 STATEMENT = "privacy.json"
@@ -41,6 +42,9 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
+        "method": result.method,
+        "why": result.why,
+        "notes": [note_words(note) for note in result.notes],
         "facts": result.facts(),
     }
     if result.confidence is not None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import PrivacyStatement, Public, PublicKind
 from dpcausal.gwas.cohort import read_frequencies
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
@@ -53,9 +54,15 @@ def test_seeded_runs_repeat_and_say_so() -> None:
 
 
 def test_what_is_public_stands_in_the_statement() -> None:
-    assert "nothing about allele frequencies" in str(screen(COUNTS, 1.0).privacy.public)
-    assert "below 0.05" in str(screen(COUNTS, 1.0, maf=0.05).privacy.public)
-    assert "reference panel" in str(screen(COUNTS, 1.0, frequencies=np.full(40, 0.3)).privacy.public)
+    for known, fact, said in (
+        ({}, Public(PublicKind.NO_FREQUENCIES), "nothing about allele frequencies"),
+        ({"maf": 0.05}, Public(PublicKind.FREQUENCY_FLOOR, maf=0.05), "below 0.05"),
+        ({"frequencies": np.full(40, 0.3)}, Public(PublicKind.FREQUENCIES), "reference panel"),
+    ):
+        privacy = screen(COUNTS, 1.0, **known).privacy  # type: ignore[arg-type]
+        assert fact in privacy.public
+        assert said in str(privacy.to_dict()["public"])
+        assert PrivacyStatement.from_json(privacy.to_json()) == privacy
 
 
 def test_a_panel_is_for_svt() -> None:

@@ -138,10 +138,10 @@ def test_every_proof_and_room_has_a_page() -> None:
 
 def test_every_method_has_a_page_with_its_guarantee() -> None:
     from dpcausal.citests.registry import MAKERS
-    from dpcausal.discovery.discover import DRIVERS
+    from dpcausal.discovery.methods import METHODS
 
     pages = [page.read_text() for page in (ROOT / "docs" / "methods").glob("*.md")]
-    wanted = [f'discover(method="{name}")' for name in DRIVERS]
+    wanted = [f'discover(method="{name}")' for name in METHODS]
     wanted += [f'ci_test(method="{name}")' for name in MAKERS]
     about = {words: [text for text in pages if words in text.split("\n")[0]] for words in wanted}
     assert {words: len(found) for words, found in about.items() if len(found) != 1} == {}
