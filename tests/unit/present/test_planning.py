@@ -1,0 +1,141 @@
+"""A plan in words, as a table and as a picture: the same numbers, none cut, every column explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.axes import Axes
+
+import dpcausal as dc
+from dpcausal.present.planning import as_table, number, plan_legend
+
+YES_NO = dc.Categorical(["no", "yes"])
+SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
+LARGE = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(20)})
+
+
+def test_every_number_stands_under_its_head() -> None:
+    uneven = dc.Schema({**dict(SMALL), "f": dc.Categorical(["a", "b", "c"])})
+    for schema in (SMALL, uneven, LARGE):
+        found = dc.plan(schema, 10_000, 0.5, 1e-6, max_order=1)
+        table = as_table(found, full=True)
+        columns = {
+            str(column.header).replace("\n", " ").strip(): list(column.cells) for column in table.columns
+        }
+        order = found.orders[1]
+        assert columns["smallest w"][1] == number(order.smallest)
+        assert columns["w without noise"][1] == number(order.smallest_exact)
+        assert columns["epsilon for w = 0.1"][1] == number(order.epsilon_enough)
+        assert ("w in the largest table" in columns) == (schema is uneven)
+        assert ("w if its direction changes" in columns) == found.design.joint
+        if found.design.joint:
+            assert columns["w if its direction changes"] == ["", number(order.smallest_changing)]
+
+
+def test_json_and_words_say_the_same(tmp_path: Path) -> None:
+    SMALL.write(tmp_path / "schema.toml")
+    found = dc.plan(tmp_path / "schema.toml", 5000, 0.2, neighbours="add-remove", effect=0.3)
+    told = json.loads(found.to_json())
+    assert told["neighbours"] == "add-remove"
+    assert [row["smallest"] for row in told["orders"]] == [order.smallest for order in found.orders]
+    text = found.summary()
+    assert max(map(len, text.splitlines())) <= 110
+    assert "about 5,000 rows" in text
+    for order in found.orders:
+        row = next(line for line in text.splitlines() if line.split()[:2] == [str(order.order), "yes"])
+        assert number(order.smallest) in row.split()
+        assert number(order.epsilon_enough) in row.split()
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        (
+            {"epsilon": 1.0},
+            "Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases at every order",
+        ),
+        ({"epsilon": 0.01}, "Epsilon 0.01 is not enough to find a dependence of w = 0.1 in 80% of cases"),
+        (
+            {"rows": 50},
+            "No epsilon is enough to find a dependence of w = 0.1 at order 0: 50 rows show no less than",
+        ),
+    ],
+)
+def test_the_first_line_is_the_answer(asked: dict[str, Any], first: str) -> None:
+    found = dc.plan(**{"schema": SMALL, "rows": 10_000, "epsilon": 1.0, **asked})
+    line = found.summary(1000).splitlines()[0]
+    assert line.startswith(first)
+    if found.epsilon_enough is not None:
+        assert number(found.epsilon_enough) in line
+
+
+def test_the_first_line_names_the_orders_that_fail() -> None:
+    needed = [order.epsilon_enough for order in dc.plan(SMALL, 20_000, 1.0, share=0.05).orders]
+    assert all(value is not None for value in needed)
+    values = sorted(value for value in needed if value is not None)
+    between = (values[0] + values[-1]) / 2
+    found = dc.plan(SMALL, 20_000, between, share=0.05)
+    line = found.summary(1000).splitlines()[0]
+    for order in found.orders:
+        if order.epsilon_enough is not None and order.epsilon_enough > between:
+            assert f"given {order.order or 'none'}: no, {number(order.epsilon_enough)} would do" in line
+    assert ": yes" in line
+    nowhere = dc.plan(SMALL, 20_000, values[0] / 2, share=0.05).summary(1000).splitlines()[0]
+    assert "at any order below: it takes " in nowhere
+    assert all(f"{number(value)} (given " in nowhere for value in values)
+
+
+def test_every_column_of_the_table_has_a_line_below_it() -> None:
+    for schema in (SMALL, dc.Schema({**dict(SMALL), "z": dc.Categorical(["a", "b", "c"])})):
+        found = dc.plan(schema, 20_000, 0.1)
+        for full in (False, True):
+            table = as_table(found, full=full)
+            heads = [" ".join(str(column.header).split()) for column in table.columns]
+            lines = plan_legend(found, full)
+            assert [line.partition(f"{head}:")[1] for head, line in zip(heads, lines, strict=True)] == [
+                f"{head}:" for head in heads
+            ]
+            assert any("up to sqrt(k - 1) for k levels" in line for line in lines)
+            assert full or len(heads) <= 6
+
+
+def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels: list[str] = []
+    real = Axes.plot
+
+    def plot(self: Axes, *arguments: Any, **options: Any) -> Any:
+        labels.append(str(options.get("label")))
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(Axes, "plot", plot)
+    monkeypatch.setattr("dpcausal.present.plots.smallest", lambda design, order, aim: 0.5 if order else 2.0)
+    found = dc.plan(SMALL, 20_000, 0.1)
+    found.draw(tmp_path / "plan.png")
+    curves = [label for label in labels if label.startswith("order")]
+    assert curves == [
+        "order 0: no w up to 1 is found",
+        *(f"order {order.order}" for order in found.orders[1:]),
+    ]
+
+
+def test_it_says_where_another_method_would_be_taken() -> None:
+    numbers = dc.Schema(a=dc.Numeric(0, 1), b=dc.Numeric(0, 1), c=YES_NO)
+    assert "discover then takes the method moments" in dc.plan(numbers, 1000, 1.0).summary()
+    assert "moments" not in dc.plan(SMALL, 1000, 1.0).summary()
+
+
+@pytest.mark.parametrize("width", [200, 110, 80, 60, 30])
+def test_no_number_is_cut_at_any_width(width: int) -> None:
+    schema = dc.Schema({**dict(SMALL), "z": dc.Categorical(["a", "b", "c"])})
+    found = dc.plan(schema, 50_000, 0.5)
+    text = found.summary(width, full=True)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    table = as_table(found, full=True)
+    for column in table.columns:
+        for cell in column.cells:
+            assert str(cell) in text
+    assert (text.count("──\n") == 1) == (width >= 200)  # one table, or several one below the other
