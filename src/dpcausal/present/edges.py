@@ -53,9 +53,9 @@ class EdgeNotes:
     def sentence(self, a: str, b: str, arrow: bool) -> str:
         """One edge as a sentence.
 
-        >>> Marks().sentence("a", "b", True)
+        >>> EdgeNotes().sentence("a", "b", True)
         'a → b in every graph that fits the answers, if no common cause is hidden'
-        >>> Marks(confidence={frozenset("ab"): 0.98}).sentence("a", "b", False).partition("; ")[2]
+        >>> EdgeNotes(confidence={frozenset("ab"): 0.98}).sentence("a", "b", False).partition("; ")[2]
         'edge found again in 98% of repeats (says nothing about its direction)'
         """
         pair = frozenset((a, b))
@@ -79,7 +79,7 @@ class EdgeNotes:
     def remark(self, a: str, b: str, arrow: bool) -> str:
         """The same for a row that shows names, arrow and confidence already.
 
-        >>> Marks(known=Knowledge.of(["a", "b"], tiers=[["a"], ["b"]])).remark("a", "b", True)
+        >>> EdgeNotes(known=Knowledge.of(["a", "b"], tiers=[["a"], ["b"]])).remark("a", "b", True)
         'direction as you declared'
         """
         pair = frozenset((a, b))
