@@ -1,16 +1,18 @@
 """Every error a user can cause, each with the exit code the command line gives it.
 
 The message is one line that says what is wrong and where. It never holds a value read from a row:
-an error that depends on a row would itself be a release (``theory.md``, section 0).
+an error that depends on a row would itself be a release.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 LISTED = 12  # names that a message lists where none is near
-SHARED = 4  # letters that two names must begin with in common to be near
+SHARED = 4  # letters that one name must have to be found within another
+SIMILAR = 0.65  # least ratio of difflib from which on two names are near
 
 
 class DpcausalError(Exception):
@@ -70,11 +72,9 @@ class BudgetError(DpcausalError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint naming the nearest known name, or an empty string.
+    """Return a hint that names the nearest known name, or an empty string.
 
-    Nearest by edits (a letter more, less or other, or two swapped; not counting case), at most one in three letters
-    (of two, one); else the only name that begins like this, or holds it, or is held by it, or shares a beginning of
-    four letters and more than half of the shorter.
+    Nearest by ``difflib``, without regard to case; else the only known name that holds this one or is held by it.
 
     >>> did_you_mean("smokes", ["smoke", "age"]), did_you_mean("AGE", ["smoke", "age"])
     (' (did you mean "smoke"?)', ' (did you mean "age"?)')
@@ -83,9 +83,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("smoke", ["smoking", "age"]), did_you_mean("pressure", ["blood_pressure", "age"])
     (' (did you mean "smoking"?)', ' (did you mean "blood_pressure"?)')
     """
-    names = list(known)
-    found = _nearest(name.lower(), [other.lower() for other in names])
-    return "" if found is None else f' (did you mean "{names[found]}"?)'
+    names = {other.lower(): other for other in known}
+    asked = name.lower()
+    found = get_close_matches(asked, names, n=1, cutoff=SIMILAR)
+    if not found and len(asked) > 1:
+        found = [other for other in names if other.startswith(asked)]
+    if not found:
+        found = [
+            other
+            for other in names
+            if min(len(asked), len(other)) >= SHARED and (asked in other or other in asked)
+        ]
+    return f' (did you mean "{names[found[0]]}"?)' if len(found) == 1 else ""
 
 
 def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
@@ -97,47 +106,3 @@ def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
     names = list(columns)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return did_you_mean(name, names) or f"; there are {', '.join(names[:LISTED])}{more}"
-
-
-def _nearest(asked: str, names: list[str]) -> int | None:
-    close = [
-        (far, i)
-        for i, other in enumerate(names)
-        for far in [edits(asked, other)]
-        if far < max(len(asked), len(other)) and far <= max(max(len(asked), len(other)) // 3, 1)
-    ]
-    if close:
-        return min(close)[1]
-    long = len(asked) >= SHARED
-    for near in (
-        [i for i, other in enumerate(names) if len(asked) > 1 and other.startswith(asked)],
-        [i for i, other in enumerate(names) if long and asked in other],
-        [i for i, other in enumerate(names) if len(other) >= SHARED and other in asked],
-        [i for i, other in enumerate(names) if _begin_alike(asked, other)],
-    ):
-        if near:
-            return near[0] if len(near) == 1 else None
-    return None
-
-
-def _begin_alike(a: str, b: str) -> bool:
-    shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return shared >= SHARED and 2 * shared > min(len(a), len(b))
-
-
-def edits(a: str, b: str) -> int:
-    """How many letters must be added, dropped, exchanged or swapped with the next to make ``b`` of ``a``.
-
-    Optimal string alignment: no part is edited twice. O(len(a) len(b)).
-
-    >>> edits("gwass", "gwas"), edits("tets", "test"), edits("kitten", "sitting")
-    (1, 1, 3)
-    """
-    before, last, row = [0] * (len(b) + 1), [0] * (len(b) + 1), list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, last, row = last, row, [i, *[0] * len(b)]
-        for j, y in enumerate(b, 1):
-            row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                row[j] = min(row[j], before[j - 2] + 1)
-    return row[-1]

@@ -1,4 +1,4 @@
-"""The neighbouring relations (``theory.md``, section 0)."""
+"""The neighbouring relations."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Suggestions: the nearest by edits, or nothing; never a name that merely shares letters."""
+"""Suggestions: the nearest, or nothing; never a name that merely shares letters."""
 
 from __future__ import annotations
 
 import pytest
 
-from dpcausal.core.errors import LISTED, did_you_mean, did_you_mean_column, edits
+from dpcausal.core.errors import LISTED, did_you_mean, did_you_mean_column
 
 COMMANDS = ["schema", "plan", "discover", "test", "gwas", "gwas-simulate", "ledger", "audit", "reproduce"]
 
@@ -58,12 +58,3 @@ def test_of_many_columns_the_first_are_listed() -> None:
     assert told.startswith("; there are gene0, gene1,")
     assert told.endswith("gene11 and 3 more")
     assert did_you_mean_column("weight", columns[:LISTED]).endswith("gene10, gene11")
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "far"),
-    [("", "", 0), ("", "ab", 2), ("ab", "ba", 1), ("abcd", "acbd", 1), ("flaw", "lawn", 2), ("ca", "abc", 3)],
-)
-def test_edits(a: str, b: str, far: int) -> None:
-    """Distances worked out by hand; the last tells optimal string alignment (3) from full Damerau (2)."""
-    assert edits(a, b) == edits(b, a) == far
