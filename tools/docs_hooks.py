@@ -90,7 +90,9 @@ def mathml(latex: str, display: str = "inline") -> str:
     '<mrow><msub><mi>x</mi><mi>i</mi></msub></mrow></math>'
     """
     source = re.sub(r"(\\(?:begin|end)){aligned}", r"\1{align*}", " ".join(latex.split()))
-    made: str = convert(source, display=display)
+    made = re.sub(
+        r"\\([_{}])", r"\1", convert(source, display=display)
+    )  # left over in \text{} and after \bigl
     if "\\" in made or ">&<" in made:
         raise ValueError(f"not understood in the formula {latex!r}")
     return made

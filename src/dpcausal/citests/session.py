@@ -1,4 +1,4 @@
-"""Many questions under one budget, none of them paid twice."""
+"""Many questions under one budget, none of them charged twice."""
 
 from __future__ import annotations
 
@@ -6,25 +6,47 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dpcausal.citests.base import AnyTest, Charger, Outcome, Question, TableTest, TestSettings, ValueTest
+from dpcausal.citests.base import Charger, CITest, Outcome, Question, TableTest, TestSettings, ValueTest
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 
 
+@proved("session.proof.md")
 class Session:
-    """Answers questions about one data set by one method at ``epsilon`` each (None: classical, no privacy).
+    """Answers questions about one data set by one test.
 
-    Answers are kept by (unordered pair, set): asking again returns the same answer and charges nothing, so a
-    search can't be charged twice or contradict itself.
+    Answers are kept by (unordered pair, set): asking again returns the same answer and charges nothing, so a search
+    can't be charged twice or contradict itself.
+
+    Parameters
+    ----------
+    data
+        Rows, or counts where the test works on tables.
+    method
+        The test, as ``make_test`` gives it.
+    level
+        The size of each test.
+    epsilon, delta
+        What one answer costs; ``epsilon=None`` is the classical answer, without privacy.
+    neighbours
+        Which two tables must be hard to tell apart.
+    budget
+        What is charged before noise is drawn; None without privacy.
+
+    Raises
+    ------
+    InputError
+        If an epsilon comes without a budget or a budget without an epsilon, or the test needs rows and gets counts.
     """
 
     def __init__(
         self,
         data: Dataset | Counts,
-        method: AnyTest,
+        method: CITest,
         *,
         level: float,
         epsilon: float | None,
@@ -41,18 +63,18 @@ class Session:
                 f"{method.name} needs the rows themselves (a Dataset, as dc.read gives), not counts"
             )
         self._schema, self._method, self._budget, self._level = data.schema, method, budget, level
-        self._answer: Callable[[Question], Outcome]  # chosen once: asking a protocol takes longer than a test
+        self._answer: Callable[[Question], Outcome]
         if isinstance(method, ValueTest) and isinstance(data, Dataset):
             self._values, self._rows, self._answer = method, data, self._answer_values
         else:
             assert isinstance(method, TableTest)  # checked above
             self._test, self._counts, self._answer = method, counts_of(data), self._answer_table
         n = data.n if neighbours is not Neighbours.ADD_REMOVE else None
-        self._terms = None if epsilon is None else TestSettings(epsilon, delta, level, neighbours, n)
+        self._settings = None if epsilon is None else TestSettings(epsilon, delta, level, neighbours, n)
         self._answered: dict[tuple[frozenset[str], frozenset[str]], Outcome] = {}
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
-        """The answer, charged if it is new."""
+        """Return the answer to one question, charged if it is new."""
         question = Question.of(self._schema, x, y, given)
         key = question.key
         if key not in self._answered:
@@ -62,12 +84,12 @@ class Session:
         return self._answered[key]
 
     def _answer_values(self, question: Question) -> Outcome:
-        if self._terms is None or self._budget is None:
+        if self._settings is None or self._budget is None:
             return self._values.classical_values(question, self._rows, self._level)
-        return self._values.private_values(question, self._rows, self._terms, self._budget)
+        return self._values.private_values(question, self._rows, self._settings, self._budget)
 
     def _answer_table(self, question: Question) -> Outcome:
         blocks = question.blocks(self._counts)
-        if self._terms is None or self._budget is None:
+        if self._settings is None or self._budget is None:
             return self._test.classical(blocks, self._level)
-        return self._test.private(question, blocks, self._terms, self._budget)
+        return self._test.private(question, blocks, self._settings, self._budget)

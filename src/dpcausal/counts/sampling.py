@@ -1,27 +1,22 @@
-"""m of n rows without replacement, as a draw of counts: exact, from random bits, whatever n.
+"""Rows drawn or dealt at random, as draws of counts: exact, from random bits, whatever n.
 
-**Formula.** Give every row an independent uniform key in [0, 1) and keep the m rows with the smallest keys: all
-subsets of size m are equally likely, so the counts kept per cell are multivariate hypergeometric. The first bit of
-the keys splits a cell of count w into Binomial(w, 1/2), the number of set bits among w random ones, which needs
-no arithmetic that could round. If at least m rows fell in the lower half the rest is dropped and the draw goes
-on there; else the lower half is kept whole and the draw goes on in the upper half. Bits of keys are read only
-while they matter.
+**Drawing** m of n rows without replacement. Give every row an independent uniform key in [0, 1) and keep the m rows
+with the smallest keys: all subsets of size m are equally likely, so the counts kept per cell are multivariate
+hypergeometric. The first bit of the keys splits a cell of count w into Binomial(w, 1/2), the number of set bits among w
+random ones, which needs no arithmetic that could round. If at least m rows fall in the lower half, the others are
+dropped and the draw goes on there; else the lower half is kept whole and the draw goes on in the upper half. Bits of
+keys are read only while they matter.
 
-**Guarantee.** Exact given independent fair bits (``subsample.proof.md``); amplification by subsampling needs them
+**Dealing** rows into disjoint parts, for tests on parts. Which part a row goes to does not depend on its value, so one
+changed row changes one part. ``deal_equal`` makes parts of given sizes; it uses the number of rows, which must be
+public (replace-one). ``deal_fair`` sends each row to one of 2^levels parts by its own coins; adding a row changes one
+part, so it serves add-remove too.
+
+**Guarantee.** Exact given independent fair bits (``sampling.proof.md``); amplification by subsampling needs them to be
 unpredictable, so they come from ``core.entropy``.
-**Cost.** About 2 n random bits, O(cells) words of memory, 1.3 log2(n) rounds.
 
-Deal the rows of a table at random into parts, as a draw of counts: for tests on disjoint parts.
-
-Which part a row goes to does not depend on its value, so one changed row changes one part.
-
-- ``deal_equal``: parts of given sizes, every way equally likely: hypergeometric draws, half of the parts at a time. The
-  number of rows is used, so it must be public (replace-one).
-- ``deal_fair``: each row to one of 2^levels parts by its own fair coins; adding a row changes one part, so it serves
-  add-remove too.
-
-Both are exact given fair bits (``subsample.py``). **Cost** about 2 n log2(parts) random bits, half of it for
-``deal_fair``.
+**Cost.** A draw: about 2 n random bits, O(cells) words of memory, 1.3 log2(n) rounds. Dealing into p parts:
+2 n log2(p) random bits for ``deal_equal``, half of that for ``deal_fair``.
 """
 
 from __future__ import annotations
@@ -38,9 +33,9 @@ from dpcausal.core.proofs import proved
 CHUNK_BYTES = 1 << 24  # random bytes held at a time
 
 
-@proved("subsample.proof.md")
+@proved("sampling.proof.md")
 def binomial_halves(counts: NDArray[np.int64], source: RandomBytes = random_bytes) -> NDArray[np.int64]:
-    """Binomial(w, 1/2) for every count w, exactly: how many of w fair bits are set."""
+    """Draw Binomial(w, 1/2) for every count w, exactly: the number of set bits among w fair ones."""
     halves = np.zeros(len(counts), np.int64)
     whole, rest = counts >> 3, (counts & 7).astype(np.uint8)
     tail = np.frombuffer(source(len(counts)), np.uint8) & ((np.uint8(1) << rest) - np.uint8(1))
@@ -61,13 +56,13 @@ def binomial_halves(counts: NDArray[np.int64], source: RandomBytes = random_byte
     return halves
 
 
-@proved("subsample.proof.md")
+@proved("sampling.proof.md")
 def hypergeometric(
     counts: NDArray[np.int64], m: int, source: RandomBytes = random_bytes
 ) -> NDArray[np.int64]:
-    """How many of m rows drawn without replacement fall in each cell of ``counts``.
+    """Draw m rows without replacement; return how many fall in each cell of ``counts``.
 
-    Edge cases: m = 0 gives zeros, m = sum of counts gives them back.
+    Edge cases: m = 0 gives zeros, m = sum of counts gives them back. Raises ``InputError`` for any m outside these.
 
     >>> hypergeometric(np.array([3, 0, 5]), 8).tolist()
     [3, 0, 5]
@@ -88,11 +83,12 @@ def hypergeometric(
     return kept + open_rows if m else kept
 
 
-Counted = NDArray[np.int64]
+def deal_equal(
+    table: NDArray[np.int64], sizes: Sequence[int], source: RandomBytes = random_bytes
+) -> list[NDArray[np.int64]]:
+    """Deal rows into disjoint random parts of these sizes, which must add up to the whole; return their tables.
 
-
-def deal_equal(table: Counted, sizes: Sequence[int], source: RandomBytes = random_bytes) -> list[Counted]:
-    """Tables of disjoint random parts of these sizes, which must add up to the whole.
+    Every way to deal is equally likely: hypergeometric draws, half of the parts at a time.
 
     >>> parts = deal_equal(np.array([[3, 1], [2, 4]]), [5, 5])
     >>> (parts[0] + parts[1]).tolist(), [int(part.sum()) for part in parts]
@@ -102,7 +98,7 @@ def deal_equal(table: Counted, sizes: Sequence[int], source: RandomBytes = rando
     if sum(sizes) != int(whole.sum()):
         raise InputError(f"parts of {sum(sizes):,} rows can't be dealt from {int(whole.sum()):,}")
 
-    def cut(counts: Counted, parts: Sequence[int]) -> list[Counted]:
+    def cut(counts: NDArray[np.int64], parts: Sequence[int]) -> list[NDArray[np.int64]]:
         if len(parts) == 1:
             return [counts.reshape(table.shape)]
         middle = len(parts) // 2
@@ -112,8 +108,10 @@ def deal_equal(table: Counted, sizes: Sequence[int], source: RandomBytes = rando
     return cut(whole, list(sizes))
 
 
-def deal_fair(table: Counted, levels: int, source: RandomBytes = random_bytes) -> list[Counted]:
-    """Tables of 2^levels parts, each row in one of them by fair coins.
+def deal_fair(
+    table: NDArray[np.int64], levels: int, source: RandomBytes = random_bytes
+) -> list[NDArray[np.int64]]:
+    """Deal each row to one of 2^levels parts by its own fair coins; return their tables.
 
     >>> parts = deal_fair(np.array([7, 9]), levels=3)
     >>> len(parts), sum(parts).tolist()

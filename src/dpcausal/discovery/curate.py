@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.knowledge import Knowledge
@@ -128,6 +129,7 @@ MIN_SHARE = 1e-6  # a smaller share of the total buys no answer worth having: th
 RELEASED = Released(ReleasedKind.NOISY_SCORES)
 
 
+@proved("composition.proof.md")
 class NoisyTests:
     """Replies to batches with one noisy score each; plans at the first batch of an order."""
 

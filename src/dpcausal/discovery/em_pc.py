@@ -75,6 +75,7 @@ def choice_for(total: Filter, calls: int, neighbours: Neighbours) -> Choice:
     return PermuteAndFlip(sensitivity=1.0, epsilon=pure, neighbours=neighbours)
 
 
+@proved("composition.proof.md")
 class Choices:
     """Replies to batches, each a call: how many, then which."""
 

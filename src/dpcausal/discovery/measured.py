@@ -23,6 +23,7 @@ import numpy as np
 from dpcausal.core.arguments import checked_count
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.components import Components, JointTable, NoisyTables, found_again
@@ -39,6 +40,7 @@ SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
 MAX_REPEATS = 10_000
 
 
+@proved("composition.proof.md")
 def start(task: Task) -> Measurer:
     """Measure what comes first: the joint table, or columns and pairs."""
     budget = task.private_budget()
@@ -68,7 +70,7 @@ def search(measurer: Measurer) -> Skeleton:
     )
 
 
-def run(task: Task, confidence: int = 0) -> SearchOutcome:
+def run(task: Task, *, confidence: int = 0) -> SearchOutcome:
     """Measure, search, orient. ``confidence``: how often to repeat the search on noise drawn anew (0: not)."""
     if checked_count(confidence, "confidence") > MAX_REPEATS:
         raise InputError(f"confidence is told from at most {MAX_REPEATS:,} repeats, not {confidence:,}")

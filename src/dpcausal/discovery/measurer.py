@@ -31,6 +31,7 @@ import numpy as np
 from dpcausal.core import progress
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.components import Components, NoisyTables
 from dpcausal.discovery.facts import OpenReason
@@ -114,6 +115,7 @@ class Measurer:
         """The same questions to other tables, with nothing more to spend."""
         return Measurer(replace(self.task, stage=progress.silent), self.plan, tables, frozen=True)
 
+    @proved("composition.proof.md")
     def measure(self, sets: list[Columns], share: float, label: str) -> None:
         """Release components for this part of the budget."""
         tables, columns = self.tables, self.task.columns
@@ -197,6 +199,7 @@ class Measurer:
         place = self._place
         return place[question.x], place[question.y], tuple(sorted(place[z] for z in question.given))
 
+    @proved("composition.proof.md")
     def _measure_for(self, places: list[tuple[int, int, Columns]]) -> None:
         """Measure what these questions lack: best sets of every edge first, while noise stays low.
 

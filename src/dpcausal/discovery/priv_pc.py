@@ -25,6 +25,7 @@ References: [1] Wang, Pang & Song 2020, Alg. 2 and section 3.2.
 from __future__ import annotations
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import On, Scorer, deletable, resolution_rows, scorer_for
 from dpcausal.discovery.search import Answer, Answers, Query, pc_search
@@ -45,6 +46,7 @@ from dpcausal.privacy.mechanisms.sieve_and_examine import SieveSession
 from dpcausal.stats.evidence import Floats, score
 
 
+@proved("composition.proof.md")
 class SieveAnswers:
     """Replies to batches: starts rounds while the budget affords them, then ends the search."""
 

@@ -20,6 +20,7 @@ References: [1] Wang, Pang & Song 2020, section 4 and Alg. 5; [2] Lyu, Su & Li 2
 from __future__ import annotations
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import On, deletable, resolution_rows, scorer_for
@@ -32,6 +33,7 @@ from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession
 RELEASED = Released(ReleasedKind.INDEPENDENCES)
 
 
+@proved("composition.proof.md")
 class SvtAnswers:
     """Replies to batches: starts sessions while the budget affords them, then ends the search."""
 

@@ -21,6 +21,7 @@ from dpcausal.citests.choice import choose_name
 from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import deletable
@@ -42,6 +43,7 @@ def each(total: Filter, questions: float) -> float:
     return max(by_sum, math.sqrt(2 * total.rho / questions)) * ROUNDING
 
 
+@proved("composition.proof.md")
 class TestAnswers:
     """Replies to batches with one test a question, until the budget ends."""
 

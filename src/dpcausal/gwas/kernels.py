@@ -15,7 +15,7 @@ One pass over the bytes of a .bim file: where lines end, and whether all have th
 
 Signed distance of allele counts to the border of significance, in alleles, in closed form.
 
-See ``gwas/allele_distance.py`` for what it is and ``gwas/allele_distance.proof.md`` for why.
+See ``statistics.py`` for what it is and ``gwas/statistics.proof.md`` for why.
 
 Sums over the hypergeometric law of c11 given the margins, for many margins at once.
 """

@@ -5,7 +5,7 @@
 |dc11| + |dc10| *in real numbers, within the box*, from the table to the ellipse if it lies outside (significant),
 and minus the distance to the rest of the box if it lies inside. Positive iff chi2 > tau.
 **Guarantee.** Labels fixed, n0 and n1 public: one allele moves it by at most 1, one person (two alleles of one
-group) by at most 2 (``allele_distance.proof.md``); both attained. No -1/2 trick is needed because the distance is
+group) by at most 2 (``statistics.proof.md``); both attained. No -1/2 trick is needed because the distance is
 continuous.
 **Cost** about 30 ns a SNP (the lattice version scans O(n) tables). **Edge cases**: where no table is significant the
 score is the constant -n.
@@ -16,9 +16,9 @@ References: Johnson & Shmatikov 2013, section 4 (they count with a scan, and wit
 
 The statistics a SNP can be screened by, with what one person moves them and what their null law is.
 
-- ``distance`` (default): signed number of alleles to the border of significance (``allele_distance.py``).
+- ``distance`` (default): signed number of alleles to the border of significance (``gwas/statistics.py``).
 - ``circle``: the unit circle's ||V|| (``stats/unit_circle.py``), the paper's.
-- ``chi2``: chi-squared itself, output perturbation, the baseline (``stats/chi2_sensitivity.py``).
+- ``chi2``: chi-squared itself, output perturbation, the baseline (``stats/chi2.py``).
 
 ``person`` as the unit: a person's two alleles at a SNP both change, so each sensitivity is twice that of an allele,
 which is tight for ``circle`` and ``distance`` (proofs), and an upper bound for ``chi2``.
@@ -48,7 +48,7 @@ from dpcausal.stats.chi2 import checked_groups, chi2_sensitivity
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
 
 
-@proved("allele_distance.proof.md")
+@proved("statistics.proof.md")
 def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float) -> NDArray[np.float64]:
     """Score of many tables: c11 of n1 and c10 of n0 alleles are allele 1.
 
@@ -64,7 +64,7 @@ def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float
     return out
 
 
-@proved("allele_distance.proof.md")
+@proved("statistics.proof.md")
 def allele_distance_sensitivity(*, person: bool = True) -> float:
     """How far one person (or one allele) moves the score."""
     return 2.0 if person else 1.0

@@ -9,7 +9,7 @@ Many coins with exact probabilities exp(-gamma_i) at once: about 5 ns each.
 
 Each coin compares a uniform U with exp(-gamma), as many bits of U as it takes: one byte, which settles nearly all
 improbable coins; 32 bits against float64 bounds, which settle whatever the float error; then (about one coin in 10^9)
-more bits against correctly rounded decimals. **Guarantee** exact law, ``many_coins.proof.md``. Use through ``noise``.
+more bits against correctly rounded decimals. **Guarantee** exact law, ``coins.proof.md``. Use through ``noise``.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _weight_bounds(
 SLACK = 2.0**-36  # relative; float64 errors of exp(-gamma) stay below 2^-40 for gamma up to 700
 
 
-@proved("many_coins.proof.md")
+@proved("coins.proof.md")
 def bernoulli_exp_many(steps: NDArray[np.int64], per_step: Fraction) -> NDArray[np.bool_]:
     """True with probability exactly exp(-steps[i] per_step), independently; steps in 0..2^60, per_step > 0.
 
@@ -136,7 +136,7 @@ def bernoulli_exp_many(steps: NDArray[np.int64], per_step: Fraction) -> NDArray[
     return np.asarray(heads, np.bool_)
 
 
-@proved("many_coins.proof.md")
+@proved("coins.proof.md")
 def _settled(gamma: Fraction, u: int, bits: int) -> bool:
     """Whether U < exp(-gamma), given that U lies in [u, u + 1)/2^bits; further bits are drawn as needed."""
     digits = 28

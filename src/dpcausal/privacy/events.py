@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 
 
 def _positive(name: str, value: float) -> None:
@@ -24,6 +25,7 @@ def _positive(name: str, value: float) -> None:
         raise InputError(f"{name} must be a finite number above zero, not {value!r}")
 
 
+@proved("events.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class Event:
     """Base of all events: what for (``label``) and under which neighbouring relation."""
@@ -72,6 +74,7 @@ class PureEvent(Event):
         return self.cost
 
 
+@proved("events.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class BoundedRangeEvent(PureEvent):
     """An epsilon-bounded-range mechanism (exponential, Gumbel top-k): rho = epsilon^2/8 ([2] Lemma 3.4)."""
@@ -83,6 +86,7 @@ class BoundedRangeEvent(PureEvent):
         return self.cost**2 / 8
 
 
+@proved("events.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class LaplaceEvent(Event):
     """Discrete Laplace noise of integer grid scale ``scale`` on values of l1 sensitivity ``sensitivity``."""
@@ -101,6 +105,7 @@ class LaplaceEvent(Event):
         return self.sensitivity / self.scale
 
 
+@proved("events.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class GaussianEvent(Event):
     """Discrete Gaussian noise of standard deviation parameter ``sigma``, l2 sensitivity ``sensitivity``."""

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 
 _ROUND_UP = 1 + 1e-10  # covers the floating-point error of the exponent, about 1e-13 of delta
 
@@ -35,6 +36,7 @@ def _check(name: str, value: float, upper: float) -> None:
         raise InputError(f"{name} must be zero or more and below {upper:g}, not {value!r}")
 
 
+@proved("conversion.proof.md")
 def epsilon_classic(rho: float, delta: float) -> float:
     """epsilon = rho + 2 sqrt(rho ln(1/delta)) ([1] Prop. 1.3).
 
@@ -48,6 +50,7 @@ def epsilon_classic(rho: float, delta: float) -> float:
     return rho + 2 * math.sqrt(rho * math.log(1 / delta)) if delta > 0 else math.inf
 
 
+@proved("conversion.proof.md")
 def delta_for(rho: float, epsilon: float) -> float:
     """Smallest delta the bound above gives for ``rho`` at ``epsilon``.
 
@@ -85,6 +88,7 @@ def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> fl
     return inside
 
 
+@proved("conversion.proof.md")
 @lru_cache(maxsize=4096)
 def epsilon_for(rho: float, delta: float) -> float:
     """Smallest epsilon with ``delta_for(rho, epsilon) <= delta``.
@@ -100,6 +104,7 @@ def epsilon_for(rho: float, delta: float) -> float:
     return 0.0 if delta_for(rho, 0.0) <= delta else _bisect(lambda e: delta_for(rho, e) <= delta, upper, 0.0)
 
 
+@proved("conversion.proof.md")
 @lru_cache(maxsize=4096)
 def rho_for(epsilon: float, delta: float) -> float:
     """Largest rho whose every mechanism is (epsilon, delta)-DP by the bound above.

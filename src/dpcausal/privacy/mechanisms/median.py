@@ -22,7 +22,7 @@ Median by smooth sensitivity, on integers: med + N with noise that is larger whe
 
 S/alpha depends on data. It is rounded up to a public ladder whose rungs are a factor e^beta apart, which
 keeps it beta-smooth, so only finitely many exact discrete laws are ever used and no float carries noise.
-**Guarantee** ``median_smooth.proof.md``, for one value of n changed (as in ``median.py``). **Cost** O(n^2).
+**Guarantee** ``median.proof.md``, for one value of n changed (as in ``median.py``). **Cost** O(n^2).
 **Limit**: the time of a draw depends on its scale, hence on data; where timing is observed use
 ``ExponentialMedian``.
 
@@ -150,7 +150,7 @@ class Admissible(NamedTuple):
     beta: float
 
 
-@proved("median_smooth.proof.md")
+@proved("median.proof.md")
 def admissible(kind: str, epsilon: float, delta: float | None) -> Admissible:
     """(alpha, beta) of a kind of noise; refuses an epsilon for which the proof's inequality fails."""
     if kind == "cauchy":
@@ -172,7 +172,7 @@ def admissible(kind: str, epsilon: float, delta: float | None) -> Admissible:
     return Admissible(alpha, beta)
 
 
-@proved("median_smooth.proof.md")
+@proved("median.proof.md")
 def smooth_sensitivity(points: NDArray[np.int64], cells: int, beta: float) -> float:
     """S(x) for sorted ``points`` in 0..cells, an odd number of them."""
     n = int(points.size)
@@ -184,7 +184,7 @@ def smooth_sensitivity(points: NDArray[np.int64], cells: int, beta: float) -> fl
     )
 
 
-@proved("median_smooth.proof.md")
+@proved("median.proof.md")
 def rung(target: float, beta: float) -> float:
     """The smallest 16 e^(beta j), j = 0, 1, ..., that is at least ``target``."""
     j = max(0, math.ceil(math.log(max(target / LOWEST_RUNG, 1.0)) / beta) - 2)
@@ -193,7 +193,7 @@ def rung(target: float, beta: float) -> float:
     return LOWEST_RUNG * math.exp(beta * j)
 
 
-@proved("median_smooth.proof.md")
+@proved("median.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class SmoothMedian:
     """The median of an odd number of values in ``[lower, upper]``; ``delta`` for Laplace and Gaussian noise
