@@ -51,6 +51,13 @@ class Fact:
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
+    def __getstate__(self) -> tuple[str, dict[str, Any]]:
+        return str(self.kind), dict(self.values)
+
+    def __setstate__(self, state: tuple[str, dict[str, Any]]) -> None:
+        kind, values = state
+        Fact.__init__(self, kind, **values)
+
     def is_a(self, *kinds: StrEnum) -> bool:
         """Return whether this fact is of one of these kinds."""
         return self.kind in kinds

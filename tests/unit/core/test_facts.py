@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from enum import StrEnum
 
 import pytest
@@ -30,6 +32,16 @@ def test_a_fact_cannot_be_changed() -> None:
     assert fact["places"] == ("a", "b")
     with pytest.raises(KeyError):
         fact["millimetres"]
+
+
+def test_copies_are_equal_and_cannot_be_changed_either() -> None:
+    """Results hold facts, and results are pickled (scikit-learn does) and copied."""
+    fact = Limit(LimitKind.ONE_UNIT, unit=Unit(UnitKind.PERSON))
+    for other in (pickle.loads(pickle.dumps(fact)), copy.deepcopy(fact), copy.copy(fact)):  # noqa: S301
+        assert other == fact
+        assert other.kind is LimitKind.ONE_UNIT
+        with pytest.raises(AttributeError):
+            other.kind = LimitKind.TIMING
 
 
 def test_kinds_are_those_of_the_class() -> None:
