@@ -4,7 +4,7 @@
 the law of L is convolved numerically (dp-accounting). Losses are rounded on the pessimistic side; the
 convolution itself (FFT) is not, so ``CONVOLUTION_ERROR`` per event is taken off delta first.
 
-**Guarantee** only for a ``Plan``: all events, with all their parameters, chosen before the first answer is
+**Guarantee** only for a ``FixedPlan``: all events, with all their parameters, chosen before the first answer is
 seen. Choosing the next noise or the number of answers from earlier answers makes this number wrong; use the
 filter there.
 
@@ -27,13 +27,14 @@ References: [1] Kairouz, Oh & Viswanath 2015; [2] Doroshenko et al. 2022 (connec
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.privacy.accounting.composition import basic, concentrated
+from dpcausal.core.statement import ONE_ROW, Composition, PrivacyStatement, PublicKind
+from dpcausal.privacy.accounting.composition import ZERO, add, basic, concentrated, exact
 from dpcausal.privacy.events import (
     ApproximateEvent,
     BoundedRangeEvent,
@@ -41,6 +42,8 @@ from dpcausal.privacy.events import (
     Event,
     GaussianEvent,
     LaplaceEvent,
+    PureEvent,
+    event_from_dict,
 )
 
 SMALLEST_DELTA = 1e-12
@@ -54,7 +57,7 @@ class FixedPlan:
     """Events fixed in advance, to be charged together or not at all.
 
     >>> laplace = LaplaceEvent(label="count", neighbours="add-remove", sensitivity=1, scale=100)
-    >>> plan = Plan((laplace,) * 1000)
+    >>> plan = FixedPlan((laplace,) * 1000)
     >>> {name: round(epsilon, 2) for name, epsilon in plan.compare(1e-6).items()}
     {'basic': 10.0, 'zcdp': 1.47, 'pld': 1.37}
     """
@@ -178,3 +181,110 @@ def _numerical(events: Sequence[Event], delta: float) -> float:
                 by_rho = concentrated(summed, share * delta)
                 best = min(best, by_rho + _composed(numerical, (1 - share) * delta))
     return best
+
+
+def compose(releases: Iterable[PrivacyStatement | Event], *, delta: float) -> float:
+    """Return what several releases from the same rows cost together: epsilon at ``delta``.
+
+    **Guarantee**: all releases together are (epsilon, delta)-DP for the epsilon returned, provided that every one of
+    them was fixed before the first answer was seen: which releases, how many, and what each may cost. Whether one
+    was asked for because of another's answer can't be checked here; use a ledger, or the sums, where it was. Privacy
+    loss distributions are composed numerically, on the safe side; the answer is never more than the plain sum.
+
+    Parameters
+    ----------
+    releases : iterable of PrivacyStatement or Event
+        The statements of the releases (``result.privacy``, or ``PrivacyStatement.from_json``), or events of
+        ``dpcausal.privacy.events`` for releases that are still planned. All must be for the same neighbours and protect
+        the same unit.
+    delta : float
+        The probability, from 0 to below 1, with which the guarantee may fail. 0 allows only the sum of epsilons.
+
+    Returns
+    -------
+    float
+        Epsilon, without a unit, as in ``discover(epsilon=...)``; 0 where nothing was charged.
+
+    Raises
+    ------
+    InputError
+        If there is no release, one is not private or was charged step by step as answers came in, neighbours or units
+        differ, or no epsilon holds at this ``delta``.
+
+    Examples
+    --------
+    Sixteen tests that were all decided on beforehand:
+
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(5_000, seed=1)
+    >>> pairs = [(x, y) for x in ("smoke", "lung", "bronc", "dysp") for y in ("tub", "asia", "xray", "either")]
+    >>> tests = [dc.ci_test(data, x, y, method="kendall", epsilon=0.1) for x, y in pairs]
+    >>> statements = [test.privacy for test in tests]
+    >>> round(dc.compose(statements, delta=0.0), 3), round(dc.compose(statements, delta=1e-5), 2)
+    (1.6, 1.48)
+    """
+    given = list(releases)
+    if not given:
+        raise InputError("compose needs at least one release")
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
+        raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
+    events: list[Event] = []
+    units = set()
+    sum_epsilon, sum_delta = ZERO, ZERO
+    for release in given:
+        if isinstance(release, PrivacyStatement):
+            events += _fixed_events(release)
+        elif isinstance(release, Event):
+            events.append(release)
+        else:
+            raise InputError(f"compose takes privacy statements and events, not {type(release).__name__}")
+        units.add((release.neighbours, release.unit if isinstance(release, PrivacyStatement) else ONE_ROW))
+        sum_epsilon = add(sum_epsilon, exact(release.epsilon or 0.0))
+        sum_delta = add(sum_delta, exact(release.delta or 0.0))
+    if len(units) > 1:
+        raise InputError("only releases for the same neighbours and the same unit can be composed")
+    if not events:
+        return 0.0
+    sums = float(sum_epsilon) if sum_delta <= exact(delta) else math.inf
+    epsilon = min(sums, FixedPlan(tuple(events)).epsilon(delta))
+    if not math.isfinite(epsilon):
+        raise InputError(f"no epsilon holds at delta {delta:g}: give a larger delta")
+    return epsilon
+
+
+def _fixed_events(statement: PrivacyStatement) -> list[Event]:
+    """Return the events of a statement as far as they were fixed beforehand.
+
+    Of a single event that is everything. Of several the costs were fixed, but the grid of a later one may follow an
+    earlier answer (as in the ``moments`` method): of these the costs alone are kept.
+
+    Raises
+    ------
+    InputError
+        If the statement is not private, or its costs were chosen as answers came in.
+    """
+    if not statement.private:
+        raise InputError("a release that is not private can't be composed: its statement says so")
+    if statement.composition not in (Composition.FIXED_EPSILON, Composition.FIXED_RHO):
+        raise InputError(
+            "a release whose costs were not all fixed beforehand can't be composed: add up epsilon and delta instead"
+        )
+    if any(fact.is_a(PublicKind.FLOOR_RELEASED) for fact in statement.public):
+        raise InputError(
+            "a screening planned from a floor that it released can't be composed: add up epsilon and delta instead"
+        )
+    events = [event_from_dict(event) for event in statement.events]
+    return events if len(events) < 2 else [_cost_alone(event) for event in events]
+
+
+def _cost_alone(event: Event) -> Event:
+    """Return an event that promises the same cost whatever grid it was drawn on."""
+    if isinstance(event, LaplaceEvent):
+        return PureEvent(
+            label=event.label, neighbours=event.neighbours, mechanism="laplace", cost=event.epsilon
+        )
+    if isinstance(event, GaussianEvent):
+        return ConcentratedEvent(
+            label=event.label, neighbours=event.neighbours, mechanism="gaussian", cost=event.rho
+        )
+    return event
