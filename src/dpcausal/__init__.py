@@ -1,5 +1,12 @@
 """dpcausal: causal graphs and conditional independence tests under differential privacy.
 
+- Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``).
+- Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``) or test one question (``ci_test``, ``CITestResult``).
+- Plan a budget before any data is touched (``plan``, ``Plan``), keep one per data set (``Ledger``, ``Budget``), see
+  what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together (``compose``).
+- ``estimators`` for scikit-learn, ``models`` for tests with a known law, ``gwas`` for genotypes, ``networks`` for
+  simulated data, ``testing`` for repeatable runs that are not private.
+
 Names are loaded when first used, so that ``import dpcausal`` stays fast.
 """
 
@@ -12,47 +19,63 @@ from dpcausal._version import __version__
 from dpcausal.core import display
 
 if TYPE_CHECKING:
-    from dpcausal import networks, testing
+    from dpcausal import estimators, gwas, models, networks, testing
     from dpcausal.citests.ci_test import ci_test
-    from dpcausal.citests.crt_models import LinearGaussian, TableModel
+    from dpcausal.citests.result import CITestResult
     from dpcausal.core.display import Display
     from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError, SchemaError
     from dpcausal.core.neighbours import Neighbours
+    from dpcausal.core.statement import PrivacyStatement
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
-    from dpcausal.data.read import ColumnsIgnored, read
+    from dpcausal.data.read import ColumnsIgnored, DraftSchema, read
     from dpcausal.data.schema import Schema
-    from dpcausal.discovery.discover import discover
+    from dpcausal.discovery.discover import NoDelta, discover
+    from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
-    from dpcausal.planning.plan import plan
+    from dpcausal.models import LinearGaussian, TableModel
+    from dpcausal.planning.plan import Plan, plan
+    from dpcausal.privacy.accounting.pld import compose
     from dpcausal.privacy.budget import Budget
+    from dpcausal.privacy.ledger.store import Ledger
 
 _HOMES = {
     "Budget": "dpcausal.privacy.budget",
     "BudgetError": "dpcausal.core.errors",
+    "CITestResult": "dpcausal.citests.result",
     "Categorical": "dpcausal.data.columns",
     "ColumnsIgnored": "dpcausal.data.read",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
+    "DiscoveryResult": "dpcausal.discovery.result",
     "DpcausalError": "dpcausal.core.errors",
+    "DraftSchema": "dpcausal.data.read",
     "EmPC": "dpcausal.estimators",
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
+    "Ledger": "dpcausal.privacy.ledger.store",
     "LedgerError": "dpcausal.core.errors",
-    "LinearGaussian": "dpcausal.citests.crt_models",
+    "LinearGaussian": "dpcausal.models",
     "MeasuredPC": "dpcausal.estimators",
     "MomentsPC": "dpcausal.estimators",
     "Neighbours": "dpcausal.core.neighbours",
+    "NoDelta": "dpcausal.discovery.discover",
     "Numeric": "dpcausal.data.columns",
     "PC": "dpcausal.estimators",
+    "Plan": "dpcausal.planning.plan",
     "PrivPC": "dpcausal.estimators",
+    "PrivacyStatement": "dpcausal.core.statement",
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
     "SvtPC": "dpcausal.estimators",
-    "TableModel": "dpcausal.citests.crt_models",
+    "TableModel": "dpcausal.models",
     "ci_test": "dpcausal.citests.ci_test",
+    "compose": "dpcausal.privacy.accounting.pld",
     "discover": "dpcausal.discovery.discover",
+    "estimators": "dpcausal",
+    "gwas": "dpcausal",
+    "models": "dpcausal",
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
@@ -63,28 +86,39 @@ __all__ = [
     "PC",
     "Budget",
     "BudgetError",
+    "CITestResult",
     "Categorical",
     "ColumnsIgnored",
     "CuratePC",
     "Dataset",
+    "DiscoveryResult",
     "DpcausalError",
+    "DraftSchema",
     "EmPC",
     "Graph",
     "InputError",
+    "Ledger",
     "LedgerError",
     "LinearGaussian",
     "MeasuredPC",
     "MomentsPC",
     "Neighbours",
+    "NoDelta",
     "Numeric",
+    "Plan",
     "PrivPC",
+    "PrivacyStatement",
     "Schema",
     "SchemaError",
     "SvtPC",
     "TableModel",
     "__version__",
     "ci_test",
+    "compose",
     "discover",
+    "estimators",
+    "gwas",
+    "models",
     "networks",
     "plan",
     "read",
