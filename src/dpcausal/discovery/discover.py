@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -49,6 +49,9 @@ class NoDelta(UserWarning):
 
 
 PUBLIC = (SCHEMA, Public(PublicKind.METHOD))
+MethodName = Literal[
+    "auto", "measured", "pc", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments"
+]  # as in METHODS
 
 
 def discover(
@@ -56,9 +59,9 @@ def discover(
     *,
     epsilon: float | None = REQUIRED,
     delta: float = 0.0,
-    method: str = "auto",
+    method: MethodName = "auto",
     level: float = 0.05,
-    neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
     max_order: int | None = None,
     required: Iterable[Edge] = (),
     forbidden: Iterable[Edge] = (),
@@ -68,17 +71,151 @@ def discover(
     progress: bool = False,
     **options: Any,
 ) -> DiscoveryResult:
-    """Learn a CPDAG over the columns of ``data``.
+    """Learn a causal graph (a CPDAG) over the columns of ``data``.
 
-    **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks; the method stops when the
-    filter says so, leaves untested edges in place and says which. ``epsilon=None`` goes with ``method="pc"`` and is
-    not private. Where a delta would make the noise much smaller, a warning says so before anything is charged
-    (``planning/measurement.py``). Orientation is post-processing. Background knowledge: see ``knowledge.py``.
+    Arrows stand where the data decide a direction, plain edges where they do not. What could not be tested within the
+    budget keeps its edge, and the result says so.
+
+    **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks: every charge comes before
+    its noise, and the method stops when the filter on the total refuses the next one. Orientation is post-processing.
+    ``epsilon=None`` goes with ``method="pc"`` alone and is not private.
+
+    Parameters
+    ----------
+    data : Dataset or Counts
+        The rows, as ``dc.read`` returns them, or a counting backend.
+    epsilon : float or None
+        What the discovery may cost in total; smaller is safer. There is no default. None means no privacy.
+    delta : float, default 0.0
+        The probability with which the guarantee of ``epsilon`` may fail; well below 1/n. Above 0 it allows Gaussian
+        noise, which is often much smaller: where that is so, a ``NoDelta`` warning says it before anything is charged.
+    method : str, default "auto"
+        How the graph is learned; see Notes for all of them and for their options.
+    level : float, default 0.05
+        The size of every single test: the probability of calling two independent columns dependent.
+    neighbours : str or Neighbours, default "replace-one"
+        Which two data sets must be hard to tell apart: ``"replace-one"`` (one row differs; the number of rows is
+        public) or ``"add-remove"`` (one row more or less; the number of rows is protected).
+    max_order : int or None, default None
+        The largest number of columns to condition on; None is no limit.
+    required : iterable of pairs, default ()
+        Edges known to be there. A tuple or list ``("a", "b")`` is the arrow a -> b, a set ``{"a", "b"}`` an edge of
+        unknown direction.
+    forbidden : iterable of pairs, default ()
+        Edges known not to be there. A set ``{"a", "b"}`` forbids the edge; a tuple ``("a", "b")`` forbids only the
+        direction a -> b, so that an edge that is found there is b -> a. Both directions together forbid the edge.
+    tiers : sequence of collections of str, default ()
+        Columns in order of time, earliest first. No arrow points to an earlier tier, and nothing later than both x and
+        y is used to separate them. Columns in no tier are free. All this background knowledge is public: it is never
+        tested and never charged for, and a contradiction in it is an error before anything is charged.
+    ledger : str, Ledger or None, default None
+        A ledger or its address (``sqlite:///file.db``, ``postgresql://...``) to which the whole (epsilon, delta) is
+        charged before the first noise is drawn.
+    dataset : str or None, default None
+        The name of the data set in the ledger; needed with ``ledger``, refused without.
+    progress : bool, default False
+        Show progress bars on standard error. Only public amounts drive them.
+    **options
+        Options of the method, listed under Notes.
+
+    Returns
+    -------
+    DiscoveryResult
+        The graph (``.graph``), what was spent (``.privacy``), what was left untested (``.untested``) and more;
+        ``.report("report.html")`` writes it all on one page.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given; nothing was charged.
+    BudgetError
+        If the ledger, or the total itself, does not allow even the first charge; nothing was released.
+    LedgerError
+        If the ledger can't be opened, read or trusted.
+
+    Notes
+    -----
+    The methods, each with its options (name, default, meaning). Options are public: choose them without looking at
+    the rows.
+
+    ``auto``: moments where most columns hold numbers, else measured. The choice follows from the schema, never from
+    rows. It takes the options of the method that it chooses.
+
+    ``measured``: tables measured once, with noise, answer every question.
+
+    - ``confidence=0``: how many times to repeat the search on noise drawn anew, to say how often each edge is found
+      again (``result.confidence``). It costs time and no privacy.
+
+    ``pc``: the classical algorithm on exact counts; not private.
+
+    - ``test=None``: the test that answers, as in ``ci_test(method=...)``, or ``"moments"``. None is ``"moments"``
+      where most columns hold numbers, else ``"g"``. Other options go to this test.
+    - ``stable=True``: whether the answers of one order are used only after it; False is the original search, whose
+      graph depends on the order of the columns.
+
+    ``priv-pc``: a noisy threshold finds pairs that may be independent, a second noisy look confirms each.
+
+    - ``hits=None``: the largest number of pairs to look at twice; None is the number of all pairs. Fewer hits mean
+      less noise, and edges beyond them stay untested.
+    - ``share=0.5``: the share of the budget, between 0 and 1, that goes to the threshold.
+    - ``subsample=None``: how many rows, drawn at random, the threshold sees: None for all, a number, or
+      ``"optimal"``.
+    - ``stable=True``: as for ``pc``.
+    - ``on='values'``: whether numeric columns are compared by their values, or by their declared bins
+      (``"table"``).
+
+    ``svt-pc``: every question is held against a noisy threshold; only edges that go cost.
+
+    - ``positives=None``: the largest number of deletions to pay for; None is the number of all pairs. Fewer mean less
+      noise, and edges beyond them stay untested.
+    - ``stable=True``: as for ``pc``.
+    - ``on='values'``: as for ``priv-pc``.
+
+    ``em-pc``: a random choice that favours weak dependences says how many edges go, and which.
+
+    - ``orders=3``: for how many orders (sizes of the conditioning set) budget is set aside; later ones use what
+      earlier ones left.
+
+    ``curate``: every question gets a noisy score; what it may cost is planned anew as sets grow.
+
+    - ``margins=(0.1, 0.1)``: how far below and above zero, in noise scales from 0 to 10, a coin decides instead of
+      the score.
+    - ``stable=True``: as for ``pc``.
+
+    ``tests``: every question is a private test of its own.
+
+    - ``test='auto'``: the test, as in ``ci_test(method=...)``. Other options go to this test.
+    - ``test_epsilon=None``: what one test costs; None allows about five questions a pair.
+    - ``stable=True``: as for ``pc``.
+
+    ``moments``: for numbers: sums of products, measured once with noise, answer every question.
+
+    - ``harmonics=None``: how many pairs of cosine and sine stand for each numeric column, 0 to 8; 0 tests partial
+      correlations. None is 0 to 3, as many as the noise leaves room for.
+    - ``reach=None``: the length that rows of features are shrunk to; None chooses it privately, with a twentieth of
+      the budget.
+    - ``stable=True``: as for ``pc``.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(50_000, seed=1)
+    >>> result = dc.discover(
+    ...     data, epsilon=2.0, delta=1e-6, level=0.01, tiers=[["asia", "smoke"]], forbidden=[{"asia", "smoke"}]
+    ... )
+    >>> frozenset({"smoke", "bronc"}) in result.graph.skeleton, result.method, result.privacy.epsilon <= 2.0
+    (True, 'measured', True)
+
+    An option of a method goes beside the rest:
+
+    >>> result = dc.discover(data, epsilon=2.0, delta=1e-6, method="priv-pc", hits=20, max_order=1)
+    >>> result.privacy.private
+    True
     """
     refuse_missing_epsilon(epsilon, "discover", options, "epsilon=None with method='pc'")
     level = checked_level(level)
     relation = Neighbours.parse(neighbours, labels=False)
-    method = checked_name(method, "method")
+    checked_name(method, "method")
     checked_ledger(ledger)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")

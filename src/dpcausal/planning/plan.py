@@ -1,6 +1,6 @@
 """``dc.plan``: what can be learned at a budget, before any data is touched.
 
-**Formula.** ``designs.py`` (noise), ``power.py`` (how clearly a dependence shows), ``power.py``.
+**Formula.** ``planning.designs`` computes the noise, ``planning.power`` how clearly a dependence shows through it.
 **Guarantee.** Only the schema, a number of rows and a budget go in: nothing is charged and nothing can leak. Under
 add-remove the number of rows is protected, so give a public guess and not the real one.
 **Cost** a few hundredths of a second an order.
@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 from dpcausal._version import __version__
 from dpcausal.core.arguments import checked_count, checked_level
@@ -38,11 +38,31 @@ MEASURE = (
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan; print it, or see ``to_dict``, ``plot``, ``draw`` and the ``orders`` themselves.
+    """The answer of ``dc.plan``: what a budget can show. Print it, or read its parts.
 
-    ``levels`` are the columns with two levels or more, which ``places`` of the orders count. ``coarser``:
-    ``smallest`` of every order if no number had more than four bins; None where none has. ``numbers``: most columns
-    hold numbers, so that ``auto`` takes another method than the one planned here.
+    Attributes
+    ----------
+    columns : tuple of str
+        All columns of the schema.
+    aim : Aim
+        What was planned for: rows, level, power, effect, share and pair.
+    design : NoiseDesign
+        What will be measured, and with how much noise.
+    orders : tuple of OrderPlan
+        For every size of the conditioning set, the smallest dependence (Cohen's w) that is found, and more.
+    levels : tuple of str
+        The columns with two levels or more, which the ``places`` of the orders count.
+    coarser : tuple of float or None
+        The smallest dependence at each order if no number had more than four bins; None where none has.
+    numbers : bool
+        Whether most columns hold numbers, so that ``auto`` takes another method than the one planned here.
+
+    Examples
+    --------
+    >>> yes_no = Schema.from_toml_string('[columns.a]\\ntype = "categorical"\\nlevels = ["no", "yes"]\\n')["a"]
+    >>> found = plan(Schema(a=yes_no, b=yes_no), rows=1000, epsilon=0.1)
+    >>> found.to_dict()["noise"], found.testable_orders
+    ('Laplace', (0,))
     """
 
     columns: tuple[str, ...]
@@ -54,7 +74,7 @@ class Plan:
     numbers: bool = False
 
     def named(self, places: tuple[int, ...]) -> list[str]:
-        """Names of the columns at these places."""
+        """Return the names of the columns at these places."""
         return [self.levels[j] for j in places]
 
     @property
@@ -64,12 +84,12 @@ class Plan:
 
     @property
     def epsilon_enough(self) -> float | None:
-        """With which ``effect`` is found at every order planned; None where no epsilon is."""
+        """The epsilon with which ``effect`` is found at every order planned; None where none is enough."""
         needed = [plan.epsilon_enough for plan in self.orders]
         return None if None in needed else max(value for value in needed if value is not None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return plain data, for JSON."""
         budget, aim = self.design, self.aim
         return {
             "columns": len(self.columns),
@@ -97,19 +117,27 @@ class Plan:
         }
 
     def to_json(self) -> str:
-        """One JSON object."""
+        """Return one JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def summary(self, width: int = 110, *, full: bool = False) -> str:
-        """The table and what it means, as text; ``full``: every column of it."""
+        """Return the table and what it means, as text.
+
+        Parameters
+        ----------
+        width : int, default 110
+            Characters to a line.
+        full : bool, default False
+            Whether to show every column of the table.
+        """
         return display().summary(self, width=width, full=full)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw power curves with matplotlib (``dpcausal.plots``) on ``ax`` or on new axes; the axes."""
+        """Draw power curves with matplotlib on ``ax`` or on new axes; return the axes."""
         return display().plot(self, ax)
 
     def draw(self, path: str | PathLike[str]) -> None:
-        """Write a picture as PNG: the least dependence that is found, by epsilon and by order."""
+        """Write a picture as PNG to ``path``: the smallest dependence that is found, by epsilon and by order."""
         display().report(self, path)
 
     def __str__(self) -> str:
@@ -122,7 +150,7 @@ def plan(
     epsilon: float,
     delta: float = 0.0,
     *,
-    neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
     level: float = 0.05,
     max_order: int | None = None,
     effect: float = 0.1,
@@ -130,15 +158,54 @@ def plan(
     share: float | None = None,
     pair: tuple[str, str] | None = None,
 ) -> Plan:
-    """What ``discover(method="measured")`` will be able to show; see the module.
+    """Say what ``discover(method="measured")`` will be able to show at a budget, before any data is touched.
 
-    ``effect`` is the dependence w that should be found, for ``epsilon_enough``; ``power`` the probability;
-    ``share`` that of the rarest level of every column (default: all levels equally common); ``pair`` two columns to
-    plan for (default: those with a middle number of levels).
+    **Guarantee**: only the schema, a number of rows and a budget go in, so nothing is charged and nothing can leak.
+    Under add-remove the number of rows is protected: give a public guess, not the real one.
 
-    >>> from dpcausal.data.columns import Categorical
-    >>> yes_no = Categorical(["no", "yes"])
-    >>> found = plan(Schema(a=yes_no, b=yes_no, c=yes_no), rows=10_000, epsilon=1.0)
+    The plan assumes equally common levels, or a stated share of the rarest one. Real columns are less even and show
+    less: plan once more with ``share``.
+
+    Parameters
+    ----------
+    schema : Schema or path
+        The declared columns, or the schema file.
+    rows : int
+        The number of rows.
+    epsilon : float
+        What the discovery may cost in total.
+    delta : float, default 0.0
+        The probability with which the guarantee of ``epsilon`` may fail; above 0 it allows Gaussian noise.
+    neighbours : str or Neighbours, default "replace-one"
+        ``"replace-one"`` or ``"add-remove"``, as in ``discover``.
+    level : float, default 0.05
+        The size of every test.
+    max_order : int or None, default None
+        The largest number of columns to condition on; None plans the first five orders.
+    effect : float, default 0.1
+        The dependence that should be found, as Cohen's w (0 to 1); ``Plan.epsilon_enough`` answers for it.
+    power : float, default 0.8
+        The probability with which a dependence should be found; above ``level``.
+    share : float or None, default None
+        The share of rows, up to 0.5, in the rarest level of every column; None means equally common levels.
+    pair : tuple of two str or None, default None
+        The two columns to plan for; None takes two with a middle number of levels.
+
+    Returns
+    -------
+    Plan
+        The smallest dependence that is found at each order, and what would be enough; print it.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given, or the schema can't be planned for.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> yes_no = dc.Categorical(["no", "yes"])
+    >>> found = dc.plan(dc.Schema(a=yes_no, b=yes_no, c=yes_no), rows=10_000, epsilon=1.0)
     >>> found.testable_orders, round(found.orders[0].smallest, 3), found.epsilon_enough
     ((0, 1), 0.028, 0.025)
     """
@@ -182,7 +249,7 @@ def plan(
 def _coarser(
     design: NoiseDesign, aim: Aim, orders: tuple[OrderPlan, ...], numeric: list[bool]
 ) -> tuple[float, ...] | None:
-    """The least w of the same columns with at most four bins a number."""
+    """Return the smallest w of the same columns with at most four bins a number."""
     sizes = tuple(
         min(size, DEFAULT_BINS) if number else size
         for size, number in zip(design.sizes, numeric, strict=True)
@@ -204,7 +271,7 @@ def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | Non
 
 
 def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
-    """Their places among the columns with two levels or more."""
+    """Return their places among the columns with two levels or more."""
     if pair is None:
         return None
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:

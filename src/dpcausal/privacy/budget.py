@@ -1,6 +1,6 @@
 """A budget for one release: what may be spent, and the refusal when it would be passed.
 
-``charge`` comes before noise is drawn. It asks the filter (``accounting/filter.py``) and either records the
+``charge`` comes before noise is drawn. It asks the filter (``privacy.accounting.filter``) and either records the
 events or raises ``BudgetError`` with what was asked, spent and left, recording nothing.
 
 **Guarantee.** Whatever is charged, in whatever adaptive order, the release is (epsilon, delta)-DP for
@@ -58,9 +58,42 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """The total of one release and what has been charged to it. Safe to use from several threads.
+    """The total of one release, and what has been charged to it. Safe to use from several threads.
 
-    ``note`` (public: a method's name, say) goes into the ledger's entry.
+    **Guarantee**: whatever is charged, in whatever adaptive order, the release is (epsilon, delta)-DP for
+    ``neighbours``. A charge that would pass the total is refused, before noise is drawn. A budget can't be copied,
+    pickled or used after ``fork``: two copies could spend the same epsilon twice.
+
+    Parameters
+    ----------
+    epsilon : float or None
+        The total; None means no privacy, and then nothing can be charged.
+    delta : float, default 0.0
+        The total delta. 0 sums epsilons; above 0, what fits the sum of epsilon or the sum of rho is allowed.
+    neighbours : str or Neighbours, default "replace-one"
+        Which two data sets must be hard to tell apart: ``"replace-one"``, ``"add-remove"`` or ``"fixed-labels"``.
+    reserve : float, default 0.0
+        The part of delta that is kept for events with a delta of their own.
+    ledger : str, Ledger or None, default None
+        A ledger or its address. The whole (epsilon, delta) is charged to it in one transaction just before the first
+        event; if that fails, nothing is charged here either.
+    dataset : str or None, default None
+        The name of the data set in the ledger; needed with ``ledger``, refused without.
+    note : mapping or None, default None
+        Public facts, such as the name of a method, for the ledger's entry.
+
+    Raises
+    ------
+    InputError
+        If the total is out of range, or ledger and data set do not go together.
+
+    Examples
+    --------
+    >>> from dpcausal.privacy.events import PureEvent
+    >>> budget = Budget(1.0)
+    >>> budget.charge(PureEvent(label="median", neighbours="replace-one", mechanism="exponential", cost=0.8))
+    >>> round(budget.left_epsilon(), 6), budget.spent_epsilon()
+    (0.2, 0.8)
     """
 
     def __init__(
@@ -93,7 +126,7 @@ class Budget:
 
     @classmethod
     def none(cls, neighbours: str | Neighbours = Neighbours.REPLACE_ONE) -> Budget:
-        """No privacy: charges are refused and the statement says so in words."""
+        """Return a budget without privacy: it refuses every charge, and its statement says so."""
         return cls(None, neighbours=neighbours)
 
     def __reduce__(self) -> NoReturn:
@@ -112,7 +145,20 @@ class Budget:
         return tuple(self._events)
 
     def charge(self, *events: Event) -> None:
-        """Record ``events``, all or none; ``BudgetError`` if the total does not allow them."""
+        """Record events, all of them or none.
+
+        Parameters
+        ----------
+        *events : Event
+            What the next draw of noise costs.
+
+        Raises
+        ------
+        BudgetError
+            If the total, or the ledger, does not allow them; nothing was recorded.
+        InputError
+            If there is no budget, an event is for other neighbours, or the process was forked.
+        """
         total = self.total
         if os.getpid() != self._process:
             raise InputError("a budget can't be used in a forked process: both could spend it")
@@ -131,11 +177,11 @@ class Budget:
             self._events.extend(events)
 
     def affords(self, *events: Event) -> bool:
-        """Whether ``charge`` would allow ``events`` now. Depends on public costs alone."""
+        """Return whether ``charge`` would allow ``events`` now; it depends on public costs alone."""
         return self.total.allows(self._spent.plus(events))
 
     def _refusal(self, asked: Spent, after: Spent) -> BudgetError:
-        """The error, in the unit in which the charge came nearest to fitting."""
+        """Return the error, in the unit in which the charge came nearest to fitting."""
         if after.delta > exact(self.total.reserve):
             unit, limit = "delta", self.total.reserve
         elif after.epsilon.is_finite() or self.total.rho == 0:
@@ -165,20 +211,20 @@ class Budget:
         self._left = self._ledger.left_after(self._entry)
 
     def left_epsilon(self) -> float:
-        """Largest epsilon one more pure event may cost: by the sum of epsilon, or by rho = epsilon^2/2."""
+        """Return the largest epsilon that one more pure event may cost: by the sum of epsilon, or by epsilon^2/2."""
         by_sum = float(left_of(self._spent.epsilon, exact(self.total.epsilon)))
         return max(by_sum, math.sqrt(2 * self.left_rho()))
 
     def left_rho(self) -> float:
-        """How much rho is left; 0 when the total has no delta outside its reserve."""
+        """Return how much rho is left; 0 when the total has no delta outside its reserve."""
         return float(left_of(self._spent.rho, exact(self.total.rho)))
 
     def reading(self) -> PrivacyCost:
-        """The odometer: what the events so far would cost had they been fixed in advance."""
+        """Return what the events so far would cost had they been fixed in advance (an odometer)."""
         return self.total.reading(self._spent)
 
     def spent_epsilon(self) -> float:
-        """The reading's epsilon; never above the total."""
+        """Return the epsilon of the reading; never above the total."""
         return self.reading().epsilon
 
     def statement(

@@ -47,7 +47,30 @@ _RELEASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
 class Ledger:
-    """An open ledger. Safe to share between threads and to use after ``fork``."""
+    """One total budget per data set, kept in a database, for all releases and for ever.
+
+    ``Ledger.open`` opens one. It is append-only, its entries form a chain of hashes, and it is safe to share between
+    threads and processes and to use after ``fork``. Give it, or its address, to ``discover(ledger=...)``.
+
+    **Guarantee**: the sums of epsilon and of delta over all recorded releases of a data set never pass its total,
+    whatever number of processes charge at once and whenever they die.
+
+    Parameters
+    ----------
+    database : Database
+        Where the entries are; ``Ledger.open`` makes it from an address.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger.open(f"sqlite:///{folder.name}/budget.db", create=True)
+    >>> entry = ledger.create("cohort", epsilon=10.0, delta=1e-5)
+    >>> entry = ledger.charge("cohort", "first-release", epsilon=1.0)
+    >>> ledger.show("cohort")[0].left_epsilon, ledger.verify().ok
+    (9.0, True)
+    >>> folder.cleanup()
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -60,9 +83,25 @@ class Ledger:
 
     @classmethod
     def open(cls, url: str, *, create: bool = False, patience: float = 30.0) -> Ledger:
-        """The ledger at ``url``; made if ``create`` and there is none. ``LedgerError`` in one line otherwise.
+        """Open the ledger at an address.
 
-        ``patience`` is how many seconds a charge waits for a busy file or a server that went away.
+        Parameters
+        ----------
+        url : str
+            ``sqlite:///file.db`` or ``postgresql://user:password@host/database``.
+        create : bool, default False
+            Whether to make the ledger where there is none.
+        patience : float, default 30.0
+            How many seconds a charge waits for a busy file or a server that went away.
+
+        Returns
+        -------
+        Ledger
+
+        Raises
+        ------
+        LedgerError
+            If there is no ledger, or it can't be opened or trusted.
         """
         database = Database(url, patience=patience)
         if create:
@@ -85,7 +124,29 @@ class Ledger:
         *,
         neighbours: str | Neighbours = "replace-one",
     ) -> Entry:
-        """Record a new data set with its total, for ever. The total can't be changed later."""
+        """Record a new data set with its total, which can't be changed later.
+
+        Parameters
+        ----------
+        dataset : str
+            Its name: 1 to 200 printable characters, no blanks at the ends.
+        epsilon, delta : float
+            The total of all releases; ``delta`` is 0.0 unless given.
+        neighbours : str or Neighbours, default "replace-one"
+            The relation that every release must have.
+
+        Returns
+        -------
+        Entry
+            The entry that was appended.
+
+        Raises
+        ------
+        LedgerError
+            If the ledger has this data set already.
+        InputError
+            If the name or the total can't be used.
+        """
         check_total(epsilon, delta)
         if not (0 < len(dataset) <= 200 and dataset.isprintable() and dataset == dataset.strip()):
             raise InputError("a data set name must be 1 to 200 printable characters, no blanks at the ends")
@@ -117,10 +178,33 @@ class Ledger:
         neighbours: str | Neighbours = "replace-one",
         note: Mapping[str, Any] | None = None,
     ) -> Entry:
-        """Record the cost of one release, before its noise is drawn; ``BudgetError`` if the total is too small.
+        """Record the cost of one release, before its noise is drawn.
 
-        With an id that was charged before: the same entry again if the content is the same, else ``LedgerError``.
-        ``note`` is kept with the entry, public, as JSON.
+        Parameters
+        ----------
+        dataset : str
+            The data set that is charged.
+        release : str
+            An id of 1 to 100 letters, digits and ``. _ -``. An id that was charged before, with the same content, gives
+            the same entry again and costs nothing more: use each for one draw of noise.
+        epsilon, delta : float
+            What the release costs; ``delta`` is 0.0 unless given.
+        neighbours : str or Neighbours, default "replace-one"
+            The relation of the release; it must be that of the data set.
+        note : mapping or None, default None
+            Public facts that are kept with the entry, as JSON.
+
+        Returns
+        -------
+        Entry
+            The entry, after it was committed.
+
+        Raises
+        ------
+        BudgetError
+            If the total does not allow it; nothing was recorded.
+        LedgerError
+            If there is no such data set, the relation differs, or the id was used with another content.
         """
         check_total(epsilon, delta)
         if not _RELEASE.fullmatch(release):
@@ -173,12 +257,12 @@ class Ledger:
         return self._database.run(work, write=True)
 
     def left_after(self, entry: Entry) -> dict[str, float]:
-        """What was left, of epsilon and of delta, after a charge made here; read in the transaction of that charge."""
+        """Return what was left, of epsilon and of delta, after a charge made here; read in its own transaction."""
         found = account(self._totals[entry.dataset], entry, 0)
         return {"epsilon": found.left_epsilon, "delta": found.left_delta}
 
     def show(self, dataset: str | None = None) -> list[Account]:
-        """Total, spent and left of every data set, or of one, by name."""
+        """Return total, spent and left of every data set, or of the one that is named."""
 
         def work(connection: Connection) -> list[Account]:
             rows.read_state(connection, self.name)
@@ -200,7 +284,7 @@ class Ledger:
         return self._database.run(work, write=False)
 
     def log(self, dataset: str | None = None) -> list[Entry]:
-        """Every entry, or those of one data set, oldest first."""
+        """Return every entry, or those of the data set that is named, oldest first."""
 
         def work(connection: Connection) -> list[Entry]:
             rows.read_state(connection, self.name)
@@ -215,7 +299,18 @@ class Ledger:
         return self._database.run(work, write=False)
 
     def verify(self, head: str | None = None) -> Verification:
-        """Check the whole chain (``chain.py`` says what that finds); ``head`` is one noted earlier, elsewhere."""
+        """Check the whole chain of entries: every hash, sum and total.
+
+        Parameters
+        ----------
+        head : str or None, default None
+            A hash of the last entry that was noted earlier, elsewhere; it must still be in the chain.
+
+        Returns
+        -------
+        Verification
+            Whether all is well, and what is not.
+        """
 
         def work(connection: Connection) -> Verification:
             now = rows.read_state(connection, self.name)
