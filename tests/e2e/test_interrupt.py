@@ -38,7 +38,7 @@ def interrupted(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("where", "releases"),
     [
-        ("dpcausal.data.read.coded", 0),  # while rows are read
+        ("dpcausal.data.read.coded_chunks", 0),  # while rows are read
         ("dpcausal.privacy.ledger.store.Ledger.charge", 0),  # before the charge
         ("dpcausal.privacy.noise._draw", 1),  # after the charge, before or in the noise
         ("dpcausal.discovery.discover.orient", 1),  # after the noise

@@ -83,7 +83,7 @@ def run_plan(
     from dpcausal.cli.options import warn_weak
     from dpcausal.cli.release_dir import prepared, write_texts
     from dpcausal.core.progress import shown
-    from dpcausal.data.read import DRAFT, DraftSchema
+    from dpcausal.data.read import DRAFT_WARNING, DraftSchema
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
@@ -96,7 +96,7 @@ def run_plan(
             share=share, pair=chosen,
         )  # fmt: skip
     if declared.draft:
-        warnings.warn(DRAFT, DraftSchema, stacklevel=1)
+        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=1)
     warn_weak(epsilon, delta, rows)
     if out is not None:
         with prepared(out):

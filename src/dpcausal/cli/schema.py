@@ -13,7 +13,7 @@ import typer
 from dpcausal.cli.options import path
 
 if TYPE_CHECKING:
-    from dpcausal.data.check import ColumnCheck, SchemaCheck
+    from dpcausal.data.check import SchemaCheck
 
 HELP = """Draft a schema file from the data, or check one against the data, on standard output.
 
@@ -33,10 +33,6 @@ dpcausal schema patients.csv --json
 
 # what becomes of the rows; read it, and do not publish it
 dpcausal schema patients.csv --check schema.toml"""
-
-NOT_A_RELEASE = (
-    "levels and bounds were read from rows; a person must check every line against public knowledge"
-)
 
 
 def register(app: typer.Typer) -> None:
@@ -62,18 +58,21 @@ def run_schema(
     """Draft or check."""
     from dpcausal.core.errors import SchemaError
 
+    progress = not as_json and sys.stderr.isatty()
     if check is None:
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
+        from dpcausal.present.schema import draft_toml
 
-        text = draft(str(data), progress=not as_json and sys.stderr.isatty())
+        text = draft_toml(draft(str(data), progress=progress))
         typer.echo(_draft_as_json(text) if as_json else text, nl=as_json)
         return
     from dpcausal.data.check import check as look
     from dpcausal.data.schema import Schema
+    from dpcausal.present.schema import check_json
 
-    found = look(str(data), Schema.from_toml(check), progress=not as_json and sys.stderr.isatty())
+    found = look(str(data), Schema.from_toml(check), progress=progress)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(check_json(found), indent=2, ensure_ascii=False))
         if not found.usable:
             raise typer.Exit(2)
         return
@@ -83,107 +82,21 @@ def run_schema(
 
 
 def _draft_as_json(text: str) -> str:
-    """A draft as an object: that it is not private, its columns, and the text of the file."""
-    found = {"private": False, "warning": NOT_A_RELEASE, **tomllib.loads(text), "toml": text}
+    """Return a draft as a JSON object: that it is not private, its columns, and the text of the file."""
+    from dpcausal.present.schema import DRAFT_NOT_PRIVATE
+
+    found = {"private": False, "warning": DRAFT_NOT_PRIVATE, **tomllib.loads(text), "toml": text}
     return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def show(found: SchemaCheck) -> None:
-    """Print the table and a line for whatever a person should look at."""
+    """Print the table, and a line for whatever a person should look at."""
     from dpcausal.cli.options import print_table
-    from dpcausal.data.check import NOT_PRIVATE
+    from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table
 
     typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")
-    heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
+    heads, rows = check_table(found)
     text = [heads[0], heads[-1]]
-    print_table(heads, [_cells(column) for column in found.columns], left=text, wraps=text)
-    for line in remarks(found):
+    print_table(heads, rows, left=text, wraps=text)
+    for line in check_lines(found):
         typer.echo(line)
-
-
-def _cells(column: ColumnCheck) -> list[str]:
-    clamped = column.below + column.above
-    levels = column.type == "categorical"
-    return [
-        column.name,
-        share(column.missing, column.rows),
-        share(column.not_a_level, column.rows) if levels else "",
-        "" if levels else share(column.not_a_number, column.rows),
-        "" if levels else share(clamped, column.rows),
-        ", ".join(column.empty[:4]) + (f" and {len(column.empty) - 4} more" if len(column.empty) > 4 else ""),
-    ]
-
-
-def share(count: int, rows: int) -> str:
-    """A part of the rows in per cent, never rounded to nothing.
-
-    >>> share(0, 10), share(1, 8), share(1, 100_000)
-    ('0', '12.5%', '<0.1%')
-    """
-    part = 100.0 * count / rows if rows else 0.0
-    return "0" if count == 0 else "<0.1%" if part < 0.1 else f"{part:.1f}%"
-
-
-def remarks(found: SchemaCheck) -> list[str]:
-    """One line for each thing that a person should know, columns in their order."""
-    from dpcausal.data.profile import repeats_words
-
-    lines = [f'Declared, but not in {found.label}: "{name}"' for name in found.not_in_data]
-    if found.not_in_schema:
-        names = ", ".join(f'"{name}"' for name in found.not_in_schema)
-        lines.append(f"In {found.label}, but not declared, so never read: {names}")
-    lines += _ragged(found)
-    lines += [repeats_words(name, rows) for name, rows in found.repeats]
-    lines += found.orders
-    for column in found.columns:
-        if column.fault:
-            lines.append(f"{column.name}: {column.fault}")
-        if column.missing:
-            coded = (
-                f" ({column.coded_missing:,} of them hold a code in `missing`)"
-                if column.coded_missing
-                else ""
-            )
-            lines.append(f"{column.name}: {column.missing:,} missing cells become {column.other}{coded}")
-        odd = column.not_a_level + column.not_a_number
-        if odd:
-            texts = ", ".join(f"{text!r} ({count:,})" for text, count in column.texts)
-            more = " and others" if sum(count for _, count in column.texts) < odd else ""
-            what = "no number" if column.not_a_number else "no declared level"
-            lines.append(f"{column.name}: {what}, so they become {column.other}: {texts}{more}")
-        if column.below or column.above:
-            lines.append(
-                f"{column.name}: {column.below:,} cells are below the lower bound and {column.above:,} above the "
-                "upper one; they are moved to the bound"
-            )
-        for code, count in column.codes:
-            lines.append(
-                f"{column.name}: {code} stands in {count:,} of these; if it means missing: `missing = [{code}]`"
-            )
-    if any(column.not_a_level for column in found.columns):
-        lines.append('Another spelling of a level can be declared as one of its `aliases`: { Yes = "yes" }.')
-    if found.draft:
-        lines.append(
-            "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
-        )
-    even = found.ragged.fewer == found.ragged.more == 0 and not found.repeats
-    if found.usable and even and not found.not_in_schema and all(column.fine for column in found.columns):
-        lines.append(f"Every cell of {found.rows:,} rows is used as it stands.")
-    elif found.usable:
-        lines.append(f"{found.rows:,} rows can be read by this schema.")
-    return lines
-
-
-def _ragged(found: SchemaCheck) -> list[str]:
-    def rows(count: int, than: str) -> str:
-        return f"{count:,} {'row has' if count == 1 else 'rows have'} {than} fields than the header"
-
-    lines = []
-    if found.ragged.more:
-        lines.append(
-            f"{rows(found.ragged.more, 'more')}: what lies beyond is not read; where a text holds the delimiter "
-            "without quotes, every field after it is one column off"
-        )
-    if found.ragged.fewer:
-        lines.append(f"{rows(found.ragged.fewer, 'fewer')}: the last ones are missing")
-    return lines

@@ -1,1 +1,1 @@
-"""Declared domains, and files read into codes. Nothing past this room can fail on a value in a row."""
+"""Declared columns, and files read into codes. Nothing above this room can fail on a value in a row."""

@@ -1,6 +1,7 @@
-"""Arrow arrays as the coders want them: a kind, plain numpy values, a mask, bytes instead of text.
+"""Arrow arrays as the coders need them: the kind of a type, numpy views of values and masks, and text as bytes.
 
-Types are public metadata, so a type that can't be coded is an error; a value never is.
+The functions look at buffers and types and never at what a value means, so none of them raises on a value. Numbers and
+masks are views where Arrow's layout allows it. Cost: O(cells), or O(bytes) for text.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from pyarrow import types
 
 Kind = Literal["text", "boolean", "integer", "float", "decimal", "time", "null", "dictionary", "unsupported"]
 
-_TEXTS = (types.is_string, types.is_large_string, types.is_string_view)
+_TEXT_TYPES = (types.is_string, types.is_large_string, types.is_string_view)
 _KINDS: tuple[tuple[Kind, tuple[Any, ...]], ...] = (
     ("integer", (types.is_integer,)),
     ("float", (types.is_floating,)),
     ("boolean", (types.is_boolean,)),
     ("dictionary", (types.is_dictionary,)),
-    ("text", _TEXTS),
+    ("text", _TEXT_TYPES),
     ("text", (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)),
     ("decimal", (types.is_decimal,)),
     ("time", (types.is_date, types.is_timestamp, types.is_time, types.is_duration)),
@@ -30,7 +31,7 @@ _KINDS: tuple[tuple[Kind, tuple[Any, ...]], ...] = (
 
 
 def kind_of(type_: pa.DataType) -> Kind:
-    """What an array of this type holds."""
+    """Return what an array of this type holds."""
     for kind, checks in _KINDS:
         if any(check(type_) for check in checks):
             return kind
@@ -38,18 +39,18 @@ def kind_of(type_: pa.DataType) -> Kind:
 
 
 def value_kind(type_: pa.DataType) -> Kind:
-    """The kind of the values themselves, inside dictionaries, run ends and extensions."""
+    """Return the kind of the values themselves, inside dictionaries, run ends and extensions."""
     return kind_of(_value_type(type_))
 
 
 def is_bytes(type_: pa.DataType) -> bool:
-    """Whether the values themselves are bytes that are not declared to be text."""
+    """Return whether the values themselves are bytes that are not declared to be text."""
     inner = _value_type(type_)
-    return value_kind(inner) == "text" and not any(check(inner) for check in _TEXTS)
+    return value_kind(inner) == "text" and not any(check(inner) for check in _TEXT_TYPES)
 
 
 def precision(type_: pa.DataType) -> type[np.floating[Any]]:
-    """The floats that the values themselves are or become: their own, or double."""
+    """Return the type of float that the values have or are converted to: their own, or double."""
     inner = _value_type(type_)
     return np.dtype(inner.to_pandas_dtype()).type if types.is_floating(inner) else np.float64
 
@@ -64,8 +65,8 @@ def _value_type(type_: pa.DataType) -> pa.DataType:
             return type_
 
 
-def plain(array: pa.Array) -> pa.Array:
-    """The same cells without extension type or run ends."""
+def unwrap(array: pa.Array) -> pa.Array:
+    """Return the same cells without extension type or run ends."""
     while True:
         if isinstance(array.type, pa.BaseExtensionType):
             array = array.storage
@@ -75,8 +76,8 @@ def plain(array: pa.Array) -> pa.Array:
             return array
 
 
-def valid(array: pa.Array) -> NDArray[np.bool_] | None:
-    """Which cells hold something; None where all do."""
+def validity(array: pa.Array) -> NDArray[np.bool_] | None:
+    """Return which cells hold a value; None where all do."""
     if array.null_count == 0:
         return None
     bitmap = array.buffers()[0]
@@ -85,8 +86,8 @@ def valid(array: pa.Array) -> NDArray[np.bool_] | None:
     return _bits(bitmap, array.offset, len(array))
 
 
-def numbers(array: pa.Array) -> NDArray[Any]:
-    """The values of an integer, float or boolean array; anything at all where a cell is missing."""
+def to_numpy(array: pa.Array) -> NDArray[Any]:
+    """Return the values of an integer, float or boolean array; those of missing cells are arbitrary."""
     buffer = array.buffers()[1]
     if types.is_boolean(array.type):
         size = len(array)
@@ -105,7 +106,7 @@ def _bits(buffer: pa.Buffer, offset: int, size: int) -> NDArray[np.bool_]:
 
 
 def as_bytes(array: pa.Array) -> pa.Array:
-    """Text cells as bytes (binary or large binary), unchecked: bytes that are no UTF-8 stay what they are."""
+    """Return text cells as bytes (binary or large binary), unchecked: bytes that are not UTF-8 stay as they are."""
     type_ = array.type
     if types.is_binary(type_) or types.is_large_binary(type_):
         return array
@@ -113,15 +114,18 @@ def as_bytes(array: pa.Array) -> pa.Array:
     return array.cast(pa.binary() if short else pa.large_binary())
 
 
-def trimmed(array: pa.Array) -> pa.Array:
-    """Bytes without ASCII white space at either end."""
+def trim(array: pa.Array) -> pa.Array:
+    """Return bytes without ASCII white space at either end."""
     text = pa.large_string() if types.is_large_binary(array.type) else pa.string()
     return pc.ascii_trim_whitespace(array.view(text)).view(array.type)
 
 
-def printed(array: pa.Array) -> pa.Array:
-    """Decimals, dates and times as bytes: decimals in full, times to the second unless there is a fraction, a
-    time zone in UTC with a final Z."""
+def to_text(array: pa.Array) -> pa.Array:
+    """Return decimals, dates and times as text in bytes.
+
+    Decimals are written in full, times to the second unless they have a fraction, and times with a zone in UTC with a
+    final Z.
+    """
     type_ = array.type
     zone = types.is_timestamp(type_) and type_.tz is not None
     text = (array.view(pa.timestamp(type_.unit)) if zone else array).cast(pa.string())
@@ -131,20 +135,19 @@ def printed(array: pa.Array) -> pa.Array:
     return text.cast(pa.binary())
 
 
-def odd(array: pa.Array, usual: bytes) -> NDArray[np.bool_]:
-    """Which cells of an array of bytes are empty or hold a byte that is not ``usual``."""
-    offsets, data = _layout(array)
-    marks = np.frombuffer(bytes(data[offsets[0] : offsets[-1]]).translate(_unusual(usual)), dtype=np.bool_)
+def has_other_bytes(array: pa.Array, usual: bytes) -> NDArray[np.bool_]:
+    """Return which cells of an array of bytes are empty or hold a byte that is not in ``usual``."""
+    offsets, data = _offsets_and_data(array)
+    marks = np.frombuffer(
+        bytes(data[offsets[0] : offsets[-1]]).translate(bytes(byte not in usual for byte in range(256))),
+        dtype=np.bool_,
+    )
     result: NDArray[np.bool_] = np.diff(offsets) == 0
     result[np.searchsorted(offsets - offsets[0], np.flatnonzero(marks), side="right") - 1] = True
     return result
 
 
-def _unusual(usual: bytes) -> bytes:
-    return bytes(byte not in usual for byte in range(256))
-
-
-def _layout(array: pa.Array) -> tuple[NDArray[Any], memoryview]:
+def _offsets_and_data(array: pa.Array) -> tuple[NDArray[Any], memoryview]:
     _, offsets, data = array.buffers()
     dtype = np.dtype(np.int64 if types.is_large_binary(array.type) else np.int32)
     if offsets is None or len(array) == 0:
@@ -153,11 +156,11 @@ def _layout(array: pa.Array) -> tuple[NDArray[Any], memoryview]:
     return places, memoryview(b"" if data is None else data)
 
 
-def without(array: pa.Array, gone: NDArray[np.bool_]) -> pa.Array:
-    """An array of bytes with the cells in ``gone`` missing; the bytes are shared."""
-    present = valid(array)
-    bitmap = np.packbits(~gone if present is None else present & ~gone, bitorder="little")
-    places, _ = _layout(array)
+def mask_cells(array: pa.Array, masked: NDArray[np.bool_]) -> pa.Array:
+    """Return an array of bytes in which the ``masked`` cells are missing; the bytes are shared."""
+    present = validity(array)
+    bitmap = np.packbits(~masked if present is None else present & ~masked, bitorder="little")
+    places, _ = _offsets_and_data(array)
     data = array.buffers()[2]
     buffers = [pa.py_buffer(bitmap), pa.py_buffer(np.ascontiguousarray(places)), data]
     return pa.Array.from_buffers(array.type, len(array), buffers)

@@ -1,27 +1,25 @@
-"""Codes of a categorical column: Arrow array in, one small integer a row out.
+"""Codes of a column: an Arrow array and its declaration in, one small integer a cell out, and numbers where declared.
 
-Formula: code(cell) = position of the level the cell means (``spelling.py``; aliases and codes for "missing"
-included), or of ``other`` where it means none or is missing. Text that means no level as it stands is tried once more
-without white space at its ends.
-Guarantee: the code of a row depends on that row alone; no value raises. Cost: one table look-up a row.
+Categorical: the code of a cell is the position of the level that it means (see ``dpcausal.data.spelling``), or of
+``other`` where it means none or is missing. Text that means no level as it stands is tried once more without white
+space at its ends.
 
-Values and bins of a numeric column: Arrow array in, float64 values and codes out.
+Numeric: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN, no number, or one that the
+schema lists as ``missing`` (equal as float64, or to the nearest number of a float column's own precision); code =
+number of cut points <= value. Text is a number when, without white space at its ends, it is written like ``12``,
+``-1.5``, ``.5``, ``1e3`` or ``inf``; true counts as 1 and false as 0. "1,5" and "12 kg" are not numbers.
 
-Formula: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN, no number or one that the
-schema lists as ``missing`` (equal as float64, or to the nearest number of a float column's own precision);
-code = number of cut points <= value. Text is a number when, without white space at its ends, it is written like
-``12``, ``-1.5``, ``.5``, ``1e3`` or ``inf``; true counts as 1 and false as 0. "1,5" and "12 kg" are no numbers.
-Guarantee: what a row becomes depends on that row alone; no value raises. Cost: one pass per cut point up to
-24 of them, then a binary search.
+**Guarantee.** There are as many codes as cells, every code is below ``column.size`` and every number lies between the
+bounds, whatever the cells hold. The code of a cell depends on that cell and its type alone, and no value raises.
 
-One Arrow array and its declared column in, codes (and numbers) out.
-
-Guarantee: as many codes as cells, every code below ``column.size``, every number between the bounds, whatever
-the cells hold. The code of a cell depends on that cell and its type alone.
+**Cost.** One table look-up a cell of a categorical column; one pass per cut point of a numeric column up to 24 of them,
+then a binary search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -32,53 +30,110 @@ from numpy.typing import NDArray
 
 from dpcausal.core.errors import SchemaError
 from dpcausal.data import arrow, spelling
-from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS, Categorical, Column, Numeric
 from dpcausal.data.dataset import Codes
-from dpcausal.data.entries import FALSE, TRUE
 
-BLOCK = 1 << 15  # rows at a time, so that scratch arrays stay in cache
-WIDEST = 1 << 20  # largest look-up table for integers
+
+@dataclass(frozen=True)
+class _Tuning:
+    """Sizes that decide how long coding takes, never what it gives."""
+
+    block_rows: int = 1 << 15  # rows coded at a time, so that scratch arrays stay in cache
+    max_table: int = 1 << 20  # entries of the largest look-up table for integers
+    max_compared_keys: int = 8  # levels up to which every one is compared, instead of a binary search
+    max_compared_cuts: int = 24  # the same for cut points
+
+
+_TUNING = _Tuning()
+_NUMBER_TEXT = r"(?i)^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$"
+_NUMBER_BYTES = b"0123456789+-.eE"
 
 
 def code_type(size: int) -> type[np.uint8 | np.uint16]:
-    """One byte for up to 256 levels or bins, else two."""
+    """Return the type of codes: one byte for up to 256 levels or bins, else two."""
     return np.uint8 if size <= 256 else np.uint16
 
 
-class CategoricalCoder:
-    """Codes arrays by one ``Categorical``; build it once, use it on every chunk.
+def _blocks(rows: int) -> Iterator[slice]:
+    """Cut ``rows`` rows into blocks that stay in cache."""
+    return (slice(low, low + _TUNING.block_rows) for low in range(0, rows, _TUNING.block_rows))
 
-    With ``apart`` what means no level gets a code of its own, ``column.size``, and a code for "missing" the next one.
+
+class Coded(NamedTuple):
+    """Codes of some rows, and their clamped values where the column is numeric."""
+
+    codes: Codes
+    values: NDArray[np.float64] | None
+
+
+class Coder:
+    """Codes arrays by one declaration; built once, used on every chunk.
+
+    >>> Coder(Categorical(["no", "yes"])).code(pa.array(["yes", None, "maybe"])).codes.tolist()
+    [1, 0, 0]
     """
 
-    def __init__(self, column: Categorical, *, apart: bool = False) -> None:
-        self.other = column.size if apart else column.other_code
-        gone = column.size + 1 if apart else column.other_code
-        self.dtype: Any = np.uint32 if apart else code_type(column.size)
-        texts = spelling.texts(column, gone)
+    def __init__(self, column: Column) -> None:
+        self._coder = CategoricalCoder(column) if isinstance(column, Categorical) else NumericCoder(column)
+
+    def code(self, array: pa.Array) -> Coded:
+        """Return codes and, for a numeric column, values of every cell."""
+        with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
+            if isinstance(self._coder, CategoricalCoder):
+                return Coded(self._coder.codes(array), None)
+            values = self._coder.values(array)
+            return Coded(self._coder.codes(values), values)
+
+
+def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True) -> None:
+    """Raise ``SchemaError`` for a type that can't be coded as declared: types are metadata, no row is looked at.
+
+    Bytes are a fault in a file (``of_file``) but not in memory, where cells of several types become bytes on the way.
+    """
+    kind = arrow.value_kind(type_)
+    if kind == "unsupported":
+        raise SchemaError(f'column "{name}" of {label} has type {type_}: a cell must hold one value')
+    if (kind == "time" or (of_file and arrow.is_bytes(type_))) and not isinstance(column, Categorical):
+        raise SchemaError(f'column "{name}" of {label} has type {type_}, but is declared numeric')
+
+
+# ---- categorical columns
+
+
+class CategoricalCoder:
+    """Codes arrays by one ``Categorical``.
+
+    With ``separate_other`` cells that mean no level get a code of their own, ``column.size``, and missing codes the
+    next one, ``column.size + 1``.
+    """
+
+    def __init__(self, column: Categorical, *, separate_other: bool = False) -> None:
+        self.other = column.size if separate_other else column.other_code
+        missing = column.size + 1 if separate_other else column.other_code
+        self.dtype: Any = np.uint32 if separate_other else code_type(column.size)
+        texts = spelling.text_codes(column, missing)
         self._keys = pa.array([text.encode() for text in texts], pa.binary())
         self._codes = np.array([*texts.values(), self.other], dtype=self.dtype)
-        self._numbers = spelling.numbers(column, gone)
+        self._numbers = spelling.number_codes(column, missing)
         self._truth = np.array([texts.get(t, self.other) for t in ("False", "True")], dtype=self.dtype)
-        self._counted = column.levels == tuple(range(column.size))
         self._dictionary: tuple[object, pa.Array, Codes] | None = None
         self._integers: dict[Any, tuple[int, Codes] | None] = {}
         self._keys_of: dict[Any, tuple[Any, Codes]] = {}  # by dtype or decimal type
 
     def codes(self, array: pa.Array) -> Codes:
-        """The code of every cell of ``array``."""
-        array = arrow.plain(array)
+        """Return the code of every cell of ``array``."""
+        array = arrow.unwrap(array)
         match arrow.kind_of(array.type):
             case "integer":
-                return self._masked(self._from_integers(arrow.numbers(array)), array)
+                return self._masked(self._from_integers(arrow.to_numpy(array)), array)
             case "dictionary":
                 return self._masked(self._from_dictionary(array), array.indices)
             case "text":
                 return self._from_bytes(arrow.as_bytes(array))
             case "boolean":
-                return self._masked(take(self._truth, arrow.numbers(array).view(np.uint8)), array)
+                return self._masked(look_up(self._truth, arrow.to_numpy(array).view(np.uint8)), array)
             case "float":
-                return self._masked(self._from_floats(arrow.numbers(array)), array)
+                return self._masked(self._from_floats(arrow.to_numpy(array)), array)
             case "decimal":
                 return self._from_decimals(array)
             case "time":
@@ -87,7 +142,7 @@ class CategoricalCoder:
                 return np.full(len(array), self.other, dtype=self.dtype)
 
     def _masked(self, codes: Codes, array: pa.Array) -> Codes:
-        present = arrow.valid(array)
+        present = arrow.validity(array)
         if present is not None:
             np.copyto(codes, self.dtype(self.other), where=~present)
         return codes
@@ -97,9 +152,9 @@ class CategoricalCoder:
         found = pc.index_in(cells, value_set=keys)
         if found.null_count > cells.null_count:
             unknown = pc.and_(pc.is_null(found), pc.is_valid(cells))
-            again = pc.index_in(arrow.trimmed(cells.filter(unknown)), value_set=keys)
+            again = pc.index_in(arrow.trim(cells.filter(unknown)), value_set=keys)
             found = pc.replace_with_mask(found, unknown, again)
-        return take(self._codes, arrow.numbers(pc.fill_null(found, len(keys))))
+        return look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
 
     def _from_dictionary(self, array: pa.DictionaryArray) -> Codes:
         dictionary = array.dictionary
@@ -110,7 +165,7 @@ class CategoricalCoder:
             self._dictionary = (place, dictionary, table)
         else:
             table = self._dictionary[2]
-        return take(table, arrow.numbers(array.indices))
+        return look_up(table, arrow.to_numpy(array.indices))
 
     def _from_integers(self, values: NDArray[Any]) -> Codes:
         dtype = values.dtype
@@ -123,7 +178,7 @@ class CategoricalCoder:
             return self._search(values, *self._keys_of[dtype])
         low, codes = table
         unsigned = values.view(f"u{dtype.itemsize}")
-        return take(codes, unsigned, low % (1 << (8 * dtype.itemsize)))
+        return look_up(codes, unsigned, low % (1 << (8 * dtype.itemsize)))
 
     def _integer_keys(self, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Codes]:
         bounds = np.iinfo(dtype)
@@ -135,13 +190,13 @@ class CategoricalCoder:
         )
 
     def _integer_table(self, dtype: np.dtype[Any]) -> tuple[int, Codes] | None:
-        """Smallest key and a table from there on that ends in ``other``; None where keys lie too far apart."""
+        """Return the smallest key and a table from there on, ending in ``other``; None where keys are too far apart."""
         keys, codes = self._integer_keys(dtype)
         if len(keys) == 0:
             return 0, np.array([self.other], dtype=self.dtype)
         low, high = int(keys[0]), int(keys[-1])
         low = 0 if 0 <= low < 256 else low
-        if high - low >= WIDEST:
+        if high - low >= _TUNING.max_table:
             return None
         table = np.full(high - low + 2, self.other, dtype=self.dtype)
         table[[int(key) - low for key in keys]] = codes
@@ -149,20 +204,20 @@ class CategoricalCoder:
 
     def _from_floats(self, values: NDArray[Any]) -> Codes:
         if values.dtype not in self._keys_of:
-            pairs = sorted(spelling.floats(self._numbers, values.dtype.type))
+            pairs = sorted(spelling.float_codes(self._numbers, values.dtype.type))
             keys = np.array([value for value, _ in pairs], dtype=values.dtype)
             self._keys_of[values.dtype] = keys, np.array([code for _, code in pairs], dtype=self.dtype)
         return self._search(values, *self._keys_of[values.dtype])
 
     def _search(self, values: NDArray[Any], keys: NDArray[Any], codes: Codes) -> Codes:
-        """Codes of ``values`` among sorted ``keys``; ``other`` where none is equal."""
+        """Return codes of ``values`` among sorted ``keys``; ``other`` where none is equal."""
         result = np.full(len(values), self.other, dtype=self.dtype)
         if len(keys) == 0:
             return result
         shifts = codes.astype(np.int64) - self.other
-        for start in range(0, len(values), BLOCK):
-            block, out = values[start : start + BLOCK], result[start : start + BLOCK]
-            if len(keys) <= 8:
+        for part in _blocks(len(values)):
+            block, out = values[part], result[part]
+            if len(keys) <= _TUNING.max_compared_keys:
                 for key, shift in zip(keys, shifts, strict=True):  # other + (code - other), modulo: no branch
                     out += (block == key) * shift.astype(self.dtype)
             else:
@@ -181,28 +236,29 @@ class CategoricalCoder:
             codes: Any = np.array([*(c for _, c in pairs), self.other], dtype=self.dtype)
             self._keys_of[type_] = pa.array([k for k, _ in pairs], type_), codes
         keys, codes = self._keys_of[type_]
-        return take(codes, arrow.numbers(pc.fill_null(pc.index_in(array, value_set=keys), len(keys))))
+        return look_up(codes, arrow.to_numpy(pc.fill_null(pc.index_in(array, value_set=keys), len(keys))))
 
     def _from_times(self, array: pa.Array) -> Codes:
         array = array.dictionary_encode()
-        text = arrow.printed(array.dictionary)
+        text = arrow.to_text(array.dictionary)
         codes = self._from_bytes(text)
         dates = self._from_bytes(pc.replace_substring_regex(text, r" 00:00:00(Z?)$", r"\1"))
-        known = arrow.valid(pc.index_in(text, value_set=self._keys))
+        known = arrow.validity(pc.index_in(text, value_set=self._keys))
         codes = codes if known is None else np.where(known, codes, dates)
         table = np.append(codes, self.dtype(self.other))
-        return self._masked(take(table, arrow.numbers(array.indices)), array.indices)
+        return self._masked(look_up(table, arrow.to_numpy(array.indices)), array.indices)
 
 
 def _holds(type_: pa.DataType, number: Decimal) -> bool:
+    """Return whether a decimal type holds a number exactly."""
     if abs(number.adjusted()) > 200:
         return False
     scaled = number.scaleb(type_.scale)
     return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** type_.precision
 
 
-def take(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any]:
-    """``table[places - low]``, the last entry of ``table`` for every place outside it; never raises."""
+def look_up(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any]:
+    """Return ``table[places - low]``, and the last entry of ``table`` for every place outside it."""
     result = np.empty(len(places), dtype=table.dtype)
     if places.itemsize == 1 and table.dtype == np.uint8 and low == 0:
         full = np.full(256, table[-1], dtype=np.uint8)
@@ -211,56 +267,56 @@ def take(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any
     places = places.view(f"u{places.itemsize}")
     kind = places.dtype.type
     last = len(table) - 1
-    for start in range(0, len(places), BLOCK):
-        block = places[start : start + BLOCK]
+    for part in _blocks(len(places)):
+        block = places[part]
         if low:
             block = block - kind(low)  # wraps around: what lies below becomes very large
         if last < np.iinfo(kind).max:
             block = np.minimum(block, kind(last))
         index = block.view(np.intp) if block.itemsize == 8 else block.astype(np.intp)
-        table.take(index, out=result[start : start + BLOCK], mode="clip")
+        table.take(index, out=result[part], mode="clip")
     return result
 
 
-NUMBER = r"(?i)^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$"
-DIGITS = b"0123456789+-.eE"
-MOST_COMPARED = 24
+# ---- numeric columns
 
 
 class NumericCoder:
-    """Codes arrays by one ``Numeric``; build it once, use it on every chunk."""
+    """Reads numbers and codes them by one ``Numeric``."""
 
     def __init__(self, column: Numeric) -> None:
         assert column.bins is not None
         self._lower, self._upper, self._other = column.lower, column.upper, float(column.other or 0.0)
         self._cuts = np.array(column.bins, dtype=np.float64)
-        self._missing = {Decimal(code): 0 for code in column.missing}
+        self._missing_codes = {Decimal(code): 0 for code in column.missing}
         self.dtype: Any = code_type(column.size)
 
-    def gone(self, type_: pa.DataType) -> NDArray[np.float64]:
-        """The numbers that mean a missing value in an array of this type."""
-        return np.array([value for value, _ in spelling.floats(self._missing, arrow.precision(type_))])
+    def missing_values(self, type_: pa.DataType) -> NDArray[np.float64]:
+        """Return the numbers that mean a missing value in an array of this type."""
+        return np.array(
+            [value for value, _ in spelling.float_codes(self._missing_codes, arrow.precision(type_))]
+        )
 
     def values(self, array: pa.Array) -> NDArray[np.float64]:
-        """Every cell of ``array`` as a number between ``lower`` and ``upper``."""
-        values = parsed(array)
-        gone = self.gone(array.type) if self._missing else None
-        for start in range(0, len(values), BLOCK):
-            block = values[start : start + BLOCK]
+        """Return every cell of ``array`` as a number between ``lower`` and ``upper``."""
+        values = parse_numbers(array)
+        codes = self.missing_values(array.type) if self._missing_codes else None
+        for part in _blocks(len(values)):
+            block = values[part]
             missing = np.isnan(block)
-            if gone is not None:
-                missing |= np.isin(block, gone)
+            if codes is not None:
+                missing |= np.isin(block, codes)
             np.clip(block, self._lower, self._upper, out=block)
             np.copyto(block, self._other, where=missing)
             block += 0.0  # -0.0 becomes 0.0
         return values
 
     def codes(self, values: NDArray[np.float64]) -> Codes:
-        """The bin of every number."""
+        """Return the bin of every number."""
         result = np.zeros(len(values), dtype=self.dtype)
-        for start in range(0, len(values), BLOCK):
-            block, out = values[start : start + BLOCK], result[start : start + BLOCK]
-            if len(self._cuts) <= MOST_COMPARED:
+        for part in _blocks(len(values)):
+            block, out = values[part], result[part]
+            if len(self._cuts) <= _TUNING.max_compared_cuts:
                 for cut in self._cuts:
                     out += block >= cut
             else:
@@ -268,35 +324,35 @@ class NumericCoder:
         return result
 
 
-def parsed(array: pa.Array) -> NDArray[np.float64]:
-    """Every cell as a float64, NaN where it is missing or no number; a fresh array."""
-    array = arrow.plain(array)
+def parse_numbers(array: pa.Array) -> NDArray[np.float64]:
+    """Return every cell as a float64, NaN where it is missing or no number, in a new array."""
+    array = arrow.unwrap(array)
     match arrow.kind_of(array.type):
         case "integer" | "float" | "boolean":
-            return _masked(arrow.numbers(array).astype(np.float64), array)
+            return _masked(arrow.to_numpy(array).astype(np.float64), array)
         case "text":
             return _from_bytes(arrow.as_bytes(array))
         case "decimal":
-            return _from_bytes(arrow.printed(array))
+            return _from_bytes(arrow.to_text(array))
         case "dictionary":
-            table = np.append(parsed(array.dictionary), np.nan)
-            return _masked(take(table, arrow.numbers(array.indices)), array.indices)
+            table = np.append(parse_numbers(array.dictionary), np.nan)
+            return _masked(look_up(table, arrow.to_numpy(array.indices)), array.indices)
         case _:  # the null type; others were refused when the file was opened
             return np.full(len(array), np.nan)
 
 
 def _masked(values: NDArray[np.float64], array: pa.Array) -> NDArray[np.float64]:
-    present = arrow.valid(array)
+    present = arrow.validity(array)
     if present is not None:
         np.copyto(values, np.nan, where=~present)
     return values
 
 
 def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
-    odd = arrow.odd(cells, DIGITS)
+    odd = arrow.has_other_bytes(cells, _NUMBER_BYTES)
     some = bool(odd.any())
     try:
-        values = _cast(arrow.without(cells, odd) if some else cells)
+        values = _cast(arrow.mask_cells(cells, odd) if some else cells)
     except pa.ArrowInvalid:  # digits that make no number, such as 1-2
         values, odd, some = np.empty(len(cells)), np.ones(len(cells), dtype=np.bool_), True
     if some:
@@ -305,11 +361,11 @@ def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
 
 
 def _from_odd_bytes(cells: pa.Array) -> NDArray[np.float64]:
-    """The same cell by cell rule, for cells that need trimming or are no number."""
-    cells = arrow.trimmed(cells)
-    keys = pa.array([text.encode() for text in (*FALSE, *TRUE)], cells.type)
-    truth = arrow.numbers(pc.fill_null(pc.index_in(cells, value_set=keys), 6))
-    cells = pc.if_else(pc.match_substring_regex(cells, NUMBER), cells, None)
+    """Apply the same rule to cells that need trimming or are no number."""
+    cells = arrow.trim(cells)
+    keys = pa.array([text.encode() for text in (*FALSE_SPELLINGS, *TRUE_SPELLINGS)], cells.type)
+    truth = arrow.to_numpy(pc.fill_null(pc.index_in(cells, value_set=keys), 6))
+    cells = pc.if_else(pc.match_substring_regex(cells, _NUMBER_TEXT), cells, None)
     try:
         values = _cast(cells)
     except pa.ArrowInvalid:  # a number that some version of Arrow can't read
@@ -321,45 +377,5 @@ def _from_odd_bytes(cells: pa.Array) -> NDArray[np.float64]:
 
 def _cast(cells: pa.Array) -> NDArray[np.float64]:
     numbers = cells.cast(pa.float64())
-    result: NDArray[Any] = arrow.numbers(numbers).astype(np.float64)
+    result: NDArray[Any] = arrow.to_numpy(numbers).astype(np.float64)
     return _masked(result, numbers)
-
-
-class Coded(NamedTuple):
-    """``codes`` of some rows; their clamped ``values`` where the column is numeric."""
-
-    codes: Codes
-    values: NDArray[np.float64] | None
-
-
-class Coder:
-    """Codes arrays by one column; build it once, use it on every chunk.
-
-    >>> Coder(Categorical(["no", "yes"])).code(pa.array(["yes", None, "maybe"])).codes.tolist()
-    [1, 0, 0]
-    """
-
-    def __init__(self, column: Column) -> None:
-        self._categories = CategoricalCoder(column) if isinstance(column, Categorical) else None
-        self._numbers = None if isinstance(column, Categorical) else NumericCoder(column)
-
-    def code(self, array: pa.Array) -> Coded:
-        """Codes and, for a numeric column, values of every cell."""
-        with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
-            if self._categories is not None:
-                return Coded(self._categories.codes(array), None)
-            assert self._numbers is not None
-            values = self._numbers.values(array)
-            return Coded(self._numbers.codes(values), values)
-
-
-def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True) -> None:
-    """Refuse a type that can't be coded as declared: types are metadata, so this says nothing of rows.
-
-    Not ``of_file``: columns in memory, where cells of several kinds become bytes on the way here, bytes are no fault.
-    """
-    kind = arrow.value_kind(type_)
-    if kind == "unsupported":
-        raise SchemaError(f'column "{name}" of {label} has type {type_}: a cell must hold one value')
-    if (kind == "time" or (of_file and arrow.is_bytes(type_))) and not isinstance(column, Categorical):
-        raise SchemaError(f'column "{name}" of {label} has type {type_}, but is declared numeric')

@@ -1,52 +1,137 @@
-"""The two kinds of declared column. A declaration is public: it is written down, never read off the data.
+"""Declarations of columns: ``Categorical`` (levels) and ``Numeric`` (bounds and cut points).
 
-A level is known by the way it prints: ``1`` and ``"1"`` are the same level, so they can't both be declared.
+A declaration is public. It is written down by a person and never read off the data, so it is checked once, when it is
+made, and no row can make it fail later. A level is identified by its printed form: ``1`` and ``"1"`` are the same
+level and can't both be declared. An alias and a missing code must differ from every level in every spelling
+(``1.0`` for the level 1), so that each cell has exactly one meaning.
+
+Every fault is a ``DeclarationError`` that names the entry at fault. Cost: O(number of levels).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from dpcausal.core.errors import SchemaError, did_you_mean
-from dpcausal.data.entries import (
-    Level,
-    as_aliases,
-    as_level,
-    as_list,
-    as_missing_numbers,
-    as_missing_texts,
-    as_number,
-)
 
-__all__ = ["DEFAULT_BINS", "MOST_LEVELS", "Categorical", "Column", "Level", "Numeric"]
+__all__ = ["DEFAULT_BINS", "MAX_LEVELS", "Categorical", "Column", "DeclarationError", "Level", "Numeric"]
 
-MOST_LEVELS = 65_535  # so that a code fits in two bytes
-DEFAULT_BINS = 4
-MOST_BOUND = 1e100  # so that differences, products and squares of values stay finite, whatever the rows are
+Level = str | int | bool
+
+MAX_LEVELS = 65_535  # levels or bins of one column, so that a code fits in two bytes
+MAX_ABS_BOUND = 1e100  # differences, products and squares of values stay finite, whatever the rows are
+DEFAULT_BINS = 4  # bins of equal width where no cut points are declared
+
+TRUE_SPELLINGS, FALSE_SPELLINGS = ("True", "true", "TRUE"), ("False", "false", "FALSE")
+NUMBER_PATTERN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+ASCII_WHITESPACE = " \t\n\v\f\r"
+
+
+class DeclarationError(SchemaError):
+    """A column whose declaration contradicts itself.
+
+    Attributes
+    ----------
+    entry : str
+        The key of the declaration at fault, as a schema file spells it: ``"levels"``, ``"bins"``.
+    """
+
+    def __init__(self, message: str, *, entry: str = "") -> None:
+        super().__init__(message)
+        self.entry = entry
+
+
+def canonical_value(text: str) -> object:
+    """Return what a text means however it is written: a number, a truth value, or itself without outer white space.
+
+    >>> canonical_value("1.0") == canonical_value(" 1"), canonical_value("TRUE") == canonical_value("true")
+    (True, True)
+    >>> canonical_value("Yes") == canonical_value("yes")
+    False
+    """
+    text = text.strip(ASCII_WHITESPACE)
+    if NUMBER_PATTERN.fullmatch(text):
+        return Decimal(text)
+    return "true" if text in TRUE_SPELLINGS else "false" if text in FALSE_SPELLINGS else text
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be encoded as UTF-8: it holds no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Aliases(Mapping[str, Level]):
+    """An immutable, hashable mapping from a spelling to its level; equal to another whatever the order."""
+
+    __slots__ = ("_levels",)
+    _levels: dict[str, Level]
+
+    def __init__(self, levels: Mapping[str, Level]) -> None:
+        self._levels = dict(levels)
+
+    def __getitem__(self, spelling: str) -> Level:
+        return self._levels[spelling]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._levels)
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._levels.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._levels)
 
 
 @dataclass(frozen=True, eq=False)
 class Categorical:
-    """A column that takes one of the declared ``levels`` (text, integers or booleans).
+    """A column that takes one of the declared levels. The code of a cell is the position of its level.
 
-    ``ordered`` says that the order of ``levels`` means something. ``other`` is the level that an undeclared or
-    missing value gets; the first level unless stated. The code of a cell is the position of its level.
+    **Guarantee.** A cell is coded by itself, by what is declared and nothing else: an alias is read as its level, an
+    undeclared value, a missing code or an empty cell as ``other``. So no sensitivity changes and no value is ever an
+    error.
 
-    ``aliases`` maps other spellings to the level each stands for, ``missing`` lists texts that mean a missing value.
-    A cell that holds one is read as that level, or as missing: cell by cell, by what is declared and nothing else, so
-    no sensitivity changes and no value is ever an error.
+    Parameters
+    ----------
+    levels : sequence of str, int or bool
+        At least one and at most 65,535; no two may print the same.
+    ordered : bool, default False
+        Whether the order of ``levels`` has a meaning, for tests on ranks.
+    other : str, int or bool, optional
+        The level that an undeclared or missing value gets. The first level unless given.
+    aliases : mapping of str to level, optional
+        Other spellings, and the level that each stands for.
+    missing : sequence of str, int or bool, optional
+        Texts that mean a missing value, besides an empty cell.
 
+    Raises
+    ------
+    SchemaError
+        If the declaration contradicts itself.
+
+    Examples
+    --------
     >>> Categorical(["no", "yes"]).other, Categorical([0, 1, 2]).size
     ('no', 3)
     >>> Categorical(["no", "yes"], aliases={"Y": "yes"}, missing=["NA"]).aliases
     {'Y': 'yes'}
     >>> Categorical([1, "1"])
     Traceback (most recent call last):
-    dpcausal.core.errors.SchemaError: levels 1 and '1' print the same
+    dpcausal.data.columns.DeclarationError: levels 1 and '1' print the same
     """
 
     levels: Sequence[Level]
@@ -57,34 +142,42 @@ class Categorical:
     printed: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        levels = tuple(as_level(level) for level in as_list("levels", self.levels))
+        levels = tuple(_as_level(level, "levels") for level in _as_list(self.levels, "levels"))
         if not levels:
-            raise SchemaError("levels is empty: a categorical column needs at least one level")
-        if len(levels) > MOST_LEVELS:
-            raise SchemaError(
-                f"levels holds {len(levels):,} entries: at most {MOST_LEVELS:,} can be declared"
+            raise DeclarationError(
+                "levels is empty: a categorical column needs at least one level", entry="levels"
             )
-        first: dict[str, Level] = {}
+        if len(levels) > MAX_LEVELS:
+            raise DeclarationError(
+                f"levels holds {len(levels):,} entries: at most {MAX_LEVELS:,} can be declared",
+                entry="levels",
+            )
+        by_print: dict[str, Level] = {}
         for level in levels:
-            if str(level) in first:
-                raise SchemaError(f"levels {first[str(level)]!r} and {level!r} print the same")
-            first[str(level)] = level
+            if str(level) in by_print:
+                raise DeclarationError(
+                    f"levels {by_print[str(level)]!r} and {level!r} print the same", entry="levels"
+                )
+            by_print[str(level)] = level
         if not isinstance(self.ordered, bool | np.bool_):
-            raise SchemaError(f"ordered must be true or false, not {self.ordered!r}")
-        other = levels[0] if self.other is None else as_level(self.other)
-        if str(other) not in first:
+            raise DeclarationError(f"ordered must be true or false, not {self.ordered!r}", entry="ordered")
+        other = levels[0] if self.other is None else _as_level(self.other, "other")
+        if str(other) not in by_print:
             hint = (
-                did_you_mean(str(other), first)
-                or f": add it to levels ({len(first)} so far), or name one of them"
+                did_you_mean(str(other), by_print)
+                or f": add it to levels ({len(by_print)} so far), or name one of them"
             )
-            raise SchemaError(f"other is {other!r}, which is not a level{hint}")
-        object.__setattr__(self, "levels", levels)
-        object.__setattr__(self, "ordered", bool(self.ordered))
-        object.__setattr__(self, "other", first[str(other)])
-        aliases = as_aliases(self.aliases, first)
-        object.__setattr__(self, "aliases", aliases)
-        object.__setattr__(self, "missing", as_missing_texts(self.missing, first, aliases))
-        object.__setattr__(self, "printed", tuple(first))
+            raise DeclarationError(f"other is {other!r}, which is not a level{hint}", entry="other")
+        aliases = _as_aliases(self.aliases, by_print)
+        for name, value in (
+            ("levels", levels),
+            ("ordered", bool(self.ordered)),
+            ("other", by_print[str(other)]),
+            ("aliases", aliases),
+            ("missing", _as_missing_texts(self.missing, by_print, aliases)),
+            ("printed", tuple(by_print)),
+        ):
+            object.__setattr__(self, name, value)
 
     @property
     def size(self) -> int:
@@ -96,9 +189,9 @@ class Categorical:
         """Code of ``other``."""
         return self.printed.index(str(self.other))
 
-    def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but not here
-        kinds, gone = tuple(map(type, self.levels)), tuple(map(str, self.missing))
-        return kinds, self.printed, self.ordered, str(self.other), self.aliases, gone
+    def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but they are different levels
+        types, missing = tuple(map(type, self.levels)), tuple(map(str, self.missing))
+        return types, self.printed, self.ordered, str(self.other), self.aliases, missing
 
     def __eq__(self, another: object) -> bool:
         return isinstance(another, Categorical) and self._key() == another._key()
@@ -109,15 +202,32 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Numeric:
-    """A column of numbers between ``lower`` and ``upper``; whatever lies outside is clamped, infinities too.
+    """A column of numbers between two declared bounds, with public cut points for tables.
 
-    ``bins`` are the public cut points used where a table is counted: the code of v is the number of cut points
-    <= v, so m cut points make m + 1 bins and a value on a cut point falls in the bin to its right. Unless stated
-    they cut the range into four bins of equal width. ``other`` is the number that a missing cell, NaN or a cell
-    that is no number gets; ``lower`` unless stated. ``missing`` lists numbers that mean a missing value (999, -9):
-    a cell that holds one gets ``other`` and is not clamped. That is cell by cell, by what is declared and nothing
-    else, so no sensitivity changes.
+    **Guarantee.** A cell is read by itself, by what is declared and nothing else. A number outside the bounds is
+    clamped, infinities too; a missing cell, NaN, text that is no number and a missing code become ``other``. So no
+    sensitivity changes and no value is ever an error.
 
+    Parameters
+    ----------
+    lower, upper : float
+        Bounds, ``lower < upper``, within -1e100 and 1e100.
+    bins : sequence of float, optional
+        Cut points, strictly increasing and strictly between the bounds. The code of a value is the number of cut
+        points that it is not below: m cut points make m + 1 bins, and a value on a cut point falls in the bin to its
+        right. Unless given, the range is cut into four bins of equal width.
+    other : float, optional
+        The number that a missing value gets, between the bounds. ``lower`` unless given.
+    missing : sequence of float, optional
+        Numbers that mean a missing value (999, -9). They become ``other`` and are not clamped.
+
+    Raises
+    ------
+    SchemaError
+        If the declaration contradicts itself.
+
+    Examples
+    --------
     >>> Numeric(0, 110).bins, Numeric(0, 110, [18, 65]).size
     ((27.5, 55.0, 82.5), 3)
     """
@@ -129,38 +239,21 @@ class Numeric:
     missing: Sequence[float] = ()
 
     def __post_init__(self) -> None:
-        lower, upper = as_number("lower", self.lower), as_number("upper", self.upper)
+        lower, upper = _as_number(self.lower, "lower"), _as_number(self.upper, "upper")
         if lower >= upper:
-            raise SchemaError(f"lower ({lower:g}) must be below upper ({upper:g})")
-        if max(-lower, upper) > MOST_BOUND:
-            raise SchemaError(
-                f"lower ({lower:g}) and upper ({upper:g}) must lie within {-MOST_BOUND:g} and {MOST_BOUND:g}"
+            raise DeclarationError(f"lower ({lower:g}) must be below upper ({upper:g})", entry="lower")
+        if max(-lower, upper) > MAX_ABS_BOUND:
+            raise DeclarationError(
+                f"lower ({lower:g}) and upper ({upper:g}) must lie within {-MAX_ABS_BOUND:g} and {MAX_ABS_BOUND:g}",
+                entry="lower",
             )
-        if self.bins is None:
-            parts = [i / DEFAULT_BINS for i in range(1, DEFAULT_BINS)]
-            bins = tuple(lower * (1 - part) + upper * part for part in parts)
-        else:
-            bins = tuple(as_number("bins (every cut point)", cut) for cut in as_list("bins", self.bins))
-        if len(bins) >= MOST_LEVELS:
-            raise SchemaError(f"bins makes {len(bins) + 1:,} bins: at most {MOST_LEVELS:,} can be declared")
-        edges = (lower, *bins, upper)
-        for cut in bins:
-            if not lower < cut < upper:
-                side, bound = ("lower", lower) if cut <= lower else ("upper", upper)
-                place = "equal to" if cut == bound else "below" if side == "lower" else "above"
-                raise SchemaError(
-                    f"bins must lie strictly between lower and upper: {cut:g} is {place} {side} {bound:g}"
-                )
-        for left, right in pairwise(edges):
-            if left >= right:
-                raise SchemaError(
-                    f"bins must increase strictly between lower ({lower:g}) and upper ({upper:g}):"
-                    f" {right:g} comes after {left:g}"
-                )
-        other = lower if self.other is None else as_number("other", self.other)
+        bins = _as_bins(self.bins, lower, upper)
+        other = lower if self.other is None else _as_number(self.other, "other")
         if not lower <= other <= upper:
-            raise SchemaError(f"other ({other:g}) must lie between lower ({lower:g}) and upper ({upper:g})")
-        missing = as_missing_numbers(self.missing)
+            raise DeclarationError(
+                f"other ({other:g}) must lie between lower ({lower:g}) and upper ({upper:g})", entry="other"
+            )
+        missing = _as_missing_numbers(self.missing)
         for name, value in (("lower", lower), ("upper", upper), ("bins", bins), ("other", other)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "missing", missing)
@@ -173,3 +266,136 @@ class Numeric:
 
 
 Column = Categorical | Numeric
+
+
+# ---- checks of single entries. ``entry`` is the key at fault, ``part`` says which of its values is meant.
+
+
+def _as_list(value: Any, entry: str) -> list[Any]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise DeclarationError(f"{entry} must be a list, not {value!r}", entry=entry)
+    return list(value)
+
+
+def _as_level(value: Any, entry: str, part: str = "") -> Level:
+    """Check one level: text, an integer or a boolean."""
+    name = f"{entry} ({part})" if part else entry
+    if isinstance(value, np.bool_ | np.integer | np.str_):
+        value = value.item()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise DeclarationError(f"{name} holds an integer beyond 64 bits: write it as text", entry=entry)
+        return int(value)
+    if isinstance(value, str):
+        if not is_unicode(value):
+            raise DeclarationError(
+                f"{name} holds {value!a}, which is not valid text (a lone surrogate)", entry=entry
+            )
+        return str(value)
+    raise DeclarationError(f"{name} must be text, integers or booleans, not {value!r}", entry=entry)
+
+
+def _as_number(value: Any, entry: str, part: str = "") -> float:
+    """Check one finite number."""
+    name = f"{entry} ({part})" if part else entry
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DeclarationError(f"{name} must be a number, not {value!r}", entry=entry)
+    try:
+        number = float(value) + 0.0  # -0.0 + 0.0 is 0.0
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise DeclarationError(f"{name} must be a finite number, not {number}", entry=entry)
+    return number
+
+
+def _as_bins(value: Any, lower: float, upper: float) -> tuple[float, ...]:
+    """Check the cut points, or make those of equal width."""
+    if value is None:
+        parts = [i / DEFAULT_BINS for i in range(1, DEFAULT_BINS)]
+        bins = tuple(lower * (1 - part) + upper * part for part in parts)
+    else:
+        bins = tuple(_as_number(cut, "bins", "every cut point") for cut in _as_list(value, "bins"))
+    if len(bins) >= MAX_LEVELS:
+        raise DeclarationError(
+            f"bins makes {len(bins) + 1:,} bins: at most {MAX_LEVELS:,} can be declared", entry="bins"
+        )
+    for cut in bins:
+        if not lower < cut < upper:
+            side, bound = ("lower", lower) if cut <= lower else ("upper", upper)
+            place = "equal to" if cut == bound else "below" if side == "lower" else "above"
+            raise DeclarationError(
+                f"bins must lie strictly between lower and upper: {cut:g} is {place} {side} {bound:g}",
+                entry="bins",
+            )
+    for left, right in pairwise((lower, *bins, upper)):
+        if left >= right:
+            raise DeclarationError(
+                f"bins must increase strictly between lower ({lower:g}) and upper ({upper:g}):"
+                f" {right:g} comes after {left:g}",
+                entry="bins",
+            )
+    return bins
+
+
+def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
+    """Check spellings mapped to levels, ``levels`` being keyed by printed form.
+
+    A spelling must not be a level, nor another spelling of one (``1.0`` for the level 1) unless it stands for that one.
+    """
+    if not isinstance(value, Mapping):
+        raise DeclarationError(
+            f'aliases must be a table such as {{ Yes = "yes" }}, not {value!r}', entry="aliases"
+        )
+    aliases: dict[str, Level] = {}
+    meanings = {
+        canonical_value(text): level for text, level in reversed(levels.items())
+    }  # the first declared wins
+    for given, target in value.items():
+        spelling = str(_as_level(given, "aliases", "every spelling"))
+        level = str(_as_level(target, "aliases", "every level"))
+        fault = ""
+        if not spelling:
+            fault = "an empty text is a missing cell, which goes to other"
+        elif spelling in levels:
+            fault = f"{spelling!r} is a level itself"
+        elif level not in levels:
+            fault = f"{spelling!r} stands for {level!r}, which is not a level{did_you_mean(level, levels)}"
+        elif str(meaning := meanings.setdefault(canonical_value(spelling), levels[level])) != level:
+            fault = f"{spelling!r} stands for {level!r}, but reads as {str(meaning)!r}"
+        elif spelling in aliases:
+            fault = f"{spelling!r} is given twice"
+        if fault:
+            raise DeclarationError(f"aliases: {fault}", entry="aliases")
+        aliases[spelling] = levels[level]
+    return Aliases(aliases)
+
+
+def _as_missing_texts(value: Any, levels: Mapping[str, Level], aliases: Aliases) -> tuple[Level, ...]:
+    """Check texts that mean a missing value: none may be a level or an alias, in any spelling."""
+    listed = (_as_level(code, "missing", "every code") for code in _as_list(value, "missing"))
+    codes = {str(code): code for code in listed}
+    declared = {canonical_value(text): text for text in (*aliases, *levels)}
+    for code in codes:
+        found = declared.get(canonical_value(code))
+        if found is not None:
+            what = "is a level" if found in levels else "is an alias"
+            how = what if code == found else f"is {found!r} otherwise written, which {what}"
+            raise DeclarationError(f"missing holds {code!r}, which {how}", entry="missing")
+    return tuple(codes.values())
+
+
+def _as_missing_numbers(value: Any) -> tuple[float, ...]:
+    """Check numbers that mean a missing value."""
+    codes: Sequence[Any] = _as_list(value, "missing")
+    for code in codes:
+        if isinstance(code, str):
+            raise DeclarationError(
+                f"missing must hold numbers, not {code!r}: among numbers a text that is none is missing already",
+                entry="missing",
+            )
+    return tuple(dict.fromkeys(_as_number(code, "missing", "every code") for code in codes))

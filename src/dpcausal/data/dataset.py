@@ -1,7 +1,6 @@
 """A data set as the rest of the package sees it: declared columns, coded, nothing else.
 
-Every value was clamped or mapped when it was read (``read.py``), so nothing downstream can fail on a value
-in a row. ``repr`` shows the schema and never a value.
+Every value was clamped or mapped to a level when it was read, so nothing downstream can fail on a value in a row.
 """
 
 from __future__ import annotations
@@ -21,11 +20,32 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Dataset:
-    """``n`` rows coded by ``schema``.
+    """Rows coded by a schema, as ``dc.read`` returns them. Its arrays are read-only; ``repr`` never shows a value.
 
-    ``codes[name]`` is the level number (categorical) or bin number (numeric) of every row, one byte where the
-    column has at most 256 levels or bins, else two. ``values[name]`` holds the clamped numbers of the numeric
-    columns as float64.
+    Parameters
+    ----------
+    schema : Schema
+        The declared columns.
+    n : int
+        Number of rows. Public under replace-one neighbours only.
+    codes : mapping of str to array
+        For every column, the level number (categorical) or bin number (numeric) of every row: one byte where the
+        column has at most 256 levels or bins, else two.
+    values : mapping of str to array of float64, optional
+        For every numeric column, the clamped numbers.
+
+    Raises
+    ------
+    InputError
+        If an array does not have ``n`` entries.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> schema = dc.Schema(smoke=dc.Categorical(["no", "yes"]))
+    >>> data = Dataset(schema, 3, {"smoke": np.array([0, 1, 1], np.uint8)})
+    >>> data, len(data), data.sizes(["smoke"])
+    (Dataset(n=3, columns=['smoke']), 3, (2,))
     """
 
     schema: Schema
@@ -50,7 +70,7 @@ class Dataset:
         return tuple(self.schema)
 
     def sizes(self, columns: Sequence[str]) -> tuple[int, ...]:
-        """Declared number of levels or bins of each named column: public, never the number observed."""
+        """Return the declared number of levels or bins of each named column: public, never the number observed."""
         for name in columns:
             if name not in self.schema:
                 raise InputError(f'no column "{name}" in the schema{did_you_mean_column(name, self.schema)}')

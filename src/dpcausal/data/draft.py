@@ -1,394 +1,391 @@
-"""Levels that look like "no value known" where an order is declared: a rank test takes them for the least or most.
+"""A first draft of a schema from the data: which columns are categorical or numeric, with levels, bounds and notes.
 
-From the schema alone, which is public, so free to tell anyone.
+**Not private.** Levels, bounds and which columns are there are read from rows, so a draft is for the data holder's own
+machine, and a person must check every line against public knowledge before it is used. Its file carries the line
+``draft = true``; as long as it is there, reading data with the schema gives a warning.
 
-The draft of a categorical column: its levels, spellings of one level, and what seems to mean a missing value.
+Categorical: texts that differ in case or blanks only, or are one number written twice (1 and 1.0), become one level
+with ``aliases``; the most frequent one is the level. A code such as 999 or "." becomes ``missing`` where at least two
+levels are left without it. Missing cells get a level of their own, or one that reads as missing ("unknown"); no other
+level is picked for them. Numeric: bounds rounded outward, and round cut points where nearly all numbers lie.
 
-Not private: see ``draft.py``. Texts that differ in case or blanks only, or are one number written twice (1 and 1.0),
-become one level with ``aliases``: the one seen most often is the level. A code such as 999 or "." becomes ``missing``
-where at least two levels are left without it. Both are guesses from rows, and the draft says so. Missing cells get a
-level of their own, or one that reads like it ("unknown"): no other level is picked for them.
-
-A first draft of a schema file, from the data. Not private: it shows values; a person must check it.
-
-For the data holder's own desk. Levels, bounds and which columns are there are read from rows, so the draft says
-on top that none of it may be used or published before it is checked against public knowledge, and carries the line
-``draft = true``: as long as it stands there, reading data with the schema gives a warning (``scan.py``).
-Cost: as ``seen.py``.
+A ``Draft`` carries columns and facts; ``dpcausal.present.schema`` writes its file. Cost: one pass over the rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpcausal.core.errors import InputError, SchemaError
-from dpcausal.data import arrow, schema, spelling
-from dpcausal.data.columns import MOST_BOUND, Categorical, Column, Level, Numeric
-from dpcausal.data.csv import Ragged
-from dpcausal.data.entries import same
-from dpcausal.data.profile import CODES, TRUTHS, Repeats, Seen, header_like_values, repeats_words, watched
-from dpcausal.data.sources import ColumnSource, Delimited, Source, open_source
+from dpcausal.core.facts import Fact
+from dpcausal.data import arrow, spelling
+from dpcausal.data.columns import MAX_ABS_BOUND, Categorical, Column, Level, Numeric, canonical_value
+from dpcausal.data.profile import (
+    MISSING_CODES,
+    TRUTH_TEXTS,
+    ColumnProfile,
+    IdentifierProfile,
+    chunks_with_progress,
+    header_looks_like_values,
+    reads_as_missing,
+)
+from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
-LIKE_MISSING = frozenset(
-    (
-        "missing", "unknown", "unk", "not known", "unspecified", "not stated", "not asked", "not available",
-        "no answer", "refused", "declined", "don't know", "na", "n/a", "n.a.", "nan", "null", "none given", "?",
+
+@dataclass(frozen=True)
+class DraftRules:
+    """What a column is drafted as."""
+
+    max_levels: int = 50  # distinct texts of a categorical column
+    max_number_levels: int = 12  # distinct whole numbers of a categorical column
+    min_levels: int = 2  # levels that must be left where codes are taken for missing
+    min_number_share: float = (
+        0.8  # cells that must be numbers, or nearly, where a numeric column has other texts
     )
-)  # fmt: skip
+    central_quantiles: tuple[float, float] = (0.01, 0.99)  # between which cut points lie
+    cuts_by_rows: tuple[tuple[int, int], ...] = (
+        (100_000, 8),
+        (20_000, 5),
+        (0, 3),
+    )  # (from rows on, cut points)
 
 
-def like_missing(text: str) -> bool:
-    """Whether a level reads like a missing value.
-
-    >>> like_missing("Not  known"), like_missing("never")
-    (True, False)
-    """
-    return " ".join(text.casefold().split()) in LIKE_MISSING
+RULES = DraftRules()
+MISSING_LEVEL = "missing"  # the level proposed for missing cells
+_MISSING_TEXT_CODES = (".", "..", "?", "missing", "#n/a", "#null!")  # "unknown" may well be a level
+_MISSING_LEVEL_CODES = tuple(code for code in MISSING_CODES if code != -1)  # -1, 0, 1 are a usual scale
 
 
-def order_remark(name: str, column: Column) -> str | None:
-    """A line on an ordered column with such a level; None where there is nothing to say.
+class DraftNoteKind(StrEnum):
+    """What the person who checks a draft should know."""
 
-    >>> order_remark("smoking", Categorical(["never", "ex", "current", "unknown"], ordered=True))
-    'smoking is ordered and has the level "unknown": rank tests take it as the highest'
-    >>> order_remark("smoking", Categorical(["never", "ex", "unknown"])) is None
-    True
-    """
-    if not (isinstance(column, Categorical) and column.ordered and column.size > 2):
-        return None
-    odd = [k for k, text in enumerate(column.printed) if like_missing(text)]
-    if not odd:
-        return None
-    k = odd[0]
-    where = (
-        "the lowest"
-        if k == 0
-        else "the highest"
-        if k == column.size - 1
-        else f"between {column.printed[k - 1]!r} and {column.printed[k + 1]!r}"
+    MISSING_CELLS = "missing-cells"  # cells, rows, becomes: the level or number that they get
+    MISSING_CODE_LEVEL = (
+        "missing-code-level"  # code, cells, becomes: taken for missing in a categorical column
     )
-    return f'{name} is ordered and has the level "{column.printed[k]}": rank tests take it as {where}'
+    MISSING_CODE_NUMBER = "missing-code-number"  # code, cells: taken for missing in a numeric column
+    MISSING_HAS_LEVEL = "missing-has-level"  # level: the one for missing cells
+    ALIASES = "aliases"  # level, spellings: texts read as that level
+    NUMBER_ALIASES = "number-aliases"  # spellings: texts read as whole numbers (01, +1)
+    ABBREVIATION = "abbreviation"  # letter, level: the level that it may be short for
+    NOT_NUMBERS = "not-numbers"  # cells, rows, becomes, texts: the most frequent ones, with counts
+    WITH_SEPARATORS = "with-separators"  # cells: numbers written with thousands separators
+    REPEATED_IDENTIFIER = "repeated-identifier"  # column, rows
+    HEADER_LIKE_VALUES = "header-like-values"
+    RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
 
 
-def order_remarks(columns: Mapping[str, Column]) -> list[str]:
-    """One line for every such column."""
-    found = (order_remark(name, column) for name, column in columns.items())
-    return [line for line in found if line is not None]
+class DraftNote(Fact):
+    """One thing that the person who checks a draft should know."""
+
+    kinds = DraftNoteKind
 
 
-WORDS = (".", "..", "?", "missing", "#n/a", "#null!")  # besides seen.MISSING; "unknown" may well be a level
-OWN = "missing"  # the level proposed for missing cells
-LEAST = 2  # levels that must be left where codes are taken for missing
-_LEVEL_CODES = tuple(code for code in CODES if code != -1)  # -1, 0, 1 are a usual scale
+class LeftOutKind(StrEnum):
+    """Why a column is not in a draft."""
+
+    NO_NAME = "no-name"
+    REPEATED_NAME = "repeated-name"
+    TYPE = "type"  # type
+    NO_VALUES = "no-values"
+    UNREADABLE_NUMBERS = "unreadable-numbers"  # cells, texts: the most frequent ones, with counts
+    TOO_MANY_TEXTS = "too-many-texts"  # limit
+    NOT_UTF8 = "not-utf8"
 
 
-class DraftedLevels(NamedTuple):
-    """A column, and remarks for the person who checks it."""
+class LeftOut(Fact):
+    """Why a column is not in a draft."""
 
+    kinds = LeftOutKind
+
+
+@dataclass(frozen=True)
+class DraftedColumn:
+    """The draft of one column: its declaration with notes, or why it is left out."""
+
+    name: str
+    column: Column | None
+    left_out: LeftOut | None = None
+    notes: tuple[DraftNote, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The draft of a schema: its columns in the order of the data, and notes on the data as a whole."""
+
+    columns: tuple[DraftedColumn, ...]
+    notes: tuple[DraftNote, ...]
+
+
+def draft(source: Any, *, progress: bool = False) -> Draft:
+    """Draft a schema for a source. Not private.
+
+    Parameters
+    ----------
+    source
+        Anything that ``dc.read`` takes.
+    progress
+        Show a progress bar on standard error.
+
+    Raises
+    ------
+    InputError
+        If the source can't be read, has no rows, or has no column that can be drafted.
+    """
+    opened = open_source(source)
+    names = list(dict.fromkeys(opened.names))
+    if isinstance(opened, ColumnSource):
+        opened.convert([name for name in names if opened.names.count(name) == 1])
+    left_out = {name: why for name in names if (why := _unusable(opened, name))}
+    usable = [name for name in names if name not in left_out]
+    if not usable:
+        raise InputError(f"{opened.label} has no column that can be drafted")
+    profiles = {name: ColumnProfile(RULES.max_levels) for name in usable}
+    identifiers = {name: IdentifierProfile(name) for name in usable}
+    for chunk in chunks_with_progress(opened, usable, progress):
+        for name, array in chunk.items():
+            profiles[name].add(array)
+            identifiers[name].add(array)
+    if profiles[usable[0]].rows == 0:
+        raise InputError(f"{opened.label} has no rows")
+    notes = [
+        DraftNote(DraftNoteKind.REPEATED_IDENTIFIER, column=name, rows=rows)
+        for name, identifier in identifiers.items()
+        if (rows := identifier.repeated_rows())
+    ]
+    if isinstance(opened, CsvSource) and header_looks_like_values(names, profiles):
+        notes.append(DraftNote(DraftNoteKind.HEADER_LIKE_VALUES))
+    if opened.ragged.more or opened.ragged.fewer:
+        ragged = opened.ragged
+        notes.append(DraftNote(DraftNoteKind.RAGGED_ROWS, more=ragged.more, fewer=ragged.fewer))
+    columns = [
+        DraftedColumn(name, None, left_out[name]) if name in left_out else _draft_column(name, profiles[name])
+        for name in names
+    ]
+    return Draft(tuple(columns), tuple(notes))
+
+
+def _unusable(source: Source, name: str) -> LeftOut | None:
+    """Return why a column can't be drafted whatever it holds; None where it can."""
+    if not name:
+        return LeftOut(LeftOutKind.NO_NAME)
+    if source.names.count(name) > 1:
+        return LeftOut(LeftOutKind.REPEATED_NAME)
+    type_ = source.types[source.names.index(name)]
+    if type_ is not None and arrow.value_kind(type_) == "unsupported":
+        return LeftOut(LeftOutKind.TYPE, type=str(type_))
+    return None
+
+
+def _draft_column(name: str, profile: ColumnProfile) -> DraftedColumn:
+    if not profile.texts:
+        return DraftedColumn(name, None, LeftOut(LeftOutKind.NO_VALUES))
+    if _is_numeric(profile):
+        column = _numeric(profile)
+        return DraftedColumn(name, column, notes=tuple(_numeric_notes(profile, column)))
+    if len(profile.texts) > RULES.max_levels:
+        if profile.number_share() >= RULES.min_number_share:
+            cells, texts = profile.not_numbers.total, profile.not_numbers.most_common()
+            return DraftedColumn(
+                name, None, LeftOut(LeftOutKind.UNREADABLE_NUMBERS, cells=cells, texts=texts)
+            )
+        return DraftedColumn(name, None, LeftOut(LeftOutKind.TOO_MANY_TEXTS, limit=RULES.max_levels))
+    drafted = _categorical(profile)
+    if drafted is None:
+        return DraftedColumn(name, None, LeftOut(LeftOutKind.NOT_UTF8))
+    return DraftedColumn(name, drafted.column, notes=tuple(drafted.notes))
+
+
+# ---- categorical columns
+
+
+class _Drafted(NamedTuple):
     column: Categorical
-    notes: list[str]
+    notes: list[DraftNote]
 
 
-def levels_of(seen: Seen) -> DraftedLevels | None:
-    """The draft of what was seen; None where no text is UTF-8."""
-    if seen.texts <= set(TRUTHS):
-        return _with_own([False, True], {}, [], seen, [])
-    if seen.clean and seen.whole and math.isfinite(seen.lower):
-        return _whole(seen)
-    return _texts(seen)
+def _categorical(profile: ColumnProfile) -> _Drafted | None:
+    """Return the draft of a categorical column; None where no text is UTF-8."""
+    if profile.texts <= set(TRUTH_TEXTS):
+        return _with_missing_level([False, True], {}, [], profile, [])
+    if profile.all_numbers and profile.all_whole and math.isfinite(profile.lower):
+        return _whole_numbers(profile)
+    return _texts(profile)
 
 
-def _whole(seen: Seen) -> DraftedLevels:
-    value = {t.decode(): int(Decimal(t.decode())) for t in seen.texts if math.isfinite(float(t))}
-    apart = [code for code, _ in seen.set_apart() if code in _LEVEL_CODES]
+def _whole_numbers(profile: ColumnProfile) -> _Drafted:
+    value = {t.decode(): int(Decimal(t.decode())) for t in profile.texts if math.isfinite(float(t))}
     levels = sorted(set(value.values()))
-    left = [level for level in levels if level not in apart]
-    codes = apart if len(left) >= LEAST else []
-    known = spelling.texts(Categorical(left if codes else levels, missing=codes))
-    odd = sorted(text for text in value if text not in known)  # 01, +1, 1e3
-    aliases = {text: value[text] for text in odd if value[text] not in codes}
-    missing: list[Level] = [*codes, *(t for t in odd if t not in aliases)]
-    found = _with_own(left if codes else levels, aliases, missing, seen, codes)
+    codes = [code for code, _ in profile.likely_missing_codes() if code in _MISSING_LEVEL_CODES]
+    if len(set(levels) - set(codes)) >= RULES.min_levels:
+        levels = [level for level in levels if level not in codes]
+    else:
+        codes = []
+    known = spelling.text_codes(Categorical(levels, missing=codes))
+    unusual = sorted(text for text in value if text not in known)  # 01, +1, 1e3
+    aliases = {text: value[text] for text in unusual if value[text] not in codes}
+    missing: list[Level] = [*codes, *(text for text in unusual if text not in aliases)]
+    drafted = _with_missing_level(levels, aliases, missing, profile, codes)
     if aliases:
-        found.notes.append(
-            f"`aliases` reads {', '.join(map(repr, aliases))} as numbers; if not, make them levels, as text"
-        )
-    return found
+        drafted.notes.append(DraftNote(DraftNoteKind.NUMBER_ALIASES, spellings=tuple(aliases)))
+    return drafted
 
 
-def _texts(seen: Seen) -> DraftedLevels | None:
+def _texts(profile: ColumnProfile) -> _Drafted | None:
     texts: list[str] = []
-    for cell in seen.texts:
+    for cell in profile.texts:
         try:
             texts.append(cell.decode())
         except UnicodeDecodeError:
             continue
     if not texts:
         return None
-    codes = sorted(text for text in texts if _is_code(text, seen))
+    codes = sorted(text for text in texts if _is_missing_code(text, profile))
     groups: dict[object, list[str]] = {}
     for text in texts:
         if text not in codes:
-            groups.setdefault(same(" ".join(text.casefold().split())), []).append(text)
-    if len(groups) < LEAST and codes:
+            groups.setdefault(canonical_value(" ".join(text.casefold().split())), []).append(text)
+    if len(groups) < RULES.min_levels and codes:
         groups |= {text: [text] for text in codes}
         codes = []
-    alike = [
-        sorted(group, key=lambda text: (-seen.odd.counts[text.encode()], text)) for group in groups.values()
+    counts = profile.not_numbers.counts
+    spellings = [sorted(group, key=lambda text: (-counts[text.encode()], text)) for group in groups.values()]
+    spellings.sort(key=lambda group: group[0])
+    aliases = {text: level for level, *others in spellings for text in others}
+    column, notes = _with_missing_level([level for level, *_ in spellings], aliases, codes, profile, codes)
+    notes += [
+        DraftNote(DraftNoteKind.ALIASES, level=level, spellings=others)
+        for level, *others in spellings
+        if others
     ]
-    alike.sort(key=lambda group: group[0])
-    aliases = {text: group[0] for group in alike for text in group[1:]}
-    column, notes = _with_own([group[0] for group in alike], aliases, codes, seen, codes)
-    for group in alike:
-        if len(group) > 1:
-            others = ", ".join(map(repr, group[1:]))
-            notes.append(
-                f"`aliases` reads {others} as {group[0]!r}, a guess from rows: check that they mean the same"
-            )
-    return DraftedLevels(column, notes + _short(column))
+    return _Drafted(column, notes + _abbreviations(column))
 
 
-def _with_own(
+def _is_missing_code(text: str, profile: ColumnProfile) -> bool:
+    """Return whether a text usually means "missing": a word, or a number where all others are not numbers."""
+    value = canonical_value(text)
+    if isinstance(value, Decimal):
+        return value in _MISSING_LEVEL_CODES and not math.isfinite(profile.lower_but_codes)
+    return text.casefold() in _MISSING_TEXT_CODES
+
+
+def _with_missing_level(
     levels: Sequence[Level],
     aliases: Mapping[str, Level],
     missing: Sequence[Level],
-    seen: Seen,
+    profile: ColumnProfile,
     codes: Sequence[Level],
-) -> DraftedLevels:
-    """The column, where cells are missing with a level for them; remarks on these."""
-    if not (seen.missing or missing):
-        return DraftedLevels(Categorical(levels, aliases=aliases), [])
-    own = next((level for level in levels if like_missing(str(level))), None)
-    if own is None:
-        levels, own = [*levels, OWN], OWN
-        missing = [code for code in missing if code != OWN]
-    column = Categorical(levels, other=own, aliases=aliases, missing=missing)
-    return DraftedLevels(column, _gone(seen, own, codes))
-
-
-def _is_code(text: str, seen: Seen) -> bool:
-    """Whether a text is a usual way to write "missing": a word, or a number where all others are no numbers."""
-    value = same(text)
-    if isinstance(value, Decimal):
-        return value in _LEVEL_CODES and not math.isfinite(seen.plain_lower)
-    return text.casefold() in WORDS
-
-
-def _gone(seen: Seen, own: Level, codes: Sequence[Level]) -> list[str]:
+) -> _Drafted:
+    """Return the column, with a level for missing cells where there are some, and notes on these."""
+    if not (profile.missing or missing):
+        return _Drafted(Categorical(levels, aliases=aliases), [])
+    other = next((level for level in levels if reads_as_missing(str(level))), None)
+    if other is None:
+        levels, other = [*levels, MISSING_LEVEL], MISSING_LEVEL
+        missing = [code for code in missing if code != MISSING_LEVEL]
     notes = []
-    if seen.missing:
-        notes.append(f"{seen.missing:,} of {seen.rows:,} cells are missing and become {str(own)!r}")
-    for code in codes:
-        value = same(str(code))
-        count = seen.codes[int(value)] if isinstance(value, Decimal) else seen.odd.counts[str(code).encode()]
-        taken = (
-            f"`missing` takes it for missing, so it becomes {str(own)!r}"
-            if code != own
-            else "taken for missing"
-        )
+    if profile.missing:
         notes.append(
-            f"{code!r} stands in {count:,} cells: {taken}; a guess from rows: if it is a level, move it to `levels`"
+            DraftNote(
+                DraftNoteKind.MISSING_CELLS, cells=profile.missing, rows=profile.rows, becomes=str(other)
+            )
         )
-    notes.append(
-        f"{str(own)!r} is a level of its own, in `levels` and as `other`; to let them join another level, "
-        "take it out and name that one in `other`"
-    )
-    return notes
+    for code in codes:
+        value = canonical_value(str(code))
+        by_text = profile.not_numbers.counts[str(code).encode()]
+        cells = profile.code_counts[int(value)] if isinstance(value, Decimal) else by_text
+        notes.append(DraftNote(DraftNoteKind.MISSING_CODE_LEVEL, code=code, cells=cells, becomes=str(other)))
+    notes.append(DraftNote(DraftNoteKind.MISSING_HAS_LEVEL, level=str(other)))
+    return _Drafted(Categorical(levels, other=other, aliases=aliases, missing=missing), notes)
 
 
-def _short(column: Categorical) -> list[str]:
-    """Single letters that one other level begins with."""
+def _abbreviations(column: Categorical) -> list[DraftNote]:
+    """Return a note for every single letter that exactly one other level begins with."""
     notes = []
     for letter in column.printed:
-        whole = [text for text in column.printed if len(text) > 1 and text[0].casefold() == letter.casefold()]
-        if len(letter) == 1 and letter.isalpha() and len(whole) == 1:
-            notes.append(
-                f"{letter!r} may be short for {whole[0]!r}: if so, take it out of `levels` and put it in `aliases`"
+        longer = [
+            text for text in column.printed if len(text) > 1 and text[0].casefold() == letter.casefold()
+        ]
+        if len(letter) == 1 and letter.isalpha() and len(longer) == 1:
+            notes.append(DraftNote(DraftNoteKind.ABBREVIATION, letter=letter, level=longer[0]))
+    return notes
+
+
+# ---- numeric columns
+
+
+def _is_numeric(profile: ColumnProfile) -> bool:
+    """Return whether a column holds numbers, or mostly, and more different ones than levels usually are."""
+    many = len(profile.numbers) > RULES.max_number_levels
+    fractions = not profile.all_whole or max(-profile.lower, profile.upper) >= 2**53
+    mostly = many and profile.number_share() >= RULES.min_number_share
+    return (many or fractions) and (profile.all_numbers or mostly) and math.isfinite(profile.lower)
+
+
+def _numeric_notes(profile: ColumnProfile, column: Numeric) -> list[DraftNote]:
+    notes, rows, not_numbers = [], profile.rows, profile.not_numbers
+    if not_numbers.total:
+        notes.append(
+            DraftNote(
+                DraftNoteKind.NOT_NUMBERS,
+                cells=not_numbers.total,
+                rows=rows,
+                becomes=column.other,
+                texts=not_numbers.most_common(),
             )
+        )
+    if profile.with_separators:
+        notes.append(DraftNote(DraftNoteKind.WITH_SEPARATORS, cells=profile.with_separators))
+    if profile.missing:
+        notes.append(
+            DraftNote(DraftNoteKind.MISSING_CELLS, cells=profile.missing, rows=rows, becomes=column.other)
+        )
+    for code, cells in profile.likely_missing_codes():
+        notes.append(DraftNote(DraftNoteKind.MISSING_CODE_NUMBER, code=code, cells=cells))
     return notes
 
 
-MOST = 50  # distinct texts a column may have to be drafted as categorical
-FEW = 12  # distinct whole numbers up to which a column is drafted as categorical
-CENTRAL = (0.01, 0.99)  # the part of the numbers that cut points lie in
-CUTS = (
-    (100_000, 8),
-    (20_000, 5),
-    (0, 3),
-)  # (rows from which on, about how many cut points): docs/guides/schema.md
-MOSTLY = 0.8  # part of the cells that must be numbers, or nearly, for a column with other texts to be drafted numeric
-WARNING = """\
-# DRAFT, read from the data itself: NOT PRIVATE. Levels, spellings, codes, bounds and cut points below come from rows.
-# Before you use this file with a private release, or show it to anyone, check every line against public
-# knowledge (a codebook, a form, common sense) and change what only the data could have told you.
-# Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
-# on your own machine, by `dpcausal schema DATA --check THIS_FILE`. Missing values go to `other` too: empty cells,
-# NA, N/A, NaN, null and None without being listed, other texts and codes where `missing` lists them.
-draft = true  # delete this line and those above when every line is checked; until then every use warns
-"""
+def _numeric(profile: ColumnProfile) -> Numeric:
+    """Return bounds rounded outward, round cut points where most numbers lie, and a middle value for missing ones.
 
-
-def draft(source: Any, *, progress: bool = False) -> str:
-    """TOML text of a schema for ``source``, one table a column, with a warning on top."""
-    found = open_source(source)
-    names = list(dict.fromkeys(found.names))
-    if isinstance(found, ColumnSource):
-        found.convert([name for name in names if found.names.count(name) == 1])
-    faults = {name: _fault(found, name) for name in names}
-    usable = [name for name in names if not faults[name]]
-    if not usable:
-        raise InputError(f"{found.label} has no column that can be drafted")
-    seen, repeats = {name: Seen(MOST) for name in usable}, {name: Repeats(name) for name in usable}
-    for chunk in watched(found, usable, progress):
-        for name, array in chunk.items():
-            seen[name].add(array)
-            repeats[name].add(array)
-    if seen[usable[0]].rows == 0:
-        raise InputError(f"{found.label} has no rows")
-    parts = [_left_out(name, faults[name]) if faults[name] else _column(name, seen[name]) for name in names]
-    again = [(name, found.more()) for name, found in repeats.items()]
-    remarks = [repeats_words(name, rows) for name, rows in again if rows]
-    if isinstance(found, Delimited) and header_like_values(names, seen):
-        remarks.append(
-            "Is the first line a header? Its names look like values: put a line with names above the rows"
-        )
-    lines = "".join(f"# {' '.join(line.split())}\n" for line in remarks)  # a name may hold a line break
-    return "\n".join([WARNING + lines + _ragged(found), *parts])
-
-
-def _ragged(found: Source) -> str:
-    """A remark on rows of a CSV that are longer or shorter than its header."""
-    rows = getattr(found, "ragged", Ragged())
-    if not (rows.more or rows.fewer):
-        return ""
-    return (
-        f"# Rows with more fields than the header: {rows.more:,} (what lies beyond is not read), with fewer: "
-        f"{rows.fewer:,}\n# (the last ones are missing). Is there a text with the delimiter in it and no quotes?\n"
-    )
-
-
-def _fault(found: Source, name: str) -> str:
-    """Why a column can't be drafted whatever it holds; empty where it can."""
-    if not name:
-        return "it has no name"
-    if found.names.count(name) > 1:
-        return "more than one column has this name"
-    type_ = found.types[found.names.index(name)]
-    return f"type {type_}" if type_ is not None and arrow.value_kind(type_) == "unsupported" else ""
-
-
-def _left_out(name: str, why: str) -> str:
-    return f"# {schema.header(name)}  left out: {why}\n"
-
-
-def _column(name: str, seen: Seen) -> str:
-    if not seen.texts:
-        return _left_out(name, "no values")
-    if _numeric(seen):
-        column = _numbers(seen)
-        table = schema.table(name, column)
-        if column.other != column.lower:
-            table = table.replace(*_other(table, column), 1)
-        return _noted(table, _number_notes(seen, column))
-    if len(seen.texts) > MOST and seen.number_share() >= MOSTLY:
-        return _left_out(
-            name, f"numbers that can't be read as such ({seen.odd.words()}): write 3.5, not 3,5 or <3.5"
-        )
-    if len(seen.texts) > MOST:
-        return _left_out(name, f"more than {MOST} different texts: an identifier, a date or free text?")
-    found = levels_of(seen)
-    if found is None:
-        return _left_out(name, "its values are not UTF-8 text")
-    return _noted(schema.table(name, found.column) + _order(found.column), found.notes)
-
-
-def _order(column: Categorical) -> str:
-    """How to say that levels have an order, where there are enough of them."""
-    plain = [text for text in column.printed if not like_missing(text)]
-    if len(plain) < 3:
-        return ""
-    aside = "" if len(plain) == column.size else ", and only once no level is for missing values"
-    return f"# ordered = true  # if the order of the levels means something{aside}\n"
-
-
-def _numeric(seen: Seen) -> bool:
-    """Numbers, or mostly, and more different ones than levels usually have."""
-    many = len(seen.numbers) > FEW or not seen.whole or max(-seen.lower, seen.upper) >= 2**53
-    mostly = seen.clean or (len(seen.numbers) > FEW and seen.number_share() >= MOSTLY)
-    return many and mostly and math.isfinite(seen.lower)
-
-
-def _noted(table: str, notes: list[str]) -> str:
-    """The table with remarks below its header."""
-    first, _, rest = table.partition("\n")
-    return "\n".join([first, *(f"# {note}" for note in notes), rest])
-
-
-def _other(table: str, column: Numeric) -> tuple[str, str]:
-    """The line with ``other``, and the same with a remark."""
-    line = next(line for line in table.splitlines() if line.startswith("other = "))
-    said = f"a guess from rows: choose what a missing value becomes; the lower bound ({column.lower:g}) unless stated"
-    return line, f"{line}  # {said}"
-
-
-def _number_notes(seen: Seen, column: Numeric) -> list[str]:
-    becomes = f"become {column.other:g}, as `other` says"
-    notes = []
-    if seen.odd.total:
-        notes.append(
-            f"{seen.odd.total:,} of {seen.rows:,} cells are no numbers and {becomes}: {seen.odd.words()}"
-        )
-    if seen.separated:
-        notes.append(
-            f"{seen.separated:,} of them are numbers with separators: write 1234, not 1,234, in the data"
-        )
-    if seen.missing:
-        notes.append(f"{seen.missing:,} of {seen.rows:,} cells are missing and {becomes}")
-    for code, count in seen.set_apart():
-        notes.append(
-            f"{code} stands in {count:,} cells: the bounds are drawn without it, and `missing` takes it for missing; "
-            "a guess from rows: if it is a number, take it out"
-        )
-    return notes
-
-
-def _numbers(seen: Seen) -> Numeric:
-    """Bounds rounded outward, round cut points where nearly all numbers lie (``CUTS``: more where rows are many, since
-    fine bins hold more constant and coarse ones leave more power), and a middle value for missing ones.
+    More rows get more cut points: fine bins hold more constant, coarse ones leave more power.
     """
-    lower, upper, values = seen.kept()
-    bounds = _outward(lower, upper)
-    codes = [code for code, _ in seen.set_apart()]
-    low, high = (float(end) for end in np.quantile(values, CENTRAL)) if len(values) else bounds
+    lower, upper, values = profile.numbers_but_missing_codes()
+    bounds = _rounded_outward(lower, upper)
+    codes = [code for code, _ in profile.likely_missing_codes()]
+    low, high = (
+        (float(end) for end in np.quantile(values, RULES.central_quantiles)) if len(values) else bounds
+    )
     try:
-        most = next(number for rows, number in CUTS if seen.rows >= rows)
-        bins = cuts(low, high, seen.whole, min(most, len(seen.numbers) - 1))
-        gone = bool(len(values) and (seen.missing or seen.odd.total or codes))
-        middle = (
-            float(f"{float(np.median(values)):.2g}") if gone else None
-        )  # two digits: it stands for no row
-        other = None if middle is None else min(max(middle, bounds[0]), bounds[1])
+        wanted = next(number for rows, number in RULES.cuts_by_rows if profile.rows >= rows)
+        bins = cut_points(low, high, profile.all_whole, min(wanted, len(profile.numbers) - 1))
+        other = None
+        if len(values) and (profile.missing or profile.not_numbers.total or codes):
+            middle = float(f"{float(np.median(values)):.2g}")  # two digits: it is the value of no row
+            other = min(max(middle, bounds[0]), bounds[1])
         return Numeric(*bounds, bins or None, other=other, missing=codes)
     except SchemaError:
         return Numeric(*bounds, missing=codes)
 
 
-def cuts(low: float, high: float, whole: bool, aim: int = 8) -> list[float]:
-    """Multiples of a round step strictly between both, as near to ``aim`` of them as there can be.
+def cut_points(low: float, high: float, whole: bool, aim: int = 8) -> list[float]:
+    """Return multiples of a round step strictly between two numbers, as near to ``aim`` of them as possible.
 
-    >>> cuts(18, 91, True), cuts(0.2, 0.4, False)
+    >>> cut_points(18, 91, True), cut_points(0.2, 0.4, False)
     ([20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0], [0.22, 0.24, 0.26, 0.28, 0.3, 0.32, 0.34, 0.36, 0.38])
     """
     width = high - low
     if not (math.isfinite(width) and width > 0):
         return []
-    least = Decimal(10) ** (math.floor(math.log10(width)) - 1)
-    steps = [least * Decimal(part) for part in ("1", "2", "2.5", "5", "10", "20", "50", "100")]
+    smallest = Decimal(10) ** (math.floor(math.log10(width)) - 1)
+    steps = [smallest * Decimal(part) for part in ("1", "2", "2.5", "5", "10", "20", "50", "100")]
     tried = [_multiples(low, high, step) for step in steps if not whole or step == step.to_integral_value()]
     return min(tried, key=lambda found: abs(len(found) - aim), default=[])
 
@@ -399,12 +396,12 @@ def _multiples(low: float, high: float, step: Decimal) -> list[float]:
     return [cut for cut in (float(step * k) for k in range(first, last + 1)) if low < cut < high]
 
 
-def _outward(lower: float, upper: float) -> tuple[float, float]:
-    """Bounds rounded outward to a multiple of a power of ten a little below their distance."""
-    lower, upper = (min(max(bound, -MOST_BOUND), MOST_BOUND) for bound in (lower, upper))
+def _rounded_outward(lower: float, upper: float) -> tuple[float, float]:
+    """Return bounds rounded outward to a multiple of a power of ten a little below their distance."""
+    lower, upper = (min(max(bound, -MAX_ABS_BOUND), MAX_ABS_BOUND) for bound in (lower, upper))
     width = upper - lower if upper > lower else max(abs(upper), 1.0)
     step = Decimal(10) ** (math.floor(math.log10(width)) - 1)
     low = (Decimal(lower) / step).to_integral_value("ROUND_FLOOR") * step
     high = (Decimal(upper) / step).to_integral_value("ROUND_CEILING") * step
     low, high = (low, high) if low < high else (low - step, high + step)
-    return max(float(low), -MOST_BOUND), min(float(high), MOST_BOUND)
+    return max(float(low), -MAX_ABS_BOUND), min(float(high), MAX_ABS_BOUND)

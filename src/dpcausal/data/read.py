@@ -1,153 +1,87 @@
-"""Coded rows a batch at a time, for data that need not fit in memory.
+"""``dc.read``: a file or frame and its schema in, a coded ``Dataset`` out. The same in chunks, for larger files.
 
-Guarantee: as ``coerce.py``; the batches together hold every row once and in order. Errors depend on names,
+**Guarantee.** Every row is kept, once and in order, and its codes depend on that row alone. Errors depend on names,
 types and whether there is a row at all, never on a value.
-
-``dc.read``: a file or frame and its schema in, a ``Dataset`` out.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
-from dpcausal.core.progress import shown
+from dpcausal.core.progress import Tick, shown
 from dpcausal.data.coding import Coded, Coder, check_type, code_type
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Codes, Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import ROWS, ColumnSource, Parquet, Source, open_source
+from dpcausal.data.sources import BATCH_ROWS, ColumnSource, ParquetSource, Source, open_source
 
-NAMED = 5  # at most so many column names in one message
+__all__ = ["ColumnsIgnored", "DraftSchema", "read"]
 
-
-class ColumnsIgnored(UserWarning):
-    """The data has columns that the schema does not declare."""
-
-
-class DraftSchema(UserWarning):
-    """The schema is a draft that nobody has checked: its levels and bounds were read from the data."""
-
-
-DRAFT = (
+MAX_NAMES_LISTED = 5  # column names in one message
+DRAFT_WARNING = (
     "the schema is an unchecked draft: its bounds and levels were read from the data, which is not covered by the "
     "guarantee; when every line is checked against public knowledge, remove its line `draft = true`"
 )
 
 
-def opened(source: Any, schema: Schema, *, warn: bool = True) -> Source:
-    """Open ``source`` and check its columns against ``schema``: names, duplicates, types."""
-    wanted = list(schema)
-    found = open_source(source, wanted)
-    missing = [name for name in wanted if name not in found.names]
-    if missing:
-        hint = did_you_mean(missing[0], found.names) if len(missing) == 1 else ""
-        raise SchemaError(f"{found.label} has no {_listed(missing)}{hint}")
-    twice = [name for name, times in Counter(found.names).items() if times > 1 and name in schema]
-    if twice:
-        raise SchemaError(f"{found.label} has more than one {_listed(twice)}")
-    if isinstance(found, ColumnSource):
-        found.convert(wanted)
-    for name, type_ in zip(found.names, found.types, strict=True):
-        if name in schema and type_ is not None:
-            check_type(name, type_, schema[name], found.label, of_file=not isinstance(found, ColumnSource))
-    ignored = [name for name in dict.fromkeys(found.names) if name and name not in schema]
-    if ignored and warn:
-        message = f"{found.label}: {_listed(ignored)} not in the schema, ignored"
-        warnings.warn(message, ColumnsIgnored, stacklevel=3)
-    if schema.draft and warn:
-        warnings.warn(DRAFT, DraftSchema, stacklevel=3)
-    return found
+class ColumnsIgnored(UserWarning):
+    """The data has columns that the schema does not declare. They are not read, and nothing depends on them."""
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f'"{name}"' for name in names[:NAMED])
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"column{'s' if len(names) > 1 else ''} {shown}{more}"
+class DraftSchema(UserWarning):
+    """The schema is a draft that nobody has checked: its levels and bounds were read from the data.
 
-
-def coded(
-    source: Source, schema: Schema, columns: Sequence[str], rows: int = ROWS
-) -> Iterator[dict[str, Coded]]:
-    """The named columns of an opened source, coded, up to ``rows`` rows at a time."""
-    coders = {name: Coder(schema[name]) for name in columns}
-    for chunk in source.chunks(columns, rows):
-        yield {name: coders[name].code(chunk[name]) for name in columns}
-
-
-def row_count(source: Any, schema: Schema) -> int | None:
-    """Number of rows where it is known without reading them (Parquet, data in memory), else None."""
-    return opened(source, schema, warn=False).rows
-
-
-def shares(source: Any, schema: Schema, count: int) -> list[Iterator[dict[str, Codes]]]:
-    """Codes of all columns as at most ``count`` iterators to be run side by side, each row in one of them.
-
-    Only Parquet can be shared out, by its row groups; anything else is one iterator.
+    What was read from the data is not covered by the guarantee. The warning ends when the line ``draft = true`` is
+    removed from the schema file.
     """
-    found = opened(source, schema)
-    parts: Sequence[Source] = found.shares(count) if isinstance(found, Parquet) else [found]
-
-    def run(part: Source) -> Iterator[dict[str, Codes]]:
-        for batch in coded(part, schema, list(schema)):
-            yield {name: column.codes for name, column in batch.items()}
-
-    return [run(part) for part in parts]
-
-
-def batches(
-    source: Any, schema: Schema, columns: Sequence[str] | None = None, rows: int = ROWS
-) -> Iterator[dict[str, Codes]]:
-    """Codes of ``columns`` (all of the schema unless named), up to ``rows`` rows at a time.
-
-    ``source`` is anything ``read`` takes; a file is never held in memory as a whole. The source is opened and
-    checked when this is called, not at the first batch. No rows at all is an ``InputError``.
-    """
-    chosen = schema if columns is None else schema.select(columns)
-    found = opened(source, schema, warn=columns is None)
-
-    def run() -> Iterator[dict[str, Codes]]:
-        empty = True
-        for batch in coded(found, schema, list(chosen), rows):
-            codes = {name: part.codes for name, part in batch.items()}
-            if any(len(code) for code in codes.values()):
-                empty = False
-                yield codes
-        if empty:
-            raise InputError(f"{found.label} has no rows")
-
-    return run()
-
-
-__all__ = ["ColumnsIgnored", "read"]
-
-
-Tick = Callable[[float], None]  # told how much was done since the last call
 
 
 def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
-    """Read the columns that ``schema`` declares from ``source``, every row coded as declared.
+    """Read the columns that a schema declares, every row coded as declared.
 
-    ``source`` is a path (.csv, .tsv, packed or not; .parquet; .arrow, .feather), a pandas or polars frame, an
-    Arrow table or record batch reader, or a dict of arrays. Columns that the schema does not declare are ignored
-    (one ``ColumnsIgnored`` warning). Aliases are read as the level they stand for, undeclared or missing values (codes
-    that the schema lists as ``missing`` too) go to ``other``, numbers are clamped (``spelling.py`` and ``numbers.py``
-    say which text means what, ``delimited.py`` what a row of a CSV is).
+    A cell that spells a level or one of its aliases gets that level; an undeclared value, an empty cell and a declared
+    missing code get ``other``. Numbers are clamped to their bounds. A row of a CSV file with too few cells is filled up
+    with missing ones, one with too many is cut.
 
     **Guarantee.** The number of rows never changes, the codes of a row depend on that row alone, and no error,
-    warning or progress depends on a value. That there are no rows at all is an ``InputError``: n is public under
-    replace-one; under add-remove an empty data set is refused too, and that refusal is public.
+    warning or progress depends on a value. That there are no rows at all is an error: n is public under replace-one;
+    under add-remove an empty data set is refused too, and that refusal is public.
 
     **Cost.** O(n) a column. Memory n bytes a categorical column (2 n above 256 levels), 9 n a numeric one, and one
     batch; twice that for a moment where the number of rows is not known beforehand (CSV, Arrow streams). A
     Parquet file is read one column at a time.
 
+    Parameters
+    ----------
+    source : path, frame, table or dict
+        A path (.csv, .tsv, also compressed; .parquet; .arrow, .feather), a pandas or polars frame, an Arrow table or
+        record batch reader, or a dict of arrays.
+    schema : Schema
+        The declared columns. Others are ignored, with one ``ColumnsIgnored`` warning; a draft gives a ``DraftSchema``
+        warning.
+    progress : bool, default False
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    SchemaError
+        If a declared column is missing, is there twice, or has a type that can't be coded as declared.
+    InputError
+        If the source can't be read, or has no rows.
+
+    Examples
+    --------
     >>> from dpcausal.data.columns import Categorical, Numeric
     >>> schema = Schema(smoke=Categorical(["no", "yes"]), age=Numeric(0, 110, bins=[18, 65]))
     >>> data = read({"smoke": ["yes", "?", None], "age": [70, -3, float("nan")]}, schema)
@@ -156,67 +90,128 @@ def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
     """
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
-    found = opened(source, schema)
+    opened = open_checked(source, schema)
     columns = list(schema)
-    groups = [[name] for name in columns] if isinstance(found, Parquet) else [columns]
+    groups = [[name] for name in columns] if isinstance(opened, ParquetSource) else [columns]
     codes: dict[str, Codes] = {}
     values: dict[str, NDArray[np.float64]] = {}
-    with shown(f"reading {found.label}", len(columns), progress) as tick:
+    with shown(f"reading {opened.label}", len(columns), progress) as tick:
         for group in groups:
-            gathered = _gather(found, schema, group, tick)
+            arrays = _read_columns(opened, schema, group, tick)
             for name in group:
-                codes[name], values_of_name = gathered.pop(name)
-                if values_of_name is not None:
-                    values[name] = values_of_name
+                codes[name], numbers = arrays.pop(name)
+                if numbers is not None:
+                    values[name] = numbers
     n = len(codes[columns[0]])
     if n == 0:
-        raise InputError(f"{found.label} has no rows")
-    return Dataset(schema, n, {name: codes[name] for name in columns}, values)
+        raise InputError(f"{opened.label} has no rows")
+    return Dataset(schema, n, codes, values)
 
 
-Whole = tuple[Codes, NDArray[np.float64] | None]
+def open_checked(source: Any, schema: Schema) -> Source:
+    """Open a source and check its columns against a schema: names, duplicates, types.
+
+    Warns of ignored columns and of a draft; raises as ``read`` does.
+    """
+    wanted = list(schema)
+    opened = open_source(source, wanted)
+    missing = [name for name in wanted if name not in opened.names]
+    if missing:
+        hint = did_you_mean(missing[0], opened.names) if len(missing) == 1 else ""
+        raise SchemaError(f"{opened.label} has no {_column_list(missing)}{hint}")
+    repeated = [name for name, times in Counter(opened.names).items() if times > 1 and name in schema]
+    if repeated:
+        raise SchemaError(f"{opened.label} has more than one {_column_list(repeated)}")
+    in_memory = isinstance(opened, ColumnSource)
+    if isinstance(opened, ColumnSource):
+        opened.convert(wanted)
+    for name, type_ in zip(opened.names, opened.types, strict=True):
+        if name in schema and type_ is not None:
+            check_type(name, type_, schema[name], opened.label, of_file=not in_memory)
+    ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
+    if ignored:
+        message = f"{opened.label}: {_column_list(ignored)} not in the schema, ignored"
+        warnings.warn(message, ColumnsIgnored, stacklevel=3)
+    if schema.draft:
+        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
+    return opened
 
 
-def _gather(found: Source, schema: Schema, columns: Sequence[str], tick: Tick) -> dict[str, Whole]:
-    if found.rows is not None:
-        return _fill(found, schema, columns, found.rows, tick)
-    parts: dict[str, list[Any]] = {name: [] for name in columns}
-    told = 0.0
-    for batch in coded(found, schema, columns):
+def _column_list(names: Sequence[str]) -> str:
+    listed = ", ".join(f'"{name}"' for name in names[:MAX_NAMES_LISTED])
+    more = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
+    return f"column{'s' if len(names) > 1 else ''} {listed}{more}"
+
+
+def coded_chunks(
+    source: Source, schema: Schema, columns: Sequence[str], rows: int = BATCH_ROWS
+) -> Iterator[dict[str, Coded]]:
+    """Yield the named columns of an opened source, coded, up to ``rows`` rows at a time."""
+    coders = {name: Coder(schema[name]) for name in columns}
+    for chunk in source.chunks(columns, rows):
+        yield {name: coders[name].code(chunk[name]) for name in columns}
+
+
+def coded_partitions(source: Source, schema: Schema, count: int) -> list[Iterator[dict[str, Codes]]]:
+    """Return at most ``count`` iterators over coded chunks, to be run side by side, each row in one of them.
+
+    Only a Parquet file can be partitioned, by its row groups; anything else is one iterator.
+    """
+    parts: Sequence[Source] = source.partitions(count) if isinstance(source, ParquetSource) else [source]
+
+    def run(part: Source) -> Iterator[dict[str, Codes]]:
+        for chunk in coded_chunks(part, schema, list(schema)):
+            yield {name: column.codes for name, column in chunk.items()}
+
+    return [run(part) for part in parts]
+
+
+ColumnArrays = tuple[Codes, NDArray[np.float64] | None]
+
+
+def _read_columns(
+    source: Source, schema: Schema, columns: Sequence[str], tick: Tick
+) -> dict[str, ColumnArrays]:
+    """Return whole columns: filled in place where the number of rows is known, else put together at the end."""
+    if source.rows is not None:
+        return _fill(source, schema, columns, source.rows, tick)
+    parts: dict[str, list[Coded]] = {name: [] for name in columns}
+    ticked = 0.0
+    for chunk in coded_chunks(source, schema, columns):
         for name in columns:
-            parts[name].append(batch[name])
-        done = getattr(found, "done", 0.0)
-        tick(len(columns) * (done - told))
-        told = done
-    whole: dict[str, Whole] = {}
+            parts[name].append(chunk[name])
+        tick(len(columns) * (source.fraction_read - ticked))
+        ticked = source.fraction_read
+    whole: dict[str, ColumnArrays] = {}
     for name in columns:
         pieces = parts.pop(name)
         dtype: Any = code_type(schema[name].size)
         codes = np.concatenate([np.empty(0, dtype), *(piece.codes for piece in pieces)])
-        numbers = None
-        if isinstance(schema[name], Numeric):
-            numbers = np.concatenate([np.empty(0), *(piece.values for piece in pieces)])
-        whole[name] = codes, numbers
+        numbers = [piece.values for piece in pieces if piece.values is not None]
+        numeric = isinstance(schema[name], Numeric)
+        whole[name] = codes, np.concatenate([np.empty(0), *numbers]) if numeric else None
     return whole
 
 
-def _fill(found: Source, schema: Schema, columns: Sequence[str], rows: int, tick: Tick) -> dict[str, Whole]:
-    whole: dict[str, Whole] = {}
+def _fill(
+    source: Source, schema: Schema, columns: Sequence[str], rows: int, tick: Tick
+) -> dict[str, ColumnArrays]:
+    whole: dict[str, ColumnArrays] = {}
     for name in columns:
         numeric = isinstance(schema[name], Numeric)
         dtype: Any = code_type(schema[name].size)
         whole[name] = np.empty(rows, dtype), np.empty(rows) if numeric else None
     start = 0
-    for batch in coded(found, schema, columns):
-        end = start + len(batch[columns[0]].codes)
+    for chunk in coded_chunks(source, schema, columns):
+        end = start + len(chunk[columns[0]].codes)
         if end > rows:
             break
         for name, (codes, numbers) in whole.items():
-            codes[start:end] = batch[name].codes
+            codes[start:end] = chunk[name].codes
             if numbers is not None:
-                numbers[start:end] = batch[name].values
+                numbers[start:end] = chunk[name].values
         tick(len(columns) * (end - start) / rows)
         start = end
     if start != rows:
-        raise InputError(f"{found.label} is damaged: it does not hold the number of rows it states")
+        raise InputError(f"{source.label} is damaged: it does not hold the number of rows it states")
     return whole

@@ -1,6 +1,6 @@
-"""A table in the place of a schema: known by the end of its name or by its first line, of which nothing is shown.
+"""The schema: declared columns in order, and the TOML file that holds them.
 
-Schema files: columns from TOML text and back.
+A schema is public by definition. Its file has one table a column:
 
     [columns.smoke]
     type = "categorical"
@@ -9,270 +9,48 @@ Schema files: columns from TOML text and back.
     missing = ["NA"]
 
 A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet.
-Every fault is one ``SchemaError`` that names the file, the line where it can be known, and the column.
-
-A schema: the declared columns, in order. Public by definition.
+Reading what was written gives an equal schema. Every fault is one ``SchemaError`` that names the file, the line where
+it is certain, and the column. A table of data given in the place of a schema is recognised by the end of its name or
+by its first line, and the error shows nothing of what is in it. Cost: O(length of the file).
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import tomli_w
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
-from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, is_unicode
 
-_DATA_NAME = re.compile(
-    r"\.(csv|tsv|tab|parquet|pq|arrow|feather|ipc|arrows|xlsx?)(\.(gz|bz2|zst))?$", re.IGNORECASE
-)
-_FIELDS = re.compile(r"[^\[\]={}#,;\t]*([,;\t][^\[\]={}#,;\t]*)+")
-
-
-def looks_like_data(source: str, text: str = "") -> bool:
-    """Whether a file that is no TOML looks like a table: by the end of its name, or by a first line of fields.
-
-    >>> looks_like_data("patients.csv.gz"), looks_like_data("s.toml", "smoke,age\\nyes,30"), looks_like_data("s.toml")
-    (True, True, False)
-    """
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    return bool(_DATA_NAME.search(source) or _FIELDS.fullmatch(first))
-
-
-def data_words(source: str) -> str:
-    """The error for a table in the place of a schema; it shows nothing of what is in it."""
-    return (
-        f"{source} looks like a data file, not like a schema; a schema is a TOML file, drafted by: "
-        f"dpcausal schema {source} > schema.toml"
-    )
-
-
-KEYS: dict[str, tuple[str, ...]] = {
-    "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
-    "numeric": ("type", "lower", "upper", "bins", "other", "missing"),
-}
-ENTRIES = ("columns", "draft")
-NEEDED = {"categorical": ("levels",), "numeric": ("lower", "upper")}
-_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
-_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-_COLUMNS = re.compile(r"^\s*\[\s*columns\s*\]")
-_LONG = re.compile(r"[0-9][0-9_]{999,}")
-_NESTED = re.compile(r"(?:[\[{]\s*){50}|(?:\.\s*\w+\s*){50}")
-_COMMA = re.compile(r"=\s*([-+]?\d+,\d+)\s*(?:#.*)?$")
-
-
-class _Lines:
-    """Where each ``[columns.NAME]`` stands in the text."""
-
-    def __init__(self, text: str, source: str) -> None:
-        self.source = source
-        self.lines = text.splitlines()
-        self.headers: dict[str, list[int]] = {}
-        self.parts: dict[tuple[str, str], int] = {}  # where a key of a column is a table of its own
-        self.starts: list[int] = []
-        for number, line in enumerate(self.lines, 1):
-            if _HEADER.match(line):
-                self.starts.append(number)
-                try:
-                    names = tomllib.loads(line).get("columns", {})
-                except (ValueError, RecursionError):
-                    continue
-                for name, inner in names.items():
-                    if inner:  # [columns.NAME.aliases]
-                        self.parts[name, next(iter(inner))] = number
-                    else:
-                        self.headers.setdefault(name, []).append(number)
-
-    def at(self, number: int | None) -> str:
-        return f"{self.source}:{number}" if number else self.source
-
-    def entry(self, key: str) -> str:
-        """``file:line`` where a top-level entry first stands; only the file where that is not certain."""
-        pattern = re.compile(rf"""^\s*\[*\s*["']?{re.escape(key)}["']?\s*[\].=]""")
-        return self.at(next((i for i, line in enumerate(self.lines, 1) if pattern.match(line)), None))
-
-    def column(self, name: str, key: str = "") -> str:
-        """``file:line`` of a column, or of one of its keys; only the file where the line is not certain."""
-        if name not in self.headers:
-            return self.at(self._inline(name))
-        if len(self.headers[name]) != 1:
-            return self.source
-        if (name, key) in self.parts:
-            return self.at(self.parts[name, key])
-        start = self.headers[name][0]
-        end = min((other for other in self.starts if other > start), default=len(self.lines) + 1)
-        if key:
-            pattern = re.compile(rf"""^\s*["']?{re.escape(key)}["']?\s*=""")
-            found = [number for number in range(start + 1, end) if pattern.match(self.lines[number - 1])]
-            return self.at(found[0] if len(found) == 1 else start)
-        return self.at(start)
-
-    def _inline(self, name: str) -> int | None:
-        """The line of ``NAME = ...`` below ``[columns]``, or of ``columns.NAME = ...``; None if there is not one."""
-        quoted = rf"""["']?{re.escape(name)}["']?\s*[.=]"""
-        inside, found = False, []
-        for number, line in enumerate(self.lines, 1):
-            if number in self.starts:
-                inside = bool(_COLUMNS.match(line))
-            if re.match(rf"\s*{quoted}" if inside else rf"\s*columns\s*\.\s*{quoted}", line):
-                found.append(number)
-        return found[0] if found else None
-
-    def first(self, pattern: re.Pattern[str]) -> str:
-        """``file:line`` of the first line that holds ``pattern``; only the file if there is none."""
-        return self.at(next((i for i, line in enumerate(self.lines, 1) if pattern.search(line)), None))
-
-
-class Declared(NamedTuple):
-    """What a schema file says: its columns in order, and whether it is marked as a draft."""
-
-    columns: dict[str, Column]
-    draft: bool
-
-
-def loads(text: str, source: str = "schema") -> Declared:
-    """What ``text`` declares; ``source`` is what errors call it."""
-    lines = _Lines(text, source)
-    try:
-        document = tomllib.loads(text)
-    except RecursionError:
-        raise SchemaError(f"{lines.first(_NESTED)}: not valid TOML: nested too deeply") from None
-    except ValueError as error:
-        if looks_like_data(source, text):
-            raise SchemaError(data_words(source)) from None
-        if isinstance(error, tomllib.TOMLDecodeError) or not _LONG.search(text):
-            raise SchemaError(_syntax_fault(str(error), lines)) from None
-        raise SchemaError(f"{lines.first(_LONG)}: a number with too many digits") from None
-    for key in document:
-        if key not in ENTRIES:
-            raise SchemaError(f'{lines.entry(key)}: unknown entry "{key}"{did_you_mean(key, ENTRIES)}')
-    draft = document.get("draft", False)
-    if not isinstance(draft, bool):
-        raise SchemaError(f"{lines.entry('draft')}: draft must be true or false, not {draft!r}")
-    tables = document.get("columns", {})
-    if not isinstance(tables, dict):
-        what = "a list" if isinstance(tables, list) else repr(tables)
-        raise SchemaError(f"{lines.entry('columns')}: columns must be tables [columns.NAME], not {what}")
-    if "" in tables:
-        raise SchemaError(f"{lines.column('')}: a column's name must not be empty")
-    if not tables:
-        raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
-    return Declared({name: _column(name, table, lines) for name, table in tables.items()}, draft)
-
-
-def place_of(path: Path, name: str, key: str = "levels") -> str:
-    """``file:line`` of a column's entry in a schema file read before; only the file where it is not certain."""
-    return _Lines(path.read_bytes().decode("utf-8-sig"), str(path)).column(name, key)
-
-
-def _syntax_fault(message: str, lines: _Lines) -> str:
-    for name, numbers in lines.headers.items():
-        if len(numbers) > 1 and "twice" in message:
-            return f'{lines.at(numbers[1])}: column "{name}" is declared twice (first on line {numbers[0]})'
-    position = _POSITION.search(message)
-    number = int(position[1]) if position and position[1] else None
-    what = _POSITION.sub("", message) if position else "cannot be read as TOML"
-    if what == "Cannot overwrite a value":
-        what = "a key is given twice"
-    comma = _COMMA.search(lines.lines[number - 1]) if number and number <= len(lines.lines) else None
-    if comma:
-        return f"{lines.at(number)}: {comma[1]!r} is not a number: write it with a point, 0.5"
-    return f"{lines.at(number)}: not valid TOML: {what[:1].lower()}{what[1:]}"
-
-
-def _column(name: str, table: Any, lines: _Lines) -> Column:
-    column = f'column "{name}"'
-    if not isinstance(table, dict):
-        raise SchemaError(
-            f"{lines.column(name)}: {column} must be a table [columns.{name}], not {_short(table)}"
-        )
-    kind = table.get("type")
-    if kind is None:
-        raise SchemaError(f'{lines.column(name)}: {column} has no type: "categorical" or "numeric"')
-    if not isinstance(kind, str) or kind not in KEYS:
-        hint = did_you_mean(kind, KEYS) if isinstance(kind, str) else ""
-        raise SchemaError(
-            f'{lines.column(name, "type")}: {column} has unknown type {kind!r}{hint}: "categorical" or "numeric"'
-        )
-    for key in table:
-        if key not in KEYS[kind]:
-            raise SchemaError(
-                f'{lines.column(name, key)}: {column} has unknown key "{key}"{did_you_mean(key, KEYS[kind])}'
-            )
-    for key in NEEDED[kind]:
-        if key not in table:
-            raise SchemaError(f"{lines.column(name)}: {column} has no {key}")
-    arguments = {key: value for key, value in table.items() if key != "type"}
-    try:
-        return Categorical(**arguments) if kind == "categorical" else Numeric(**arguments)
-    except SchemaError as error:
-        first = re.split(r"[^a-z]", str(error), maxsplit=1)[0]
-        raise SchemaError(
-            f"{lines.column(name, first if first in table else '')}: {column}: {error}"
-        ) from None
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:40]}..."
-
-
-def dumps(columns: Mapping[str, Column], draft: bool = False) -> str:
-    """TOML text that ``loads`` reads back as the same."""
-    return "\n".join(["draft = true\n"] * draft + [table(name, column) for name, column in columns.items()])
-
-
-def table(name: str, column: Column) -> str:
-    """The lines of one column."""
-    entries: dict[str, Any]
-    if isinstance(column, Categorical):
-        entries = {"type": "categorical", "levels": column.levels}
-        if column.ordered:
-            entries["ordered"] = True
-        entries["other"] = column.other
-        if column.aliases:
-            entries["aliases"] = column.aliases
-    else:
-        entries = {"type": "numeric", "lower": column.lower, "upper": column.upper}
-        entries |= {"bins": column.bins, "other": column.other}
-    if column.missing:
-        entries["missing"] = column.missing
-    rows = [f"{key} = {_value(value)}" for key, value in entries.items()]
-    return "\n".join([header(name), *rows]) + "\n"
-
-
-def header(name: str) -> str:
-    """``[columns.NAME]``, quoted where TOML needs it."""
-    return tomli_w.dumps({"columns": {name: {}}}).strip()
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(level)}" for key, level in value.items()) + " }"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)
-    return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
-
-
-def _key(text: str) -> str:
-    """A key as TOML writes it, quoted where it must be."""
-    return tomli_w.dumps({text: 0}).removesuffix(" = 0\n")
+__all__ = ["Schema", "column_toml", "line_of_column", "toml_header"]
 
 
 class Schema(Mapping[str, Column]):
     """An immutable, ordered mapping from column name to ``Categorical`` or ``Numeric``.
 
-    Names that are no Python names go in a mapping or in pairs: ``Schema({"age (years)": Numeric(0, 110)})``.
-    Two schemas are equal when they declare the same columns in the same order. ``draft`` says that levels and bounds
-    were read from data and nobody has checked them yet (a line ``draft = true`` in the file).
+    Two schemas are equal when they declare the same columns in the same order.
 
+    Parameters
+    ----------
+    columns : mapping or iterable of pairs, optional
+        Columns by name, for names that are not Python names: ``Schema({"age (years)": Numeric(0, 110)})``.
+    **named : Categorical or Numeric
+        Columns by name, after those of ``columns``.
+
+    Raises
+    ------
+    SchemaError
+        If there is no column, a name is empty or declared twice, or a column is neither ``Categorical`` nor
+        ``Numeric``.
+
+    Examples
+    --------
     >>> schema = Schema(smoke=Categorical(["no", "yes"]), age=Numeric(0, 110))
     >>> list(schema), schema["smoke"].size
     (['smoke', 'age'], 2)
@@ -290,7 +68,7 @@ class Schema(Mapping[str, Column]):
         pairs = list(columns.items() if isinstance(columns, Mapping) else columns) + list(named.items())
         declared: dict[str, Column] = {}
         for name, column in pairs:
-            if not isinstance(name, str) or not name or not _is_text(name):
+            if not isinstance(name, str) or not name or not is_unicode(name):
                 raise SchemaError(f"a column's name must be text, not {name!a}")
             if name in declared:
                 raise SchemaError(f'column "{name}" is declared twice')
@@ -305,47 +83,67 @@ class Schema(Mapping[str, Column]):
 
     @classmethod
     def _marked(cls, columns: Mapping[str, Column] | Iterable[tuple[str, Column]], draft: bool) -> Schema:
-        found = cls(columns)
-        object.__setattr__(found, "_draft", draft)
-        return found
+        """Return a schema with its draft mark set."""
+        schema = cls(columns)
+        object.__setattr__(schema, "_draft", draft)
+        return schema
 
     @property
     def draft(self) -> bool:
-        """Whether it is an unchecked draft: levels and bounds read from data are not covered by any guarantee."""
+        """Whether this is an unchecked draft: levels and bounds read from data are not covered by any guarantee."""
         return self._draft
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
-        """Read a schema file."""
+        """Read a schema file.
+
+        Parameters
+        ----------
+        path : str or path
+            A TOML file in UTF-8, with or without a byte order mark.
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        InputError
+            If the file can't be read.
+        SchemaError
+            If it is not a schema; the message names the line where it is certain.
+        """
         if not isinstance(path, str | PathLike):
             raise InputError(f"a schema is read from the path of a file, not from {path!r}")
         try:
             text = Path(path).read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
-            data = looks_like_data(str(path))
-            raise SchemaError(data_words(str(path)) if data else f"{path} is not UTF-8 text") from None
+            if looks_like_data(str(path)):
+                raise _data_file_error(str(path)) from None
+            raise SchemaError(f"{path} is not UTF-8 text") from None
         except OSError as error:
             raise InputError(f"cannot read schema {path}: {_reason(error)}") from None
-        return cls._marked(*loads(text, source=str(path)))
+        return _parse(text, str(path))
 
     @classmethod
     def from_toml_string(cls, text: str) -> Schema:
-        """The schema that TOML ``text`` declares."""
-        return cls._marked(*loads(text))
+        """Return the schema that a TOML document declares; raise ``SchemaError`` where it declares none."""
+        return _parse(text, "schema")
 
     def to_toml(self) -> str:
-        """This schema as a TOML document, defaults written out."""
-        return dumps(self._columns, self._draft)
+        """Return this schema as a TOML document, with defaults written out."""
+        tables = [column_toml(name, column) for name, column in self.items()]
+        return "\n".join(["draft = true\n"] * self._draft + tables)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write this schema to a file that ``from_toml`` reads."""
+        """Write this schema to a file that ``from_toml`` reads; raise ``InputError`` where that fails."""
         try:
             Path(path).write_bytes(self.to_toml().encode())
         except OSError as error:
             raise InputError(f"cannot write schema {path}: {_reason(error)}") from None
 
     def select(self, names: Iterable[str]) -> Schema:
-        """The named columns only, in the order given."""
+        """Return a schema of the named columns only, in the order given; raise ``SchemaError`` on an unknown name."""
         chosen = list(names)
         for name in chosen:
             if name not in self._columns:
@@ -379,9 +177,250 @@ class Schema(Mapping[str, Column]):
         return f"Schema({self._columns!r})"
 
 
-def _is_text(name: str) -> bool:
-    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
-
-
 def _reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
+
+
+# ---- a data file in the place of a schema
+
+_DATA_SUFFIX = re.compile(
+    r"\.(csv|tsv|tab|parquet|pq|arrow|feather|ipc|arrows|xlsx?)(\.(gz|bz2|zst))?$", re.IGNORECASE
+)
+_DELIMITED_LINE = re.compile(r"[^\[\]={}#,;\t]*([,;\t][^\[\]={}#,;\t]*)+")
+
+
+def looks_like_data(source: str, text: str = "") -> bool:
+    """Return whether a file that is not TOML looks like a table, by the end of its name or its first line.
+
+    >>> looks_like_data("patients.csv.gz"), looks_like_data("s.toml", "smoke,age\\nyes,30"), looks_like_data("s.toml")
+    (True, True, False)
+    """
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return bool(_DATA_SUFFIX.search(source) or _DELIMITED_LINE.fullmatch(first))
+
+
+def _data_file_error(source: str) -> SchemaError:
+    return SchemaError(
+        f"{source} looks like a data file, not like a schema; a schema is a TOML file, drafted by: "
+        f"dpcausal schema {source} > schema.toml"
+    )
+
+
+# ---- reading TOML
+
+_TOP_LEVEL_KEYS = ("columns", "draft")
+_COLUMN_KEYS: dict[str, tuple[str, ...]] = {
+    "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
+    "numeric": ("type", "lower", "upper", "bins", "other", "missing"),
+}
+_REQUIRED_KEYS = {"categorical": ("levels",), "numeric": ("lower", "upper")}
+_TABLE_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
+_COLUMNS_HEADER = re.compile(r"^\s*\[\s*columns\s*\]")
+_LONG_NUMBER = re.compile(r"[0-9][0-9_]{999,}")
+_DEEP_NESTING = re.compile(r"(?:[\[{]\s*){50}|(?:\.\s*\w+\s*){50}")
+_DECIMAL_COMMA = re.compile(r"=\s*([-+]?\d+,\d+)\s*(?:#.*)?$")
+_TOMLLIB_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_TOMLLIB_DUPLICATE_KEY = "Cannot overwrite a value"  # tomllib's own text: it has no error codes
+
+
+def _parse(text: str, source: str) -> Schema:
+    """Return the schema that ``text`` declares; ``source`` is what errors call it."""
+    lines = _LineFinder(text, source)
+    try:
+        document = tomllib.loads(text)
+    except RecursionError:
+        raise SchemaError(f"{lines.first(_DEEP_NESTING)}: not valid TOML: nested too deeply") from None
+    except ValueError as error:
+        if looks_like_data(source, text):
+            raise _data_file_error(source) from None
+        if isinstance(error, tomllib.TOMLDecodeError) or not _LONG_NUMBER.search(text):
+            raise _syntax_error(str(error), lines) from None
+        raise SchemaError(f"{lines.first(_LONG_NUMBER)}: a number with too many digits") from None
+    for key in document:
+        if key not in _TOP_LEVEL_KEYS:
+            hint = did_you_mean(key, _TOP_LEVEL_KEYS)
+            raise SchemaError(f'{lines.top_level(key)}: unknown entry "{key}"{hint}')
+    draft = document.get("draft", False)
+    if not isinstance(draft, bool):
+        raise SchemaError(f"{lines.top_level('draft')}: draft must be true or false, not {draft!r}")
+    tables = document.get("columns", {})
+    if not isinstance(tables, dict):
+        what = "a list" if isinstance(tables, list) else repr(tables)
+        raise SchemaError(f"{lines.top_level('columns')}: columns must be tables [columns.NAME], not {what}")
+    if "" in tables:
+        raise SchemaError(f"{lines.column('')}: a column's name must not be empty")
+    if not tables:
+        raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
+    return Schema._marked({name: _column(name, table, lines) for name, table in tables.items()}, draft)
+
+
+def _syntax_error(message: str, lines: _LineFinder) -> SchemaError:
+    """Return tomllib's error with the line in front, and in words of a schema where it is a usual mistake."""
+    position = _TOMLLIB_POSITION.search(message)
+    number = int(position[1]) if position and position[1] else None
+    for name, headers in lines.headers.items():
+        if len(headers) > 1 and number == headers[1]:
+            return SchemaError(
+                f'{lines.at(headers[1])}: column "{name}" is declared twice (first on line {headers[0]})'
+            )
+    comma = _DECIMAL_COMMA.search(lines.lines[number - 1]) if number and number <= len(lines.lines) else None
+    if comma:
+        return SchemaError(f"{lines.at(number)}: {comma[1]!r} is not a number: write it with a point, 0.5")
+    what = _TOMLLIB_POSITION.sub("", message) if position else "cannot be read as TOML"
+    if what == _TOMLLIB_DUPLICATE_KEY:
+        what = "a key is given twice"
+    return SchemaError(f"{lines.at(number)}: not valid TOML: {what[:1].lower()}{what[1:]}")
+
+
+def _column(name: str, table: Any, lines: _LineFinder) -> Column:
+    column = f'column "{name}"'
+    if not isinstance(table, dict):
+        shown = repr(table) if len(repr(table)) <= 40 else f"{repr(table)[:40]}..."
+        raise SchemaError(f"{lines.column(name)}: {column} must be a table [columns.{name}], not {shown}")
+    kind = table.get("type")
+    if kind is None:
+        raise SchemaError(f'{lines.column(name)}: {column} has no type: "categorical" or "numeric"')
+    if not isinstance(kind, str) or kind not in _COLUMN_KEYS:
+        hint = did_you_mean(kind, _COLUMN_KEYS) if isinstance(kind, str) else ""
+        raise SchemaError(
+            f'{lines.column(name, "type")}: {column} has unknown type {kind!r}{hint}: "categorical" or "numeric"'
+        )
+    for key in table:
+        if key not in _COLUMN_KEYS[kind]:
+            hint = did_you_mean(key, _COLUMN_KEYS[kind])
+            raise SchemaError(f'{lines.column(name, key)}: {column} has unknown key "{key}"{hint}')
+    for key in _REQUIRED_KEYS[kind]:
+        if key not in table:
+            raise SchemaError(f"{lines.column(name)}: {column} has no {key}")
+    arguments = {key: value for key, value in table.items() if key != "type"}
+    try:
+        return Categorical(**arguments) if kind == "categorical" else Numeric(**arguments)
+    except DeclarationError as error:
+        entry = error.entry if error.entry in table else ""
+        raise SchemaError(f"{lines.column(name, entry)}: {column}: {error}") from None
+
+
+class _LineFinder:
+    """Finds the line of an entry in the text of a schema, which ``tomllib`` does not keep.
+
+    Every answer is ``file:line``, or only the file where the line is not certain.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.lines = text.splitlines()
+        self.headers: dict[str, list[int]] = {}  # lines of [columns.NAME]
+        self.subtables: dict[tuple[str, str], int] = {}  # lines of [columns.NAME.KEY]
+        self.starts: list[int] = []  # lines of every table header
+        for number, line in enumerate(self.lines, 1):
+            if _TABLE_HEADER.match(line):
+                self.starts.append(number)
+                try:
+                    names = tomllib.loads(line).get("columns", {})
+                except (ValueError, RecursionError):
+                    continue
+                for name, inner in names.items():
+                    if inner:
+                        self.subtables[name, next(iter(inner))] = number
+                    else:
+                        self.headers.setdefault(name, []).append(number)
+
+    def at(self, number: int | None) -> str:
+        """Return ``file:line`` for a line number."""
+        return f"{self.source}:{number}" if number else self.source
+
+    def first(self, pattern: re.Pattern[str]) -> str:
+        """Return the first line in which ``pattern`` is found."""
+        return self.at(next((i for i, line in enumerate(self.lines, 1) if pattern.search(line)), None))
+
+    def top_level(self, key: str) -> str:
+        """Return the first line of a top-level entry."""
+        return self.first(re.compile(rf"""^\s*\[*\s*["']?{re.escape(key)}["']?\s*[\].=]"""))
+
+    def column(self, name: str, key: str = "") -> str:
+        """Return the line of a column, or of one of its keys."""
+        if name not in self.headers:
+            return self.at(self._inline_column(name))
+        if len(self.headers[name]) != 1:
+            return self.source
+        if (name, key) in self.subtables:
+            return self.at(self.subtables[name, key])
+        start = self.headers[name][0]
+        end = min((other for other in self.starts if other > start), default=len(self.lines) + 1)
+        if key:
+            pattern = re.compile(rf"""^\s*["']?{re.escape(key)}["']?\s*=""")
+            found = [number for number in range(start + 1, end) if pattern.match(self.lines[number - 1])]
+            return self.at(found[0] if len(found) == 1 else start)
+        return self.at(start)
+
+    def _inline_column(self, name: str) -> int | None:
+        """Return the first line of ``NAME = ...`` below ``[columns]``, or of ``columns.NAME = ...``."""
+        quoted = rf"""["']?{re.escape(name)}["']?\s*[.=]"""
+        inside = False
+        for number, line in enumerate(self.lines, 1):
+            if number in self.starts:
+                inside = bool(_COLUMNS_HEADER.match(line))
+            if re.match(rf"\s*{quoted}" if inside else rf"\s*columns\s*\.\s*{quoted}", line):
+                return number
+        return None
+
+
+def line_of_column(path: Path, name: str, key: str = "levels") -> str:
+    """Return ``file:line`` of a column's entry in a schema file; only the file where the line is not certain."""
+    return _LineFinder(path.read_bytes().decode("utf-8-sig"), str(path)).column(name, key)
+
+
+# ---- writing TOML
+
+
+def column_toml(
+    name: str, column: Column, *, comments: Sequence[str] = (), remarks: Mapping[str, str] | None = None
+) -> str:
+    """Return the TOML table of one column.
+
+    Parameters
+    ----------
+    name, column
+        The column and its declaration.
+    comments
+        Lines of comment below the header.
+    remarks
+        Comments at the end of the line of a key.
+    """
+    entries: dict[str, Any]
+    if isinstance(column, Categorical):
+        entries = {"type": "categorical", "levels": column.levels}
+        if column.ordered:
+            entries["ordered"] = True
+        entries["other"] = column.other
+        if column.aliases:
+            entries["aliases"] = column.aliases
+    else:
+        entries = {"type": "numeric", "lower": column.lower, "upper": column.upper}
+        entries |= {"bins": column.bins, "other": column.other}
+    if column.missing:
+        entries["missing"] = column.missing
+    ends = {key: f"  # {remark}" for key, remark in (remarks or {}).items()}
+    lines = [f"{key} = {_toml_value(value)}{ends.get(key, '')}" for key, value in entries.items()]
+    return "\n".join([toml_header(name), *(f"# {comment}" for comment in comments), *lines]) + "\n"
+
+
+def toml_header(name: str) -> str:
+    """Return ``[columns.NAME]``, quoted where TOML needs it."""
+    return tomli_w.dumps({"columns": {name: {}}}).strip()
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    if isinstance(value, Mapping):
+        pairs = (f"{_toml_key(key)} = {_toml_value(level)}" for key, level in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
+
+
+def _toml_key(text: str) -> str:
+    """Return a key as TOML writes it, quoted where it must be."""
+    return tomli_w.dumps({text: 0}).removesuffix(" = 0\n")

@@ -1,16 +1,17 @@
-"""Which cells mean which level.
+"""Which cells mean which level of a categorical column.
 
-A level is its printed form. Text matches the level that prints the same, and an alias as it is declared stands for
-its level; where neither claims a text that way, these other spellings do, of levels and of aliases, in this order:
+A text means the level that prints the same, and a declared alias means its level. Where neither claims a text, these
+rules do, for levels and aliases alike, in this order:
 
-1. a whole number k is also ``k.0`` and ``k.0`` is also ``k``; 0 is also ``-0`` and ``-0.0``;
+1. a whole number k is also ``k.0``, and ``k.0`` is also ``k``; 0 is also ``-0`` and ``-0.0``;
 2. ``True``, ``true``, ``TRUE`` are one another, and so are the three spellings of false;
 3. true is also ``1`` and ``1.0``, false ``0`` and ``0.0``; and 1 is also true, 0 also false.
 
-Among two levels that claim one spelling on the same line the first declared wins. What is declared to mean a missing
-value claims its spellings in the same way, after levels and aliases. Cells that come typed as
-numbers match by value: the level that reads as that number, exactly if it can, else to the nearest number
-of the cell's own precision.
+If two levels claim a text by the same rule, the one declared first wins. Codes that are declared to mean a missing
+value claim their spellings in the same way, after levels and aliases. Cells that come typed as numbers match by value:
+the level that reads as that number exactly, or else to the nearest number of the cell's own precision.
+
+Every backend codes by these tables, so all of them give the same codes. Cost: O(number of declared spellings).
 """
 
 from __future__ import annotations
@@ -21,87 +22,93 @@ from decimal import Decimal
 
 import numpy as np
 
-from dpcausal.data.columns import Categorical
-from dpcausal.data.entries import FALSE, NUMBER, TRUE
+from dpcausal.data.columns import FALSE_SPELLINGS, NUMBER_PATTERN, TRUE_SPELLINGS, Categorical
 
-_WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.0)?", re.ASCII)
-_ZERO = ("0", "0.0", "-0", "-0.0")
-_ONE = ("1", "1.0")
+_WHOLE_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.0)?", re.ASCII)
+_ZERO_SPELLINGS = ("0", "0.0", "-0", "-0.0")
+_ONE_SPELLINGS = ("1", "1.0")
 
 
-def _printed(text: str) -> tuple[str, ...]:
+def _as_printed(text: str) -> tuple[str, ...]:
     return (text,)
 
 
-def _whole(text: str) -> tuple[str, ...]:
-    found = _WHOLE.fullmatch(text)
+def _as_whole_number(text: str) -> tuple[str, ...]:
+    found = _WHOLE_NUMBER.fullmatch(text)
     if not found:
         return ()
-    return _ZERO if text in _ZERO else (found[1], f"{found[1]}.0")
+    return _ZERO_SPELLINGS if text in _ZERO_SPELLINGS else (found[1], f"{found[1]}.0")
 
 
-def _truth(text: str) -> tuple[str, ...]:
-    return TRUE if text in TRUE else FALSE if text in FALSE else ()
+def _as_truth_value(text: str) -> tuple[str, ...]:
+    return TRUE_SPELLINGS if text in TRUE_SPELLINGS else FALSE_SPELLINGS if text in FALSE_SPELLINGS else ()
 
 
-def _crossed(text: str) -> tuple[str, ...]:
-    if text in TRUE or text in FALSE:
-        return _ONE if text in TRUE else _ZERO
-    return TRUE if text in _ONE else FALSE if text in _ZERO else ()
+def _as_zero_or_one(text: str) -> tuple[str, ...]:
+    if text in TRUE_SPELLINGS or text in FALSE_SPELLINGS:
+        return _ONE_SPELLINGS if text in TRUE_SPELLINGS else _ZERO_SPELLINGS
+    return TRUE_SPELLINGS if text in _ONE_SPELLINGS else FALSE_SPELLINGS if text in _ZERO_SPELLINGS else ()
 
 
-LINES: tuple[Callable[[str], tuple[str, ...]], ...] = (_printed, _whole, _truth, _crossed)
+_RULES: tuple[Callable[[str], tuple[str, ...]], ...] = (
+    _as_printed,
+    _as_whole_number,
+    _as_truth_value,
+    _as_zero_or_one,
+)
 
 
-def texts(column: Categorical, missing: int | None = None) -> dict[str, int]:
-    """Every text that means a level, with the level's code; what means a missing value has the code ``missing``,
-    that of ``other`` unless stated.
+def text_codes(column: Categorical, missing: int | None = None) -> dict[str, int]:
+    """Return every text that means a level, with the code of that level.
 
-    >>> texts(Categorical([0, 1]))["true"], texts(Categorical(["no", "1.0"]))["1"]
+    Parameters
+    ----------
+    column
+        The declaration.
+    missing
+        The code of texts that mean a missing value; that of ``other`` unless given.
+
+    >>> text_codes(Categorical([0, 1]))["true"], text_codes(Categorical(["no", "1.0"]))["1"]
     (1, 1)
-    >>> texts(Categorical(["no", "yes"], aliases={"1": "yes"}))["1.0"]
+    >>> text_codes(Categorical(["no", "yes"], aliases={"1": "yes"}))["1.0"]
     1
     """
-    gone = column.other_code if missing is None else missing
+    missing_code = column.other_code if missing is None else missing
     code_of = {printed: code for code, printed in enumerate(column.printed)}
     declared = [
         *code_of.items(),
         *((text, code_of[str(level)]) for text, level in column.aliases.items()),
-        *((str(text), gone) for text in column.missing),
+        *((str(text), missing_code) for text in column.missing),
     ]
-    claimed: dict[str, int] = {}
-    for line in LINES:
+    codes: dict[str, int] = {}
+    for rule in _RULES:
         for printed, code in declared:
-            for text in line(printed):
-                claimed.setdefault(text, code)
-    return claimed
+            for text in rule(printed):
+                codes.setdefault(text, code)
+    return codes
 
 
-def numbers(column: Categorical, missing: int | None = None) -> dict[Decimal, int]:
-    """Every number that means a level or, with the code ``missing``, a missing value."""
-    claimed: dict[Decimal, int] = {}
-    for text, code in texts(column, missing).items():  # in the order of the lines above
-        if NUMBER.fullmatch(text):
-            claimed.setdefault(Decimal(text), code)
-    return claimed
+def number_codes(column: Categorical, missing: int | None = None) -> dict[Decimal, int]:
+    """Return every number that means a level or, with the code ``missing``, a missing value."""
+    codes: dict[Decimal, int] = {}
+    for text, code in text_codes(column, missing).items():  # in the order of the rules
+        if NUMBER_PATTERN.fullmatch(text):
+            codes.setdefault(Decimal(text), code)
+    return codes
 
 
-def floats(claimed: dict[Decimal, int], kind: type[np.floating]) -> Iterator[tuple[float, int]]:
-    """The numbers of ``claimed`` as ``kind`` of float, no number twice: exact ones first, then nearest ones.
+def float_codes(codes: dict[Decimal, int], precision: type[np.floating]) -> Iterator[tuple[float, int]]:
+    """Yield numbers and their codes as floats of ``precision``, none twice: exact ones first, then nearest ones.
 
-    A whole number that ``kind`` can't hold is left out, as is one that would round to zero or infinity.
+    A whole number that ``precision`` can't hold is left out, and so is one that would round to zero or infinity.
     """
-    seen: set[float] = set()
+    yielded: set[float] = set()
     with np.errstate(over="ignore", under="ignore"):
-        rounded = [(number, float(kind(float(number))), code) for number, code in claimed.items()]
+        rounded = [(number, float(precision(float(number))), code) for number, code in codes.items()]
     for exact in (True, False):
         for number, value, code in rounded:
             fits = np.isfinite(value) and (Decimal(value) == number) is exact
-            if (
-                not fits
-                or value in seen
-                or (not exact and (value == 0 or number == number.to_integral_value()))
-            ):
-                continue
-            seen.add(value)
-            yield value, code
+            inexact_whole = not exact and (value == 0 or number == number.to_integral_value())
+            if fits and value not in yielded and not inexact_whole:
+                yielded.add(value)
+                yield value, code

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcausal.data.coding import Coder
-from dpcausal.data.columns import Categorical, Column, Numeric
-from dpcausal.data.entries import same
+from dpcausal.data.columns import Categorical, Column, Numeric, canonical_value
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 
@@ -116,9 +115,9 @@ levels = st.one_of(
 def categoricals(draw: st.DrawFn) -> Categorical:
     """Levels, and some of the other texts as aliases or codes for a missing value where they may be."""
     chosen = draw(st.lists(levels, min_size=1, max_size=9, unique_by=str))
-    taken = {same(str(level)) for level in chosen}
-    spare = draw(st.lists(levels, max_size=6, unique_by=lambda level: same(str(level))))
-    free = [text for text in map(str, spare) if same(text) not in taken]
+    taken = {canonical_value(str(level)) for level in chosen}
+    spare = draw(st.lists(levels, max_size=6, unique_by=lambda level: canonical_value(str(level))))
+    free = [text for text in map(str, spare) if canonical_value(text) not in taken]
     cut = draw(st.integers(0, len(free)))
     aliases = {text: draw(st.sampled_from(chosen)) for text in free[:cut] if text}
     other = draw(st.sampled_from(chosen))

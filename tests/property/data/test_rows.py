@@ -92,8 +92,8 @@ def as_csv(table: list[tuple[str, ...]], path: Path, header: str = "a,b,c,extra"
 
 def small_blocks(patch: pytest.MonkeyPatch, size: int) -> None:
     """Read CSV files so many bytes at a time, the first of them too."""
-    patch.setattr(delimited, "BLOCK", size)
-    patch.setattr(delimited, "first_row", partial(delimited.first_row, size=size))
+    patch.setattr(delimited, "BLOCK_BYTES", size)
+    patch.setattr(delimited, "read_header_row", partial(delimited.read_header_row, size=size))
 
 
 def same_but(one: Dataset, two: Dataset, place: int) -> None:
@@ -120,9 +120,19 @@ def test_one_row_of_a_csv_changes_nothing_else(
 
 # every cell ends in its own row, whatever it holds: an open quote would run on
 PLAIN = [b"no", b"yes", b"0.3", b"", b'"no"', b'"a ""b"""', b'"x\ny"']
-ODD = [b'"no"x', b'1"', b" no ", b"\xff", b"\x00", delimited.MARK + b"no", delimited.MARK * 2]
+ODD = [
+    b'"no"x',
+    b'1"',
+    b" no ",
+    b"\xff",
+    b"\x00",
+    delimited.BYTE_ORDER_MARK + b"no",
+    delimited.BYTE_ORDER_MARK * 2,
+]
 raw_rows = st.one_of(
-    st.sampled_from([b"no,0,0", delimited.MARK + b"no,0,0", delimited.MARK * 2 + b"no,,1"]),
+    st.sampled_from(
+        [b"no,0,0", delimited.BYTE_ORDER_MARK + b"no,0,0", delimited.BYTE_ORDER_MARK * 2 + b"no,,1"]
+    ),
     st.lists(st.sampled_from(PLAIN), min_size=3, max_size=3).map(b",".join),
     st.lists(st.sampled_from([*PLAIN, *ODD]), min_size=1, max_size=5).map(b",".join),
 )
@@ -130,9 +140,9 @@ ends = st.sampled_from([b"\n", b"\r\n", b"\r"])
 
 
 def cells_of(lines: list[bytes], end: bytes) -> list[tuple[bytes, ...]]:
-    """All rows of a file of these lines, in blocks of ``delimited.BLOCK``."""
+    """All rows of a file of these lines, in blocks of ``delimited.BLOCK_BYTES``."""
     stream = io.BytesIO(b"a,b,c" + end + b"".join(line + end for line in lines))
-    _, rest = delimited.first_row(stream, 4)
+    _, rest = delimited.read_header_row(stream, 4)
     blocks = list(delimited.chunks(stream, rest, 3, range(3), ","))
     return [row for block in blocks for row in zip(*(column.to_pylist() for column in block), strict=True)]
 
@@ -146,11 +156,11 @@ def test_a_row_of_a_csv_is_read_as_if_it_were_the_only_one(
     place %= len(table)
     with pytest.MonkeyPatch.context() as patch:
         alone = {line: cells_of([line], end) for line in {*table, row}}  # none for a blank line
-        patch.setattr(delimited, "BLOCK", block)
+        patch.setattr(delimited, "BLOCK_BYTES", block)
         for lines in (table, [*table[:place], row, *table[place + 1 :]]):
             assert cells_of(lines, end) == [found for line in lines for found in alone[line]]
-    marked = {line: alone[line] for line in alone if line.startswith(delimited.MARK)}
-    assert all(found[0][0].startswith(delimited.MARK) for found in marked.values())
+    marked = {line: alone[line] for line in alone if line.startswith(delimited.BYTE_ORDER_MARK)}
+    assert all(found[0][0].startswith(delimited.BYTE_ORDER_MARK) for found in marked.values())
 
 
 objects = st.one_of(

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcausal.core.errors import SchemaError
-from dpcausal.data.columns import Categorical, Column, Numeric
-from dpcausal.data.entries import same
+from dpcausal.data.columns import Categorical, Column, Numeric, canonical_value
 from dpcausal.data.schema import Schema
 
 characters = st.characters(exclude_categories=["Cs"])
@@ -18,9 +17,9 @@ levels = st.text(characters, max_size=8) | st.integers(-(2**63), 2**64 - 1) | st
 def columns(draw: st.DrawFn) -> Column:
     if draw(st.booleans()):
         chosen = draw(st.lists(levels, min_size=1, max_size=6, unique_by=str))
-        taken = {same(str(level)) for level in chosen}
-        spare = draw(st.lists(levels, max_size=4, unique_by=lambda level: same(str(level))))
-        free = [level for level in spare if same(str(level)) not in taken]
+        taken = {canonical_value(str(level)) for level in chosen}
+        spare = draw(st.lists(levels, max_size=4, unique_by=lambda level: canonical_value(str(level))))
+        free = [level for level in spare if canonical_value(str(level)) not in taken]
         cut = draw(st.integers(0, len(free)))
         aliases = {str(level): draw(st.sampled_from(chosen)) for level in free[:cut] if str(level)}
         other = draw(st.sampled_from(chosen))

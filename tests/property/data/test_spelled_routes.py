@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.check import check
-from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.columns import Categorical, Numeric, canonical_value
 from dpcausal.data.draft import draft
-from dpcausal.data.entries import same
 from dpcausal.data.read import DraftSchema, read
 from dpcausal.data.schema import Schema
+from dpcausal.present.schema import draft_toml
 
 WORDS = [
     "yes", "Yes", "YES", "Y", "y", "no", "No", "N", "1", "1.0", "0", "-0", "-9", "-9.0", "999", "999.0", "99", "NA",
@@ -36,7 +36,7 @@ NUMBERS = st.one_of(CELLS, st.sampled_from([-9, 0, 5, 17, 99, 100, 999, 2.5, 99.
 
 @st.composite
 def spelled(draw: st.DrawFn) -> Categorical:
-    words = draw(st.lists(st.sampled_from(WORDS), min_size=3, max_size=14, unique_by=same))
+    words = draw(st.lists(st.sampled_from(WORDS), min_size=3, max_size=14, unique_by=canonical_value))
     first, second = sorted((draw(st.integers(1, len(words) - 1)), draw(st.integers(1, len(words)))))
     levels = words[:first]
     aliases = {word: draw(st.sampled_from(levels)) for word in words[first:second]}
@@ -98,7 +98,7 @@ def means(column: Categorical, text: str) -> bool:
     )
 )
 def test_a_draft_loads_and_declares_every_text(cells: list[str]) -> None:
-    text = draft({"x": cells, "y": ["a"] * len(cells)})
+    text = draft_toml(draft({"x": cells, "y": ["a"] * len(cells)}))
     schema = Schema.from_toml_string(text)
     if "x" not in schema:
         return

@@ -18,7 +18,7 @@ import dpcausal as dc
 from dpcausal.core.errors import SchemaError
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.counts.stream import stream
-from dpcausal.data.read import batches
+from dpcausal.data.read import coded_chunks, open_checked
 
 SCHEMA = dc.Schema.from_toml_string("""
 [columns.smoke]
@@ -108,8 +108,8 @@ def test_every_route_reads_the_same(route: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("route", ROUTES)
 def test_streams_and_counts_agree(route: str, tmp_path: Path) -> None:
     source = ROUTES[route](tmp_path)
-    parts = list(batches(source, SCHEMA, rows=4))
-    assert np.concatenate([part["smoke"] for part in parts]).tolist() == CODES
+    parts = list(coded_chunks(open_checked(source, SCHEMA), SCHEMA, list(SCHEMA), rows=4))
+    assert np.concatenate([part["smoke"].codes for part in parts]).tolist() == CODES
     source = ROUTES[route](tmp_path)  # a stream is read once
     assert stream(source, SCHEMA).table(["smoke"]).tolist() == [3, 6, 6]
 

@@ -12,6 +12,7 @@ import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.data.check import check
 from dpcausal.data.read import ColumnsIgnored, read
+from dpcausal.present.schema import check_json
 
 SCHEMA = dc.Schema(
     smoke=dc.Categorical(["no", "yes", "never asked"], other="no"),
@@ -90,8 +91,8 @@ def test_a_clean_file_is_fine() -> None:
         {"a": ["x", "y"], "b": [1.0, 9.0]}, dc.Schema(a=dc.Categorical(["x", "y"]), b=dc.Numeric(0, 10, [5]))
     )
     assert all(column.fine for column in found.columns)
-    assert found.to_dict()["private"] is False
-    assert "do not publish" in found.to_dict()["warning"]
+    assert check_json(found)["private"] is False
+    assert "do not publish" in check_json(found)["warning"]
 
 
 def test_a_bin_or_level_that_only_mapped_cells_reach_is_not_empty() -> None:
@@ -162,7 +163,7 @@ def test_rows_with_more_or_fewer_cells_than_the_header_are_counted(quote: str, t
 
 
 def test_ragged_rows_of_every_block_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcausal.data.csv.BLOCK", 64)
+    monkeypatch.setattr("dpcausal.data.csv.BLOCK_BYTES", 64)
     file = tmp_path / "rows.csv"
     file.write_text("smoke,age\n" + "yes,17\n" * 30 + "yes,17,1\nno\n" * 30)
     found = check(file, SCHEMA)

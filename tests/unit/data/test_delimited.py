@@ -10,7 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.data import csv as delimited
 
-MARK = delimited.MARK
+MARK = delimited.BYTE_ORDER_MARK
 
 
 def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]:
@@ -47,7 +47,7 @@ def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]
 def test_every_row_is_kept(
     monkeypatch: pytest.MonkeyPatch, block: int, body: bytes, expected: list[list[bytes]]
 ) -> None:
-    monkeypatch.setattr(delimited, "BLOCK", block)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
     assert rows(body) == expected
 
 
@@ -59,7 +59,7 @@ def test_blocks_that_arrow_can_t_count_are_read_all_the_same(
     path.write_bytes(b'a,b\nyes,1\n"no",0.5\nyes\n1,2,3\n')
     schema = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Numeric(0, 1, bins=[0.75]))
     usual = dc.read(path, schema)
-    monkeypatch.setattr(delimited, "SHORT", 1)
+    monkeypatch.setattr(delimited, "MAX_ARROW_BYTES", 1)
     (found,) = delimited.chunks(io.BytesIO(b"1,2\n3,4\n"), b"", 2, [0, 1], ",")
     assert [column.type for column in found] == [pa.large_binary()] * 2
     assert [column.to_pylist() for column in found] == [[b"1", b"3"], [b"2", b"4"]]
@@ -83,18 +83,18 @@ def test_python_s_own_writer_is_read_back() -> None:
 
 
 def test_the_delimiter_is_found_in_the_header_alone() -> None:
-    assert delimited.header(b'a;"b, c";d\n', ["a", "d"]) == (["a", "b, c", "d"], ";")
-    assert delimited.header(b"a\tb", ["a", "b"]) == (["a", "b"], "\t")
-    assert delimited.header(b"a, b ,c\r\n", ["b"]) == (["a", "b", "c"], ",")
-    assert delimited.header(b"a, b", [" b"]) == (["a", " b"], ",")
-    assert delimited.header(b"a|b;c", []) == (["a|b", "c"], ";")
+    assert delimited.parse_header(b'a;"b, c";d\n', ["a", "d"]) == (["a", "b, c", "d"], ";")
+    assert delimited.parse_header(b"a\tb", ["a", "b"]) == (["a", "b"], "\t")
+    assert delimited.parse_header(b"a, b ,c\r\n", ["b"]) == (["a", "b", "c"], ",")
+    assert delimited.parse_header(b"a, b", [" b"]) == (["a", " b"], ",")
+    assert delimited.parse_header(b"a|b;c", []) == (["a|b", "c"], ";")
 
 
 def test_the_header_is_split_from_what_follows() -> None:
     for size in (1, 2, 7, 100):
         body = b'\xef\xbb\xbf\r\n"a\nb",c\r\n1,2\r\n'
         stream = io.BytesIO(body)
-        top, rest = delimited.first_row(stream, size)
+        top, rest = delimited.read_header_row(stream, size)
         assert top == b'"a\nb",c\r\n'
         assert rest + stream.read() == b"1,2\r\n"
 
@@ -107,6 +107,6 @@ def test_one_byte_order_mark_is_skipped_and_only_at_the_very_start() -> None:
             (b"\n" + MARK + b"a,b\n1,2\n", MARK + b"a,b\n"),
         ):
             stream = io.BytesIO(body)
-            top, rest = delimited.first_row(stream, size)
+            top, rest = delimited.read_header_row(stream, size)
             assert top == expected
             assert rest + stream.read() == b"1,2\n"

@@ -6,7 +6,9 @@ import pickle
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +19,18 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import SchemaError
 from dpcausal.core.statement import Limit, LimitKind
+from dpcausal.data import draft as drafting
+from dpcausal.data import profile
 from dpcausal.data.check import check
-from dpcausal.data.draft import draft
-from dpcausal.data.profile import Sample
+from dpcausal.data.profile import NumberSample
 from dpcausal.data.read import DraftSchema
+from dpcausal.present.schema import draft_toml
 
 NUMBERS = [str(i) for i in range(100)]
+
+
+def draft(source: Any, *, progress: bool = False) -> str:
+    return draft_toml(drafting.draft(source, progress=progress))
 
 
 def drafted(cells: list[str]) -> tuple[str, dc.Schema]:
@@ -221,9 +229,9 @@ def test_cut_points_lie_where_nearly_all_numbers_are() -> None:
 
 
 def test_the_sample_is_every_kth_number_whatever_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcausal.data.profile.SAMPLED", 10)
+    monkeypatch.setattr(profile, "LIMITS", replace(profile.LIMITS, max_sampled_numbers=10))
     for size in (1, 3, 7, 100):
-        sample = Sample()
+        sample = NumberSample()
         for start in range(0, 100, size):
             sample.add(np.arange(start, min(start + size, 100), dtype=np.float64))
         assert 5 <= len(sample.kept) <= 10

@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcausal.core.errors import InputError, SchemaError
+from dpcausal.counts.stream import stream
 from dpcausal.data import csv, sources
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.read import ColumnsIgnored, batches, read, row_count
+from dpcausal.data.read import ColumnsIgnored, coded_chunks, open_checked, read
 from dpcausal.data.schema import Schema
 
 SCHEMA = Schema(smoke=Categorical(["no", "yes"]), age=Numeric(0, 110, [18, 65]))
@@ -106,18 +107,19 @@ def test_every_source_gives_the_same_codes(kind: str, tmp_path: Path) -> None:
 def test_batches_hold_the_same_rows_in_order(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv, "BLOCK", 8)
-    parts = list(batches(SOURCES[kind](tmp_path), SCHEMA, rows=2))
-    assert all(set(part) == {"smoke", "age"} and len(part["age"]) <= 2 for part in parts)
-    assert {name: np.concatenate([part[name] for part in parts]).tolist() for name in SCHEMA} == CODES
-    (only,) = batches(SOURCES[kind](tmp_path), SCHEMA, ["age"], rows=1000) if kind == "parquet" else [None]
-    assert only is None or list(only) == ["age"]
+    monkeypatch.setattr(csv, "BLOCK_BYTES", 8)
+    parts = list(coded_chunks(open_checked(SOURCES[kind](tmp_path), SCHEMA), SCHEMA, list(SCHEMA), rows=2))
+    assert all(set(part) == {"smoke", "age"} and len(part["age"].codes) <= 2 for part in parts)
+    assert {name: np.concatenate([part[name].codes for part in parts]).tolist() for name in SCHEMA} == CODES
+    if kind == "parquet":
+        (only,) = coded_chunks(open_checked(SOURCES[kind](tmp_path), SCHEMA), SCHEMA, ["age"], rows=1000)
+        assert list(only) == ["age"]
 
 
 def test_the_number_of_rows_is_known_beforehand_where_it_is_written_down(tmp_path: Path) -> None:
-    assert row_count(SOURCES["parquet"](tmp_path), SCHEMA) == 4
-    assert row_count(SOURCES["lists"](tmp_path), SCHEMA) == 4
-    assert row_count(SOURCES["csv"](tmp_path), SCHEMA) is None
+    assert open_checked(SOURCES["parquet"](tmp_path), SCHEMA).rows == 4
+    assert open_checked(SOURCES["lists"](tmp_path), SCHEMA).rows == 4
+    assert open_checked(SOURCES["csv"](tmp_path), SCHEMA).rows is None
 
 
 def csv_file(folder: Path, body: bytes, name: str = "p.csv") -> Path:
@@ -264,7 +266,7 @@ def test_no_rows_is_said_for_every_kind_of_source(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="has no rows"):
             read(source, SCHEMA)
         with pytest.raises(InputError, match="has no rows"):
-            list(batches(source, SCHEMA))
+            stream(source, SCHEMA)
 
 
 def test_a_schema_that_is_no_schema_is_refused() -> None:
@@ -288,9 +290,9 @@ def test_a_parquet_file_is_read_without_holding_it(tmp_path: Path) -> None:
     before = pa.total_allocated_bytes()
     peak = 0
     total = 0
-    for batch in batches(tmp_path / "t.parquet", schema, rows=20_000):
+    for chunk in coded_chunks(open_checked(tmp_path / "t.parquet", schema), schema, ["x"], rows=20_000):
         peak = max(peak, pa.total_allocated_bytes() - before)
-        total += len(batch["x"])
+        total += len(chunk["x"].codes)
     assert total == rows
     assert peak < 8 * rows / 2  # the column itself is 8 * rows bytes
 
@@ -344,4 +346,4 @@ def test_pandas_columns_named_by_numbers_are_found_as_they_print() -> None:
 
 
 def test_batch_size_of_a_file_is_public() -> None:
-    assert sources.ROWS == 1 << 17  # a fixed number: chunk sizes never follow the data
+    assert sources.BATCH_ROWS == 1 << 17  # a fixed number: chunk sizes never follow the data

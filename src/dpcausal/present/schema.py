@@ -1,0 +1,282 @@
+"""Words of ``dpcausal schema``: the file of a draft, and the table and lines of a check.
+
+Both come from rows without noise, and both say so first. The functions take the facts of ``dpcausal.data.draft`` and
+``dpcausal.data.check`` and add nothing to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
+from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.csv import RaggedRows
+from dpcausal.data.draft import Draft, DraftedColumn, DraftNote, DraftNoteKind, LeftOut, LeftOutKind
+from dpcausal.data.profile import reads_as_missing
+from dpcausal.data.schema import column_toml, toml_header
+
+MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table
+
+NOT_PRIVATE = "not private: do not publish this output; it was computed from the rows without noise"
+DRAFT_NOT_PRIVATE = (
+    "levels and bounds were read from rows; a person must check every line against public knowledge"
+)
+_DRAFT_HEADER = """\
+# DRAFT, read from the data itself: NOT PRIVATE. Levels, spellings, codes, bounds and cut points below come from rows.
+# Before you use this file with a private release, or show it to anyone, check every line against public
+# knowledge (a codebook, a form, common sense) and change what only the data could have told you.
+# Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
+# on your own machine, by `dpcausal schema DATA --check THIS_FILE`. Missing values go to `other` too: empty cells,
+# NA, N/A, NaN, null and None without being listed, other texts and codes where `missing` lists them.
+draft = true  # delete this line and those above when every line is checked; until then every use warns
+"""
+
+
+def repeated_words(column: str, rows: int) -> str:
+    """Return the remark on an identifier that repeats.
+
+    >>> repeated_words("patient_id", 3000)
+    'patient_id repeats in 3,000 rows: the promise is for one row, so make one row per person first'
+    """
+    count = "1 row" if rows == 1 else f"{rows:,} rows"
+    return f"{column} repeats in {count}: the promise is for one row, so make one row per person first"
+
+
+def ordered_missing_words(found: OrderedMissingLevel) -> str:
+    """Return the remark on a level that reads as missing in an ordered column.
+
+    >>> ordered_missing_words(OrderedMissingLevel("smoking", "unknown", "current", None))
+    'smoking is ordered and has the level "unknown": rank tests take it as the highest'
+    """
+    if found.below is None:
+        where = "the lowest"
+    elif found.above is None:
+        where = "the highest"
+    else:
+        where = f"between {found.below!r} and {found.above!r}"
+    return f'{found.column} is ordered and has the level "{found.level}": rank tests take it as {where}'
+
+
+def _listed_texts(texts: Sequence[tuple[str, int]], cells: int) -> str:
+    """Return the most frequent of ``cells`` texts in one line: ``'n/a' (9), '<5' (3) and others``."""
+    listed = ", ".join(f"{text!r} ({count:,})" for text, count in texts)
+    return f"{listed} and others" if sum(count for _, count in texts) < cells else listed
+
+
+# ---- drafts
+
+
+def draft_toml(draft: Draft) -> str:
+    """Return the schema file of a draft: a warning on top, one table a column, notes as comments."""
+    remarks = []
+    for note in draft.notes:
+        lines = note_words(note)
+        one_line = note.is_a(DraftNoteKind.REPEATED_IDENTIFIER)  # a name may hold a line break
+        remarks += [" ".join(lines.split())] if one_line else lines.splitlines()
+    top = _DRAFT_HEADER + "".join(f"# {line}\n" for line in remarks)
+    return "\n".join([top, *map(_drafted_table, draft.columns)])
+
+
+def _drafted_table(drafted: DraftedColumn) -> str:
+    column = drafted.column
+    if column is None:
+        assert drafted.left_out is not None
+        return f"# {toml_header(drafted.name)}  left out: {left_out_words(drafted.left_out)}\n"
+    comments = [note_words(note) for note in drafted.notes]
+    if isinstance(column, Categorical):
+        return column_toml(drafted.name, column, comments=comments) + _order_hint(column)
+    return column_toml(drafted.name, column, comments=comments, remarks=_other_remark(column))
+
+
+def _order_hint(column: Categorical) -> str:
+    """Return how to declare an order, where there are enough levels for one."""
+    levels = [text for text in column.printed if not reads_as_missing(text)]
+    if len(levels) < 3:
+        return ""
+    unless = "" if len(levels) == column.size else ", and only once no level is for missing values"
+    return f"# ordered = true  # if the order of the levels means something{unless}\n"
+
+
+def _other_remark(column: Numeric) -> dict[str, str]:
+    if column.other == column.lower:
+        return {}
+    remark = f"a guess from rows: choose what a missing value becomes; the lower bound ({column.lower:g}) unless stated"
+    return {"other": remark}
+
+
+def note_words(note: DraftNote) -> str:
+    """Return one note of a draft in words; that on ragged rows takes two lines."""
+    fact = note.values
+    match note.kind:
+        case DraftNoteKind.MISSING_CELLS:
+            return f"{fact['cells']:,} of {fact['rows']:,} cells are missing and {_becomes(fact['becomes'])}"
+        case DraftNoteKind.MISSING_CODE_LEVEL:
+            level = fact["becomes"]
+            listed = f"`missing` takes it for missing, so it becomes {level!r}"
+            taken = listed if fact["code"] != level else "taken for missing"
+            return (
+                f"{fact['code']!r} stands in {fact['cells']:,} cells: {taken}; a guess from rows: if it is a level, "
+                "move it to `levels`"
+            )
+        case DraftNoteKind.MISSING_CODE_NUMBER:
+            return (
+                f"{fact['code']} stands in {fact['cells']:,} cells: the bounds are drawn without it, and `missing` "
+                "takes it for missing; a guess from rows: if it is a number, take it out"
+            )
+        case DraftNoteKind.MISSING_HAS_LEVEL:
+            return (
+                f"{fact['level']!r} is a level of its own, in `levels` and as `other`; to let them join another "
+                "level, take it out and name that one in `other`"
+            )
+        case DraftNoteKind.ALIASES:
+            spellings = ", ".join(map(repr, fact["spellings"]))
+            return f"`aliases` reads {spellings} as {fact['level']!r}, a guess from rows: check that they mean the same"
+        case DraftNoteKind.NUMBER_ALIASES:
+            spellings = ", ".join(map(repr, fact["spellings"]))
+            return f"`aliases` reads {spellings} as numbers; if not, make them levels, as text"
+        case DraftNoteKind.ABBREVIATION:
+            return (
+                f"{fact['letter']!r} may be short for {fact['level']!r}: if so, take it out of `levels` and put it "
+                "in `aliases`"
+            )
+        case DraftNoteKind.NOT_NUMBERS:
+            becomes, texts = _becomes(fact["becomes"]), _listed_texts(fact["texts"], fact["cells"])
+            return f"{fact['cells']:,} of {fact['rows']:,} cells are no numbers and {becomes}: {texts}"
+        case DraftNoteKind.WITH_SEPARATORS:
+            return (
+                f"{fact['cells']:,} of them are numbers with separators: write 1234, not 1,234, in the data"
+            )
+        case DraftNoteKind.REPEATED_IDENTIFIER:
+            return repeated_words(fact["column"], fact["rows"])
+        case DraftNoteKind.HEADER_LIKE_VALUES:
+            return (
+                "Is the first line a header? Its names look like values: put a line with names above the rows"
+            )
+        case DraftNoteKind.RAGGED_ROWS:
+            return (
+                f"Rows with more fields than the header: {fact['more']:,} (what lies beyond is not read), with fewer: "
+                f"{fact['fewer']:,}\n(the last ones are missing). Is there a text with the delimiter in it and no "
+                "quotes?"
+            )
+    raise TypeError(f"no words for {note!r}")
+
+
+def _becomes(other: str | float) -> str:
+    return f"become {other!r}" if isinstance(other, str) else f"become {other:g}, as `other` says"
+
+
+def left_out_words(why: LeftOut) -> str:
+    """Return why a column is not in a draft."""
+    match why.kind:
+        case LeftOutKind.NO_NAME:
+            return "it has no name"
+        case LeftOutKind.REPEATED_NAME:
+            return "more than one column has this name"
+        case LeftOutKind.TYPE:
+            return f"type {why['type']}"
+        case LeftOutKind.NO_VALUES:
+            return "no values"
+        case LeftOutKind.UNREADABLE_NUMBERS:
+            texts = _listed_texts(why["texts"], why["cells"])
+            return f"numbers that can't be read as such ({texts}): write 3.5, not 3,5 or <3.5"
+        case LeftOutKind.TOO_MANY_TEXTS:
+            return f"more than {why['limit']} different texts: an identifier, a date or free text?"
+        case LeftOutKind.NOT_UTF8:
+            return "its values are not UTF-8 text"
+    raise TypeError(f"no words for {why!r}")
+
+
+# ---- checks
+
+
+def check_json(found: SchemaCheck) -> dict[str, Any]:
+    """Return a check as plain data for JSON; the first fields say that it is not private."""
+    return {"private": False, "warning": NOT_PRIVATE, **found.to_dict()}
+
+
+def check_table(found: SchemaCheck) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the rows of the table of a check, one row a column."""
+    heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
+    return heads, [_table_row(column) for column in found.columns]
+
+
+def _table_row(column: ColumnCheck) -> list[str]:
+    categorical = column.type == "categorical"
+    more = len(column.empty) - MAX_EMPTY_LISTED
+    return [
+        column.name,
+        share(column.missing, column.rows),
+        share(column.not_a_level, column.rows) if categorical else "",
+        "" if categorical else share(column.not_a_number, column.rows),
+        "" if categorical else share(column.below + column.above, column.rows),
+        ", ".join(column.empty[:MAX_EMPTY_LISTED]) + (f" and {more} more" if more > 0 else ""),
+    ]
+
+
+def share(count: int, rows: int) -> str:
+    """Return a part of the rows in per cent, never rounded to nothing.
+
+    >>> share(0, 10), share(1, 8), share(1, 100_000)
+    ('0', '12.5%', '<0.1%')
+    """
+    percent = 100.0 * count / rows if rows else 0.0
+    return "0" if count == 0 else "<0.1%" if percent < 0.1 else f"{percent:.1f}%"
+
+
+def check_lines(found: SchemaCheck) -> list[str]:
+    """Return one line for each thing that a person should know, columns in their order."""
+    lines = [f'Declared, but not in {found.label}: "{name}"' for name in found.not_in_data]
+    if found.not_in_schema:
+        names = ", ".join(f'"{name}"' for name in found.not_in_schema)
+        lines.append(f"In {found.label}, but not declared, so never read: {names}")
+    lines += _ragged_lines(found.ragged)
+    lines += [repeated_words(name, rows) for name, rows in found.repeats]
+    lines += map(ordered_missing_words, found.ordered_missing)
+    for column in found.columns:
+        lines += (f"{column.name}: {line}" for line in _column_lines(column))
+    if any(column.not_a_level for column in found.columns):
+        lines.append('Another spelling of a level can be declared as one of its `aliases`: { Yes = "yes" }.')
+    if found.draft:
+        lines.append(
+            "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
+        )
+    whole = not (found.ragged.fewer or found.ragged.more or found.repeats or found.not_in_schema)
+    if found.usable and whole and all(column.fine for column in found.columns):
+        lines.append(f"Every cell of {found.rows:,} rows is used as it stands.")
+    elif found.usable:
+        lines.append(f"{found.rows:,} rows can be read by this schema.")
+    return lines
+
+
+def _column_lines(column: ColumnCheck) -> Iterator[str]:
+    if column.fault:
+        yield column.fault
+    if column.missing:
+        coded = (
+            f" ({column.coded_missing:,} of them hold a code in `missing`)" if column.coded_missing else ""
+        )
+        yield f"{column.missing:,} missing cells become {column.other}{coded}"
+    if unreadable := column.not_a_level + column.not_a_number:
+        what = "no number" if column.not_a_number else "no declared level"
+        yield f"{what}, so they become {column.other}: {_listed_texts(column.texts, unreadable)}"
+    if column.below or column.above:
+        yield (
+            f"{column.below:,} cells are below the lower bound and {column.above:,} above the upper one; they are "
+            "moved to the bound"
+        )
+    for code, cells in column.codes:
+        yield f"{code} stands in {cells:,} of these; if it means missing: `missing = [{code}]`"
+
+
+def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
+    def rows(count: int, than: str) -> str:
+        return f"{count:,} {'row has' if count == 1 else 'rows have'} {than} fields than the header"
+
+    if ragged.more:
+        yield (
+            f"{rows(ragged.more, 'more')}: what lies beyond is not read; where a text holds the delimiter without "
+            "quotes, every field after it is one column off"
+        )
+    if ragged.fewer:
+        yield f"{rows(ragged.fewer, 'fewer')}: the last ones are missing"
