@@ -25,10 +25,9 @@ import pyarrow as pa
 
 import dpcausal as dc
 from dpcausal.counts import planes
-from dpcausal.counts import rows as costs
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Jobs
-from dpcausal.counts.rows import Rows, processors
+from dpcausal.counts.rows import COSTS, Rows, processors
 
 Request = tuple[str, ...]
 
@@ -187,7 +186,7 @@ def single_tables(n: int) -> None:
 
 
 def calibrate() -> None:
-    """The constants of dpcausal/counts/costs.py on this machine."""
+    """Print the constants of ``dpcausal.counts.rows.KernelCosts`` as measured on this machine."""
     n = 1 << 20
     data = random_data(n, (3,) * 12, seed=6)
     sizes = np.full(12, 3, np.int64)
@@ -201,16 +200,14 @@ def calibrate() -> None:
 
     two, six = per_row(rows, 2), per_row(rows, 6)
     stage = (six - two) / 4
-    print(
-        f"STAGE_NS = {stage:.3f} (now {costs.STAGE_NS})\nCOUNT_NS = {two - 2 * stage:.3f} (now {costs.COUNT_NS})"
-    )
-    print(f"WEIGHTED_NS = {per_row(weighted, 6) - 6 * stage:.3f} (now {costs.WEIGHTED_NS})")
+    print(f"stage = {stage:.3f} (now {COSTS.stage})\ncount = {two - 2 * stage:.3f} (now {COSTS.count})")
+    print(f"count_weighted = {per_row(weighted, 6) - 6 * stage:.3f} (now {COSTS.count_weighted})")
     jobs = Jobs.of([range(4)], sizes)
     packed = planes.Planes(rows)
     packing = best(lambda: planes.Planes(rows)._pack([0, 1, 2, 3], 1)) / n / 8 * 1e9
     packed.count(jobs, 1)
-    print(f"PLANE_NS = {best(lambda: packed.count(jobs, 1)) / n / 81 * 1e9:.4f} (now {costs.PLANE_NS})")
-    print(f"PACK_NS = {packing:.3f} (now {costs.PACK_NS})")
+    print(f"plane = {best(lambda: packed.count(jobs, 1)) / n / 81 * 1e9:.4f} (now {COSTS.plane})")
+    print(f"pack = {packing:.3f} (now {COSTS.pack})")
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpcausal.counts import memory as memory_backend
 from dpcausal.counts import sql
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Counts
+from dpcausal.counts.rows import COSTS
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.counts.stream import stream
 from dpcausal.data.columns import Categorical
@@ -174,12 +176,15 @@ def test_repr_shows_no_count_but_n(make: Make, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting", [{"COVER_ROWS": 10}, {"SORT_NS": 0.0}, {"SORT_NS": 0.0, "KEEP_DISTINCT": 0.0}]
+    ("tuning", "costs"),
+    [({"min_cover_rows": 10}, {}), ({}, {"sort": 0.0}), ({"max_distinct_share": 0.0}, {"sort": 0.0})],
 )
-def test_every_way_through_memory_agrees(monkeypatch: pytest.MonkeyPatch, setting: dict[str, float]) -> None:
+def test_every_way_through_memory_agrees(
+    monkeypatch: pytest.MonkeyPatch, tuning: dict[str, float], costs: dict[str, float]
+) -> None:
     """Cover, sort and the refusal of a useless sort, forced; planes and the staged kernel follow from the sizes."""
-    for name, value in setting.items():
-        monkeypatch.setattr(memory_backend, name, value)
+    monkeypatch.setattr(memory_backend, "TUNING", replace(memory_backend.TUNING, **tuning))  # type: ignore[arg-type]
+    monkeypatch.setattr(memory_backend, "COSTS", replace(COSTS, **costs))
     data = dataset([2, 3, 4, 2, 2, 5, 3, 2, 2, 2, 3, 4, 2, 2, 2, 2], 20_001, seed=8)
     counts = MemoryCounts(data, threads=2)
     rng = np.random.default_rng(8)

@@ -1,1 +1,1 @@
-"""Contingency tables, fast: one protocol, thin backends (memory, DuckDB), kernels chosen by measurement."""
+"""Contingency tables: one protocol, backends in memory and in DuckDB, kernels chosen by measured cost."""

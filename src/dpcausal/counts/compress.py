@@ -1,7 +1,10 @@
-"""Compress rows to distinct rows with counts: a dense cube where the domain is small, sorted keys otherwise.
+"""Compress rows to distinct rows with counts: a dense cube where the joint domain is small, sorted keys otherwise.
 
-The result stands for the same multiset of rows, so every table is unchanged. How many distinct rows there are
-depends on the data and never leaves the counts room: it decides only how long counting takes.
+**Guarantee.** The outcome is the same multiset of rows, so every table is unchanged. The number of distinct rows
+depends on the data and never leaves this room: it decides only how long counting takes. Which way is taken follows from
+public sizes and the number of rows.
+
+**Cost.** One increment a row for the cube, O(n log n) for sorted keys.
 """
 
 from __future__ import annotations
@@ -20,37 +23,39 @@ from dpcausal.counts.rows import Rows, run_parallel, split
 from dpcausal.data.coding import code_type
 from dpcausal.data.dataset import Codes
 
-CUBE_CELLS = 1 << 20  # above this the cube leaves the caches and sorting keys is as fast
+MAX_CUBE_CELLS = 1 << 20  # a larger cube leaves the caches, and sorting keys is as fast
+MIN_PARALLEL_ROWS = 1 << 16  # fewer rows are packed by one thread
+CUBE_NS = 1.5  # nanoseconds per row of counting into a cube
 
 Keys = NDArray[np.uint64]
-Run = tuple[Keys, NDArray[np.int64]]
+Run = tuple[Keys, NDArray[np.int64]]  # distinct keys in increasing order, and their counts
 
 
 def cube_pays(sizes: Ints, rows: int) -> bool:
-    """Whether counting the whole joint domain at once is cheap for that many rows (public sizes, public n)."""
-    return len(sizes) > 0 and math.prod(sizes.tolist()) <= min(CUBE_CELLS, max(4 * rows, 1024))
+    """Return whether counting the whole joint domain at once is cheap for that many rows."""
+    return len(sizes) > 0 and math.prod(sizes.tolist()) <= min(MAX_CUBE_CELLS, max(4 * rows, 1024))
 
 
-def _narrow(codes: NDArray[Any], size: int) -> Codes:
+def _as_codes(codes: NDArray[Any], size: int) -> Codes:
     return codes.astype(np.uint8) if code_type(size) is np.uint8 else codes.astype(np.uint16)
 
 
 def cube_of(rows: Rows, threads: int) -> NDArray[np.int64]:
-    """The histogram over the whole joint domain, flat. O(n) with one increment per row."""
+    """Return the histogram over the whole joint domain, flat. O(n), with one increment per row."""
     jobs = Jobs.of([range(len(rows.sizes))], rows.sizes)
-    return rows.count(jobs, threads, nanoseconds=1.5 * rows.length)
+    return rows.count(jobs, threads, nanoseconds=CUBE_NS * rows.length)
 
 
 def distinct_of(cube: NDArray[np.int64], sizes: Ints) -> Rows:
-    """The occupied cells of a histogram over the joint domain as distinct rows."""
+    """Return the occupied cells of a histogram over the joint domain as distinct rows."""
     occupied = np.flatnonzero(cube)
     levels = np.unravel_index(occupied, sizes.tolist())
-    columns = tuple(_narrow(level, size) for level, size in zip(levels, sizes.tolist(), strict=True))
+    columns = tuple(_as_codes(level, size) for level, size in zip(levels, sizes.tolist(), strict=True))
     return Rows(columns, sizes, cube[occupied])
 
 
 class KeyLayout:
-    """Where each column sits in 64-bit words: column c is ``bits[c]`` wide at ``shift[c]`` of word ``word[c]``."""
+    """Places of the columns in 64-bit words: column c takes ``bits[c]`` bits of ``word[c]``, from ``shift[c]`` on."""
 
     def __init__(self, sizes: Ints) -> None:
         self.sizes = sizes
@@ -66,13 +71,13 @@ class KeyLayout:
 
     @property
     def fits(self) -> bool:
-        """Whether a row is one word."""
+        """Whether a row fits in one word."""
         return self.words == 1
 
     def pack(self, rows: Rows, threads: int = 1) -> Keys:
-        """One key per row; for layouts that fit one word."""
+        """Return one key per row, for a layout that fits in one word."""
         keys = np.empty(rows.length, np.uint64)
-        parts = split(rows.length, threads if rows.length > 1 << 16 else 1, 64)
+        parts = split(rows.length, threads if rows.length > MIN_PARALLEL_ROWS else 1, 64)
 
         def task(low: int, high: int) -> Callable[[], None]:
             return lambda: pack_keys(rows.address, rows.width, self.shift, self.bits, low, high, keys)
@@ -81,18 +86,18 @@ class KeyLayout:
         return keys
 
     def unpack(self, *words: Keys) -> tuple[Codes, ...]:
-        """The columns back from the words."""
+        """Return the columns that were packed into ``words``."""
 
         def column(word: int, shift: int, bits: int, size: int) -> Codes:
             codes = (words[word] >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
-            return _narrow(codes, size)
+            return _as_codes(codes, size)
 
         places = (self.word.tolist(), self.shift.tolist(), self.bits.tolist(), self.sizes.tolist())
         return tuple(column(*place) for place in zip(*places, strict=True))
 
 
 def sorted_run(keys: Keys) -> Run:
-    """Distinct keys in order, and their counts; ``keys`` is used up."""
+    """Return the distinct keys in order, and their counts; ``keys`` is overwritten."""
     keys.sort()
     counts = np.empty(len(keys), np.int64)
     distinct = count_runs(keys, counts)
@@ -100,7 +105,7 @@ def sorted_run(keys: Keys) -> Run:
 
 
 def merge(a: Run, b: Run) -> Run:
-    """One run that stands for both."""
+    """Merge two runs, adding the counts of equal keys."""
     keys = np.empty(len(a[0]) + len(b[0]), np.uint64)
     counts = np.empty(len(keys), np.int64)
     distinct = merge_runs(*a, *b, keys, counts)
@@ -108,7 +113,7 @@ def merge(a: Run, b: Run) -> Run:
 
 
 def merge_all(runs: Iterable[Run]) -> Run:
-    """Merge as they come, equal sizes first, so that no key is moved more than O(log runs) times."""
+    """Merge runs as they come, equal sizes first, so that no key is moved more than O(log runs) times."""
     stack: list[Run] = []
     for run in runs:
         stack.append(run)
@@ -122,7 +127,7 @@ def merge_all(runs: Iterable[Run]) -> Run:
 
 
 def compress_sorted(rows: Rows, threads: int) -> Rows:
-    """Distinct rows by sorting packed keys; needs a domain of at most 64 bits."""
+    """Return the distinct rows by sorting packed keys; raise ``InputError`` where a row takes more than 64 bits."""
     layout = KeyLayout(rows.sizes)
     if not layout.fits:
         raise InputError("the joint domain needs more than 64 bits a row: it can't be compressed by keys")

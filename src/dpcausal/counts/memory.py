@@ -1,15 +1,16 @@
-"""Counting in memory: compress where it pays, else bit planes for small tables and the staged kernel for larger.
+"""Counting in memory: which way a batch of tables is counted, and the counts of whatever a user hands over.
 
-Which way is taken follows from public sizes and measured costs (``benchmarks/counting.py --calibrate``); the
-answer never depends on it. Compression by sorting starts only once the tables asked for have cost as much as the
-sort would: at worst twice the best choice made with hindsight.
-
-The counts of whatever a user hands over; a data set is compressed once, however often it is asked about.
+Rows are compressed to distinct ones where that pays. Else small tables are counted by bit planes and larger ones by the
+staged kernel; many requests that share columns are answered from a few covering tables, each summed down to what was
+asked for. The choice follows from public sizes and measured costs and decides only how long it takes: the tables are
+the same. Compression by sorting starts once the passes so far have cost as much as the sort would, so that the total is
+at most twice that of the best choice made with hindsight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,19 +18,52 @@ import numpy as np
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError
 from dpcausal.counts import compress
-from dpcausal.counts.planes import Covering, Planes
-from dpcausal.counts.protocol import Counts, Jobs, Table, TableLayout
-from dpcausal.counts.rows import COUNT_NS, COVER_NS, SORT_NS, STAGE_NS, WEIGHTED_NS, Rows, processors
+from dpcausal.counts.kernels.tables import answer_requests, cover
+from dpcausal.counts.planes import Planes
+from dpcausal.counts.protocol import Counts, Ints, Jobs, Table, TableLayout
+from dpcausal.counts.rows import COSTS, Rows, processors, run_parallel, split
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 
-KEEP_DISTINCT = 0.65  # a compressed copy with a larger share of distinct rows is thrown away
-COVER_ROWS = 1024  # with fewer rows counting each table by itself is as fast
+
+@dataclass(frozen=True)
+class _Tuning:
+    """Sizes that decide how long counting takes, never what it gives."""
+
+    max_distinct_share: float = 0.65  # distinct rows per row from which on a compressed copy is thrown away
+    min_cover_rows: int = 1024  # with fewer rows, counting each table by itself is as fast
+    max_cover_cells: int = 1 << 12  # a covering table stays in the second-level cache
+
+
+TUNING = _Tuning()
 
 
 class MemoryCounts:
-    """``Counts`` of a data set held in memory; ``threads`` defaults to the cores this process may use."""
+    """``Counts`` of a data set held in memory.
+
+    Parameters
+    ----------
+    data : Dataset or Rows
+        The data set, or coded rows.
+    schema : Schema, optional
+        Of coded rows; a data set has its own.
+    threads : int, optional
+        At most so many; the cores that this process may use unless given.
+
+    Raises
+    ------
+    InputError
+        If there is no schema.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> schema = dc.Schema(smoke=dc.Categorical(["no", "yes"]), lung=dc.Categorical(["no", "yes"]))
+    >>> counts = MemoryCounts(dc.read({"smoke": ["no", "yes", "yes"], "lung": ["no", "no", "yes"]}, schema))
+    >>> counts.table(["smoke", "lung"]).tolist()
+    [[1, 0], [1, 1]]
+    """
 
     def __init__(
         self, data: Dataset | Rows, schema: Schema | None = None, *, threads: int | None = None
@@ -64,11 +98,11 @@ class MemoryCounts:
         return f"MemoryCounts(n={self._n}, columns={list(self._layout.names)})"
 
     def table(self, columns: Sequence[str]) -> Table:
-        """Counts of the joint levels of ``columns``, one axis each in the order given."""
+        """Count the joint levels of ``columns``, one axis each in the order given."""
         return self.tables([columns])[0]
 
     def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """One table per request; requests that share columns share passes over the rows."""
+        """Return one table per request; requests that share columns share passes over the rows."""
         wanted = [self._layout.resolve(columns) for columns in requests]
         if not wanted:
             return []
@@ -77,7 +111,7 @@ class MemoryCounts:
         return self._layout.tables(wanted, jobs.cells, self._answer(jobs))
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
-        """Counts of m rows drawn without replacement: a hypergeometric draw over the distinct rows."""
+        """Draw m rows without replacement: a hypergeometric draw over the distinct rows."""
         self._compress(force=True)
         drawn = hypergeometric(self._weight(), m, source)
         left = np.flatnonzero(drawn)
@@ -92,28 +126,32 @@ class MemoryCounts:
         return len(self._rows.weight) > 0
 
     def _compress(self, force: bool) -> None:
-        """Replace the rows by distinct ones where that pays; by sorting only if forced or once it is paid for."""
+        """Replace the rows by distinct ones where that pays; by sorting only if forced or once passes cost as much."""
         if self._compressed or not self._n:
             return
         if compress.cube_pays(self._layout.sizes, self._n):
             cube = compress.cube_of(self._rows, self._threads)
             self._rows = compress.distinct_of(cube, self._rows.sizes)
-        elif self._may_sort and (force or self._spent_ns > SORT_NS * self._n):
+        elif self._may_sort and (force or self._spent_ns > COSTS.sort * self._n):
             self._may_sort = False
             packed = compress.compress_sorted(self._rows, self._threads)
-            if packed.length <= KEEP_DISTINCT * self._n:
+            if packed.length <= TUNING.max_distinct_share * self._n:
                 self._rows = packed
 
     def _pass_ns(self, jobs: Jobs) -> float:
-        """Expected nanoseconds of the staged kernel: one pass over the rows per job."""
-        per_row = WEIGHTED_NS if self._compressed else COUNT_NS
-        return self._rows.length * (STAGE_NS * len(jobs.columns) + per_row * len(jobs))
+        """Return the expected nanoseconds of the staged kernel: one pass over the rows per job."""
+        per_row = COSTS.count_weighted if self._compressed else COSTS.count
+        return self._rows.length * (COSTS.stage * len(jobs.columns) + per_row * len(jobs))
 
     def _answer(self, jobs: Jobs) -> Table:
-        """Flat tables of all jobs, by the way that costs least."""
+        """Return the flat tables of all jobs, by the way that costs least."""
         direct_ns = self._pass_ns(jobs)
         planes_ns = float("inf") if self._compressed else self._planes.cost_ns(jobs)
-        if len(jobs) > 1 and self._rows.length > COVER_ROWS and planes_ns > COVER_NS * len(jobs):
+        if (
+            len(jobs) > 1
+            and self._rows.length > TUNING.min_cover_rows
+            and planes_ns > COSTS.cover * len(jobs)
+        ):
             covering = Covering(jobs, self._layout.sizes, self._rows.length)
             covered_ns = self._pass_ns(covering.covers) + covering.margin_ns()
             if covered_ns < min(direct_ns, planes_ns):
@@ -127,15 +165,59 @@ class MemoryCounts:
         return self._rows.count(jobs, self._threads, direct_ns)
 
 
-_known: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary()
+class Covering:
+    """A few larger tables that cover many requests: count the covers, then sum each down to what was asked for.
+
+    Attributes
+    ----------
+    covers : Jobs
+        The tables to count.
+    cover_of : array of int
+        For every request, which of the covers answers it.
+    """
+
+    def __init__(self, requests: Jobs, sizes: Ints, rows: int) -> None:
+        cap = min(TUNING.max_cover_cells, rows // 8)
+        self.requests = requests
+        self.sizes = sizes
+        self.cover_of, member, groups = cover(requests.columns, requests.start, sizes, cap)
+        self.covers = Jobs.of([np.flatnonzero(member[g]).tolist() for g in range(groups)], sizes)
+
+    def margin_ns(self) -> float:
+        """Return the expected nanoseconds of summing down."""
+        return COSTS.margin * float(self.covers.cell_counts()[self.cover_of].sum())
+
+    def sum_down(self, tables: Table, threads: int) -> Table:
+        """Return the flat tables of the requests, given the flat tables of the covers."""
+        asked, covers = self.requests, self.covers
+        out = np.zeros(int(asked.cells[-1]), np.int64)
+
+        def task(first: int, last: int) -> Callable[[], None]:
+            return lambda: answer_requests(
+                self.sizes, covers.columns, covers.start, covers.cells, tables,
+                asked.columns, asked.start, self.cover_of, asked.cells, first, last, out,
+            )  # fmt: skip
+
+        parts = threads if self.margin_ns() > COSTS.threads else 1
+        run_parallel([task(a, b) for a, b in split(len(asked), parts)])
+        return out
+
+
+_counts_by_dataset: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary()
 
 
 def counts_of(data: Dataset | Counts) -> Counts:
-    """``data`` itself if it counts already, else its counts in memory, kept as long as it lives."""
+    """Return ``data`` itself if it counts already, else its counts in memory, made once and kept as long as it lives.
+
+    Raises
+    ------
+    InputError
+        If it is neither a data set nor a counting backend.
+    """
     if isinstance(data, Dataset):
-        if data not in _known:
-            _known[data] = MemoryCounts(data)
-        return _known[data]
+        if data not in _counts_by_dataset:
+            _counts_by_dataset[data] = MemoryCounts(data)
+        return _counts_by_dataset[data]
     if isinstance(data, Counts):
         return data
     raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")

@@ -1,6 +1,7 @@
-"""Bit planes of the columns of uncompressed rows, packed when first needed.
+"""Bit planes of the columns of uncompressed rows: small tables by AND and population count.
 
-Answer many requests from few covering tables: count the covers, then sum each down to what was asked.
+A column with s levels has s - 1 planes of one bit a row. They are packed when first needed and kept. Cost: about 0.01
+nanoseconds per row and cell of a table once packed; memory (s - 1) / 8 bytes a row and column.
 """
 
 from __future__ import annotations
@@ -11,57 +12,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.counts.kernels.bits import count_planes, pack
-from dpcausal.counts.kernels.tables import answer_requests, cover
-from dpcausal.counts.protocol import Ints, Jobs, Table
-from dpcausal.counts.rows import MARGIN_NS, PACK_NS, PARALLEL_NS, PLANE_NS, Rows, run_parallel, split
+from dpcausal.counts.protocol import Jobs, Table
+from dpcausal.counts.rows import COSTS, Rows, run_parallel, split
 
-MAX_LEVELS, MAX_CELLS = 16, 1 << 10  # planes are not considered above
+MAX_PLANE_LEVELS = 16  # of a column; more levels take too many planes
+MAX_PLANE_CELLS = 1 << 10  # of a table; for more the staged kernel is faster
 
 
 class Planes:
-    """Packed planes of ``rows`` and the cost of using them."""
+    """The packed planes of some rows, and the cost of counting by them."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._words = (rows.length + 63) // 64
         self._packed: dict[int, NDArray[np.uint64]] = {}
         self._address = np.zeros(len(rows.columns), np.uint64)
-        self._single_start = np.concatenate([[0], np.cumsum(rows.sizes - 1)[:-1]]).astype(np.int64)
-        self._single = np.zeros(int((rows.sizes - 1).sum()), np.int64)  # rows in every packed plane
-        self._asked = np.zeros(len(rows.columns), np.int64)  # calls that named the column so far
+        self._margin_start = np.concatenate([[0], np.cumsum(rows.sizes - 1)[:-1]]).astype(np.int64)
+        self._margin = np.zeros(
+            int((rows.sizes - 1).sum()), np.int64
+        )  # rows in every packed plane, a column's from _margin_start on
+        self._calls = np.zeros(len(rows.columns), np.int64)  # calls that named the column
 
     def cost_ns(self, jobs: Jobs) -> float:
-        """Expected nanoseconds of one core; ``inf`` where planes can't serve.
+        """Return the expected nanoseconds of one core; infinity where planes can't be used.
 
-        A column not packed yet is charged its packing divided by the calls that have named it: the more often it
-        comes back, the more the packing will serve.
+        A column that is not packed yet is charged its packing divided by the number of calls that have named it: the
+        more often it is asked for, the more the packing will be used.
         """
-        columns, cells = np.unique(jobs.columns), jobs.counts()
+        columns, cells = np.unique(jobs.columns), jobs.cell_counts()
         sizes = self._rows.sizes[columns]
-        if len(sizes) == 0 or sizes.max() > MAX_LEVELS or cells.max() > MAX_CELLS:
+        if len(sizes) == 0 or sizes.max() > MAX_PLANE_LEVELS or cells.max() > MAX_PLANE_CELLS:
             return float("inf")
-        self._asked[columns] += 1
+        self._calls[columns] += 1
         new = self._address[columns] == 0
-        packing = float(((sizes - 1) / self._asked[columns])[new].sum())
-        return self._rows.length * (PLANE_NS * float(cells.sum()) + PACK_NS * packing)
+        packing = float(((sizes - 1) / self._calls[columns])[new].sum())
+        return self._rows.length * (COSTS.plane * float(cells.sum()) + COSTS.pack * packing)
 
     def count(self, jobs: Jobs, threads: int) -> Table:
-        """All tables of ``jobs``, flat."""
+        """Return all tables of ``jobs``, flat."""
         self._pack([int(c) for c in np.unique(jobs.columns) if c not in self._packed], threads)
         total, length = int(jobs.cells[-1]), self._rows.length
-        parts = threads if PLANE_NS * length * total > PARALLEL_NS else 1
+        parts = threads if COSTS.plane * length * total > COSTS.threads else 1
         fixed = (self._address, self._rows.sizes, self._words)
 
         def task(low: int, high: int, first: int, last: int, out: Table) -> Callable[[], None]:
             whole = low == 0  # margins go in once, with the first words
-            rows, single = (length, self._single) if whole else (0, np.zeros_like(self._single))
+            rows, margin = (length, self._margin) if whole else (0, np.zeros_like(self._margin))
             return lambda: count_planes(
                 *fixed,
                 low,
                 high,
                 rows,
-                single,
-                self._single_start,
+                margin,
+                self._margin_start,
                 jobs.columns,
                 jobs.start,
                 jobs.cells,
@@ -86,43 +89,10 @@ class Planes:
             planes = np.zeros((max(size - 1, 1), self._words), np.uint64)
             self._packed[c], self._address[c] = planes, planes.ctypes.data
             tasks.append(lambda c=c, size=size, planes=planes: pack(self._rows.columns[c], size, planes))  # type: ignore[misc]
-        step = threads if PACK_NS * self._rows.length * len(columns) > PARALLEL_NS else 1
+        step = threads if COSTS.pack * self._rows.length * len(columns) > COSTS.threads else 1
         for i in range(0, len(tasks), step):
             run_parallel(tasks[i : i + step])
         for c in columns:
             found = np.bitwise_count(self._packed[c]).sum(axis=1, dtype=np.int64)
-            start = self._single_start[c]
-            self._single[start : start + int(self._rows.sizes[c]) - 1] = found[: int(self._rows.sizes[c]) - 1]
-
-
-COVER_CELLS = 1 << 12  # a covering table stays in the second-level cache and is summed down quickly
-
-
-class Covering:
-    """``covers``: the tables to count; ``serves[r]``: which of them answers request r."""
-
-    def __init__(self, requests: Jobs, sizes: Ints, rows: int) -> None:
-        cap = min(COVER_CELLS, rows // 8)
-        self.requests = requests
-        self.sizes = sizes
-        self.serves, member, groups = cover(requests.columns, requests.start, sizes, cap)
-        self.covers = Jobs.of([np.flatnonzero(member[g]).tolist() for g in range(groups)], sizes)
-
-    def margin_ns(self) -> float:
-        """Expected nanoseconds of summing down."""
-        return MARGIN_NS * float(self.covers.counts()[self.serves].sum())
-
-    def sum_down(self, tables: Table, threads: int) -> Table:
-        """Flat tables of the requests from the flat tables of the covers."""
-        asked, covers = self.requests, self.covers
-        out = np.zeros(int(asked.cells[-1]), np.int64)
-
-        def task(first: int, last: int) -> Callable[[], None]:
-            return lambda: answer_requests(
-                self.sizes, covers.columns, covers.start, covers.cells, tables,
-                asked.columns, asked.start, self.serves, asked.cells, first, last, out,
-            )  # fmt: skip
-
-        parts = threads if self.margin_ns() > PARALLEL_NS else 1
-        run_parallel([task(a, b) for a, b in split(len(asked), parts)])
-        return out
+            start = self._margin_start[c]
+            self._margin[start : start + int(self._rows.sizes[c]) - 1] = found[: int(self._rows.sizes[c]) - 1]

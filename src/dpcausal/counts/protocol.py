@@ -1,10 +1,11 @@
-"""What every counting backend offers: tables of declared shape, never rows.
+"""What every counting backend offers, and how requests for tables are checked and laid out.
 
-A statistic asks for tables by column names and can't tell which backend answers. No array of rows, no number of
-unique rows and no timing figure crosses this line. Counts are exact; they become publishable only through a
-mechanism of the privacy room.
+A statistic asks for tables by the names of columns and can't tell which backend answers. Only tables of declared shape
+cross this line: no array of rows, no number of distinct rows and no timing. Counts are exact; they become publishable
+only through a mechanism of the privacy room.
 
-Requests for tables, checked against the schema and laid out flat for the kernels.
+``TableLayout`` checks requests against the schema and ``Jobs`` lays them out flat, as the kernels take them. Only
+public sizes enter, so a refusal is public too.
 """
 
 from __future__ import annotations
@@ -22,44 +23,81 @@ from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.data.schema import Schema
 
 Table = NDArray[np.int64]
-MAX_CELLS = (
-    1 << 27
-)  # a table of more declared cells (1 GiB) is refused: the size is public, so is the refusal
+Ints = NDArray[np.int64]
+MAX_CELLS = 1 << 27  # declared cells of the largest table: 1 GiB
 
 
 @runtime_checkable
 class Counts(Protocol):
-    """Exact contingency tables over the declared levels of a schema."""
+    """Exact contingency tables over the declared levels of a schema.
+
+    **Guarantee.** A table has the declared shape, whatever the rows are, and its cells add up to ``n``. It is exact, so
+    it must not be published; a mechanism adds noise first.
+    """
 
     @property
     def schema(self) -> Schema:
-        """Declared columns; fixes the shape of every table."""
+        """Declared columns; they fix the shape of every table."""
         ...
 
     @property
     def n(self) -> int:
-        """Number of rows (public under replace-one neighbours only)."""
+        """Number of rows. Public under replace-one neighbours only."""
         ...
 
     def table(self, columns: Sequence[str]) -> Table:
-        """Counts of the joint levels: one axis per column in the order given, empty levels included."""
+        """Count the joint levels of some columns.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Names of different columns.
+
+        Returns
+        -------
+        array of int64
+            One axis per column in the order given, empty levels included.
+
+        Raises
+        ------
+        InputError
+            If a column is unknown or named twice, or the table has more than 2^27 declared cells.
+        """
         ...
 
     def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """``[table(columns) for columns in requests]``, sharing the work between requests."""
+        """Return ``[table(columns) for columns in requests]``, sharing the work between requests."""
         ...
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> Self | Counts:
-        """Counts of m rows drawn without replacement, uniformly: a multivariate hypergeometric draw."""
+        """Draw m rows without replacement, uniformly.
+
+        Parameters
+        ----------
+        m : int
+            Number of rows to draw, at most ``n``.
+        source : callable, optional
+            Yields random bytes; the operating system's unless given.
+
+        Returns
+        -------
+        Counts
+            Of the rows drawn: a multivariate hypergeometric draw.
+
+        Raises
+        ------
+        InputError
+            If m is negative or above ``n``.
+        """
         ...
-
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Jobs:
-    """A list of column lists: job j has ``columns[start[j]:start[j+1]]`` and ``cells[j+1] - cells[j]`` cells."""
+    """Lists of columns, laid out flat, one table each.
+
+    Job j has the columns ``columns[start[j]:start[j + 1]]``, and its table has ``cells[j + 1] - cells[j]`` cells.
+    """
 
     columns: Ints
     start: Ints
@@ -70,7 +108,7 @@ class Jobs:
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]], sizes: Ints) -> Jobs:
-        """Lay out lists of column numbers."""
+        """Lay out lists of column numbers; ``sizes`` are the levels of every column."""
         if len(lists) == 1:  # the same, without the bookkeeping
             flat = np.array(lists[0], np.int64)
             return cls(flat, np.array([0, len(flat)]), np.array([0, math.prod(sizes[flat].tolist())]))
@@ -82,17 +120,17 @@ class Jobs:
         np.multiply.at(cells, np.repeat(np.arange(len(lists)), lengths), sizes[flat])
         return cls(flat, start, np.concatenate([[0], np.cumsum(cells)]))
 
-    def counts(self) -> Ints:
-        """Number of cells of each job."""
+    def cell_counts(self) -> Ints:
+        """Return the number of cells of each job."""
         return np.diff(self.cells)
 
-    def pick(self, which: Iterable[int]) -> list[Ints]:
-        """The column lists of some jobs."""
-        return [self.columns[self.start[j] : self.start[j + 1]] for j in which]
+    def column_lists(self) -> Iterable[Ints]:
+        """Return the columns of each job."""
+        return np.split(self.columns, self.start[1:-1])
 
 
 class TableLayout:
-    """Turns requests by name into ``Jobs`` and flat answers back into tables."""
+    """Turns requests by name into column numbers, and flat answers back into tables."""
 
     def __init__(self, schema: Schema) -> None:
         self.names = tuple(schema)
@@ -101,7 +139,7 @@ class TableLayout:
         self.sizes = np.array(self.shape, np.int64)
 
     def resolve(self, columns: Sequence[str]) -> tuple[int, ...]:
-        """Column numbers of one request; refuses unknown and repeated names and tables that can't be held."""
+        """Return the column numbers of one request; raise ``InputError`` as ``Counts.table`` does."""
         if isinstance(columns, str):
             raise InputError(f'columns must be a list of names, not the single string "{columns}"')
         try:

@@ -1,8 +1,7 @@
-"""Nanoseconds of one core that the kernels take, by which a way of counting is chosen.
+"""Coded rows in memory, and the passes of the staged kernel over them: by threads, at a known expected cost.
 
-Measured by ``benchmarks/counting.py --calibrate``; being off by a factor costs time, never correctness.
-
-Coded rows as the kernels see them: columns at addresses, and how often each row stands.
+``COSTS`` holds nanoseconds of one core that the kernels take, measured by ``benchmarks/counting.py --calibrate``. A way
+of counting is chosen by them; being off by a factor costs time, never correctness.
 """
 
 from __future__ import annotations
@@ -20,24 +19,35 @@ from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.counts.protocol import Ints, Jobs, Table
 from dpcausal.data.dataset import Codes
 
-STAGE_NS = 0.10  # staged kernel: per row and column
-COUNT_NS = 0.62  # staged kernel: per row
-WEIGHTED_NS = 1.2  # staged kernel on distinct rows: per distinct row
-PLANE_NS = 0.0105  # bit planes: per row and cell of the table
-PACK_NS = 0.35  # bit planes: per row and plane, once
-MARGIN_NS = 0.7  # summing a covering table down: per cell and request
-COVER_NS = 8.0  # finding a cover: per request and open group
-SORT_NS = 30.0  # compression by sorting: per row
-PARALLEL_NS = 400_000  # less work than this is done by the calling thread
+
+@dataclass(frozen=True)
+class KernelCosts:
+    """Nanoseconds of one core."""
+
+    stage: float = 0.10  # staged kernel: per row and column
+    count: float = 0.62  # staged kernel: per row
+    count_weighted: float = 1.2  # staged kernel on distinct rows: per distinct row
+    plane: float = 0.0105  # bit planes: per row and cell of the table
+    pack: float = 0.35  # bit planes: per row and plane, once
+    margin: float = 0.7  # summing a covering table down: per cell and request
+    cover: float = 8.0  # finding a cover: per request and open group
+    sort: float = 30.0  # compression by sorting: per row
+    threads: float = 400_000  # starting threads: less work than this is done by the calling thread
+
+
+COSTS = KernelCosts()
 
 
 def processors() -> int:
-    """Cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run all tasks, each in a thread of its own but the first; the kernels release the interpreter lock."""
+    """Run all tasks, the first in this thread and each other in one of its own; raise what one of them raised.
+
+    The kernels release the interpreter lock.
+    """
     failures: list[BaseException] = []
 
     def guarded(task: Callable[[], None]) -> None:
@@ -69,34 +79,45 @@ def split(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Rows:
-    """``columns[c][i]`` is the code of row i in column c; row i stands ``weight[i]`` times (empty: once each)."""
+    """Coded rows, each with a weight.
+
+    Attributes
+    ----------
+    columns : tuple of arrays
+        ``columns[c][i]`` is the code of row i in column c.
+    sizes : array of int64
+        Declared levels or bins of every column.
+    weight : array of int64
+        How many equal rows row i stands for; empty where each stands for itself.
+    address, width : arrays
+        Of every column in memory, as the kernels take them.
+    """
 
     columns: tuple[Codes, ...]
     sizes: Ints
     weight: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    address: NDArray[np.uint64] = field(init=False, repr=False)
+    width: Ints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(np.ascontiguousarray(column) for column in self.columns))
         object.__setattr__(self, "address", np.array([c.ctypes.data for c in self.columns], np.uint64))
         object.__setattr__(self, "width", np.array([c.itemsize for c in self.columns], np.int64))
 
-    address: NDArray[np.uint64] = field(init=False, repr=False)
-    width: Ints = field(init=False, repr=False)
-
     @property
     def length(self) -> int:
-        """Physical rows (unique ones if weighted): internal, never released."""
+        """Number of rows held, distinct ones if weighted. It depends on the data and is never released."""
         return len(self.columns[0]) if self.columns else 0
 
     @property
     def n(self) -> int:
-        """Rows stood for."""
+        """Number of rows stood for."""
         return int(self.weight.sum()) if len(self.weight) else self.length
 
     def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:
-        """All tables of ``jobs``, flat. ``nanoseconds``: expected work, decides on threads."""
+        """Return all tables of ``jobs``, flat; ``nanoseconds`` is the expected work, which decides on threads."""
         total = int(jobs.cells[-1])
-        parts = threads if nanoseconds > PARALLEL_NS else 1
+        parts = threads if nanoseconds > COSTS.threads else 1
         out = np.zeros(total, np.int64)
         fixed = (self.address, self.width, self.sizes, self.weight)
 
@@ -105,10 +126,10 @@ class Rows:
                 *fixed, low, high, jobs.columns, jobs.start, jobs.cells, first, last, target
             )
 
-        if len(jobs) >= 4 * parts or parts == 1:  # threads over tests
+        if len(jobs) >= 4 * parts or parts == 1:  # many jobs: they are shared between threads
             run_parallel([task(0, self.length, a, b, out) for a, b in split(len(jobs), parts)])
             return out
-        ranges = split(self.length, parts, 64)  # few tests, many rows: threads over rows
+        ranges = split(self.length, parts, 64)  # few jobs, many rows: the rows are shared
         copies = [out] + [np.zeros(total, np.int64) for _ in ranges[1:]]
         run_parallel([task(a, b, 0, len(jobs), copy) for (a, b), copy in zip(ranges, copies, strict=True)])
         for copy in copies[1:]:

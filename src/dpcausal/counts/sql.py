@@ -1,15 +1,13 @@
-"""SQL that codes a column as the schema says, inside DuckDB.
+"""Counting in DuckDB: Parquet larger than memory, or a table of a DuckDB database, in one pass.
 
-The same rules as ``dpcausal.data`` applies to Arrow arrays, for the types a table can push down: integers,
-floats, booleans and text. One suite checks that both give the same codes. Types are public metadata, so a type
-that can't be coded here is an error; values never are.
+DuckDB codes every column as the schema says, packs a row into one or a few 64-bit keys and counts equal keys. The
+distinct rows and their counts come back, and from then on everything is local. Where rows hardly repeat, tables are
+counted in DuckDB instead: one scan per batch of requests, by grouping sets over covering tables. The choice decides
+only how long it takes.
 
-Counting in DuckDB: Parquet larger than memory, or a table of a DuckDB database, in one pass.
-
-DuckDB codes every column as the schema says, packs a row into one or a few 64-bit keys and counts equal keys;
-what comes back is distinct rows with counts, and from then on everything is local (``memory.py``). Where rows
-hardly repeat, tables are counted in DuckDB instead: one scan per batch of requests, by grouping sets over
-covering tables. Which of the two is taken decides only how long it takes.
+**Guarantee.** The codes are those of ``dc.read``, for the types that can be coded in SQL: integers, floats, booleans
+and text. Types are public metadata, so a type that can't be coded is an error; values never are. A cell that DuckDB
+itself refuses makes the file be read by way of Arrow instead, and nobody learns that it happened.
 """
 
 from __future__ import annotations
@@ -24,150 +22,57 @@ import numpy as np
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.counts.compress import KeyLayout
-from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.planes import Covering
+from dpcausal.counts.memory import Covering, MemoryCounts
 from dpcausal.counts.protocol import Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
 from dpcausal.counts.stream import stream
 from dpcausal.data import spelling
-from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.columns import ASCII_WHITESPACE, Categorical, Column, Numeric
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 
 if TYPE_CHECKING:
     import duckdb
 
-_INTEGERS = {
-    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
-    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
-}  # fmt: skip
-_FLOATS: dict[str, type[np.floating[Any]]] = {"FLOAT": np.float32, "DOUBLE": np.float64}
-_SPACE = " \t\n\v\f\r"
-_NULLS = '"NULL"'
-_LISTED = 32  # up to so many keys a linear search is faster than an ENUM's hash table
-
-
-def quoted(name: str) -> str:
-    """An identifier in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text(value: str) -> str:
-    """A string literal in SQL."""
-    return "'" + value.replace("'", "''") + "'"
-
-
-def double(value: float) -> str:
-    """A float64 literal that reads back exactly."""
-    return f"CAST({text(repr(value))} AS DOUBLE)"
-
-
-def _choose(value: str, cases: list[tuple[str, int]], otherwise: str) -> str:
-    """CASE over equal values."""
-    if not cases:
-        return otherwise
-    return f"CASE {' '.join(f'WHEN {value} = {key} THEN {code}' for key, code in cases)} ELSE {otherwise} END"
-
-
-def _is_nan(value: str) -> str:
-    """Whether a float is NaN, by a detour: DuckDB takes ``isnan`` of a Parquet column for false where the file's own
-    least and largest value are numbers, which they are beside NaN too (duckdb issue 25521)."""
-    return f"isnan([{value}][1])"
-
-
-def _whole(numbers: dict[Decimal, int]) -> list[tuple[int, int]]:
-    return sorted((int(k), c) for k, c in numbers.items() if k == k.to_integral_value() and abs(k) < 2**64)
-
-
-def _look_up(value: str, keys: list[str], codes: list[int]) -> str:
-    """Code of the key equal to a text, NULL where none is."""
-    words = ", ".join(map(text, keys))
-    if len(keys) <= _LISTED:
-        place = f"list_position([{words}], {value})"
-    else:
-        place = f"enum_code(TRY_CAST({value} AS ENUM({words}))) + 1"
-    return f"[{', '.join(map(str, codes))}][{place}]"
-
-
-def _integer(value: str, pairs: list[tuple[int, int]], other: int) -> str:
-    """Code of an integer among sorted (key, code) pairs."""
-    if not pairs:
-        return str(other)
-    keys, codes = [key for key, _ in pairs], [code for _, code in pairs]
-    low, high = keys[0], keys[-1]
-    if high - low + 1 == len(keys) and codes == list(range(len(keys))):
-        offset = f"CAST({value} AS HUGEINT) - ({low})" if low else value
-        return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN CAST({offset} AS UBIGINT) ELSE {other} END"
-    if len(keys) <= _LISTED:
-        return _choose(value, [(str(key), code) for key, code in pairs], str(other))
-    return f"coalesce({_look_up(f'CAST({value} AS VARCHAR)', list(map(str, keys)), codes)}, {other})"
-
-
-def _categorical(value: str, kind: str, column: Categorical) -> str:
-    other = column.other_code
-    if kind == "UHUGEINT":  # compared with a negative level it would be cast, and a value above 2^127 raise
-        value = f"TRY_CAST({value} AS HUGEINT)"  # NULL there: levels lie within 64 bits
-    if kind in _INTEGERS:
-        return _integer(value, _whole(spelling.numbers(column)), other)
-    if kind in _FLOATS:
-        pairs = spelling.floats(spelling.numbers(column), _FLOATS[kind])
-        cases = [(double(key), code) for key, code in pairs]
-        found = _choose(f"CAST({value} AS DOUBLE)", cases, str(other))
-        return f"CASE WHEN {_is_nan(value)} THEN {other} ELSE {found} END"
-    claimed = spelling.texts(column)
-    if kind == "BOOLEAN":
-        truth = [(word, claimed[word.title()]) for word in ("true", "false") if word.title() in claimed]
-        return _choose(value, truth, str(other))
-    keys, codes = list(claimed), list(claimed.values())
-    exact, bare = (_look_up(form, keys, codes) for form in (value, f"trim({value}, {text(_SPACE)})"))
-    return f"coalesce({exact}, {bare}, {other})"
-
-
-def _numeric(value: str, kind: str, column: Numeric) -> str:
-    assert column.bins is not None
-    assert column.other is not None
-    cuts = np.array(column.bins, np.float64)
-    other = int(np.searchsorted(cuts, column.other, side="right"))
-    number = f"CAST({value} AS {'INTEGER' if kind == 'BOOLEAN' else 'DOUBLE'})"
-    if len(cuts) <= _LISTED:
-        steps = " + ".join(f"CAST({number} >= {double(cut)} AS INTEGER)" for cut in cuts.tolist()) or "0"
-    else:
-        steps = f"len(list_filter([{', '.join(map(double, cuts.tolist()))}], lambda cut: cut <= {number}))"
-    missing = f"{value} IS NULL" if kind not in _FLOATS else f"{value} IS NULL OR {_is_nan(value)}"
-    codes = {Decimal(code): 0 for code in column.missing}
-    if gone := [double(key) for key, _ in spelling.floats(codes, _FLOATS.get(kind, np.float64))]:
-        missing = f"{missing} OR {number} IN ({', '.join(gone)})"
-    return f"CASE WHEN {missing} THEN {other} ELSE {steps} END"
-
-
-def code_sql(name: str, kind: str, column: Column) -> str:
-    """An expression for the code of column ``name`` of DuckDB type ``kind``; never NULL."""
-    value = quoted(name)
-    if kind == _NULLS:
-        raise InputError(f'column "{name}" holds no type that can be counted in DuckDB')
-    known = kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN"
-    if isinstance(column, Numeric):
-        if not known:
-            raise InputError(
-                f'column "{name}" is declared numeric but stored as {kind}: read it with dc.read'
-            )
-        return _numeric(value, kind, column)
-    if not known and kind != "VARCHAR":
-        raise InputError(
-            f'column "{name}" is stored as {kind}, which DuckDB can\'t code: read it with dc.read'
-        )
-    return _categorical(value, kind, column)
-
-
-TRIAL_ROWS = 1 << 22  # rows looked at to guess whether rows repeat
-REPEATING = 0.5  # share of distinct rows in the trial below which compression is tried
+TRIAL_ROWS = 1 << 22  # first rows that are looked at to guess whether rows repeat
+MAX_DISTINCT_SHARE = 0.5  # distinct rows per row of the trial up to which compression is tried
 
 
 class DuckDBCounts:
-    """``Counts`` of a Parquet file (or several, by a glob) or of a table of an open DuckDB connection.
+    """``Counts`` of a Parquet file, or several, or of a table of an open DuckDB connection.
 
-    ``memory_limit`` is DuckDB's own ("1GB"); it spills to disk above. ``threads`` defaults to the cores this
-    process may use.
+    **Guarantee.** The tables are those of the same rows read by ``dc.read``. Errors depend on names, types and whether
+    there is a row at all, never on a value.
+
+    Parameters
+    ----------
+    source : path or str
+        A Parquet file, or a glob of several; with ``connection`` the name of a table or view.
+    schema : Schema
+        The declared columns.
+    connection : duckdb.DuckDBPyConnection, optional
+        The database that holds the table.
+    memory_limit : str, optional
+        DuckDB's own, such as ``"1GB"``; above it DuckDB spills to disk.
+    threads : int, optional
+        At most so many; the cores that this process may use unless given.
+
+    Raises
+    ------
+    SchemaError
+        If a declared column is missing.
+    InputError
+        If DuckDB can't read the source, it has no rows, or a type can't be coded as declared.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> import dpcausal as dc
+    >>> database = duckdb.connect()
+    >>> _ = database.execute("CREATE TABLE patients AS SELECT unnest(['no', 'yes', 'yes']) AS smoke")
+    >>> counts = DuckDBCounts("patients", dc.Schema(smoke=dc.Categorical(["no", "yes"])), connection=database)
+    >>> counts.table(["smoke"]).tolist()
+    [1, 2]
     """
 
     def __init__(
@@ -189,16 +94,16 @@ class DuckDBCounts:
         if connection is None:
             self._connection = duckdb.connect(config={"threads": self._threads})
             if memory_limit:
-                self._connection.execute(f"SET memory_limit = {text(memory_limit)}")
-            self._table = f"read_parquet({text(str(source))})"
+                self._connection.execute(f"SET memory_limit = {_text(memory_limit)}")
+            self._table = f"read_parquet({_text(str(source))})"
         else:
             self._connection = connection.cursor()
-            self._table = quoted(str(source))
+            self._table = _identifier(str(source))
         self._source = Path(source) if connection is None else None
-        self._codes, self._n = self._describe(Path(source).name if connection is None else str(source))
+        self._coding, self._n = self._describe(Path(source).name if connection is None else str(source))
 
     def _describe(self, source: str) -> tuple[dict[str, str], int]:
-        """The coding expression of every declared column, and n; all from public metadata."""
+        """Return the coding expression of every declared column, and n."""
         import duckdb
 
         try:
@@ -216,7 +121,9 @@ class DuckDBCounts:
                 raise SchemaError(f'{source} has no column "{name}"{did_you_mean(name, kinds)}')
         if not n:
             raise InputError(f"{source} has no rows")
-        return {name: code_sql(name, kinds[name], column) for name, column in self._schema.items()}, n
+        return {
+            name: coding_expression(name, kinds[name], column) for name, column in self._schema.items()
+        }, n
 
     def _run(self, sql: str) -> Any:
         return self._connection.execute(sql)
@@ -235,18 +142,18 @@ class DuckDBCounts:
         return f"DuckDBCounts(n={self._n}, columns={list(self._layout.names)})"
 
     def table(self, columns: Sequence[str]) -> Table:
-        """Counts of the joint levels of ``columns``, one axis each in the order given."""
+        """Count the joint levels of ``columns``, one axis each in the order given."""
         return self.tables([columns])[0]
 
     def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """One table per request."""
+        """Return one table per request, in one scan at most."""
         import duckdb
 
         wanted = [self._layout.resolve(columns) for columns in requests]
         if not wanted:
             return []
         try:
-            if self._local is None and not self._hardly_repeats():
+            if self._local is None and not self._mostly_distinct():
                 self._compress()
             if self._local is None:
                 covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self._n)
@@ -254,17 +161,17 @@ class DuckDBCounts:
                 return self._layout.tables(wanted, covering.requests.cells, flat)
         except duckdb.Error:
             pass
-        return (self._local or self._read_instead()).tables(requests)
+        return (self._local or self._read_by_arrow()).tables(requests)
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
-        """Counts of m rows drawn without replacement: a hypergeometric draw over the distinct rows."""
+        """Draw m rows without replacement: a hypergeometric draw over the distinct rows."""
         return self.compress().subsample(m, source)
 
-    def _read_instead(self) -> MemoryCounts:
-        """The same counts by way of Arrow, for a file with cells that DuckDB refuses (text that is not UTF-8).
+    def _read_by_arrow(self) -> MemoryCounts:
+        """Return the same counts by way of Arrow, for a file with cells that DuckDB refuses (text that is not UTF-8).
 
-        DuckDB's error names the cell; nobody may see that it happened. A table of the user's own database has no
-        other way to be read, and its error is one fixed sentence.
+        DuckDB's error names the cell, so nobody may see that it happened. A table of the user's own database can't be
+        read in another way, and its error is one fixed sentence.
         """
         if self._source is None:
             raise InputError("DuckDB could not evaluate the table: check the view or cast behind it")
@@ -276,21 +183,21 @@ class DuckDBCounts:
         return self._local
 
     def compress(self) -> MemoryCounts:
-        """Distinct rows with counts, held in memory: one GROUP BY over packed keys."""
+        """Return the distinct rows with their counts, held in memory: one GROUP BY over packed keys."""
         import duckdb
 
         try:
             return self._compress()
         except duckdb.Error:
             pass
-        return self._read_instead()  # outside the except block: no trace of DuckDB's error
+        return self._read_by_arrow()  # outside the except block: no trace of DuckDB's error
 
     def _compress(self) -> MemoryCounts:
         if self._local is None:
             words: list[list[str]] = [[] for _ in range(self._keys.words)]
             for c, name in enumerate(self._layout.names):
                 words[self._keys.word[c]].append(
-                    f"(CAST({self._codes[name]} AS UBIGINT) << {self._keys.shift[c]})"
+                    f"(CAST({self._coding[name]} AS UBIGINT) << {self._keys.shift[c]})"
                 )
             keys = ", ".join(f"{' | '.join(parts)} AS key{i}" for i, parts in enumerate(words))
             names = ", ".join(f"key{i}" for i in range(len(words)))
@@ -303,24 +210,24 @@ class DuckDBCounts:
             self._local = MemoryCounts(rows, self._schema, threads=self._threads)
         return self._local
 
-    def _hardly_repeats(self) -> bool:
-        """Whether, by a trial on the first rows, most rows are distinct. Internal: decides only the time taken."""
+    def _mostly_distinct(self) -> bool:
+        """Return whether most of the first rows are distinct; it decides only how long counting takes."""
         if self._scan_only is None:
-            columns = ", ".join(f"{sql} AS c{c}" for c, sql in enumerate(self._codes.values()))
-            names = ", ".join(f"c{c}" for c in range(len(self._codes)))
+            columns = ", ".join(f"{sql} AS c{c}" for c, sql in enumerate(self._coding.values()))
+            names = ", ".join(f"c{c}" for c in range(len(self._coding)))
             trial = f"SELECT {columns} FROM (SELECT * FROM {self._table} LIMIT {TRIAL_ROWS})"
             found = self._run(f"SELECT count(*) FROM (SELECT DISTINCT {names} FROM ({trial}))").fetchall()[0][
                 0
             ]
-            self._scan_only = found > REPEATING * min(self._n, TRIAL_ROWS) and self._n > TRIAL_ROWS
+            self._scan_only = found > MAX_DISTINCT_SHARE * min(self._n, TRIAL_ROWS) and self._n > TRIAL_ROWS
         return self._scan_only
 
     def _scan(self, jobs: Jobs) -> Table:
-        """Flat tables of all jobs in one scan, by grouping sets."""
+        """Return the flat tables of all jobs in one scan, by grouping sets."""
         names, sizes = self._layout.names, self._layout.shape
-        inner = [f"{self._codes[name]} AS c{c}" for c, name in enumerate(names)]
+        inner = [f"{self._coding[name]} AS c{c}" for c, name in enumerate(names)]
         codes = []
-        for columns in jobs.pick(range(len(jobs))):
+        for columns in jobs.column_lists():
             code = "CAST(0 AS UBIGINT)"
             for c in columns.tolist():
                 code = f"({code} * {sizes[c]} + c{c})"
@@ -338,3 +245,136 @@ class DuckDBCounts:
             here = ~np.ma.getmaskarray(key)
             out[int(jobs.cells[j]) + key.data[here].astype(np.int64)] = weight[here]
         return out
+
+
+# ---- coding in SQL
+
+_INTEGERS = {
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
+    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+}  # fmt: skip
+_FLOATS: dict[str, type[np.floating[Any]]] = {"FLOAT": np.float32, "DOUBLE": np.float64}
+_UNTYPED = '"NULL"'  # the type that DuckDB gives to a column without one
+_MAX_LISTED = 32  # keys up to which a linear search is faster than the hash table of an ENUM
+
+
+def _identifier(name: str) -> str:
+    """Return an identifier in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    """Return a string literal in SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _double(value: float) -> str:
+    """Return a float64 literal that reads back exactly."""
+    return f"CAST({_text(repr(value))} AS DOUBLE)"
+
+
+def _choose(value: str, cases: list[tuple[str, int]], otherwise: str) -> str:
+    """Return a CASE over equal values."""
+    if not cases:
+        return otherwise
+    return f"CASE {' '.join(f'WHEN {value} = {key} THEN {code}' for key, code in cases)} ELSE {otherwise} END"
+
+
+def _is_nan(value: str) -> str:
+    """Return whether a float is NaN, through a list.
+
+    DuckDB takes ``isnan`` of a Parquet column for false where the file states a least and a largest value, which are
+    numbers even beside NaN (duckdb issue 25521).
+    """
+    return f"isnan([{value}][1])"
+
+
+def _whole(numbers: dict[Decimal, int]) -> list[tuple[int, int]]:
+    return sorted((int(k), c) for k, c in numbers.items() if k == k.to_integral_value() and abs(k) < 2**64)
+
+
+def _look_up(value: str, keys: list[str], codes: list[int]) -> str:
+    """Return the code of the key equal to a text; NULL where none is."""
+    words = ", ".join(map(_text, keys))
+    if len(keys) <= _MAX_LISTED:
+        place = f"list_position([{words}], {value})"
+    else:
+        place = f"enum_code(TRY_CAST({value} AS ENUM({words}))) + 1"
+    return f"[{', '.join(map(str, codes))}][{place}]"
+
+
+def _integer(value: str, pairs: list[tuple[int, int]], other: int) -> str:
+    """Return the code of an integer among sorted (key, code) pairs."""
+    if not pairs:
+        return str(other)
+    keys, codes = [key for key, _ in pairs], [code for _, code in pairs]
+    low, high = keys[0], keys[-1]
+    if high - low + 1 == len(keys) and codes == list(range(len(keys))):
+        offset = f"CAST({value} AS HUGEINT) - ({low})" if low else value
+        return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN CAST({offset} AS UBIGINT) ELSE {other} END"
+    if len(keys) <= _MAX_LISTED:
+        return _choose(value, [(str(key), code) for key, code in pairs], str(other))
+    return f"coalesce({_look_up(f'CAST({value} AS VARCHAR)', list(map(str, keys)), codes)}, {other})"
+
+
+def _categorical(value: str, kind: str, column: Categorical) -> str:
+    other = column.other_code
+    if kind == "UHUGEINT":  # compared with a negative level it would be cast, and a value above 2^127 raise
+        value = f"TRY_CAST({value} AS HUGEINT)"  # NULL there: levels lie within 64 bits
+    if kind in _INTEGERS:
+        return _integer(value, _whole(spelling.number_codes(column)), other)
+    if kind in _FLOATS:
+        pairs = spelling.float_codes(spelling.number_codes(column), _FLOATS[kind])
+        cases = [(_double(key), code) for key, code in pairs]
+        found = _choose(f"CAST({value} AS DOUBLE)", cases, str(other))
+        return f"CASE WHEN {_is_nan(value)} THEN {other} ELSE {found} END"
+    texts = spelling.text_codes(column)
+    if kind == "BOOLEAN":
+        truth = [(word, texts[word.title()]) for word in ("true", "false") if word.title() in texts]
+        return _choose(value, truth, str(other))
+    keys, codes = list(texts), list(texts.values())
+    exact, bare = (
+        _look_up(form, keys, codes) for form in (value, f"trim({value}, {_text(ASCII_WHITESPACE)})")
+    )
+    return f"coalesce({exact}, {bare}, {other})"
+
+
+def _numeric(value: str, kind: str, column: Numeric) -> str:
+    assert column.bins is not None
+    assert column.other is not None
+    cuts = np.array(column.bins, np.float64)
+    other = int(np.searchsorted(cuts, column.other, side="right"))
+    number = f"CAST({value} AS {'INTEGER' if kind == 'BOOLEAN' else 'DOUBLE'})"
+    if len(cuts) <= _MAX_LISTED:
+        steps = " + ".join(f"CAST({number} >= {_double(cut)} AS INTEGER)" for cut in cuts.tolist()) or "0"
+    else:
+        steps = f"len(list_filter([{', '.join(map(_double, cuts.tolist()))}], lambda cut: cut <= {number}))"
+    missing = f"{value} IS NULL" if kind not in _FLOATS else f"{value} IS NULL OR {_is_nan(value)}"
+    codes = {Decimal(code): 0 for code in column.missing}
+    if missing_codes := [
+        _double(key) for key, _ in spelling.float_codes(codes, _FLOATS.get(kind, np.float64))
+    ]:
+        missing = f"{missing} OR {number} IN ({', '.join(missing_codes)})"
+    return f"CASE WHEN {missing} THEN {other} ELSE {steps} END"
+
+
+def coding_expression(name: str, kind: str, column: Column) -> str:
+    """Return an expression for the code of column ``name`` of DuckDB type ``kind``; it is never NULL.
+
+    Raises ``InputError`` for a type that can't be coded in SQL.
+    """
+    value = _identifier(name)
+    if kind == _UNTYPED:
+        raise InputError(f'column "{name}" holds no type that can be counted in DuckDB')
+    known = kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN"
+    if isinstance(column, Numeric):
+        if not known:
+            raise InputError(
+                f'column "{name}" is declared numeric but stored as {kind}: read it with dc.read'
+            )
+        return _numeric(value, kind, column)
+    if not known and kind != "VARCHAR":
+        raise InputError(
+            f'column "{name}" is stored as {kind}, which DuckDB can\'t code: read it with dc.read'
+        )
+    return _categorical(value, kind, column)

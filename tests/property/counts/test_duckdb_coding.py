@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
-from dpcausal.data.columns import Categorical, Column, Numeric
-from dpcausal.data.entries import same
+from dpcausal.data.columns import Categorical, Column, Numeric, canonical_value
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 
@@ -29,15 +28,15 @@ LEVELS = st.lists(
 )
 MANY = st.just([f"level {i}" for i in range(20)] + list(range(20)))  # past the linear search
 WIDE = st.just([-(2**63), 5, 2**63, 2**64 - 1])
-SPARE = st.lists(st.one_of(TEXTS, st.integers(-3, 3)).map(str), max_size=4, unique_by=same)
+SPARE = st.lists(st.one_of(TEXTS, st.integers(-3, 3)).map(str), max_size=4, unique_by=canonical_value)
 
 
 @st.composite
 def categorical(draw: st.DrawFn) -> Categorical:
     """Levels with aliases and codes for a missing value."""
     levels = draw(st.one_of(LEVELS, MANY, WIDE))
-    taken = {same(str(level)) for level in levels}
-    free = [text for text in draw(SPARE) if same(text) not in taken]
+    taken = {canonical_value(str(level)) for level in levels}
+    free = [text for text in draw(SPARE) if canonical_value(text) not in taken]
     cut = draw(st.integers(0, len(free)))
     aliases = {text: draw(st.sampled_from(levels)) for text in free[:cut] if text}
     return Categorical(

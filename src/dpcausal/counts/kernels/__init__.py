@@ -1,1 +1,1 @@
-"""Compiled inner loops. They see addresses and sizes, never names, and hold no policy."""
+"""Compiled inner loops. They take addresses and sizes, never names, and decide nothing."""

@@ -1,9 +1,9 @@
-"""Bit planes with popcount, for small tables.
+"""Bit planes with population count, for small tables.
 
-Column c with s levels has s - 1 planes: bit i of plane v says whether row i has level v + 1. For every choice of
-"no constraint" (digit 0) or a level (digit v + 1) per column the kernel counts the rows that satisfy it, by
-AND and popcount over blocks held in the first-level cache; ``to_cells`` then turns those subset sums into the
-table: the count at level 0 is the sum over all levels less the others. Cost about .01 ns per row and cell.
+A column with s levels has s - 1 planes: bit i of plane v tells whether row i has level v + 1. For every choice of
+"no constraint" (digit 0) or a level (digit v + 1) per column the kernel counts the rows that satisfy it, by AND and
+population count over blocks held in the first-level cache. ``to_cells`` then turns those subset sums into the table:
+the count at level 0 is the sum over all levels less the others. Cost: about 0.01 nanoseconds per row and cell.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from dpcausal.core.compiled import jit
 from dpcausal.counts.kernels.intrinsics import pointer, popcount
 
-WORDS = 512  # 64-bit words a block: every prefix of a DFS over six columns fits the first-level cache
+BLOCK_WORDS = 512  # 64-bit words of a block: the prefixes of six columns fit the first-level cache
 
 
 @jit()
 def pack(column: Any, size: int, planes: Any) -> None:
-    """Planes of a one-byte column with fewer than 128 levels; ``planes`` has shape (size - 1, ceil(n / 64)).
+    """Pack the planes of a one-byte column with fewer than 128 levels; ``planes`` has shape (size - 1, ceil(n / 64)).
 
     Eight rows at a time: a byte of ``difference`` is zero where the level matches; adding 0x7f sets its top bit
     where it does not; one multiplication gathers the eight answers into one byte. Rows past n match no plane.
@@ -85,8 +85,8 @@ def _subset_sums(address: Any, size: Any, words: int, start: int, stop: int, sta
     last = size.shape[0] - 1
     digit = np.zeros(last + 1, np.int64)
     bound = np.zeros(last + 1, np.int64)  # planes in the prefix up to here
-    for low in range(start, stop, WORDS):
-        rows = min(WORDS, stop - low)
+    for low in range(start, stop, BLOCK_WORDS):
+        rows = min(BLOCK_WORDS, stop - low)
         digit[:] = 0
         base, changed = 0, 0
         while changed >= 0:
@@ -138,12 +138,12 @@ def count_planes(
     plane_address: Any, size: Any, words: int, start: int, stop: int, rows: int, single: Any, single_start: Any,
     job_columns: Any, job_start: Any, out_start: Any, first_job: int, last_job: int, out: Any,
 ) -> None:  # fmt: skip
-    """Tables of jobs ``first_job .. last_job`` over words ``start .. stop``; sets ``out``.
+    """Write the tables of jobs ``first_job .. last_job`` over words ``start .. stop`` to ``out``.
 
     ``rows`` and ``single`` (rows in plane v of column c: ``single[single_start[c] + v]``) are added whole: where
     several calls share the words of one table, one of them gets both and the others zeros.
     """
-    stack = np.empty((64, WORDS), np.uint64)
+    stack = np.empty((64, BLOCK_WORDS), np.uint64)
     for j in range(first_job, last_job):
         columns = job_columns[job_start[j] : job_start[j + 1]]
         table = out[out_start[j] : out_start[j + 1]]

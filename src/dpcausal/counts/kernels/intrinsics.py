@@ -1,4 +1,4 @@
-"""Two machine operations that numba does not spell: population count, and a column at an address.
+"""Two machine operations that numba does not offer: population count, and a column at an address.
 
 Columns are passed as addresses so that one compiled kernel serves any number of columns, of one or two bytes
 a row, without copying them into a matrix first.
@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
-    """Number of set bits of a 64-bit word (LLVM ``ctpop``)."""
+    """Return the number of set bits of a 64-bit word (LLVM ``ctpop``)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -25,7 +25,7 @@ def popcount(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def pointer(typing_context: Any, address: Any) -> Any:
-    """An integer address as a pointer, for ``numba.carray``."""
+    """Return an integer address as a pointer, for ``numba.carray``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], cgutils.voidptr_t)

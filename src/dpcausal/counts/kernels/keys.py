@@ -1,4 +1,4 @@
-"""Rows packed into 64-bit keys, and runs of equal keys counted: the inner loops of compression."""
+"""Pack rows into 64-bit keys, count runs of equal keys and merge them: the inner loops of compression. O(rows)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from dpcausal.core.compiled import jit
 from dpcausal.counts.kernels.intrinsics import pointer
 
-BLOCK = 2048  # keys of a block take half of a 32 KiB first-level cache
+BLOCK_ROWS = 2048  # the keys of a block take half of a first-level cache of 32 KiB
 
 
 @jit()
@@ -27,14 +27,14 @@ def _add_to_half(half: Any, column: Any, place: Any) -> None:
 
 @jit()
 def pack_keys(address: Any, width: Any, shift: Any, bits: Any, start: int, stop: int, keys: Any) -> None:
-    """keys[i] = OR over columns of code << shift, for rows ``start .. stop``, a block of rows at a time.
+    """Set keys[i] to the OR over columns of code << shift, for rows ``start .. stop``, a block of rows at a time.
 
     Neighbouring one-byte columns are first put together in 16-bit lanes, four times as many to a vector.
     """
-    half = np.empty(BLOCK, np.uint16)
+    half = np.empty(BLOCK_ROWS, np.uint16)
     columns = address.shape[0]
-    for low in range(start, stop, BLOCK):
-        rows = min(BLOCK, stop - low)
+    for low in range(start, stop, BLOCK_ROWS):
+        rows = min(BLOCK_ROWS, stop - low)
         block = keys[low : low + rows]
         block[:] = 0
         c = 0
@@ -55,7 +55,7 @@ def pack_keys(address: Any, width: Any, shift: Any, bits: Any, start: int, stop:
 
 @jit()
 def count_runs(keys: Any, counts: Any) -> int:
-    """In place: sorted ``keys`` become the distinct ones, ``counts`` how often each stood; how many there are."""
+    """Replace sorted ``keys`` by the distinct ones and set ``counts`` to their numbers; return how many there are."""
     n = keys.shape[0]
     if n == 0:
         return 0
@@ -73,7 +73,7 @@ def count_runs(keys: Any, counts: Any) -> int:
 
 @jit()
 def merge_runs(keys_a: Any, counts_a: Any, keys_b: Any, counts_b: Any, keys: Any, counts: Any) -> int:
-    """Merge two sorted lists of distinct keys, adding counts of equal ones; how many there are."""
+    """Merge two sorted lists of distinct keys, adding the counts of equal ones; return how many there are."""
     i, j, at = 0, 0, 0
     while i < keys_a.shape[0] and j < keys_b.shape[0]:
         a, b = keys_a[i], keys_b[j]

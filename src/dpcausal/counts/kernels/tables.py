@@ -1,9 +1,8 @@
-"""Sum tables down to smaller ones: many requests answered from the few tables that cover them.
+"""Cover many small tables by few larger ones, and sum those down, so that one pass over the rows answers many requests.
 
-Cover many small tables by few larger ones, so that one pass over the rows answers several requests.
-
-Best fit: each request joins the open group that grows least in cells, if the grown group stays within ``cap``
-cells; else it opens a group. Only public sizes and the requests themselves enter. O(requests x open groups).
+Covers are found by best fit: each request joins the open group that grows least in cells, if the grown group stays
+within a cap, and else opens a group. Only public sizes and the requests themselves enter. Cost: O(requests x open
+groups) for finding covers, O(cells of the cover) a request for summing down.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dpcausal.core.compiled import jit
 
 @jit()
 def sum_out(table: Any, size: Any, stride: Any, out: Any) -> None:
-    """Add ``table`` (row-major over ``size``) to ``out``, where axis a moves ``stride[a]`` in ``out`` (0: summed)."""
+    """Add ``table`` (row-major over ``size``) to ``out``, in which axis a has stride ``stride[a]`` (0: summed over)."""
     last = size.shape[0] - 1
     if last < 0:
         out[0] += table[0]
@@ -51,7 +50,7 @@ def answer_requests(
     size: Any, job_columns: Any, job_start: Any, table_start: Any, tables: Any,
     request_columns: Any, request_start: Any, request_job: Any, out_start: Any, first: int, last: int, out: Any,
 ) -> None:  # fmt: skip
-    """For requests ``first .. last``: sum the table of ``request_job`` down to the request's columns, in its order."""
+    """Sum the table of ``request_job`` down to the columns of each request ``first .. last``, in their order."""
     place = np.zeros(size.shape[0], np.int64)  # stride of every column in the request at hand, 0 if not in it
     for r in range(first, last):
         wanted = request_columns[request_start[r] : request_start[r + 1]]
@@ -70,12 +69,12 @@ def answer_requests(
         place[wanted] = 0
 
 
-WINDOW = 512  # how many of the newest groups are tried: bounds the time on long lists
+MAX_GROUPS_TRIED = 512  # the newest groups that a request may join: bounds the time on long lists
 
 
 @jit()
 def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tuple[Any, Any, Any]:
-    """(group of each request, membership[group, column], number of groups)."""
+    """Group requests; return the group of each, whether a group has a column [group, column], and their number."""
     requests, columns = request_start.shape[0] - 1, size.shape[0]
     words = (columns + 63) // 64
     mask = np.zeros((requests, words), np.uint64)  # columns of each group
@@ -88,7 +87,7 @@ def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tupl
         for c in wanted:
             own *= size[c]
         best, best_growth = -1, np.inf
-        for g in range(max(0, groups - WINDOW), groups):
+        for g in range(max(0, groups - MAX_GROUPS_TRIED), groups):
             growth = 1.0
             for c in wanted:
                 if not (mask[g, c >> 6] >> nb.uint64(c & 63)) & nb.uint64(1):
