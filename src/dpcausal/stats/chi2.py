@@ -2,7 +2,7 @@
 
 **Formula.** Delta = (N^2/(N0 N1)) (1 - 1/(max(N0, N1) + 1)), N0 and N1 the public sizes of the two groups.
 **Guarantee** exact supremum for *labels fixed*: one row keeps its group and changes its other, binary value
-(``chi2_sensitivity.proof.md``); attained. With only N fixed there is no bound below N: a group of one row can
+(``chi2.proof.md``); attained. With only N fixed there is no bound below N: a group of one row can
 appear or vanish. Used for chi2 + Lap(Delta/epsilon), which the unit circle and the distance score beat.
 
 References: Uhler, Slavkovic & Fienberg 2013 (the same number for 3 x 2 tables, equal groups).
@@ -66,7 +66,7 @@ def checked_groups(n0: int, n1: int) -> tuple[int, int]:
     return n0, n1
 
 
-@proved("chi2_sensitivity.proof.md")
+@proved("chi2.proof.md")
 def chi2_sensitivity(n0: int, n1: int) -> float:
     """Delta for group sizes ``n0`` and ``n1``.
 

@@ -9,7 +9,7 @@ For |x|, |y| <= 1, a kernel of norm at most one and the objective (lambda/2)||w|
     |sum R - sum R'|     <= min(2 + 2 sqrt(2) P + P^2 + B1^2, max(2 + 2 sqrt(2) P + B^2 + 2 B B1, (1 + P)^2 + B1^2))
     |sum R^2 - sum R'^2| <= M^4 + 4 B (2 + B) K
 
-Proof: ``gcm_sensitivity.proof.md``. At lambda = 1 the first is 8.3 where the paper has 116.6 (Lemma B.6). A search at
+Proof: ``gcm_ridge.proof.md``. At lambda = 1 the first is 8.3 where the paper has 116.6 (Lemma B.6). A search at
 n = 500 reaches .93, .98 and .93 of the second at lambda = .2, 1 and 10, but .67, .74 and .82 of the first and .44, .46
 and .69 of the third (``benchmarks/results/gcm_sensitivity.txt``): these two may be larger than needed.
 **Replace-one only**: lambda weighs against n, and where n is not public no bound is proved. lambda and the kernel must
@@ -20,7 +20,7 @@ How well a kernel ridge regression fits, as one number that one row hardly moves
     F = min_w a ||w||^2 + sum_i (u_i - w.phi_i)^2 = u.r,    a = n lambda/2,  r the residuals
 
 is n times the objective that the fit minimises. For |u| <= 1 and a kernel of norm at most one a replaced row moves it
-by at most (1 + B)^2 (``ridge_choice.proof.md``; B of ``gcm_sensitivity.py``), which is approached for every lambda.
+by at most (1 + B)^2 (``gcm_ridge.proof.md``; B of ``gcm_sensitivity.py``), which is approached for every lambda.
 The held-out error of a fit on other rows would move by about 8 (1 + B)^2/lambda times the held-out share, the error in
 sample by (1 + B)^2 + 4 (1 + B) B1: F is the sharper score, at all rows.
 
@@ -55,7 +55,7 @@ def _checked(strength: float, neighbours: Neighbours) -> None:
         )
 
 
-@proved("gcm_sensitivity.proof.md")
+@proved("gcm_ridge.proof.md")
 def weight_bound(strength: float) -> float:
     """B, for lambda = ``strength``.
 
@@ -65,7 +65,7 @@ def weight_bound(strength: float) -> float:
     return 1.0 / math.sqrt(2.0 * strength) if strength <= 2 else 2.0 / (2.0 + strength)
 
 
-@proved("gcm_sensitivity.proof.md")
+@proved("gcm_ridge.proof.md")
 def leak_bound(strength: float) -> float:
     """B1: the maximum is at s = lambda/6, or at s = 1 where that is outside.
 
@@ -77,7 +77,7 @@ def leak_bound(strength: float) -> float:
     return half * math.sqrt(s) / (s + half) ** 2
 
 
-@proved("gcm_sensitivity.proof.md")
+@proved("gcm_ridge.proof.md")
 def reach_bound(strength: float) -> float:
     """P: the maximum is at s = .56 h, or at s = 1 where that is outside.
 
@@ -89,7 +89,7 @@ def reach_bound(strength: float) -> float:
     return math.sqrt(s) * (s + 2 * half) / (s + half) ** 2
 
 
-@proved("gcm_sensitivity.proof.md")
+@proved("gcm_ridge.proof.md")
 def cube_bound(strength: float) -> float:
     """K: the root mean square of |r|^3 is at most this.
 
@@ -100,7 +100,7 @@ def cube_bound(strength: float) -> float:
     return min(1 + 1.25 * b + b**2 / 2, 1 + 0.625 * wide + wide**2 / math.sqrt(27.0))
 
 
-@proved("gcm_sensitivity.proof.md")
+@proved("gcm_ridge.proof.md")
 def products_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
     """l1 sensitivity of the vector of residual products.
 
@@ -114,7 +114,7 @@ def products_sensitivity(strength: float, neighbours: Neighbours = Neighbours.RE
     return UP * min(bound, 2 * (1 + b) ** 2 + 2 * b * (2 + b))
 
 
-@proved("gcm_sensitivity.proof.md")
+@proved("gcm_ridge.proof.md")
 def sum_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
     """Sensitivity of sum R.
 
@@ -127,7 +127,7 @@ def sum_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE
     return UP * min(both + p**2 + b1**2, max(both + b**2 + 2 * b * b1, (1 + p) ** 2 + b1**2))
 
 
-@proved("gcm_sensitivity.proof.md")
+@proved("gcm_ridge.proof.md")
 def squares_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
     """Sensitivity of sum R^2.
 
@@ -151,7 +151,7 @@ def squares_weight(strength: float, epsilon: float) -> float:
 Matrix = NDArray[np.float64]
 
 
-@proved("ridge_choice.proof.md")
+@proved("gcm_ridge.proof.md")
 def fit_objective(targets: Matrix, residuals: Matrix) -> float:
     """The mean of F over the columns of ``targets``, from their ridge residuals.
 
@@ -161,7 +161,7 @@ def fit_objective(targets: Matrix, residuals: Matrix) -> float:
     return float((targets * residuals).sum() / targets.shape[1])
 
 
-@proved("ridge_choice.proof.md")
+@proved("gcm_ridge.proof.md")
 def objective_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
     """(1 + B)^2 for lambda = ``strength``; for several candidates take the smallest lambda.
 

@@ -7,7 +7,7 @@ over blocks i (cells of z), S = concordant minus discordant pairs, ties 0, and t
     Var_perm(S)/n^2 = (n-1)/n [ (n-2) h3(x) h3(y)/9 + h2(x) h2(y)/2 ],
 
 h2, h3 the shares of pairs and of triples of points that are not all in one level: the classical tie correction
-[1] written with shares (``kendall_sensitivity.proof.md``, step 0). For 2x2 tables K is the observed minus
+[1] written with shares (``kendall.proof.md``, step 0). For 2x2 tables K is the observed minus
 expected count of Cochran, Mantel and Haenszel [2] and V its variance, so z^2 is their statistic without
 continuity correction.
 
@@ -19,7 +19,7 @@ Exact integers up to n = 3e9 rows.
 References: [1] Kendall 1970, Rank Correlation Methods, ch. 4-5; [2] Mantel & Haenszel 1959. The papers' weighted
 z is in ``weighted_kendall.py``; it needs more noise and has the wrong null variance when there are ties.
 
-How much one row can move the blocked Kendall statistic, both relations; ``kendall_sensitivity.proof.md``.
+How much one row can move the blocked Kendall statistic, both relations; ``kendall.proof.md``.
 
 With L the smaller number of levels and k blocks (supremum over n; none is attained but 1/4 and 5/144):
 
@@ -117,7 +117,7 @@ UP_BINARY, UP, DOWN = 1 / 4, 1 / 3, 5 / 144  # an added row moves V by -DOWN .. 
 FREE_L1, FREE_L2 = 1.0, 3.0  # for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
 
 
-@proved("kendall_sensitivity.proof.md")
+@proved("kendall.proof.md")
 def kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
     """Delta_K, the sensitivity of K (theorem 1).
 
@@ -133,7 +133,7 @@ def kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) ->
     return 2 * added
 
 
-@proved("kendall_sensitivity.proof.md")
+@proved("kendall.proof.md")
 def kendall_variance_sensitivity(neighbours: Neighbours | str, r: int, c: int) -> float:
     """Delta_V, the sensitivity of V (theorem 2).
 
@@ -145,7 +145,7 @@ def kendall_variance_sensitivity(neighbours: Neighbours | str, r: int, c: int) -
     return up if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else up + DOWN
 
 
-@proved("kendall_sensitivity.proof.md")
+@proved("kendall.proof.md")
 def kendall_joint_sensitivity(
     neighbours: Neighbours | str, r: int, c: int, k: int, weight: float = 1.0, norm: int = 1
 ) -> float:
@@ -167,7 +167,7 @@ def kendall_joint_sensitivity(
     return min(separate, rows * (1.5 + weight / 9)) if norm == 1 and weight <= 1 else separate
 
 
-@proved("kendall_sensitivity.proof.md")
+@proved("kendall.proof.md")
 def kendall_margin_sensitivity(
     neighbours: Neighbours | str, r: int, c: int, k: int, threshold: float, floor: float
 ) -> float:
@@ -183,7 +183,7 @@ def kendall_margin_sensitivity(
     return kendall_joint_sensitivity(neighbours, r, c, k, weight=threshold / (2 * math.sqrt(floor)))
 
 
-@proved("kendall_sensitivity.proof.md")
+@proved("kendall.proof.md")
 def tau_a_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
     """Sensitivity of tau-a on n rows (theorem 6).
 

@@ -8,7 +8,7 @@ over blocks b (public bins or strata of z), ties 0 in S and mid-ranks in rho. Th
 level per distinct number, so it agrees with the tables' functions to the last bits, in O(n log n) instead of
 O(levels^2): rows are sorted by (block, x, y) and a merge sort counts the discordant pairs [1].
 
-**Guarantee** (``continuous_rank.proof.md``): theorems 1 to 4 of ``kendall_sensitivity.proof.md`` and those of
+**Guarantee** (``value_ranks.proof.md``): theorems 1 to 4 of ``kendall.proof.md`` and those of
 ``spearman.proof.md`` with any number of levels: K 3/2 add, 3 replace (2 with one block), V 1/3 and 53/144; F 5 add, 10
 replace (6 with one block), U 3 and 10/3. A column of two levels keeps the smaller bound of two levels.
 **Null law**: given the blocks and the values of x and of y in each, every pairing inside a block equally likely, K and
@@ -174,7 +174,7 @@ def ranked(values: NDArray[np.generic]) -> Ranked:
     return Ranked(codes, int(steps.sum()) + 1)
 
 
-@proved("continuous_rank.proof.md")
+@proved("value_ranks.proof.md")
 def rank_statistics(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Kendall, Spearman]:
     """(K, V) and (F, U) of rows in ``k`` blocks, ``block`` the number of each row's.
 
