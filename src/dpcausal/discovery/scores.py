@@ -20,11 +20,12 @@ and grow with the noise: |K| below ``shift`` can't be told from noise, and where
 column; a cell structure that determines x) no answer means anything, so the edge stays: it counts as untested. Without
 the second part every deterministic relation cuts true edges (on asia, F1 of PC without noise: .86 without, 1.0 with).
 
-**Guarantee**: one row moves the score by at most 1 (``scores.proof.md``), so one sparse vector serves all questions.
-Splits cost no noise, since a maximum is no more sensitive than its parts: 2 for replace-one, where Kendall on three
-levels needs 2.5. **Null law**: K/sqrt(V) is asymptotically standard normal [1]; the level is divided by the number of
-splits. **Cost** O(k r c) a split. **Edge cases**: cells with fewer than two rows add 0; a column with one declared
-level is independent of all others, which is public. Dependences whose sign alternates between cells can cancel in K.
+**Guarantee**: one row moves the score by at most 1 (``stats/evidence.proof.md``), so one sparse vector serves all
+questions. Splits cost no noise, since a maximum is no more sensitive than its parts: 2 for replace-one, where Kendall
+on three levels needs 2.5. **Null law**: K/sqrt(V) is asymptotically standard normal [1]; the level is divided by the
+number of splits. **Cost** O(k r c) a split. **Edge cases**: cells with fewer than two rows add 0; a column with one
+declared level is independent of all others, which is public. Dependences whose sign alternates between cells can cancel
+in K.
 
 References: [1] Mantel & Haenszel 1959 (``stats/kendall.py``).
 
@@ -39,7 +40,7 @@ which a column holds numbers and the levels of x and y have an order:
 both over D. Cutting x and y at declared bins is not needed, and z is cut finely enough that little of it is left
 within a bin (``citests/rank.py``). Questions about unordered levels, or without numbers, go to the tables.
 
-**Guarantee**: one row moves either by at most D (``value_scores.proof.md``): 29/18 add, 29/9 replace for numbers,
+**Guarantee**: one row moves either by at most D (``stats/evidence.proof.md``): 29/18 add, 29/9 replace for numbers,
 less for two levels; so the score moves by at most 1 and one sparse vector serves questions of both kinds. **Cost**
 O(n log n) a question.
 """
