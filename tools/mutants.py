@@ -39,7 +39,7 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -287,13 +287,12 @@ def run_tests(copy: Path, arguments: Sequence[str], limit: float, *, kernels: bo
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return Outcome("timeout", why=f"after {limit:g} s", cpu=_cpu_since(before))
-    lines = [json.loads(line) for line in report.read_text().splitlines()]
-    return replace_cpu(_judged(lines, process.returncode, said, copy), _cpu_since(before))
+    return replace(_judged(noted(copy), process.returncode, said, copy), cpu=_cpu_since(before))
 
 
-def replace_cpu(outcome: Outcome, cpu: float) -> Outcome:
-    """The same outcome with its processor time."""
-    return Outcome(outcome.status, outcome.test, outcome.why, cpu)
+def noted(copy: Path) -> list[dict[str, str]]:
+    """What the plugin wrote in the last run."""
+    return [json.loads(line) for line in copy.with_suffix(".report").read_text().splitlines()]
 
 
 def _judged(lines: list[dict[str, str]], code: int, said: str, copy: Path) -> Outcome:
@@ -365,16 +364,29 @@ def tried(
         cpu += outcome.cpu
         if stage == "own" and outcome.why == NONE:
             outcome = Outcome("error", why=NONE)
-        if outcome.status == "killed":
-            clean = run_tests(copy, [outcome.test], limit)
-            if clean.status != "survived":
-                outcome = Outcome("error", outcome.test, f"fails without the mutant, too: {clean.why}")
         if outcome.status != "survived":
             break
     seconds = time.monotonic() - start
     return Result(
         mutant.id, mutant.what, file, outcome.status, reached, outcome.test, outcome.why, cpu, seconds
     )
+
+
+def confirmed(results: Sequence[Result], copy: Path, limit: float) -> list[Result]:
+    """The results, less kills by tests that fail without the mutant, too: all those tests are run once, on the copy."""
+    tests = sorted({result.test for result in results if result.status == "killed"})
+    if not tests:
+        return list(results)
+    clean = run_tests(copy, ["--maxfail=1000", *tests], limit)
+    failing = {line["test"] for line in noted(copy) if "test" in line}
+    if clean.status in ("error", "timeout") and not failing:
+        raise SystemExit(f"the tests that killed mutants could not be run without them: {clean.why}")
+    return [
+        replace(result, status="error", why="its test fails without the mutant, too")
+        if result.status == "killed" and result.test in failing
+        else result
+        for result in results
+    ]
 
 
 def sums(results: Sequence[Result]) -> str:
@@ -429,6 +441,9 @@ def main() -> None:
             print(line_of(result), flush=True)
             if chosen.json:
                 chosen.json.write_text(json.dumps([asdict(r) for r in results], indent=1) + "\n")
+        results = confirmed(results, copy, max(chosen.limit, LIMIT))
+    if chosen.json:
+        chosen.json.write_text(json.dumps([asdict(r) for r in results], indent=1) + "\n")
     print(f"\n{sums(results)}")
 
 
