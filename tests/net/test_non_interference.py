@@ -50,7 +50,7 @@ import dpcausal as dc
 from dpcausal import estimators
 
 N = 300
-MANY = 2000
+MANY = 1200
 LABELLED = ("labels", "label csv", "genotypes", "bed")  # who takes part, and in which group, is public there
 
 # KNOWN: cases that interfere in the shipped code, by the beginning of their id, with the reason. There are none.
@@ -130,10 +130,16 @@ def skip_missing(case: Case) -> None:
 
 @pytest.mark.parametrize("case", checked_cases(), ids=lambda case: case.id)
 def test_nothing_is_seen_but_what_was_released(case: Case, material: Material) -> None:
-    """Each set of terms against one other data set, in turn; the slow test takes all of them."""
+    """Each set of terms against one other data set, in turn; the slow test takes all of them.
+
+    A discovery with options is asked for pure under one relation and approximate under the other.
+    """
     RAN.add(case.id)
     skip_missing(case)
-    for i, terms in enumerate(case.terms()):
+    asked = list(case.terms())
+    if case.call == "discover" and case.options and len(asked) == 4:
+        asked = [asked[0], asked[3]]
+    for i, terms in enumerate(asked):
         second = others(case, terms, N)
         if case.call != "ci_test":
             second = [second[(i + i // 2) % 2]]  # both kinds under both relations
@@ -142,20 +148,21 @@ def test_nothing_is_seen_but_what_was_released(case: Case, material: Material) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize("epsilon", [0.05, 30.0])
 @pytest.mark.parametrize("case", checked_cases(), ids=lambda case: case.id)
 def test_nothing_is_seen_on_a_larger_grid(case: Case, epsilon: float, material: Material) -> None:
-    """More budgets, more data, and the roles exchanged."""
+    """Other budgets, more data, and the roles exchanged."""
     skip_missing(case)
+    if case.name == "tests":
+        epsilon = max(epsilon, 1.0)  # less for each test would be thousands of parts
     for terms in case.terms():
-        for delta in {terms.delta, 1e-6} if case.call == "discover" else {terms.delta}:
-            asked = replace(terms, epsilon=epsilon, delta=delta)
-            second = others(case, terms, MANY)
-            if second[0][1] != MANY:
-                second += [("a", 78), ("constant", MANY)]
-            assert interference(case, asked, ("a", MANY), second, material) == [], asked
-            back = [("a", second[0][1]), ("independent", second[0][1])]
-            assert interference(case, asked, ("constant", second[0][1]), back, material) == [], asked
+        asked = replace(terms, epsilon=epsilon)
+        second = others(case, terms, MANY)
+        if second[0][1] != MANY:
+            second += [("a", 78), ("constant", MANY)]
+        assert interference(case, asked, ("a", MANY), second, material) == [], asked
+        back = [("a", second[0][1]), ("independent", second[0][1])]
+        assert interference(case, asked, ("constant", second[0][1]), back, material) == [], asked
 
 
 # --- nothing is left out -----------------------------------------------------------------------------------------
@@ -246,7 +253,7 @@ def test_every_option_of_a_test_has_a_case(name: str) -> None:
     assert missing_options("ci_test", name, MAKERS[name]) == set()
 
 
-@pytest.mark.parametrize("name", set(DRIVERS) - {"pc"})
+@pytest.mark.parametrize("name", sorted({*DRIVERS} - {"pc"}))
 def test_every_option_of_a_driver_has_a_case(name: str) -> None:
     assert missing_options("discover", name, driver(name)) == set()
 
