@@ -162,13 +162,7 @@ def _rank_tests(relation: str) -> Iterator[Tight]:
     for name in ("auto", "kendall", "spearman"):
         more: dict[str, Any] = {"covers": ("ci_test", name), "relation": relation}
         few = asked(name, relation, epsilon=0.1)
-        low = (
-            {"why": "F and U are bounded one by one, and no row moves both that far"}
-            if name == "spearman"
-            else {}
-        )
-        loose = 0.7 if name == "spearman" else 0.75
-        yield Tight(f"{name} 2x2 {relation}", few, stars("pair"), build=levels, least=loose, **low, **more)
+        yield Tight(f"{name} 2x2 {relation}", few, stars("pair"), build=levels, **more)
         given = asked(name, relation, "z", epsilon=0.1)
         yield Tight(f"{name} 2x2 given z {relation}", given, stars("bits"), build=levels, **more)
         yield Tight(
@@ -191,7 +185,7 @@ def _tests_on_parts(relation: str) -> Iterator[Tight]:
         yield Tight(f"test-of-tests {test} {relation}", run, stars("pair", rows=(84,)), build=levels, **whole)
     run = asked("test-of-tests:gcm", relation, "z", parts=2, sub_level=0.1)
     yield Tight(f"test-of-tests gcm {relation}", run, lambda: near.far_stars("xyz", 3, tied=0.6), **whole)
-    for variant, least, why in (("parts", 0.75, ""), ("weighted", 0.45, WEIGHTED)):
+    for variant, least, why in (("parts", 0.75, ""), ("weighted", 0.5, WEIGHTED)):
         run = asked("gcm", relation, "z", parts=2, variant=variant)
         yield Tight(
             f"gcm {variant} {relation}", run, lambda: near.far_stars("xyz", 3), relation, least, most=6, why=why,
@@ -241,20 +235,15 @@ def _graphs() -> Iterator[Tight]:
             )
             for name in ("svt-pc", "priv-pc", "curate", "em-pc"):
                 more["covers"] = ("discover", name)
-                least = 0.74 if name == "priv-pc" else 0.75
                 run = graph_by(name, relation, epsilon=20.0, delta=delta)
-                yield Tight(
-                    f"discover {name} {end}", run, stars("bits"), least=least, build=levels, climb=30, **more
-                )
+                yield Tight(f"discover {name} {end}", run, stars("bits"), build=levels, climb=30, **more)
                 run = graph_by(name, relation, delta=delta, max_order=1)
                 yield Tight(
                     f"discover {name} six {end}", run, stars("six", most=5), build=of(SIX), climb=10, **more
                 )
                 if name != "em-pc":  # which asks tables only
                     run = graph_by(name, relation, epsilon=40.0, delta=delta)
-                    yield Tight(
-                        f"discover {name} numbers {end}", run, numbers(), least=least, climb=10, **more
-                    )
+                    yield Tight(f"discover {name} numbers {end}", run, numbers(), climb=10, **more)
             more["covers"] = ("discover", "tests")
             run = graph_by("tests", relation, delta=delta, max_order=1)
             yield Tight(f"discover tests {end}", run, stars("bits"), build=levels, **more)
@@ -267,7 +256,7 @@ def _graphs() -> Iterator[Tight]:
         run,
         stars("bits"),
         REPLACE,
-        0.74,
+        0.75,
         levels,
         covers=("discover", "priv-pc"),
     )
@@ -486,15 +475,20 @@ def test_planted_bugs_are_seen(bug: Bug, case: str) -> None:
         BY_ID[case].search(more=2)
 
 
-BY_LESS_NOISE = [case for case in TIGHT if case.least >= 0.74]
+TIGHTER = [case for case in TIGHT if case.least >= 0.75]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", BY_LESS_NOISE, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", TIGHTER, ids=lambda case: case.id)
 def test_a_sensitivity_30_percent_too_small_is_seen(case: Tight) -> None:
+    """On a grid of whole numbers a sensitivity of .7 is one of 1: there it is the noise that is 30% too small."""
     tape = record(case.run, case.build(near.data_sets(next(case.stars()), case.relation)[0]))
-    for name in {use.name for use in tape.uses if hasattr(use.mechanism, "sensitivity")}:
-        with capture.smaller_sensitivity(name, 0.7), pytest.raises(Exceeded):
+    mechanisms = {use.name: use.mechanism for use in tape.uses if hasattr(use.mechanism, "sensitivity")}
+    for name, mechanism in mechanisms.items():
+        grid = getattr(mechanism, "on", None)
+        whole = grid is not None and grid.exact and getattr(mechanism, "size", 1) == 1
+        bug = capture.quieter_release() if whole else capture.smaller_sensitivity(name, 0.7)
+        with bug, pytest.raises(Exceeded):
             case.search(more=2)
 
 
