@@ -13,9 +13,9 @@ its words. Lines of ``replace`` after the first are indented like the line that 
 Nothing is changed here: the working tree is copied to a fixed directory for temporary files (so that compiled kernels
 are kept between mutants), one mutant at a time is written there, and tests run on the copy. In turn: the mutant's own
 ``tests``, the doctests of the file it is in, and with ``--broad`` the tests of its ``rooms``. A failure counts only in
-a test that passes without the mutant; errors of import or collection count as errors, not as a kill, and so does
-running out of time. Tests that fail at *any* change of a file (signatures of proofs, the shape of the source) are
-left out.
+a test that passes without the mutant and fails twice with it; errors of import or collection count as errors, not as
+a kill, and so does running out of time. Tests that fail at *any* change of a file (signatures of proofs, the shape of
+the source) are left out.
 """
 
 from __future__ import annotations
@@ -290,6 +290,23 @@ def run_tests(copy: Path, arguments: Sequence[str], limit: float, *, kernels: bo
     return replace(_judged(noted(copy), process.returncode, said, copy), cpu=_cpu_since(before))
 
 
+def twice(copy: Path, arguments: Sequence[str], limit: float, *, kernels: bool) -> Outcome:
+    """The same, but a test that fails and then passes (by chance) is left out and counts for nothing."""
+    chance: list[str] = []
+    cpu = 0.0
+    while True:
+        left_out = [f"--deselect={test}" for test in chance]
+        outcome = run_tests(copy, [*left_out, *arguments], limit, kernels=kernels)
+        cpu += outcome.cpu
+        if outcome.status != "killed" or outcome.test in chance:
+            return replace(outcome, cpu=cpu)
+        again = run_tests(copy, [outcome.test], limit, kernels=kernels)
+        cpu += again.cpu
+        if again.status == "killed":
+            return replace(outcome, cpu=cpu)
+        chance.append(outcome.test)
+
+
 def noted(copy: Path) -> list[dict[str, str]]:
     """What the plugin wrote in the last run."""
     return [json.loads(line) for line in copy.with_suffix(".report").read_text().splitlines()]
@@ -358,7 +375,7 @@ def tried(
         reached = stage
         try:
             put(place.path, planted(mutant, place).encode())
-            outcome = run_tests(copy, arguments, limit, kernels=kernels)
+            outcome = twice(copy, arguments, limit, kernels=kernels)
         finally:
             put(place.path, original)
         cpu += outcome.cpu
