@@ -1,0 +1,768 @@
+"""The catalogue of public calls that look at rows: every method, every option that chooses a mechanism, every relation.
+
+``CASES`` is a plain list. A case names the kind of data it needs and holds a function that runs one public call:
+
+    case.run(build(case.kind, raw(case.kind, "a", 600), folder), Terms(1.0, 0.0, "replace-one"))
+
+``raw`` makes plain columns (or genotypes), which a test may change row by row; ``build`` makes of them what the call is
+given. ``test_non_interference.py`` and ``test_wiring.py`` share it. The names of the package that are not public
+stand in one block below: after a move of files only that block changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pyarrow
+from pyarrow import parquet
+
+import dpcausal as dc
+
+# --- names that may move -----------------------------------------------------------------------------------------
+from dpcausal import adapters
+from dpcausal.adapters import causal_learn, pgmpy
+from dpcausal.citests.registry import MAKERS, any_method_named
+from dpcausal.citests.session import Session
+from dpcausal.cli.app import app as command_line
+from dpcausal.counts.duckdb import DuckDBCounts
+from dpcausal.counts.memory import MemoryCounts
+from dpcausal.discovery.discover import DRIVERS
+from dpcausal.discovery.discover import _driver as driver
+from dpcausal.gwas.plan import Method as GwasMethod
+from dpcausal.gwas.plan import Plan as GwasPlan
+from dpcausal.gwas.screen import screen
+from dpcausal.gwas.simulate import Simulation
+from dpcausal.gwas.single import single_test
+
+# --- end of them -------------------------------------------------------------------------------------------------
+
+__all__ = [
+    "CASES",
+    "DRIVERS",
+    "KINDS",
+    "MAKERS",
+    "Case",
+    "GwasMethod",
+    "GwasPlan",
+    "Terms",
+    "any_method_named",
+    "build",
+    "command_line",
+    "driver",
+    "raw",
+]
+
+BOTH = ("replace-one", "add-remove")
+REPLACE = ("replace-one",)
+FIXED = ("fixed-labels",)
+PURE, APPROXIMATE = 0.0, 1e-6
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Under what a call is made."""
+
+    epsilon: float
+    delta: float
+    neighbours: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One public call.
+
+    ``call`` and ``name`` say which (``ci_test`` and the name of a test, ``discover`` and that of a method ...), and
+    ``options`` what chooses a variant of it, so that a test can tell which names and options have no case. ``deltas``
+    are those at which it runs another mechanism. ``needs`` is a package that may be missing. ``refused``: it is an
+    error, whatever the rows are.
+    """
+
+    id: str
+    call: str
+    name: str
+    kind: str
+    run: Callable[[Any, Terms], Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    relations: tuple[str, ...] = BOTH
+    epsilon: float = 2.0
+    deltas: tuple[float, ...] = (PURE,)
+    needs: str | None = None
+    refused: bool = False
+
+    def terms(self) -> Iterator[Terms]:
+        """Every relation with every delta."""
+        for neighbours in self.relations:
+            for delta in self.deltas:
+                yield Terms(self.epsilon, delta, neighbours)
+
+
+# --- data --------------------------------------------------------------------------------------------------------
+
+LEVELS = dc.Schema(
+    a=dc.Categorical(["0", "1"]),
+    b=dc.Categorical(["x", "y", "z"], ordered=True),
+    c=dc.Categorical(["p", "q", "r"]),
+    d=dc.Categorical(["no", "yes"]),
+    e=dc.Categorical(["low", "mid", "high"], ordered=True),
+    one=dc.Categorical(["only"]),
+)
+NUMBERS = dc.Schema(
+    x=dc.Numeric(-4.0, 4.0),
+    y=dc.Numeric(-6.0, 6.0),
+    z=dc.Numeric(-3.0, 3.0, bins=[-1.0, 1.0]),
+    w=dc.Numeric(0.0, 1.0),
+    a=dc.Categorical(["0", "1"]),
+    c=dc.Categorical(["p", "q", "r"]),
+)
+ORDERED = dc.Schema({name: LEVELS[name] for name in "abde"})
+ONLY_NUMBERS = dc.Schema({name: NUMBERS[name] for name in "xyza"})
+LABELS = dc.Schema(group=dc.Categorical(["control", "case"]), outcome=dc.Categorical(["no", "yes"]))
+
+Raw = dict[
+    str, Any
+]  # columns by name; for genotypes "genotypes" (people x SNPs, 0..2 copies of allele 1) and "case"
+SNPS = 40
+
+
+def _levels(which: str, n: int, rng: np.random.Generator) -> Raw:
+    draw = {name: rng.integers(0, column.size, n) for name, column in LEVELS.items()}
+    if which == "a":  # a chain a -> d -> e, a -> b; c alone
+        draw["d"] = np.where(rng.random(n) < 0.1, 1 - draw["a"], draw["a"])
+        draw["e"] = np.minimum(draw["d"] + rng.integers(0, 2, n), 2)
+        draw["b"] = np.minimum(draw["a"] + rng.integers(0, 2, n), 2)
+    found = {name: [LEVELS[name].levels[i] for i in code] for name, code in draw.items()}
+    if which == "constant":  # and cells that the schema does not know
+        found = {
+            "a": ["1"] * n,
+            "b": ["?"] * n,
+            "c": ["r"] * n,
+            "d": ["yes"] * n,
+            "e": [""] * n,
+            "one": ["bad"] * n,
+        }
+    return found
+
+
+def _numbers(which: str, n: int, rng: np.random.Generator) -> Raw:
+    x, y, z = rng.normal(size=(3, n))
+    w, a, c = rng.random(n), rng.integers(0, 2, n), rng.integers(0, 3, n)
+    if which == "a":
+        z = np.clip(z, -2.9, 2.9)
+        x = z + 0.5 * x
+        y = np.sin(2 * z) + x + 0.3 * y
+        a = (x > 0).astype(int)
+    found: Raw = {"x": x, "y": y, "z": z, "w": w, "a": [str(i) for i in a], "c": ["pqr"[i] for i in c]}
+    if which == "constant":  # and cells that are no numbers, or beyond their bounds
+        found = {
+            "x": np.full(n, np.nan),
+            "y": np.full(n, 1e300),
+            "z": np.full(n, -np.inf),
+            "w": np.full(n, 0.5),
+        }
+        found |= {"a": ["?"] * n, "c": ["r"] * n}
+    return found
+
+
+def _labels(which: str, n: int, rng: np.random.Generator) -> Raw:
+    """Who is in which group is public here, so it is the same in all data sets."""
+    group = np.arange(n) % 3 == 0
+    outcome = rng.random(n) < 0.5
+    if which == "a":
+        outcome = group ^ (rng.random(n) < 0.2)
+    elif which == "constant":
+        outcome = np.ones(n, bool)
+    named = {"group": ["case" if one else "control" for one in group]}
+    return named | {"outcome": ["yes" if one else "no" for one in outcome]}
+
+
+def _genotypes(which: str, n: int, rng: np.random.Generator) -> Raw:
+    """Who takes part and who is a case is public."""
+    case = np.arange(n) % 2 == 0
+    rate = np.full((n, SNPS), 0.3)
+    if which == "a":
+        rate[case, 3::9] = 0.75
+    found = rng.binomial(2, rate)
+    return {"genotypes": np.full((n, SNPS), 2) if which == "constant" else found, "case": case}
+
+
+# kind -> (maker of raw data, schema)
+KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
+    "levels": (_levels, LEVELS),  # a Dataset of levels
+    "numbers": (_numbers, NUMBERS),  # a Dataset of mostly numbers
+    "ordered": (_levels, ORDERED),  # the same, all of them with an order
+    "only numbers": (_numbers, ONLY_NUMBERS),
+    "labels": (_labels, LABELS),  # a Dataset, the first column public
+    "level counts": (_levels, LEVELS),  # a counting backend in memory
+    "level duckdb": (_levels, LEVELS),  # a counting backend in DuckDB
+    "level columns": (_levels, LEVELS),  # plain columns, as an estimator takes them
+    "number columns": (_numbers, NUMBERS),
+    "level csv": (_levels, LEVELS),  # a folder with data.csv and schema.toml
+    "number csv": (_numbers, NUMBERS),
+    "label csv": (_labels, LABELS),
+    "genotypes": (_genotypes, None),  # GenotypeCounts
+    "bed": (_genotypes, None),  # a folder with study.bed, study.bim and study.fam
+}
+
+
+def raw(kind: str, which: str, n: int, seed: int = 0) -> Raw:
+    """Plain data of that kind: ``which`` is "a" (with dependences), "independent" or "constant"."""
+    if which not in ("a", "independent", "constant"):
+        raise ValueError(which)
+    make, schema = KINDS[kind]
+    found = make(which, n, np.random.default_rng([seed, n, len(which)]))
+    return found if schema is None else {name: found[name] for name in schema}
+
+
+def build(kind: str, columns: Raw, folder: Path) -> Any:
+    """What the calls of that kind are given. ``folder`` is empty, and is where files go."""
+    schema = KINDS[kind][1]
+    if kind == "genotypes":
+        return _counted(columns)
+    if kind == "bed":
+        _write_bed(columns, folder)
+        return folder
+    assert schema is not None
+    if kind in ("levels", "numbers", "ordered", "only numbers", "labels"):
+        return dc.read(columns, schema)
+    if kind == "level counts":
+        return MemoryCounts(dc.read(columns, schema))
+    if kind in ("level csv", "number csv", "label csv"):
+        _write_csv(columns, schema, folder)
+        return folder
+    if kind == "level duckdb":
+        parquet.write_table(pyarrow.table(columns), folder / "data.parquet")
+        return DuckDBCounts(folder / "data.parquet", schema, threads=1)
+    return columns
+
+
+def _write_csv(columns: Raw, schema: dc.Schema, folder: Path) -> None:
+    with (folder / "data.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    (folder / "schema.toml").write_text(schema.to_toml())
+
+
+def _simulated(columns: Raw) -> tuple[Any, np.ndarray[Any, Any]]:
+    """Counts with made-up SNPs for as many people, and (hom1, het) of cases and controls in ``columns``."""
+    genotypes, case = columns["genotypes"], columns["case"]
+    share = float(case.mean())
+    blank = Simulation(people=len(case), snps=genotypes.shape[1], case_share=share).counts()
+    parts = [(genotypes[group] == copies).sum(axis=0) for group in (case, ~case) for copies in (2, 1)]
+    return blank, np.column_stack(parts).astype(np.int32)
+
+
+def _counted(columns: Raw) -> Any:
+    blank, table = _simulated(columns)
+    return replace(blank, table=table)
+
+
+def _write_bed(columns: Raw, folder: Path) -> None:
+    """PLINK 1 files: two bits a person, 00 for two copies of allele 1, 10 for one, 11 for none."""
+    genotypes, case = columns["genotypes"], columns["case"]
+    codes = np.array([3, 2, 0], np.uint8)[genotypes].T
+    codes = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 4))).reshape(len(codes), -1, 4)
+    packed = (codes << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2).astype(np.uint8)
+    (folder / "study.bed").write_bytes(b"\x6c\x1b\x01" + packed.tobytes())
+    (folder / "study.bim").write_text("".join(f"1\tsnp{i}\t0\t{i + 1}\tA\tG\n" for i in range(len(codes))))
+    (folder / "study.fam").write_text("".join(f"f{i} p{i} 0 0 1 {1 + int(c)}\n" for i, c in enumerate(case)))
+
+
+# --- ci_test -----------------------------------------------------------------------------------------------------
+
+
+def _tests() -> Iterator[Case]:
+    def law(z: Mapping[str, Any], generator: Any) -> Any:
+        return z["z"] + 0.5 * generator.standard_normal(len(z["z"]))
+
+    linear = dc.LinearGaussian(0.0, {"z": 1.0}, sd=0.5)
+    table = dc.TableModel(("d",), np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]]))
+    asked: list[tuple[str, str, tuple[str, str, list[str]], dict[str, Any]]] = []
+    ranked, tabled = ("a", "b", ["d"]), ("a", "c", ["d"])
+    valued, mixed = ("x", "y", ["z"]), ("x", "a", ["z", "c"])
+    for name in ("kendall", "spearman"):
+        asked += [(name, "levels", ranked, {}), (name, "numbers", valued, {}), (name, "numbers", mixed, {})]
+        asked += [(name, "numbers", valued, {"on": "table"}), (name, "numbers", valued, {"strata": "schema"})]
+        asked += [(name, "numbers", valued, {"strata": 7}), (name, "level counts", ranked, {})]
+    for name in ("chi2", "g"):
+        asked += [(name, "levels", tabled, {}), (name, "levels", ("a", "c", []), {"parts": 5})]
+        asked += [
+            (name, "levels", ("a", "c", []), {"median": median})
+            for median in ("cauchy", "laplace", "gaussian")
+        ]
+        asked += [(name, "numbers", mixed, {})]
+    asked += [("measured", "levels", tabled, {}), ("measured", "numbers", mixed, {})]
+    asked += [("measured", "levels", tabled, {"noise": noise}) for noise in ("laplace", "gaussian")]
+    asked += [("measured", "levels", tabled, {"form": form}) for form in ("omnibus", "pooled")]
+    asked += [("measured", "level duckdb", tabled, {})]
+    asked += [
+        ("gcm", "numbers", valued, {}),
+        ("gcm", "levels", ranked, {}),
+        ("gcm", "numbers", mixed, {"parts": 6}),
+    ]
+    asked += [("gcm", "numbers", mixed, {"variant": variant}) for variant in ("weighted", "bins")]
+    asked += [("gcm", "numbers", valued, {"variant": "bins", "bins": 9})]
+    for variant in ("moments", "residuals"):
+        asked += [("gcm", "numbers", mixed, {"variant": variant})]
+        more = {
+            "variant": variant,
+            "select": True,
+            "lambdas": [0.5, 2.0],
+            "bandwidths": [0.1, 0.3],
+            "share": 0.3,
+        }
+        asked += [("gcm", "numbers", valued, more)]
+    asked += [("gcm", "numbers", valued, {"variant": "moments", "lambda_": 0.7, "bandwidth": 0.2})]
+    asked += [
+        ("gcm", "numbers", mixed, {"variant": "moments", "kernel": kernel})
+        for kernel in ("additive", "mixed")
+    ]
+    for release in ("decision", "rank"):
+        for score in ("ranks", "plain", "kernel"):
+            asked += [("crt", "numbers", valued, {"model": linear, "release": release, "score": score})]
+    asked += [
+        ("crt", "numbers", valued, {"model": law}),
+        ("crt", "levels", ("c", "b", ["d"]), {"model": table}),
+    ]
+    asked += [
+        ("crt", "numbers", ("y", "x", ["z"]), {"model": linear, "resample": "x", "copies": 39, "strata": 5})
+    ]
+    asked += [("crt", "numbers", valued, {"model": linear, "strata": "schema"})]
+    kernel = {"score": "kernel", "strength": 2.0, "bandwidth": 0.4}
+    asked += [("crt", "numbers", valued, {"model": linear, **kernel})]
+    for inner in ("g", "chi2", "measured", "kendall", "spearman"):
+        asked += [("test-of-tests", "levels", ranked, {"test": inner})]
+    asked += [("test-of-tests", "numbers", valued, {"test": "gcm"}), ("test-of-tests", "levels", tabled, {})]
+    asked += [("test-of-tests", "levels", ("a", "d", []), {"test": "unit-circle"})]
+    asked += [("test-of-tests", "levels", tabled, {"parts": 8, "sub_level": 0.2})]
+    asked += [("test-of-tests:gcm", "numbers", valued, {"parts": 8, "sub_level": 0.2})]
+    asked += [
+        ("auto", "levels", ranked, {}),
+        ("auto", "levels", tabled, {}),
+        ("auto", "numbers", ("x", "y", []), {}),
+    ]
+    asked += [("auto", "numbers", ("x", "y", ["z", "w"]), {}), ("auto", "numbers", ("c", "y", ["z"]), {})]
+    asked += [
+        ("kendall", "levels", ("a", "nothing", []), {}),
+        ("kendall", "levels", ("a", "c", []), {}),
+    ]  # errors
+    asked += [("measured", "levels", ("a", "one", []), {})]
+    seen: dict[str, int] = {}
+    for name, kind, (x, y, given), options in asked:
+        words = [name, kind, f"{x},{y}|{','.join(given)}", *(_word(*option) for option in options.items())]
+        own_delta = options.get("median") in ("laplace", "gaussian")
+        deltas = (PURE, APPROXIMATE) if name == "measured" else (APPROXIMATE,) if own_delta else (PURE,)
+        yield Case(
+            id=_unique(seen, "ci_test " + " ".join(words)),
+            call="ci_test",
+            name=name.partition(":")[0],
+            kind=kind,
+            run=_test_call(name, x, y, given, options),
+            options={**options, **({"test": name.partition(":")[2]} if ":" in name else {})},
+            deltas=deltas,
+        )
+    circles: list[dict[str, Any]] = [{"statistic": word} for word in ("circle", "distance", "chi2")]
+    circles += [{}, {"positives": 90}, {"positives": (50, 120)}]
+    for options in circles:
+        words = [_word(*option) for option in options.items()]
+        for relation in (FIXED, BOTH):  # add-remove is refused, replace-one read as fixed labels
+            yield Case(
+                id=_unique(seen, "ci_test " + " ".join(["unit-circle", *words])),
+                call="ci_test",
+                name="unit-circle",
+                kind="labels",
+                run=_test_call("unit-circle", "group", "outcome", [], options),
+                options=options,
+                relations=relation,
+            )
+    yield Case(
+        id="ci_test unit-circle labels=group",
+        call="ci_test",
+        name="unit-circle",
+        kind="labels",
+        run=_test_call("unit-circle", "outcome", "group", [], {"labels": "group"}),
+        options={"labels": "group"},
+        relations=FIXED,
+    )
+
+
+def _word(name: str, value: Any) -> str:
+    if name == "model":
+        return type(value).__name__
+    return f"{name}={value}".replace(" ", "")
+
+
+def _unique(seen: dict[str, int], name: str) -> str:
+    seen[name] = seen.get(name, 0) + 1
+    return name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
+def _test_call(name: str, x: str, y: str, given: list[str], options: Mapping[str, Any]) -> Callable[..., Any]:
+    def run(data: Any, terms: Terms) -> Any:
+        return dc.ci_test(
+            data, x, y, given, method=name, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours,
+            progress=True, **options,
+        )  # fmt: skip
+
+    return run
+
+
+# --- sessions of tests -------------------------------------------------------------------------------------------
+
+
+def _sessions() -> Iterator[Case]:
+    """Several questions under one budget, one of them twice, until the budget refuses."""
+
+    def call(
+        name: str, asked: list[tuple[str, str, list[str]]], options: Mapping[str, Any]
+    ) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            relation = dc.Neighbours.parse(terms.neighbours)
+            budget = dc.Budget(terms.epsilon, terms.delta, neighbours=relation)
+            each = terms.epsilon / 2.5
+            method = any_method_named(name, dict(options))
+            session = Session(data, method, level=0.05, epsilon=each, neighbours=relation, budget=budget)
+            found: list[Any] = []
+            for x, y, given in asked:
+                try:
+                    found.append(session.ask(x, y, given))
+                except dc.BudgetError as error:
+                    found.append(str(error))
+            return found, budget.events, budget.left_epsilon()
+
+        return run
+
+    levels = [("a", "b", []), ("b", "a", []), ("d", "e", ["a"]), ("a", "e", [])]
+    numbers = [("x", "y", []), ("y", "x", []), ("x", "y", ["z"]), ("x", "w", [])]
+    for name, kind, asked in (
+        ("kendall", "levels", levels),
+        ("measured", "level counts", levels),
+        ("g", "levels", levels),
+        ("gcm", "numbers", numbers),
+        ("spearman", "numbers", numbers),
+    ):
+        yield Case(f"session {name} {kind}", "session", name, kind, call(name, asked, {}), epsilon=3.0)
+
+
+# --- discover ----------------------------------------------------------------------------------------------------
+
+
+def _discoveries() -> Iterator[Case]:
+    asked: list[tuple[str, str, dict[str, Any]]] = []
+    for name in DRIVERS:
+        if name != "pc":  # not private, and says so
+            asked += [(name, "levels", {}), (name, "numbers", {})]
+    asked += [("auto", "levels", {}), ("auto", "numbers", {})]
+    asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
+    asked += [("measured", "level duckdb", {"max_order": 1})]
+    asked += [
+        ("moments", "numbers", {"harmonics": 1}),
+        ("moments", "numbers", {"reach": 1.5, "stable": False}),
+    ]
+    asked += [("moments", "level counts", {})]  # refused: there are no rows
+    for name in ("priv-pc", "svt-pc"):
+        asked += [
+            (name, "numbers", {"on": "table"}),
+            (name, "levels", {"stable": False}),
+            (name, "level counts", {}),
+        ]
+    asked += [("priv-pc", "levels", {"subsample": 150}), ("priv-pc", "levels", {"subsample": "optimal"})]
+    asked += [("priv-pc", "levels", {"hits": 2, "share": 0.6}), ("svt-pc", "levels", {"positives": 2})]
+    asked += [("em-pc", "levels", {"orders": 1}), ("em-pc", "level counts", {})]
+    asked += [("curate", "levels", {"margins": (5.0, 5.0)}), ("curate", "levels", {"stable": False})]
+    for inner in ("g", "chi2", "measured", "unit-circle", "test-of-tests", "test-of-tests:chi2"):
+        asked += [
+            (
+                "tests",
+                "levels",
+                {"test": inner} if inner == "unit-circle" else {"test": inner, "max_order": 1},
+            )
+        ]
+    for inner in ("kendall", "spearman", "gcm", "test-of-tests:gcm"):
+        asked += [("tests", "only numbers", {"test": inner, "max_order": 1})]
+    asked += [
+        ("tests", "ordered", {"test": "kendall"}),
+        ("tests", "ordered", {"test": "spearman", "on": "table"}),
+    ]
+    asked += [("tests", "levels", {"test": "kendall"})]  # refused: c has no order
+    asked += [("tests", "levels", {"test": "chi2", "median": "cauchy", "parts": 9, "test_epsilon": 0.9})]
+    asked += [("tests", "levels", {"test": "g", "test_epsilon": 0.9, "stable": False})]
+    asked += [
+        ("tests", "levels", {"test": "crt"}),
+        ("tests", "levels", {"test": "g", "median": "laplace"}),
+    ]  # refused
+    known = {"required": [("a", "d")], "forbidden": [("c", "e")], "tiers": [["a"], ["b", "d"]]}
+    asked += [("measured", "levels", {**known, "max_order": 1}), ("priv-pc", "levels", known)]
+    for name, kind, options in asked:
+        words = [name, kind, *(_word(*option) for option in options.items())]
+        yield Case(
+            id="discover " + " ".join(words),
+            call="discover",
+            name=name,
+            kind=kind,
+            run=_discover_call(name, options),
+            options=options,
+            deltas=(PURE, APPROXIMATE),
+            epsilon=4.0,
+        )
+
+
+def _discover_call(name: str, options: Mapping[str, Any]) -> Callable[..., Any]:
+    def run(data: Any, terms: Terms) -> Any:
+        return dc.discover(
+            data, method=name, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours, progress=True,
+            **options,
+        )  # fmt: skip
+
+    return run
+
+
+# --- estimators --------------------------------------------------------------------------------------------------
+
+
+def _estimators() -> Iterator[Case]:
+    def call(name: str, schema: dc.Schema) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            kind = getattr(dc, name)
+            given = {"epsilon": terms.epsilon, "delta": terms.delta, "neighbours": terms.neighbours}
+            return kind(schema, max_order=1, **given).fit(data)
+
+        return run
+
+    for name in ("MeasuredPC", "MomentsPC", "PrivPC", "SvtPC", "EmPC", "CuratePC"):
+        for kind, schema in (("level columns", LEVELS), ("number columns", NUMBERS)):
+            yield Case(
+                f"estimator {name} {kind}", "estimator", name, kind, call(name, schema), deltas=(APPROXIMATE,)
+            )
+
+
+# --- adapters ----------------------------------------------------------------------------------------------------
+
+
+def _oracle(data: Any, terms: Terms, **options: Any) -> Any:
+    return adapters.PrivateOracle(
+        data, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours, questions=6, **options
+    )
+
+
+def _spent(oracle: Any) -> Any:
+    return oracle.calls, oracle.paid, oracle.refused, oracle.each, oracle.privacy
+
+
+@contextlib.contextmanager
+def _stand_in() -> Iterator[dict[str, Any]]:
+    """The names of causal-learn that registering a test needs; what was registered, by name."""
+    registered: dict[str, Any] = {}
+    names = ("causallearn", "causallearn.utils", "causallearn.utils.cit")
+    made = {name: ModuleType(name) for name in names}
+    made["causallearn.utils"].cit = made["causallearn.utils.cit"]  # type: ignore[attr-defined]
+    made["causallearn.utils.cit"].CIT_Base = object  # type: ignore[attr-defined]
+    made["causallearn.utils.cit"].register_ci_test = registered.__setitem__  # type: ignore[attr-defined]
+    with mock.patch.dict(sys.modules, made):
+        yield registered
+
+
+def _adapters() -> Iterator[Case]:
+    def by_oracle(method: str, options: Mapping[str, Any]) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            oracle = _oracle(data, terms, method=method, **options)
+            pairs = [*combinations("abde", 2), ("b", "a")]
+            return [oracle.ask(x, y) for x, y in pairs], oracle.pvalue("a", "e", ["d"]), _spent(oracle)
+
+        return run
+
+    def by_causal_learn(data: Any, terms: Terms) -> Any:
+        oracle = _oracle(data, terms)
+        with _stand_in() as registered:
+            name = causal_learn.register(oracle)
+        test = registered[name](causal_learn.placeholder(oracle))
+        found = [test(x, y, given) for x, y, given in ((0, 1, ()), (1, 0, None), (0, 3, [4]), (3, 4, [0, 1]))]
+        return found, test.pvalue_cache, causal_learn.placeholder(oracle), _spent(oracle)
+
+    def by_pgmpy(data: Any, terms: Terms) -> Any:
+        oracle = _oracle(data, terms)
+        test = pgmpy.ci_test(oracle)
+        asked = (("a", "b", ()), ("b", "a", ()), ("a", "d", ["e"]), ("d", "e", ["a", "b"]))
+        return [test(x, y, z, data=None, significance_level=0.05) for x, y, z in asked], _spent(oracle)
+
+    def search(peer: Any) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            oracle = _oracle(data, terms)
+            options = {"return_type": "pdag"} if peer is pgmpy else {}
+            found = peer.pc(oracle, **options)
+            edges = causal_learn.skeleton(found) if peer is causal_learn else sorted(found.edges())
+            return edges, _spent(oracle)
+
+        return run
+
+    both = (PURE, APPROXIMATE)
+    tests: list[tuple[str, dict[str, Any]]] = [("kendall", {}), ("measured", {}), ("g", {"parts": 9})]
+    for name, options in [
+        *tests,
+        ("test-of-tests", {"test": "g"}),
+        ("chi2", {"median": "cauchy", "parts": 9}),
+    ]:
+        run = by_oracle(name, options)
+        yield Case(
+            f"oracle {name}", "adapter", "PrivateOracle", "levels", run, options, deltas=both, epsilon=3.0
+        )
+    yield Case("adapter causal_learn test", "adapter", "causal_learn", "levels", by_causal_learn, deltas=both)
+    yield Case("adapter pgmpy test", "adapter", "pgmpy", "levels", by_pgmpy, deltas=both)
+    for name, peer, package in (("causal_learn", causal_learn, "causallearn"), ("pgmpy", pgmpy, "pgmpy")):
+        yield Case(f"adapter {name} pc", "adapter", name, "levels", search(peer), deltas=both, needs=package)
+
+
+# --- gwas --------------------------------------------------------------------------------------------------------
+
+
+def _screenings() -> Iterator[Case]:
+    def call(options: Mapping[str, Any]) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            more = {"frequencies": np.full(len(data), 0.3)} if options.get("frequencies") else {}
+            return screen(data, terms.epsilon, **{**options, **more})
+
+        return run
+
+    asked: list[dict[str, Any]] = []
+    for method in ("svt", "em"):
+        for statistic in ("distance", "circle", "chi2"):
+            asked += [{"method": method, "statistic": statistic, "max_hits": 3}]
+        asked += [
+            {"method": method, "unit": "allele", "max_hits": 3},
+            {"method": method, "maf": 0.1, "max_hits": 3},
+        ]
+        asked += [{"method": method, "freq_share": 0.1, "max_hits": 3}]
+    asked += [{"method": "svt", "max_answers": 20}, {"method": "svt", "frequencies": True, "max_hits": 3}]
+    asked += [{"method": "em", "share": 0.4, "max_hits": 3}, {"method": "svt", "max_hits": 1, "level": 0.2}]
+    for options in asked:
+        words = " ".join(_word(*option) for option in options.items())
+        yield Case(
+            f"gwas {words}",
+            "gwas",
+            options["method"],
+            "genotypes",
+            call(options),
+            options,
+            FIXED,
+            epsilon=20.0,
+        )
+
+    def one(margin: Any, unit: str) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            cases, controls = (counts.tolist() for counts in data.alleles())
+            n1, n0 = 2 * data.cases, 2 * data.controls
+            return single_test(cases[3], controls[3], n1, n0, terms.epsilon, margin=margin, unit=unit)
+
+        return run
+
+    singles: list[tuple[Any, str]] = [(None, "person"), ((100, 500), "person"), (None, "allele")]
+    for margin, unit in singles:
+        options = {"margin": margin, "unit": unit}
+        run = one(margin, unit)
+        yield Case(f"gwas single {margin} {unit}", "gwas", "single", "genotypes", run, options, FIXED)
+
+
+# --- the command line --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command left: its exit code, and the files that it wrote."""
+
+    code: Any
+    files: Mapping[str, bytes]
+
+
+def command(folder: Path, *words: str) -> Printed:
+    """Run ``dpcausal`` as the installed command does, in ``folder``."""
+    (entry,) = importlib.metadata.entry_points(group="console_scripts", name="dpcausal")
+    before = {path for path in folder.rglob("*") if path.is_file()}
+    code: Any = None
+    with contextlib.chdir(folder), mock.patch.object(sys, "argv", ["dpcausal", *words]):
+        try:
+            entry.load()()
+        except SystemExit as stop:
+            code = stop.code
+    after = sorted(path for path in folder.rglob("*") if path.is_file() and path not in before)
+    return Printed(code, {str(path.relative_to(folder)): path.read_bytes() for path in after})
+
+
+def _commands() -> Iterator[Case]:
+    def call(*words: str) -> Callable[..., Any]:
+        def run(folder: Path, terms: Terms) -> Any:
+            end = ["--epsilon", repr(terms.epsilon), "--out", "out"]
+            if words[0] != "gwas":
+                end += [
+                    "--neighbours",
+                    terms.neighbours,
+                    "--delta",
+                    repr(terms.delta),
+                    "--schema",
+                    "schema.toml",
+                ]
+            return command(folder, *words, *end)
+
+        return run
+
+    discover, test = ("discover", "data.csv"), ("test", "data.csv")
+    asked: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
+        ("discover", "level csv", discover, BOTH),
+        ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
+        ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
+        ("discover", "number csv", (*discover, "--method", "auto"), BOTH),
+        ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
+        ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
+        ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),
+        ("test", "level csv", (*test, "--x", "a", "--y", "c", "--method", "kendall"), REPLACE),
+        ("test", "label csv", (*test, "--x", "group", "--y", "outcome", "--method", "unit-circle"), REPLACE),
+        ("gwas", "bed", ("gwas", "study"), FIXED),
+        ("gwas", "bed", ("gwas", "study", "--method", "em", "--max-hits", "3", "--json"), FIXED),
+        ("gwas", "bed", ("gwas", "study", "--freq", "budget"), FIXED),
+    ]
+    for name, kind, words, relations in asked:
+        epsilon = 20.0 if name == "gwas" else 4.0
+        deltas = (APPROXIMATE,) if name == "discover" else (PURE,)
+        yield Case(
+            f"command {' '.join(words)} {kind}",
+            "command",
+            name,
+            kind,
+            call(*words),
+            {},
+            relations,
+            epsilon,
+            deltas,
+        )
+
+
+# refused whatever the rows are: their errors are compared too
+REFUSED = {
+    "ci_test kendall levels a,nothing|",
+    "ci_test kendall levels a,c|",
+    "ci_test measured levels a,one|",
+    "discover moments level counts",
+    "discover tests levels test=unit-circle",
+    "discover tests levels test=kendall",
+    "discover tests levels test=crt",
+    "discover tests levels test=g median=laplace",
+    "command test data.csv --x a --y c --method kendall level csv",
+}
+
+CASES: list[Case] = [
+    replace(case, refused=case.id in REFUSED)
+    for part in (_tests, _sessions, _discoveries, _estimators, _adapters, _screenings, _commands)
+    for case in part()
+]
+if len({case.id for case in CASES}) < len(CASES) or REFUSED - {case.id for case in CASES}:
+    raise ValueError("two cases have the same id, or there is no case of an id that is said to be refused")
