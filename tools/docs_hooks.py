@@ -28,9 +28,17 @@ SOURCE = ROOT / "src" / "dpcausal"
 MARK = re.compile(r"<!-- proves: (?P<name>[\w.]+) sha256:(?P<hash>[0-9a-f]*) -->\n?")
 NAMED = re.compile(r"`(?:\.\./)*(?P<name>(?:\w+/)*\w+)\.proof\.md`")
 DISPLAYED = r"(?<![\\$])\$\$(?P<formula>[^$]+)\$\$"
-IN_LINE = (
-    r"(?<![\\$])\$(?P<formula>[^\s$](?:[^$]*[^\s$])?)\$(?![\d$])"  # as in pandoc: "$5 and $6" is no formula
-)
+IN_LINE = r"(?<![\\$])\$(?P<formula>[^\s$](?:[^$]*[^\s$])?)\$(?![\d$])"  # as pandoc: "$5 and $6" is none
+SET_BETTER = {  # what TeX would do and the converter does not
+    r"<mi>&#x029F5;</mi>": "<mo>&#x02216;</mo>",  # set minus, which few fonts have there
+    r"\\([_{}])": r"\1",  # left over in \text{} and after \bigl
+    r'<mo(?: fence="false")?(?: stretchy="false")?>(&#x0007C;|&#x02016;|&#x0002F;)</mo>': (
+        r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'
+    ),
+    r"(?<!<msub>)(?<!<msup>)(<mi>(?:ln|log|exp|cos|sin|sinh|tanh|coth)</mi>)(?=<m[^o])": (
+        r'\1<mspace width="0.167em" />'
+    ),
+}
 ROOMS = {
     "core": "errors, neighbours, randomness, the privacy statement",
     "data": "schema, reading files, the coded data set",
@@ -90,9 +98,9 @@ def mathml(latex: str, display: str = "inline") -> str:
     '<mrow><msub><mi>x</mi><mi>i</mi></msub></mrow></math>'
     """
     source = re.sub(r"(\\(?:begin|end)){aligned}", r"\1{align*}", " ".join(latex.split()))
-    made = re.sub(
-        r"\\([_{}])", r"\1", convert(source, display=display)
-    )  # left over in \text{} and after \bigl
+    made: str = convert(source, display=display)
+    for pattern, better in SET_BETTER.items():
+        made = re.sub(pattern, better, made)
     if "\\" in made or ">&<" in made:
         raise ValueError(f"not understood in the formula {latex!r}")
     return made

@@ -96,6 +96,14 @@ def test_code_and_prices_are_no_formulas(text: str) -> None:
     assert "<math" not in shown(text)
 
 
+def test_functions_and_bars_are_set_as_tex_does() -> None:
+    assert '<mi>ln</mi><mspace width="0.167em" /><mi>x</mi>' in HOOKS.mathml(r"\ln x")
+    assert "<msub><mi>log</mi><mn>2</mn></msub>" in HOOKS.mathml(r"\log_2 x")
+    assert HOOKS.mathml("|k|/b").count('lspace="0"') == 3
+    assert 'stretchy="true"' in HOOKS.mathml(r"\left| x \right|")
+    assert "<mtext>per_step</mtext>" in HOOKS.mathml(r"\text{per\_step}")
+
+
 @pytest.mark.parametrize("formula", [r"\unknown{x}", r"\begin{gathered} a & b \end{gathered}"])
 def test_what_is_not_understood_stops_the_build(formula: str) -> None:
     with pytest.raises(ValueError, match="not understood"):
@@ -137,12 +145,12 @@ def test_every_proof_and_room_has_a_page() -> None:
 
 
 def test_every_method_has_a_page_with_its_guarantee() -> None:
-    from dpcausal.citests.registry import MAKERS
+    from dpcausal.citests.registry import TESTS
     from dpcausal.discovery.methods import METHODS
 
     pages = [page.read_text() for page in (ROOT / "docs" / "methods").glob("*.md")]
     wanted = [f'discover(method="{name}")' for name in METHODS]
-    wanted += [f'ci_test(method="{name}")' for name in MAKERS]
+    wanted += [f'ci_test(method="{name}")' for name in TESTS]
     about = {words: [text for text in pages if words in text.split("\n")[0]] for words in wanted}
     assert {words: len(found) for words, found in about.items() if len(found) != 1} == {}
     assert [words for words, (text,) in about.items() if "**Guarantee.**" not in text] == []
