@@ -88,7 +88,7 @@ class Rows:
     sizes : array of int64
         Declared levels or bins of every column.
     weight : array of int64
-        How many equal rows row i stands for; empty where each stands for itself.
+        How many equal rows row i represents; empty where each represents itself.
     address, width : arrays
         Of every column in memory, as the kernels take them.
     """
@@ -111,7 +111,7 @@ class Rows:
 
     @property
     def n(self) -> int:
-        """Number of rows stood for."""
+        """Number of rows that these stand for: the sum of the weights."""
         return int(self.weight.sum()) if len(self.weight) else self.length
 
     def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:

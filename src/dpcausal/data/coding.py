@@ -349,18 +349,18 @@ def _masked(values: NDArray[np.float64], array: pa.Array) -> NDArray[np.float64]
 
 
 def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
-    odd = arrow.has_other_bytes(cells, _NUMBER_BYTES)
-    some = bool(odd.any())
+    """Parse cells that hold only digits, signs and points as they are, and the others with care."""
+    unusual = arrow.has_other_bytes(cells, _NUMBER_BYTES)
     try:
-        values = _cast(arrow.mask_cells(cells, odd) if some else cells)
+        values = _cast(arrow.mask_cells(cells, unusual) if unusual.any() else cells)
     except pa.ArrowInvalid:  # digits that make no number, such as 1-2
-        values, odd, some = np.empty(len(cells)), np.ones(len(cells), dtype=np.bool_), True
-    if some:
-        values[odd] = _from_odd_bytes(cells.filter(pa.array(odd)))
+        values, unusual = np.empty(len(cells)), np.ones(len(cells), dtype=np.bool_)
+    if unusual.any():
+        values[unusual] = _from_unusual_bytes(cells.filter(pa.array(unusual)))
     return values
 
 
-def _from_odd_bytes(cells: pa.Array) -> NDArray[np.float64]:
+def _from_unusual_bytes(cells: pa.Array) -> NDArray[np.float64]:
     """Apply the same rule to cells that need trimming or are no number."""
     cells = arrow.trim(cells)
     keys = pa.array([text.encode() for text in (*FALSE_SPELLINGS, *TRUE_SPELLINGS)], cells.type)

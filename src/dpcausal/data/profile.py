@@ -107,7 +107,7 @@ def chunks_with_progress(source: Source, columns: Sequence[str], progress: bool)
 
 
 class TextCounts:
-    """Counts of texts; only the first ``max_counted_texts`` distinct ones are kept apart."""
+    """Counts of texts; only the first ``max_counted_texts`` distinct ones are counted."""
 
     def __init__(self) -> None:
         self.total = 0

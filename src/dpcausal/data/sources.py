@@ -52,7 +52,7 @@ class Source:
     rows : int or None
         Number of rows, where it is known before they are read.
     fraction_read : float
-        How much of a file was read, from 0 to 1; 0 where that can't be told.
+        How much of a file was read, from 0 to 1; 0 where that is not known.
     ragged : RaggedRows
         Rows of a CSV file with too few or too many cells, counted as it is read.
     """
@@ -385,24 +385,24 @@ def _from_objects(cells: Sequence[Any]) -> pa.Array:
             return pa.array(cells, pa.large_string())
         except UnicodeEncodeError:
             pass
-    return pa.array([_printed_or_none(cell) for cell in cells], pa.large_binary())
+    return pa.array([_printed(cell) for cell in cells], pa.large_binary())
 
 
-def _printed_or_none(cell: Any) -> bytes | None:
+def _printed(cell: Any) -> bytes | None:
     """Return the printed form; None for a missing value and for an object that can't print itself.
 
     Whatever an object's own methods raise would reveal that this object is there, ``SystemExit`` included. Only
     ``KeyboardInterrupt`` passes: it comes from the user.
     """
     try:
-        return _printed(cell)
+        return _print_cell(cell)
     except KeyboardInterrupt:
         raise
     except BaseException:
         return None
 
 
-def _printed(cell: Any) -> bytes | None:
+def _print_cell(cell: Any) -> bytes | None:
     if (
         type(cell) in _SIMPLE_TYPES
         and cell == cell

@@ -96,7 +96,7 @@ def count_jobs(
 ) -> None:  # fmt: skip
     """Add the tables of jobs ``first_job .. last_job`` over rows ``start .. stop`` to ``out``.
 
-    ``address, width, size``: of every column; ``weight``: how many rows each stands for (empty: one);
+    ``address, width, size``: of every column; ``weight``: how many rows each represents (empty: one);
     ``job_columns[job_start[j] : job_start[j + 1]]``: the columns of job j, the last varying fastest;
     ``out[out_start[j] : out_start[j + 1]]``: its table.
     """

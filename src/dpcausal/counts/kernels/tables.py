@@ -83,9 +83,6 @@ def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tupl
     groups = 0
     for r in range(requests):
         wanted = request_columns[request_start[r] : request_start[r + 1]]
-        own = 1.0
-        for c in wanted:
-            own *= size[c]
         best, best_growth = -1, np.inf
         for g in range(max(0, groups - MAX_GROUPS_TRIED), groups):
             growth = 1.0
