@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 import typer
 
-from dpcausal.citests.registry import MAKERS
+from dpcausal.citests.registry import TESTS, described_tests
 from dpcausal.cli import ci_test, discover
 from dpcausal.cli.app import app, run
 from dpcausal.data.schema import Schema
@@ -230,11 +230,13 @@ def test_the_shell_completes(words: str, expected: list[str]) -> None:
 
 def test_the_completed_names_are_names_of_methods() -> None:
     assert set(discover.described_methods()) == {"auto", *METHODS}
-    assert set(MAKERS) <= set(ci_test.METHODS)
+    assert set(ci_test.method_names()) == {"auto", *TESTS}
 
 
 def test_help_says_what_every_method_does(capsys: pytest.CaptureFixture[str]) -> None:
-    for command, words in (("discover", discover.WORDS), ("test", ci_test.WORDS)):
+    for command, words in (("discover", discover.described_methods()), ("test", described_tests())):
+        assert len(words) > 5
+        assert all(words.values())
         assert run([command, "--help"]) == 0
         told = " ".join(capsys.readouterr().out.split())
         assert not [name for name, means in words.items() if f"{name}: {means}" not in told]

@@ -137,7 +137,7 @@ def test_signals_while_kernels_run(place: Path) -> None:
     )
     program = (
         "import sys\n"
-        "from dpcausal.discovery import confidence, measured\n"
+        "from dpcausal.discovery import measured\n"
         "real = measured.found_again\n"
         "def told(*args):\n"
         "    print('repeating', flush=True)\n"
