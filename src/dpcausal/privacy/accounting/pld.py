@@ -73,8 +73,7 @@ class FixedPlan:
 
     def compare(self, delta: float) -> dict[str, float]:
         """epsilon at ``delta`` by each method; ``inf`` where a method can't say."""
-        if not 0 <= delta < 1:
-            raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
+        _check_delta(delta)
         sum_epsilon, sum_delta = basic(self.events)
         return {
             "basic": sum_epsilon if sum_delta <= delta else math.inf,
@@ -95,6 +94,11 @@ class FixedPlan:
             cost=self.epsilon(delta),
             slack=delta,
         )
+
+
+def _check_delta(delta: object) -> None:
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
+        raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
 
 
 @proved("pld.proof.md")
@@ -221,13 +225,12 @@ def compose(releases: Iterable[PrivacyStatement | Event], *, delta: float) -> fl
     >>> tests = [dc.ci_test(data, x, y, method="kendall", epsilon=0.1) for x, y in pairs]
     >>> statements = [test.privacy for test in tests]
     >>> round(dc.compose(statements, delta=0.0), 3), round(dc.compose(statements, delta=1e-5), 2)
-    (1.6, 1.48)
+    (1.6, 1.39)
     """
     given = list(releases)
     if not given:
         raise InputError("compose needs at least one release")
-    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
-        raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
+    _check_delta(delta)
     events: list[Event] = []
     units = set()
     sum_epsilon, sum_delta = ZERO, ZERO
