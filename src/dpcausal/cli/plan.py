@@ -92,8 +92,8 @@ def run_plan(
     bars = not as_json and sys.stderr.isatty()
     with shown("planning (the first time on a machine compiles)", None, bars):
         found = plan(
-            declared, rows, epsilon, delta, neighbours=neighbours, level=level, max_order=max_order, effect=effect,
-            share=share, pair=chosen,
+            declared, rows, epsilon, delta, neighbours=neighbours, level=level,  # type: ignore[arg-type]
+            max_order=max_order, effect=effect, share=share, pair=chosen,
         )  # fmt: skip
     if declared.draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=1)

@@ -36,7 +36,19 @@ class LedgerError(DpcausalError):
 class BudgetError(DpcausalError):
     """A charge that the budget does not allow; nothing was charged and nothing released.
 
-    ``asked``, ``spent`` and ``left`` are amounts of ``unit`` ("epsilon", "rho" or "delta").
+    Parameters
+    ----------
+    message : str
+        One line that says what was asked, spent and left.
+    unit : str, default "epsilon"
+        What the amounts are of: "epsilon", "rho" or "delta".
+    asked, spent, left : float, default 0.0
+        The amounts; they are attributes of the same names.
+
+    Examples
+    --------
+    >>> BudgetError("the budget does not allow it", asked=1.0, left=0.5).left
+    0.5
     """
 
     exit_code = 3

@@ -224,7 +224,9 @@ class PrivacyStatement:
     neighbours : Neighbours
         Which two tables must be hard to tell apart.
     definition : str
-        ``pure``, ``approximate``, ``zCDP`` or ``none``; ``parameters`` are in its own unit.
+        ``pure``, ``approximate``, ``zCDP`` or ``none``.
+    parameters : dict
+        The parameters of that definition, in its own unit.
     unit, public, released, limits
         Facts: what is protected, assumed public, released, and left open.
     composition, noise, not_private
@@ -235,7 +237,15 @@ class PrivacyStatement:
         What was asked for, and the sum over the events of this run.
     ledger : dict or None
         The entry of the ledger, where one was charged.
+    software : dict
+        The versions of dpcausal and of Python.
+    format : int
+        The version of the file format.
+    stated : dict
+        Words of an earlier version that wrote no facts.
 
+    Examples
+    --------
     >>> statement = PrivacyStatement.none(released=[Released(ReleasedKind.GRAPH_FROM_ROWS)])
     >>> statement.private, statement.epsilon
     (False, None)

@@ -44,7 +44,9 @@ class DiscoveryResult:
     privacy : PrivacyStatement
         What the discovery cost and what that means.
     method : str
-        The method that was used; ``reason`` says why.
+        The method that was used.
+    reason : MethodReason
+        Why this method was used.
     level : float
         The level of every test.
     asked : dict
@@ -57,8 +59,12 @@ class DiscoveryResult:
         For every pair without an edge, the set that separated it.
     notes : tuple of Note
         What the method did and what must be known about the graph.
+    settled : bool
+        Whether, where answers contradict each other, the nearest graph that exists is shown.
     confidence : mapping of pairs to float, or None
-        How often each edge is found again on noise drawn anew, of ``repeats``.
+        How often each edge is found again on noise drawn anew; None where that was not asked for.
+    repeats : int or None
+        How many times the search was repeated for it.
     conflicts : frozenset of pairs
         Edges on whose directions answers contradict each other.
     known : Knowledge
@@ -69,6 +75,14 @@ class DiscoveryResult:
         The number of rows where it is public.
     reach : Reach or None
         The smallest dependences that the plan of this release expects to find.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(20_000, seed=1)
+    >>> result = dc.discover(data, epsilon=2.0, delta=1e-6)
+    >>> frozenset({"smoke", "bronc"}) in result.graph.skeleton, result.privacy.epsilon <= 2.0
+    (True, True)
     """
 
     graph: Graph

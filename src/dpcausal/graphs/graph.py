@@ -85,14 +85,26 @@ def _check_ends(a: object, b: object, mark: str, known: Collection[str]) -> None
 class Graph:
     """An immutable graph with at most one edge between two nodes: ``a -> b`` or ``a - b``.
 
-    ``nodes`` keeps the order given; ``directed`` is a frozenset of ``(tail, head)``; ``undirected`` and
-    ``skeleton`` are frozensets of ``frozenset({a, b})``. Two graphs are equal when they have the same nodes
-    in any order and the same edges. Arrows may form a cycle (``is_dag`` tells).
+    Two graphs are equal when they have the same nodes in any order and the same edges. Arrows may form a cycle
+    (``is_dag`` tells).
 
-    Raises ``InputError`` for an edge to an unknown node, a loop, two edges between the same nodes, a node
-    given twice, and a name that is empty or holds control characters or halves of a surrogate pair (tab and
-    line ends are allowed).
+    Parameters
+    ----------
+    nodes : iterable of str
+        Names; their order is kept.
+    directed : iterable of pairs, default ()
+        Arrows ``(tail, head)``; the attribute is a frozenset of them.
+    undirected : iterable of pairs, default ()
+        Plain edges; the attribute, like ``skeleton``, is a frozenset of ``frozenset({a, b})``.
 
+    Raises
+    ------
+    InputError
+        For an edge to an unknown node, a loop, two edges between the same nodes, a node given twice, and a name that
+        is empty or holds control characters or halves of a surrogate pair (tab and line ends are allowed).
+
+    Examples
+    --------
     >>> g = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     >>> g
     Graph(a -> b, b - c)

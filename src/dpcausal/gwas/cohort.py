@@ -14,7 +14,7 @@ line is split when its SNP is released or a filter needs it. The list of SNPs is
 
 Genotype counts of cases and controls for every SNP, straight from the bytes of a .bed file.
 
-The file is memory-mapped and read once, by threads over blocks of SNPs (``kernels/genotypes.py``). **Missing
+The file is memory-mapped and read once, by threads over blocks of SNPs (``kernels.py``). **Missing
 calls** are counted by a public rule, the same for every SNP, so that both group sizes are the same for every SNP:
 as the homozygote of allele 2, plink's reference ("reference", the default), as heterozygote ("het") or as
 homozygote of allele 1 ("allele1"). Leaving them out would give every SNP its own N, which depends on the data.
@@ -51,7 +51,15 @@ MISSING = {"-9", "-9.0", "NA", "na", "nan", "NaN", "."}
 
 @dataclass(frozen=True)
 class People:
-    """Everyone in file order; ``case`` and ``control`` mark the two groups (public)."""
+    """Everyone in file order, with the two groups, which are public.
+
+    Attributes
+    ----------
+    names : list of (str, str)
+        Family and person.
+    case, control : array of bool
+        Who is in which group.
+    """
 
     names: list[Person]
     case: NDArray[np.bool_]
@@ -118,7 +126,40 @@ def read_people(
     coding: Coding = "12",
     keep: Path | None = None,
 ) -> People:
-    """Everyone in ``fam`` with groups; only people listed in ``keep`` (family, person) are in one."""
+    """Return everyone in a .fam file, with the group of each.
+
+    Parameters
+    ----------
+    fam : Path
+        The .fam file: family, person, father, mother, sex, phenotype.
+    phenotype_file : Path or None, default None
+        Family, person and phenotypes instead of those in the .fam file.
+    phenotype_column : int, default 1
+        Which column of that file, counted from 1 after the two ids.
+    coding : str, default "12"
+        "12" (1 control, 2 case) or "01" (0 control, 1 case).
+    keep : Path or None, default None
+        A list of people (family, person); others are in neither group.
+
+    Returns
+    -------
+    People
+
+    Raises
+    ------
+    InputError
+        If a file can't be read as such; group membership is public, so the message may name a line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fam = Path(folder) / "study.fam"
+    ...     _ = fam.write_text("f1 p1 0 0 1 2\\nf2 p2 0 0 2 1\\n")
+    ...     people = read_people(fam)
+    >>> people.cases, people.controls
+    (1, 1)
+    """
     lines = read_lines(fam)
     if not lines:
         raise InputError(f"{fam.name} is empty")
@@ -151,7 +192,17 @@ Rows = NDArray[np.int64]
 
 
 class Variant(NamedTuple):
-    """One SNP, with plink's names: chromosome, identifier, position, allele 1 (counted), allele 2 (reference)."""
+    """One SNP, with plink's names.
+
+    Attributes
+    ----------
+    chromosome, name : str
+        Where it is, and its identifier.
+    position : int
+        In bases.
+    allele1, allele2 : str
+        Allele 1 is counted, allele 2 is the reference.
+    """
 
     chromosome: str
     name: str
@@ -261,9 +312,20 @@ _RULES = {"reference": (_ONES, _ZERO), "het": (_ONES, _ONES), "allele1": (_ZERO,
 
 @dataclass(frozen=True)
 class GenotypeCounts:
-    """``table[i]`` = (hom1, het) of the cases, (hom1, het) of the controls at SNP ``variants[rows[i]]``.
+    """Genotypes counted in both groups at every SNP. These are raw counts: not private.
 
-    ``cases`` and ``controls`` count people and are public. Not private: raw counts.
+    Attributes
+    ----------
+    table : array of int
+        ``table[i]`` = (hom1, het) of the cases, (hom1, het) of the controls at SNP ``variants[rows[i]]``.
+    cases, controls : int
+        The numbers of people, which are public.
+    variants : sequence of Variant
+        The SNPs of the study.
+    rows : array of int
+        Which of them are counted.
+    missing : str
+        How a missing call was counted.
     """
 
     table: NDArray[np.int32]
@@ -294,7 +356,19 @@ class GenotypeCounts:
 
 @dataclass(frozen=True)
 class Cohort:
-    """People and SNPs of PREFIX.bed/.bim/.fam after filtering, checked against the size of the .bed file."""
+    """People and SNPs of PREFIX.bed/.bim/.fam after filtering, checked against the size of the .bed file.
+
+    Attributes
+    ----------
+    bed : Path
+        The file of genotypes.
+    people : People
+        Who takes part, and who is a case.
+    variants : sequence of Variant
+        The SNPs of the .bim file.
+    rows : array of int
+        Which of them were selected.
+    """
 
     bed: Path
     people: People
@@ -313,7 +387,28 @@ class Cohort:
         chromosomes: str | None = None,
         extract: Path | None = None,
     ) -> Cohort:
-        """Read .fam and .bim, check the .bed file; no genotype is looked at."""
+        """Read .fam and .bim and check the .bed file; no genotype is looked at.
+
+        Parameters
+        ----------
+        prefix : path
+            PREFIX of PREFIX.bed, .bim and .fam.
+        phenotype_file, phenotype_column, coding, keep
+            As in ``read_people``.
+        chromosomes : str or None, default None
+            Chromosomes to keep, as in "1,3-5,X"; None is all.
+        extract : Path or None, default None
+            A list of SNPs to keep.
+
+        Returns
+        -------
+        Cohort
+
+        Raises
+        ------
+        InputError
+            If a file is missing or malformed, or the sizes do not fit.
+        """
         bed, bim, fam = (Path(f"{prefix}{end}") for end in (".bed", ".bim", ".fam"))
         for path in (bed, bim, fam):
             if not path.is_file():
@@ -328,7 +423,21 @@ class Cohort:
     def count(
         self, *, missing: MissingRule = "reference", threads: int | None = None, tick: Tick | None = None
     ) -> GenotypeCounts:
-        """Counts of every selected SNP; ``tick`` is called with the number of SNPs done since the last call."""
+        """Count the genotypes of every selected SNP.
+
+        Parameters
+        ----------
+        missing : str, default "reference"
+            How a missing call is counted: as the homozygote of allele 2 ("reference"), as "het" or as "allele1".
+        threads : int or None, default None
+            How many threads; None is one for every core.
+        tick : callable or None, default None
+            Called with the number of SNPs done since the last call.
+
+        Returns
+        -------
+        GenotypeCounts
+        """
         if missing not in _RULES:
             raise InputError(f"missing must be reference, het or allele1, not {missing!r}")
         stride = (len(self.people.names) + 3) // 4
@@ -394,7 +503,35 @@ def group_mask(members: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
 
 
 def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
-    """Public frequency of allele 1 for each SNP of ``counts``."""
+    """Return the public frequency of allele 1 for each SNP of ``counts``.
+
+    Parameters
+    ----------
+    path : Path
+        A .frq file of plink or an .afreq file of plink2, of a reference panel.
+    counts : GenotypeCounts
+        The SNPs; the genotypes are not looked at.
+
+    Returns
+    -------
+    array of float
+        One frequency per SNP.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read as such, or does not know a SNP or its alleles.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dpcausal.gwas import Simulation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     panel = Path(folder) / "panel.frq"
+    ...     _ = panel.write_text("CHR SNP A1 A2 MAF NCHROBS\\n1 snp1 A G 0.25 1000\\n")
+    ...     read_frequencies(panel, Simulation(people=10, snps=1).counts()).tolist()
+    [0.25]
+    """
     lines = read_lines(path)
     header = [word.lstrip("#") for word in lines[0]] if lines else []
     names = [("SNP", "A1", "A2", "MAF"), ("ID", "ALT", "REF", "ALT_FREQS")]

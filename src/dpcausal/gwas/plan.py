@@ -17,7 +17,7 @@ A plan of a screening: mechanisms, noise and cuts from public numbers alone, bef
   t - a) <= level, since noise is drawn for k SNPs only (a: best of a public grid). The p-value is the same bound at
   the released value.
 
-The threshold tau of the statistic, and how ``em`` shares its budget, are chosen in ``design.py``.
+The threshold tau of the statistic, and how ``em`` shares its budget, are chosen in ``gwas/plan.py``.
 """
 
 from __future__ import annotations
@@ -130,11 +130,7 @@ RISK = 0.05  # of the level, that the budgeted floor of frequencies is too high
 
 @dataclass(frozen=True, kw_only=True)
 class ScreenPlan:
-    """What is asked, and what is public. ``max_answers`` (svt): SNPs to ask in file order (0: all).
-
-    ``share`` (em) of epsilon chooses and the rest tests (None: by ``design.py``).
-    ``freq_share`` of epsilon buys a floor of allele counts (``floor.py``); ``least`` is a floor already bought.
-    """
+    """What is asked, and what is public; ``Screen``, which runs it, explains every field."""
 
     snps: int
     cases: int

@@ -19,7 +19,17 @@ COLUMNS = ("CHR", "SNP", "BP", "A1", "A2", "STAT_DP", "P_DP", "DECISION")
 
 @dataclass(frozen=True)
 class Hit:
-    """A released SNP. ``statistic`` and ``pvalue`` are None where only the decision is released (sparse vector)."""
+    """A released SNP.
+
+    Attributes
+    ----------
+    variant : Variant
+        Which SNP.
+    statistic, pvalue : float or None
+        Released with noise; None where only the decision is released (``svt``).
+    rejected : bool
+        Whether it is declared associated.
+    """
 
     variant: Variant
     statistic: float | None
@@ -27,7 +37,7 @@ class Hit:
     rejected: bool
 
     def row(self) -> dict[str, Any]:
-        """The fields of COLUMNS."""
+        """Return the columns of the table by name."""
         v = self.variant
         decision = "reject" if self.rejected else "accept"
         told = (v.chromosome, v.name, v.position, v.allele1, v.allele2, self.statistic, self.pvalue, decision)
@@ -36,11 +46,26 @@ class Hit:
 
 @dataclass(frozen=True)
 class Screening:
-    """Released SNPs in the order they were released.
+    """The answer of ``gwas.screen``: released SNPs and what they cost.
 
-    ``pvalue`` is family-wise: the chance that a study without any associated SNP shows a released value as extreme.
-    ``asked`` is how many SNPs were tested, in file order: fewer than ``snps`` when the last hit paid for came early
-    (``full``) or fewer answers were asked for.
+    Attributes
+    ----------
+    hits : tuple of Hit
+        The released SNPs in the order in which they were released. The p-value of each is family-wise: the chance that
+        a study without any associated SNP shows a released value as extreme.
+    method, statistic : str
+        How it was screened.
+    snps : int
+        How many SNPs the study has.
+    asked : int
+        How many of them were tested, in file order: fewer when the last hit that was paid for came early, or fewer
+        answers were asked for.
+    full : bool
+        Whether the last hit that was paid for was found.
+    level : float
+        The family-wise error.
+    privacy : PrivacyStatement
+        What it cost and what that means.
     """
 
     hits: tuple[Hit, ...]
@@ -58,7 +83,7 @@ class Screening:
         return tuple(hit for hit in self.hits if hit.rejected)
 
     def to_tsv(self) -> str:
-        """The table, NA for what was not released."""
+        """Return the table as tab-separated text, NA for what was not released."""
         lines = ["\t".join(COLUMNS)]
         for hit in self.hits:
             words = (
@@ -69,7 +94,7 @@ class Screening:
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
-        """Everything as one JSON object."""
+        """Return everything as one JSON object."""
         found = {
             "method": self.method,
             "statistic": self.statistic,

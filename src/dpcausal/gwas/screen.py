@@ -39,10 +39,47 @@ RELEASES = {"svt": ReleasedKind.SNPS_ABOVE_CUT, "em": ReleasedKind.CHOSEN_SNPS}
 
 @dataclass(frozen=True, kw_only=True)
 class Screen(ScreenPlan):
-    """A plan that can be run."""
+    """A screening that is planned and can be run: ``Screen(...).run(counts)``.
+
+    Nothing here has seen a genotype; cuts, noise and costs follow from public numbers.
+
+    Parameters
+    ----------
+    snps, cases, controls : int
+        The public numbers of SNPs, and of people in each group.
+    epsilon : float
+        What the screening costs in total.
+    level : float, default 0.05
+        The family-wise error: the probability that any SNP without association is declared associated.
+    method : str, default "svt"
+        "svt": SNPs in file order, each above its public cut or not (sparse vector); it stops at the last hit that is
+        paid for. "em": ``max_hits`` SNPs are chosen (permute-and-flip), then each is tested with noise.
+    max_hits : int, default 10
+        The most SNPs to release; fewer mean less noise.
+    max_answers : int, default 0
+        The most SNPs to ask, in file order (``svt``); 0 is all.
+    statistic : str, default "distance"
+        "distance", "circle" or "chi2".
+    unit : str, default "person"
+        What is protected: all genotypes of one "person", or one "allele" at each SNP.
+    maf : float, default 0.0
+        A public lower bound on the frequency of every minor allele; 0 is none.
+    share : float or None, default None
+        The share of epsilon that chooses (``em``), the rest tests; None plans it.
+    freq_share : float, default 0.0
+        The share of epsilon that buys a lower bound on the counts of minor alleles; 0 buys none.
+    least : int, default 0
+        A lower bound on the counts of minor alleles that was bought already.
+
+    Examples
+    --------
+    >>> plan = Screen(snps=1000, cases=5000, controls=5000, epsilon=3.0)
+    >>> plan.hits, plan.answers
+    (10, 1000)
+    """
 
     def public(self, counts: GenotypeCounts, frequencies: bool) -> list[Public]:
-        """Return what the statement says is public."""
+        """Return what the statement says is public, as facts."""
         known = Public(PublicKind.NO_FREQUENCIES)
         if frequencies:
             known = Public(PublicKind.FREQUENCIES)
@@ -65,7 +102,28 @@ class Screen(ScreenPlan):
         ledger: str | None = None,
         dataset: str | None = None,
     ) -> Screening:
-        """Charge, then release. ``frequencies``: public frequency of allele 1 at each SNP (``svt``)."""
+        """Charge the budget, then release.
+
+        Parameters
+        ----------
+        counts : GenotypeCounts
+            The counts; their numbers of SNPs, cases and controls must be those of the plan.
+        frequencies : array or None, default None
+            Public frequency of allele 1 at each SNP (``svt``).
+        ledger, dataset : str or None, default None
+            The address of a ledger that is charged first, and the name of the data set there.
+
+        Returns
+        -------
+        Screening
+
+        Raises
+        ------
+        InputError
+            If the counts do not fit the plan, or the frequencies can't be used.
+        BudgetError
+            If the ledger does not allow it.
+        """
         if (len(counts), counts.cases, counts.controls) != (self.snps, self.cases, self.controls):
             raise InputError("the plan was made for another number of SNPs, cases or controls")
         known = None if frequencies is None else np.asarray(frequencies, np.float64)
@@ -166,8 +224,56 @@ def screen(
     share: float | None = None,
     freq_share: float = 0.0,
 ) -> Screening:
-    """Plan (``Screen``) and run in one go.
+    """Find the SNPs that go with a disease: plan (``Screen``) and run in one go.
 
+    **Guarantee**: epsilon-DP for one person's genotypes at all SNPs, or for one allele at each; who takes part, and
+    who is a case, is public.
+
+    Parameters
+    ----------
+    counts : GenotypeCounts
+        The counts, from ``Cohort.count``, ``read_model``, ``read_gcount`` or ``Simulation.counts``.
+    epsilon : float
+        What the screening costs in total.
+    frequencies : array or None, default None
+        Public frequency of allele 1 at each SNP, as ``read_frequencies`` gives it (``svt``).
+    ledger : str or None, default None
+        The address of a ledger that is charged first.
+    dataset : str or None, default None
+        The name of the data set in the ledger.
+    level : float, default 0.05
+        The family-wise error: the probability that any SNP without association is declared associated.
+    method : str, default "svt"
+        "svt": SNPs in file order, each above its public cut or not (sparse vector); it stops at the last hit that is
+        paid for. "em": ``max_hits`` SNPs are chosen (permute-and-flip), then each is tested with noise.
+    max_hits : int, default 10
+        The most SNPs to release; fewer mean less noise.
+    max_answers : int, default 0
+        The most SNPs to ask, in file order (``svt``); 0 is all.
+    statistic : str, default "distance"
+        "distance", "circle" or "chi2".
+    unit : str, default "person"
+        What is protected: all genotypes of one "person", or one "allele" at each SNP.
+    maf : float, default 0.0
+        A public lower bound on the frequency of every minor allele; 0 is none.
+    share : float or None, default None
+        The share of epsilon that chooses (``em``), the rest tests; None plans it.
+    freq_share : float, default 0.0
+        The share of epsilon that buys a lower bound on the counts of minor alleles; 0 buys none.
+
+    Returns
+    -------
+    Screening
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given; nothing was charged.
+    BudgetError
+        If the ledger does not allow it; nothing was released.
+
+    Examples
+    --------
     >>> from dpcausal.gwas.simulate import Simulation
     >>> counts = Simulation(people=20_000, snps=1000, causal=2, odds_ratio=1.6).counts()
     >>> [hit.variant.name for hit in screen(counts, epsilon=50.0, level=1e-6).hits]

@@ -28,8 +28,27 @@ MOST = 10**8
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """What to simulate. ``odds_ratio`` is per copy of allele 1, for every causal SNP.
+    """A simulated case/control study: ``counts()`` at once, or ``write(prefix)`` to files.
 
+    Parameters
+    ----------
+    people, snps : int
+        How many.
+    maf : pair of float, default (0.05, 0.5)
+        The range of minor allele frequencies, which are uniform in it.
+    causal : int, default 0
+        How many SNPs are associated, spread evenly.
+    odds_ratio : float, default 1.5
+        Per copy of allele 1, for every causal SNP.
+    case_share : float, default 0.5
+        The share of people who are cases.
+    missing : float, default 0.0
+        The share of calls that are missing, in files.
+    seed : int, default 0
+        The same seed gives the same study.
+
+    Examples
+    --------
     >>> Simulation(people=100, snps=10, causal=2).causal_rows().tolist()
     [2, 7]
     """
@@ -60,15 +79,15 @@ class Simulation:
 
     @property
     def cases(self) -> int:
-        """People with phenotype 2."""
+        """The number of people with phenotype 2."""
         return round(self.people * self.case_share)
 
     def causal_rows(self) -> NDArray[np.int64]:
-        """Rows of the causal SNPs."""
+        """Return the rows of the causal SNPs."""
         return (2 * np.arange(self.causal) + 1) * self.snps // max(2 * self.causal, 1)
 
     def frequencies(self, generator: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Frequency of allele 1 at every SNP, among cases and among controls."""
+        """Return the frequency of allele 1 at every SNP, among cases and among controls."""
         controls = generator.uniform(*self.maf, self.snps)
         cases = controls.copy()
         p = controls[self.causal_rows()]
@@ -76,12 +95,12 @@ class Simulation:
         return cases, controls
 
     def variant(self, i: int) -> Variant:
-        """A made-up SNP: 22 chromosomes of equal length, a SNP every 10,000 bases."""
+        """Return a made-up SNP: 22 chromosomes of equal length, a SNP every 10,000 bases."""
         length = -(-self.snps // CHROMOSOMES)
         return Variant(str(i // length + 1), f"snp{i + 1}", 10_000 * (i % length + 1), "A", "G")
 
     def counts(self) -> GenotypeCounts:
-        """The counts of such a cohort, drawn from their law without making any person."""
+        """Return the counts of such a cohort, drawn from their law without making any person."""
         generator = np.random.default_rng(self.seed)
         table = np.empty((self.snps, 4), np.int32)
         for column, (size, p) in enumerate(
@@ -94,7 +113,7 @@ class Simulation:
         return GenotypeCounts(table, self.cases, self.people - self.cases, variants, np.arange(self.snps))
 
     def write(self, prefix: str | Path, tick: Callable[[int], object] = lambda done: None) -> None:
-        """PREFIX.bed, .bim, .fam, and the truth: PREFIX.causal (SNP, frequency in controls and cases, odds ratio).
+        """Write PREFIX.bed, .bim, .fam, and the truth: PREFIX.causal (SNP, frequencies in both groups, odds ratio).
 
         ``tick`` is called with the number of SNPs drawn since the last call.
         """

@@ -19,7 +19,19 @@ from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity, wor
 
 @dataclass(frozen=True)
 class SingleTest:
-    """Released statistic, its p-value, the decision, and the statement."""
+    """The answer of ``gwas.single_test``.
+
+    Attributes
+    ----------
+    statistic : float
+        The statistic, released with noise.
+    pvalue : float
+        Its p-value, with the noise accounted for.
+    rejected : bool
+        Whether the SNP is declared associated.
+    privacy : PrivacyStatement
+        What it cost and what that means.
+    """
 
     statistic: float
     pvalue: float
@@ -40,8 +52,42 @@ def single_test(
     ledger: str | None = None,
     dataset: str | None = None,
 ) -> SingleTest:
-    """Test c11 of n1 against c10 of n0 alleles. ``margin``: public M1, a public range of it, or nothing.
+    """Test one SNP that was named in advance: c11 of n1 alleles of the cases against c10 of n0 of the controls.
 
+    **Guarantee**: epsilon-DP for one person's genotypes, or one allele; who is a case is public.
+
+    Parameters
+    ----------
+    c11, c10 : int
+        Copies of allele 1 among cases and among controls.
+    n1, n0 : int
+        Alleles of the cases and of the controls: twice the numbers of people. Public.
+    epsilon : float
+        What the test costs.
+    level : float, default 0.05
+        The size of the test.
+    margin : int, pair of int or None, default None
+        The copies of allele 1 in both groups together, or a range of it, where that is public.
+    unit : str, default "person"
+        What is protected: "person" or "allele".
+    ledger : str or None, default None
+        The address of a ledger that is charged first.
+    dataset : str or None, default None
+        The name of the data set in the ledger.
+
+    Returns
+    -------
+    SingleTest
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given.
+    BudgetError
+        If the ledger does not allow it.
+
+    Examples
+    --------
     >>> single_test(900, 500, 1000, 1000, epsilon=10.0).rejected
     True
     """

@@ -2,7 +2,7 @@
 
 So counting can run by chromosome where the genotypes are, and only counts travel. Group sizes are given, since they
 are public and a table with missing calls does not tell them: what a SNP lacks of them is counted as the homozygote
-of allele 2 (the rule "reference" of ``counting.py``). Several files are read one after the other.
+of allele 2 (the rule "reference" of ``cohort.py``). Several files are read one after the other.
 
 - ``.model`` (plink --model, rows GENO): CHR SNP A1 A2 TEST AFF UNAFF, counts hom1/het/hom2.
 - ``.gcount`` (plink2 --geno-counts), one of cases and one of controls, the same SNPs: allele 1 is ALT.
@@ -55,7 +55,33 @@ def columns_of(header: list[str], names: Sequence[str], path: Path) -> list[int]
 
 
 def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCounts:
-    """Counts from one or more plink .model files."""
+    """Return counts from one or more .model files of plink.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files, one after the other.
+    cases, controls : int
+        The public numbers of people.
+
+    Returns
+    -------
+    GenotypeCounts
+
+    Raises
+    ------
+    InputError
+        If a file can't be read as such, or holds more people than that.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "study.model"
+    ...     _ = path.write_text("CHR SNP A1 A2 TEST AFF UNAFF\\n1 rs1 A G GENO 1/2/3 0/2/4\\n")
+    ...     read_model([path], cases=6, controls=6).table.tolist()
+    [[1, 2, 0, 2]]
+    """
     entries: list[tuple[Variant, tuple[int, ...]]] = []
     for path in paths:
         lines = read_lines(path)
@@ -80,7 +106,34 @@ def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCoun
 def read_gcount(
     case_paths: Sequence[Path], control_paths: Sequence[Path], cases: int, controls: int
 ) -> GenotypeCounts:
-    """Counts from plink2 .gcount files of cases and of controls, SNP by SNP the same."""
+    """Return counts from .gcount files of plink2, of cases and of controls, SNP by SNP the same.
+
+    Parameters
+    ----------
+    case_paths, control_paths : sequence of Path
+        The files of each group, one after the other.
+    cases, controls : int
+        The public numbers of people.
+
+    Returns
+    -------
+    GenotypeCounts
+
+    Raises
+    ------
+    InputError
+        If a file can't be read as such, or the SNPs differ, or there are more people than that.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> head = "#CHROM ID REF ALT HOM_REF_CT HET_REF_ALT_CTS TWO_ALT_GENO_CTS\\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     case, control = Path(folder) / "case.gcount", Path(folder) / "control.gcount"
+    ...     _ = case.write_text(head + "1 rs1 G A 3 2 1\\n"), control.write_text(head + "1 rs1 G A 4 2 0\\n")
+    ...     read_gcount([case], [control], cases=6, controls=6).table.tolist()
+    [[1, 2, 0, 2]]
+    """
     case, control = (
         [entry for path in paths for entry in gcount_lines(path)] for paths in (case_paths, control_paths)
     )

@@ -137,11 +137,33 @@ MOST_CELLS = 1 << 27
 
 
 def read_bif(path: str | os.PathLike[str]) -> Network:
-    """The network in a .bif or .bif.gz file, named as in the file, or after it where that says "unknown".
+    """Return the network in a .bif or .bif.gz file.
 
-    Anything malformed is one ``InputError`` with the file and the line: an unknown parent or level, a
-    missing or doubled row or block, a row with the wrong number of entries or the wrong sum; for a cycle,
-    with the file. Cost: linear in the size of the file and the tables.
+    **Cost** is linear in the size of the file and the tables.
+
+    Parameters
+    ----------
+    path : path
+        The file. The network is named as in it, or after it where that says "unknown".
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    InputError
+        If anything is malformed, with the file and the line: an unknown parent or level, a missing or doubled row or
+        block, a row with the wrong number of entries or the wrong sum; for a cycle, with the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dpcausal.networks import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bif(load("cancer"), f"{folder}/cancer.bif")
+    ...     read_bif(f"{folder}/cancer.bif")
+    Network(cancer, 5 variables, 4 arrows)
     """
     file = Path(path)
     try:
@@ -327,7 +349,31 @@ _PLAIN = re.compile(r"[^\W]([^\s,;{}()\[\]|\"\\/])*")
 
 
 def write_bif(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write ``network`` to ``path``. ``InputError`` when the file can't be written."""
+    """Write a network to a .bif file.
+
+    Parameters
+    ----------
+    network : Network
+        What to write.
+    path : path
+        Where to.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    InputError
+        If the file can't be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dpcausal.networks import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bif(load("cancer"), f"{folder}/cancer.bif")
+    """
     try:
         Path(path).write_text(format_bif(network), encoding="utf-8")
     except OSError as error:

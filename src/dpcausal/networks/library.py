@@ -20,7 +20,7 @@ _NAMES = ("asia", "cancer", "earthquake", "sachs", "survey")
 
 
 def names() -> tuple[str, ...]:
-    """Names that ``load`` knows.
+    """Return the names that ``load`` knows.
 
     >>> names()
     ('asia', 'cancer', 'earthquake', 'sachs', 'survey')
@@ -30,8 +30,24 @@ def names() -> tuple[str, ...]:
 
 @cache
 def load(name: str) -> Network:
-    """The embedded network of that name; ``read_bif`` reads others from files.
+    """Return the network of that name that comes with the package; ``read_bif`` reads others from files.
 
+    Parameters
+    ----------
+    name : str
+        One of ``names()``.
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+
+    Examples
+    --------
     >>> load("cancer").dag
     Graph(Pollution -> Cancer, Smoker -> Cancer, Cancer -> Xray, Cancer -> Dyspnoea)
     """

@@ -58,11 +58,28 @@ SUM_TOLERANCE = 0.01  # published tables are rounded; a row this near to 1 is di
 class Variable:
     """One variable of a network, with its table.
 
-    ``table`` has one axis per parent, in the order of ``parents``, and a last axis for the variable's own
-    levels: ``table[i, j, k]`` is the probability of level k where the first parent has level i and the
-    second level j. Rows whose sum is within 0.01 of 1 are divided by it; other rows, and entries outside
-    [0, 1], are an ``InputError``. ``ordered`` says that the order of the levels means something.
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    levels : iterable of str
+        Its levels.
+    parents : iterable of str
+        The variables that it depends on.
+    table : array
+        One axis per parent, in the order of ``parents``, and a last axis for the variable's own levels:
+        ``table[i, j, k]`` is the probability of level k where the first parent has level i and the second level j.
+        Rows whose sum is within 0.01 of 1 are divided by it.
+    ordered : bool, default False
+        Whether the order of the levels means something.
 
+    Raises
+    ------
+    InputError
+        If a level or a parent is given twice, a row does not sum to 1, or an entry lies outside [0, 1].
+
+    Examples
+    --------
     >>> Variable("lung", ["yes", "no"], ["smoke"], [[0.1, 0.9], [0.01, 0.99]]).table[0, 0]
     np.float64(0.1)
     """
@@ -117,9 +134,21 @@ class Variable:
 class Network:
     """Variables by name, in the order given, with no directed cycle among them.
 
-    ``InputError`` for a variable given twice, a parent that is no variable, a table whose shape doesn't fit
-    the parents' levels, or a cycle.
+    Parameters
+    ----------
+    name : str
+        The name of the network.
+    variables : iterable of Variable
+        Its variables.
 
+    Raises
+    ------
+    InputError
+        If a variable is given twice, a parent is no variable, the shape of a table doesn't fit the parents' levels, or
+        there is a cycle.
+
+    Examples
+    --------
     >>> from dpcausal.networks import load
     >>> asia = load("asia")
     >>> asia, asia["lung"].parents, asia.sample(1000, seed=1).n
