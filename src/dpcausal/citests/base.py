@@ -1,23 +1,25 @@
-"""A question about two columns given others: its names, its public shape, and its table.
+"""What a test of conditional independence is: the question it is asked, what it says about itself, its answer.
 
-What every test offers: a classical answer, a private one, and a public check whether it can be asked.
-
-A ``Method`` works on tables, a ``ValuesMethod`` on the numbers in the rows. One test may be both: it is then given
-the rows where there are rows and tables where there are only counts.
+A ``TableTest`` works on tables, a ``ValueTest`` on the numbers in the rows. One test may be both: it is then given
+the rows where there are rows and tables where there are only counts. Every test says its name, what it does, what it
+needs and what its options are (``TestInfo`` and ``options``), and answers what it releases, what it protects and how
+it holds numeric columns fixed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Protocol, get_type_hints
 
-from dpcausal.citests.result import Chosen
+from dpcausal.citests.result import Chosen, HeldFixed, HeldFixedKind
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import Public, Released, Unit
+from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
@@ -28,7 +30,13 @@ from dpcausal.stats.blocks import Blocks
 
 @dataclass(frozen=True)
 class Question:
-    """Is x independent of y given the columns in ``given``? Sizes are declared, so all of this is public."""
+    """Is x independent of y given the columns in ``given``? Sizes are declared, so all of this is public.
+
+    >>> schema = Schema(a=Categorical([0, 1]), b=Categorical([0, 1]), c=Categorical([0, 1, 2]))
+    >>> question = Question.of(schema, "b", "a", ["c"])
+    >>> str(question), question.k
+    ('a and b given c', 3)
+    """
 
     x: str
     y: str
@@ -41,7 +49,13 @@ class Question:
 
     @classmethod
     def of(cls, schema: Schema, x: str, y: str, given: Sequence[str] = ()) -> Question:
-        """Check the names against the schema; x and y are put in the order of the columns."""
+        """Return the question about these columns; x and y are put in the order of the schema.
+
+        Raises
+        ------
+        InputError
+            If a name is not in the schema, or one is named twice.
+        """
         given = checked_list(given, "given", "columns")
         names = [checked_name(name, "the name of a column") for name in (x, y, *given)]
         for name in names:
@@ -58,7 +72,7 @@ class Question:
         return cls(x, y, inside, sizes[x], sizes[y], math.prod(sizes[z] for z in given), ordered, numeric)
 
     def refuse_one_level(self, schema: Schema) -> None:
-        """An error where x or y is declared with one level: the answer is public, and would be charged for."""
+        """Raise ``InputError`` where x or y is declared with one level: the answer is public, but would be charged."""
         for name in (self.x, self.y):
             column = schema[name]
             if isinstance(column, Categorical) and column.size == 1:
@@ -68,16 +82,16 @@ class Question:
 
     @property
     def key(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The same for the same unordered pair and set."""
+        """What identifies the question: the unordered pair and the set."""
         return frozenset((self.x, self.y)), frozenset(self.given)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The table to ask for: conditioning columns first."""
+        """The columns of the table to count: conditioning columns first."""
         return (*self.given, self.x, self.y)
 
     def blocks(self, counts: Counts) -> Blocks:
-        """The table of shape (k, r, c)."""
+        """Return the table of shape (k, r, c)."""
         return counts.table(self.columns).reshape(self.k, self.r, self.c)
 
     def __str__(self) -> str:
@@ -91,9 +105,18 @@ def _is_ordered(schema: Schema, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The answer of one test; numbers are None where only a decision was released.
+    """The answer of one test.
 
-    ``chosen``: what was chosen privately on the way; later charges then followed an earlier answer.
+    Attributes
+    ----------
+    independent : bool
+        Whether independence was not rejected.
+    pvalue, statistic : float or None
+        None where only a decision was released.
+    dof : int or None
+        Degrees of freedom, where the test has them.
+    chosen : Chosen or None
+        What was chosen privately on the way; later charges then followed an earlier answer.
     """
 
     independent: bool
@@ -106,7 +129,7 @@ class Outcome:
     def at(
         cls, level: float, pvalue: float, statistic: float | None = None, dof: int | None = None
     ) -> Outcome:
-        """Independent unless the p-value is at most ``level``."""
+        """Return the answer of a p-value: independent unless it is at most ``level``."""
         return cls(bool(pvalue > level), float(pvalue), statistic, dof)
 
 
@@ -119,7 +142,21 @@ class Charger(Protocol):
 
 @dataclass(frozen=True)
 class TestSettings:
-    """Under what a private test is asked. ``n`` is None under add-remove, where it is not public."""
+    """What a private test is asked under.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        What one answer may cost.
+    level : float
+        The size of the test.
+    neighbours : Neighbours
+        Which two tables must be hard to tell apart.
+    n : int or None
+        The number of rows; None under add-remove, where it is not public.
+    """
+
+    __test__ = False  # not a test case, whatever its name
 
     epsilon: float
     delta: float
@@ -128,70 +165,177 @@ class TestSettings:
     n: int | None
 
 
-class CITest(Protocol):
-    """What both kinds of test say about themselves. Options are fields of the value that implements it."""
+@dataclass(frozen=True)
+class TestInfo:
+    """What a test says about itself. Registry, ``auto``, command-line help and error messages are made from it.
+
+    Attributes
+    ----------
+    name : str
+        As in ``ci_test(method=...)``.
+    description : str
+        What it does, in one line for someone who has read no paper.
+    needs_order : bool
+        Whether the levels of x and of y must have an order (numbers do, two levels always do).
+    signed : bool
+        Whether the sign of the statistic says which way y goes with x.
+    any_question : bool
+        Whether it answers every question, whatever the levels and the conditioning columns are.
+    fixed_labels : bool
+        Whether the guarantee is proved with labels fixed only.
+    first_column_option : str or None
+        The option, if there is one, that names a column and is the first one asked about unless given.
+    numeric_given : HeldFixedKind or None
+        How numeric conditioning columns are held fixed by default; None where nothing can be given.
+    """
+
+    __test__ = False  # not a test case, whatever its name
+
+    name: str
+    description: str
+    needs_order: bool = False
+    signed: bool = False
+    any_question: bool = False
+    fixed_labels: bool = False
+    first_column_option: str | None = None
+    numeric_given: HeldFixedKind | None = HeldFixedKind.DECLARED_BINS
+
+
+class Option(NamedTuple):
+    """An option of a test: its name, its default, and a line that says what it is."""
+
+    name: str
+    default: Any
+    line: str
+
+
+class CITest(ABC):
+    """A test of conditional independence: a frozen dataclass, its fields the options, each ``Annotated`` with a line.
+
+    A class derives from ``TableTest``, from ``ValueTest``, or from both, and says what it is in ``info``. Nothing else
+    lists tests or their options but the registry, which lists the classes.
+    """
+
+    info: ClassVar[TestInfo]
+    registered: ClassVar[Mapping[str, type[CITest]]] = {}  # all tests by name; set by the registry
+
+    @classmethod
+    @cache
+    def options(cls) -> tuple[Option, ...]:
+        """Return the options of ``ci_test`` that belong to this test."""
+        lines = get_type_hints(cls, include_extras=True)
+        return tuple(
+            Option(one.name, one.default, lines[one.name].__metadata__[0])
+            for one in fields(cls)  # type: ignore[arg-type]  # every test is a dataclass
+        )
 
     @property
     def name(self) -> str:
-        """As in ``ci_test(method=...)``."""
-        ...
+        """The name of the test."""
+        return self.info.name
 
     @property
+    @abstractmethod
     def releases(self) -> Released:
         """What leaves, for the privacy statement."""
-        ...
 
     @property
     def protects(self) -> Unit:
         """The unit of privacy."""
-        ...
+        return ONE_ROW
 
     @property
     def own_delta(self) -> bool:
         """Whether its events carry a delta of their own, to be reserved in the budget."""
-        ...
+        return False
+
+    @property
+    def signed(self) -> bool:
+        """Whether, with these options, the sign of the statistic says which way y goes with x."""
+        return self.info.signed
 
     def check(self, question: Question) -> None:
-        """Refuse what this test can't answer; public information only."""
-        ...
+        """Refuse a question that this test can't answer, from public information only.
+
+        Raises
+        ------
+        InputError
+            If the test needs an order and the levels of x or of y have none; subclasses add their own conditions.
+        """
+        if self.info.needs_order and not question.ordered:
+            others = [name for name, test in self.registered.items() if test.info.any_question]
+            instead = f", or use {', '.join(others[:-1])} or {others[-1]}" if others[1:] else ""
+            raise InputError(
+                f"{self.name} needs numbers or ordered levels for {question.x} and {question.y}: "
+                f"declare them ordered{instead}"
+            )
+
+    def tau(self, statistic: float, n: int) -> float | None:
+        """Return the mean tau-a within the cells of z that a statistic of n rows means; None where it means none."""
+        del statistic, n
+        return None
+
+    def held_fixed(self, question: Question, data: Dataset | Counts, n: int | None) -> HeldFixed | None:
+        """Return how numeric conditioning columns are held fixed: by which cuts, or as numbers. From public facts.
+
+        Parameters
+        ----------
+        question, data
+            What is asked; of ``data`` only whether it has rows, and its schema.
+        n
+            The number of rows where it is public, else None.
+
+        Returns
+        -------
+        HeldFixed or None
+            None where no numeric column is given.
+        """
+        columns = tuple(name for name in question.given if name in question.numeric)
+        if not columns:
+            return None
+        found = None
+        if isinstance(self, ValueTest) and isinstance(data, Dataset):
+            found = self.values_held_fixed(columns, question, data, n)
+        return found or HeldFixed(HeldFixedKind.DECLARED_BINS, columns=columns)
 
 
-@runtime_checkable
-class TableTest(CITest, Protocol):
-    """A test on tables."""
+class TableTest(CITest):
+    """A test on tables of counts of shape (k, r, c)."""
 
+    @abstractmethod
     def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """The non-private answer."""
-        ...
+        """Return the answer without privacy."""
 
-    def private(self, question: Question, blocks: Blocks, terms: TestSettings, budget: Charger) -> Outcome:
+    @abstractmethod
+    def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
         """Charge the budget, draw, and post-process what was released."""
-        ...
+
+    def on_part(self, blocks: Blocks, level: float) -> Outcome:
+        """Return the answer without privacy on a part of few rows, for use inside a mechanism."""
+        return self.classical(blocks, level)
 
 
-@runtime_checkable
-class ValueTest(CITest, Protocol):
+class ValueTest(CITest):
     """A test on the values of the rows: ``data.values`` (clamped numbers) and ``data.codes``."""
 
     @property
     def assumes(self) -> tuple[Public, ...]:
         """What it takes to be public besides the schema (kernel, bandwidth, bins ...), for the statement."""
-        ...
+        return ()
 
+    def values_held_fixed(
+        self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
+    ) -> HeldFixed | None:
+        """Return how the numeric conditioning ``columns`` are held fixed; None: by their declared bins."""
+        del columns, question, data, n
+        return None
+
+    @abstractmethod
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
-        """The non-private answer."""
-        ...
+        """Return the answer without privacy."""
 
+    @abstractmethod
     def private_values(
-        self, question: Question, data: Dataset, terms: TestSettings, budget: Charger
+        self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Charge the budget, draw, and post-process what was released."""
-        ...
-
-
-AnyTest = TableTest | ValueTest
-
-
-def assumed(method: AnyTest, data: object) -> tuple[Public, ...]:
-    """What the statement must list as public besides the schema when ``method`` is asked about ``data``."""
-    return method.assumes if isinstance(method, ValueTest) and isinstance(data, Dataset) else ()

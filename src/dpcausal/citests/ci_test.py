@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from dpcausal.citests.base import AnyTest, Outcome, Question, assumed
+from dpcausal.citests.base import CITest, Outcome, Question, ValueTest
 from dpcausal.citests.choice import choose
-from dpcausal.citests.crt import Crt
-from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.rank import ValueRankTest, bins_for
-from dpcausal.citests.registry import make_test
-from dpcausal.citests.result import (
-    CITestResult,
-    HeldFixed,
-    HeldFixedKind,
-    Reason,
-    ReasonKind,
-    Trend,
-    finite_or_none,
-)
+from dpcausal.citests.registry import TESTS, class_named, make_test
+from dpcausal.citests.result import CITestResult, Reason, ReasonKind, Trend, finite_or_none
 from dpcausal.citests.session import Session
-from dpcausal.citests.test_of_tests import TestOfGcm
 from dpcausal.core.arguments import (
     REQUIRED,
     checked_ledger,
@@ -52,6 +40,9 @@ if TYPE_CHECKING:
 
 PUBLIC = (SCHEMA, Public(PublicKind.QUESTION))
 EXACT = Released(ReleasedKind.EXACT_STATISTIC)
+TestName = Literal[
+    "auto", "kendall", "spearman", "chi2", "g", "measured", "unit-circle", "gcm", "crt", "test-of-tests"
+]  # as in TESTS
 
 
 def ci_test(
@@ -60,11 +51,11 @@ def ci_test(
     y: str,
     given: Sequence[str] = (),
     *,
-    method: str = "auto",
+    method: TestName = "auto",
     epsilon: float | None = REQUIRED,
     delta: float = 0.0,
     level: float = 0.05,
-    neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+    neighbours: Literal["replace-one", "add-remove", "fixed-labels"] | Neighbours = "replace-one",
     ledger: str | Ledger | None = None,
     dataset: str | None = None,
     progress: bool = False,
@@ -75,36 +66,160 @@ def ci_test(
     **Guarantee**: (epsilon, delta)-DP for ``neighbours``, charged before noise is drawn (and to ``ledger`` first, if
     one is given). ``epsilon=None`` gives the classical answer and a statement that says it is not private.
     ``unit-circle`` is proved only with labels fixed: its statement, charge and ledger entry say ``fixed-labels``.
+
     **Edge cases**: the table has every declared level and cell, so an empty cell or a constant column changes
     nothing but the answer. Errors depend on names, types and sizes only.
 
+    Parameters
+    ----------
+    data : Dataset or Counts
+        The rows, as ``dc.read`` returns them, or a counting backend.
+    x, y : str
+        The two columns asked about.
+    given : sequence of str, default ()
+        The columns to condition on.
+    method : str, default "auto"
+        The test; see Notes for all of them and for their options.
+    epsilon : float or None
+        What the test may cost; smaller is safer. There is no default. None means no privacy.
+    delta : float, default 0.0
+        The probability with which the guarantee of ``epsilon`` may fail; well below 1/n. Tests that use none spend
+        none.
+    level : float, default 0.05
+        The size of the test: the probability of rejecting independence where it holds.
+    neighbours : str or Neighbours, default "replace-one"
+        Which two data sets must be hard to tell apart: ``"replace-one"`` (one row differs; the number of rows is
+        public), ``"add-remove"`` (one row more or less; the number of rows is protected) or, for ``unit-circle``,
+        ``"fixed-labels"`` (one outcome differs; who is in which group is public).
+    ledger : str, Ledger or None, default None
+        A ledger or its address (``sqlite:///file.db``, ``postgresql://...``) that is charged first.
+    dataset : str or None, default None
+        The name of the data set in the ledger; needed with ``ledger``, refused without.
+    progress : bool, default False
+        Taken for the sake of ``discover``; a single test shows no progress.
+    **options
+        Options of the test, listed under Notes.
+
+    Returns
+    -------
+    CITestResult
+        ``.independent``, ``.pvalue`` and ``.statistic`` (None where only a decision is released), ``.privacy`` and
+        more.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given, or the test can't answer this question; nothing was charged.
+    BudgetError
+        If the ledger, or the total itself, does not allow it; nothing was released.
+    LedgerError
+        If the ledger can't be opened, read or trusted.
+
+    Notes
+    -----
+    The tests, each with its options (name, default, meaning). Options are public: choose them without looking at the
+    rows.
+
+    ``auto``: by the columns: kendall, gcm or measured.
+
+    ``kendall``: do x and y rise together (rank correlation)? For numbers and ordered levels.
+
+    - ``on='values'``: values (numbers as they are) or table (declared bins).
+    - ``strata='auto'``: strata of every numeric given column: a number, auto (from the number of rows) or schema
+      (declared bins).
+
+    ``spearman``: the same question as kendall, by Spearman's ranks.
+
+    - ``on='values'``: values (numbers as they are) or table (declared bins).
+    - ``strata='auto'``: strata of every numeric given column: a number, auto (from the number of rows) or schema
+      (declared bins).
+
+    ``chi2``: Pearson's test on parts of the rows; the median p-value, with noise.
+
+    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
+    - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
+
+    ``g``: the likelihood ratio on parts of the rows; the median p-value, with noise.
+
+    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
+    - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
+
+    ``measured``: a test on the table of counts, with noise in every cell.
+
+    - ``noise='auto'``: auto (the smaller of Laplace and, with a delta, Gaussian), laplace or gaussian.
+    - ``form='combined'``: how blocks are put together: omnibus, pooled, or combined (both).
+
+    ``unit-circle``: two groups and a yes/no outcome; who is in which group is public.
+
+    - ``labels=None``: the column of public labels; default the first one asked about.
+    - ``positives=None``: public number of rows with the second outcome, or a range (low, high); default unknown.
+    - ``statistic='circle'``: circle (a p-value), distance or chi2 (a decision only).
+
+    ``gcm``: do x and y go together after regression on what is given? For numbers.
+
+    - ``variant='parts'``: parts, weighted, bins, moments or residuals.
+    - ``lambda_=None``: strength of the ridge (moments, residuals); default 1.
+    - ``bandwidth=None``: of the kernel, as a share of the declared range (moments, residuals); default 0.1 sqrt(d).
+    - ``kernel='gaussian'``: gaussian, additive or mixed (moments, residuals).
+    - ``bins=None``: number of bins of the given columns together (bins); default from n.
+    - ``parts=None``: number of parts (parts, weighted); default from n and epsilon.
+    - ``select=False``: choose lambda and bandwidth privately from lists (moments, residuals).
+    - ``lambdas=()``: public list of lambdas to choose from (select).
+    - ``bandwidths=()``: public list of bandwidths to choose from (select).
+    - ``share=0.25``: share of epsilon that the choice costs (select).
+
+    ``crt``: x against made-up copies of x from a model you know (in Python).
+
+    - ``model=None``: law of the resampled column given the rest: a function or a model; required.
+    - ``resample=None``: the column that the model is about; default the first one asked about.
+    - ``copies=None``: number of copies; default from the level, about 200 (20 for a rank).
+    - ``score='ranks'``: score of the other column: ranks, plain or kernel.
+    - ``release='decision'``: decision (one bit) or rank (a p-value).
+    - ``strata='auto'``: strata of numeric given columns (ranks), as in kendall.
+    - ``strength=1.0``: lambda of the ridge regression (kernel).
+    - ``bandwidth=0.2``: bandwidth, as a share of the declared range (kernel).
+
+    ``test-of-tests``: how many parts of the rows reject, with noise.
+
+    - ``test='g'``: name of the test of each part; default g.
+    - ``parts=None``: number of parts; default from the number of rows and epsilon.
+    - ``sub_level=None``: size of the test of each part; default from the same numbers.
+
+    Examples
+    --------
     >>> import dpcausal as dc
     >>> data = dc.networks.load("asia").sample(50_000, seed=1)
-    >>> test = ci_test(data, "smoke", "lung", epsilon=1.0)
+    >>> test = dc.ci_test(data, "smoke", "lung", epsilon=1.0)
     >>> test.independent, test.method, test.privacy.epsilon
     (False, 'kendall', 1.0)
+
+    An option of a test goes beside the rest:
+
+    >>> test = dc.ci_test(data, "smoke", "xray", ["either"], method="test-of-tests", test="chi2", epsilon=1.0)
+    >>> test.privacy.private, test.privacy.epsilon
+    (True, 1.0)
     """
     refuse_missing_epsilon(epsilon, "ci_test", options, "epsilon=None")
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
-    relation = Neighbours.parse(neighbours, labels=method == "unit-circle")
+    name, reason = checked_name(method, "method"), Reason(ReasonKind.AS_ASKED)
+    relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
         raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
     given = checked_list(given, "given", "columns")
     question = Question.of(data.schema, x, y, given)
     question.refuse_one_level(data.schema)
-    name, reason = checked_name(method, "method"), Reason(ReasonKind.AS_ASKED)
-    if method == "auto":
+    if name == "auto":
         public_n = None if relation is Neighbours.ADD_REMOVE else data.n
         name, reason = choose(question, epsilon, rows=isinstance(data, Dataset), n=public_n)
-    if name == "unit-circle":
-        options.setdefault("labels", x)
+    info = class_named(name).info
+    if info.first_column_option is not None:
+        options.setdefault(info.first_column_option, x)
+    if info.fixed_labels:
         relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation
     elif relation is Neighbours.FIXED_LABELS:
         raise InputError(f"{name} holds no labels fixed: neighbours must be replace-one or add-remove")
-    if name == "crt":
-        options.setdefault("resample", x)
     shared = [option for option in inspect.signature(ci_test).parameters if option not in ("data", "options")]
     test = make_test(name, options, shared)
     test.check(question)
@@ -146,10 +261,10 @@ def ci_test(
         rows=data.n if rows else None,
     )
     public_rows = data.n if rows or epsilon is None else None
-    binned = (
-        reason.is_a(ReasonKind.NO_ORDER) and reason["binned"]
-    )  # the reason has said how they are held fixed
-    signed = getattr(test, "variant", "") != "weighted"
+    # where the reason has said how numeric columns are held fixed it is not said again
+    binned = reason.is_a(ReasonKind.NO_ORDER) and reason["binned"]
+    statistic = finite_or_none(outcome.statistic)
+    tau = None if statistic is None or not public_rows else test.tau(statistic, public_rows)
     return CITestResult(
         x=x,
         y=y,
@@ -158,80 +273,33 @@ def ci_test(
         level=level,
         independent=outcome.independent,
         pvalue=outcome.pvalue,
-        statistic=finite_or_none(outcome.statistic),
+        statistic=statistic,
         dof=outcome.dof,
         reason=reason,
-        held_fixed=None if binned else held_fixed(test, question, data, public_rows),
+        held_fixed=None if binned else test.held_fixed(question, data, public_rows),
         chosen=outcome.chosen,
-        direction=trend(name, question, outcome, public_rows) if signed else None,
-        tau=tau_of(name, outcome, public_rows),
+        direction=trend(question, outcome, tau) if test.signed else None,
+        tau=tau,
         privacy=statement,
     )
 
 
-def held_fixed(test: AnyTest, question: Question, data: Dataset | Counts, n: int | None) -> HeldFixed | None:
-    """Return how a test held numeric columns fixed: by which cuts, or as numbers. From public facts.
+def trend(question: Question, outcome: Outcome, tau: float | None) -> Trend | None:
+    """Return which way y goes with x, read off a released statistic that has a sign, so that it costs nothing.
 
-    Parameters
-    ----------
-    test, question, data
-        What is asked, by which test; of ``data`` only whether it has rows, and its schema.
-    n
-        The number of rows where it is public, else None.
-    """
-    names = tuple(name for name in question.given if name in question.numeric)
-    if not names:
-        return None
-    if isinstance(data, Dataset) and isinstance(test, Gcm | TestOfGcm):
-        if isinstance(test, Gcm) and test.variant == "bins":
-            return HeldFixed(HeldFixedKind.EQUAL_WIDTHS, columns=names)
-        return HeldFixed(HeldFixedKind.REGRESSION, columns=names)
-    if isinstance(data, Dataset) and isinstance(test, ValueRankTest | Crt):
-        on_table = isinstance(test, ValueRankTest) and test.on == "table"
-        model = isinstance(test, Crt)
-        if isinstance(test, Crt) and test.score != "ranks":
-            return HeldFixed(HeldFixedKind.MODEL, columns=names)
-        if cuts := {} if on_table else bins_for(question, data, test.strata, n):
-            return HeldFixed(HeldFixedKind.STRATA, columns=names, strata=cuts[names[0]], model=model)
-    return HeldFixed(HeldFixedKind.DECLARED_BINS, columns=names)
-
-
-SIGNED = ("kendall", "spearman", "gcm")  # tests whose statistic has a sign
-
-
-def tau_of(name: str, outcome: Outcome, n: int | None) -> float | None:
-    """Return tau-a within the cells of z, about; None where it can't be known.
-
-    ``kendall`` releases K = sum S_b/n_b over the cells b of z, S_b the pairs of rows in order minus those against it.
-    S_b = tau_b n_b (n_b - 1)/2, so 2 K/n is the mean tau-a of the cells, weighted by n_b - 1 (up to k/n for k cells):
-    the share of pairs of rows within a cell that agree in order, less the share that disagree.
-
-    >>> tau_of("kendall", Outcome(independent=False, statistic=300.0), 2000)
-    0.3
+    None where independence was not rejected, since the sign is then noise.
     """
     statistic = finite_or_none(outcome.statistic)
-    if name != "kendall" or statistic is None or not n:
-        return None
-    return max(-1.0, min(2 * statistic / n, 1.0))
-
-
-def trend(name: str, question: Question, outcome: Outcome, n: int | None) -> Trend | None:
-    """Return which way y goes with x, read off the released statistic, so that it costs nothing.
-
-    None where independence was not rejected, since the sign is then noise, and for tests whose statistic has no sign.
-    """
-    statistic = finite_or_none(outcome.statistic)
-    if outcome.independent or not statistic or name not in SIGNED:
+    if outcome.independent or not statistic:
         return None
     by_levels = not {question.x, question.y} <= question.numeric
-    return Trend(question.x, question.y, question.given, statistic > 0, by_levels, tau_of(name, outcome, n))
+    return Trend(question.x, question.y, question.given, statistic > 0, by_levels, tau)
 
 
-def _also_public(test: AnyTest, data: Dataset | Counts, question: Question) -> tuple[Public, ...]:
-    """What the test takes to be public besides; bins of numeric conditioning columns only where there are any."""
-    binned = any(name in question.numeric for name in question.given)
-    return tuple(
-        fact
-        for fact in assumed(test, data)
-        if binned or not fact.is_a(PublicKind.STRATA, PublicKind.GIVEN_BINS)
-    )
+def _also_public(test: CITest, data: Dataset | Counts, question: Question) -> tuple[Public, ...]:
+    """Return what the test takes to be public besides; strata of numeric given columns only where there are any."""
+    if not (isinstance(test, ValueTest) and isinstance(data, Dataset)):
+        return ()
+    if any(name in question.numeric for name in question.given):
+        return test.assumes
+    return tuple(fact for fact in test.assumes if not fact.is_a(PublicKind.STRATA, PublicKind.GIVEN_BINS))

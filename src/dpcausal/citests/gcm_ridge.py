@@ -1,29 +1,30 @@
-"""gcm by kernel ridge regression on all rows, released as two moments or product by product.
+"""``gcm`` by kernel ridge regression on all rows, and the private choice of its lambda and bandwidth.
 
     R_i = (x_i - f(z_i)) (y_i - g(z_i)),   f and g by kernel ridge, x and y in [-1, 1]
 
-``moments`` releases (sum R, w sum R^2), ``residuals`` (the paper's Algorithm 1) all n products. Sensitivities are in
-``stats/gcm_sensitivity.py``, with what floats add in ``regression/rounding.py``; they need replace-one neighbours, and
-a lambda and a kernel that are public or were chosen privately before (``gcm_selection.py``).
-Up to ``MOST_ROWS`` rows the regression is exact, above that it goes through ``FEATURES`` Fourier features.
+``variant="moments"`` releases (sum R, w sum R^2), ``variant="residuals"`` (the paper's Algorithm 1) all n products.
+Up to ``regression.ridge.MAX_EXACT_ROWS`` rows the regression is exact, above that it goes through Fourier features.
 
-Private choice of lambda and bandwidth for gcm's kernel ridge variants, from a public list, for a share of epsilon.
+**Guarantee** (``gcm_ridge.proof.md``, with what floats add from ``rounding.proof.md``): epsilon-DP for
+replace-one neighbours, with a lambda and a kernel that are public or were chosen privately before.
+
+**Private choice.** From a public list of candidates j one is drawn by permute-and-flip with the score
 
     score_j = -(F_x + F_y)/2 - (m/n) b_j
 
-F is the ridge objective at its minimum on m rows (``stats/ridge_choice.py``), half the sum a bound on the bias that
+F is the ridge objective at its minimum on m rows (``stats/gcm_ridge.py``), half the sum a bound on the bias that
 candidate j leaves in sum R (up to what all candidates share), and b_j, public, the noise scale it needs there. A small
-lambda fits well and needs much noise: the score weighs one against the other in the same unit. One candidate is drawn
-by permute-and-flip and charged before; the test then runs on what is left of epsilon.
+lambda fits well and needs much noise: the score weighs one against the other in the same unit. The choice costs
+share * epsilon, pure (``gcm_ridge.proof.md``): sensitivity (1 + B)^2 at the smallest lambda, so that a very small
+lambda in the list blunts the choice for all. The test then runs on what is left of epsilon.
 
-**Guarantee** (``stats/ridge_choice.proof.md``): share * epsilon, pure, replace-one; sensitivity (1 + B)^2 at the
-smallest lambda. A very small lambda in the list blunts the choice for all.
-**Cost** one fit through Fourier features for each candidate, on at most ``MOST`` rows (drawn without looking at them);
-for kernels without features one exact fit on at most ``EXACT`` rows.
+**Cost** of the choice: one fit through Fourier features for each candidate, on at most ``MAX_SCORED_ROWS`` rows (drawn
+without looking at them); for kernels without features one exact fit on at most ``MAX_SCORED_ROWS_EXACT`` rows.
 **Edge cases**: one candidate is taken without a charge. No rows: all scores are public.
 
-References: McKenna & Sheldon 2020 (permute-and-flip). Liu & Talwar 2019 (random stopping) pays twice or thrice for the
-noise of every candidate's own release; a score of bounded sensitivity needs none.
+References: Kalemaj, Kasiviswanathan & Ramdas 2024, Algorithm 1; McKenna & Sheldon 2020 (permute-and-flip). Liu & Talwar
+2019 (random stopping) pays twice or thrice for the noise of every candidate's own release; a score of bounded
+sensitivity needs none.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from dpcausal.privacy.mechanisms.selection import PermuteAndFlip
 from dpcausal.privacy.noise import permutation
 from dpcausal.regression.features import FourierFeatures, feature_residuals
 from dpcausal.regression.kernel import Kernel, Kind
-from dpcausal.regression.ridge import MOST_ROWS, penalty_of, ridge_residuals
+from dpcausal.regression.ridge import MAX_EXACT_ROWS, penalty_of, ridge_residuals
 from dpcausal.regression.rounding import inner_error, products_error, residual_error, squares_error
 from dpcausal.stats.gcm_fit import gcm_pvalue, gcm_statistic
 from dpcausal.stats.gcm_ridge import (
@@ -63,26 +64,35 @@ from dpcausal.stats.noisy_normal import laplace_tail
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-LAMBDA = 1.0
-WIDTH = 0.1  # default bandwidth in one dimension, as a share of the declared range; times sqrt(d)
-FEATURES = 300  # above MOST_ROWS rows
+DEFAULT_LAMBDA = 1.0
+DEFAULT_BANDWIDTH = 0.1  # in one dimension, as a share of the declared range; times sqrt(d) in d dimensions
+FEATURES = 300  # Fourier features of a fit that is not exact
+CHOICE_SHARE = 0.25  # of epsilon, for the choice of lambda and bandwidth
+BANDWIDTH_FACTORS = (0.3, 1.0, 3.0, 10.0)  # times the default bandwidth: candidates where no list is given
+MAX_SCORED_ROWS = 50_000  # rows that a score looks at
+MAX_SCORED_ROWS_EXACT = 4000  # the same for kernels without features
+
+
+def default_bandwidth(d: int) -> float:
+    """Return the bandwidth for d conditioning columns, as a share of the declared range."""
+    return DEFAULT_BANDWIDTH * math.sqrt(max(d, 1))
 
 
 @dataclass(frozen=True)
 class Ridge:
-    """lambda, bandwidth (None: ``WIDTH`` sqrt(d)) and the kind of kernel: all public."""
+    """A kernel ridge regression: lambda, bandwidth (None: the default) and the kind of kernel, all public."""
 
-    lambda_: float = LAMBDA
+    lambda_: float = DEFAULT_LAMBDA
     bandwidth: float | None = None
     kind: Kind = "gaussian"
 
     def kernel(self, columns: RegressionColumns) -> Kernel:
-        """The kernel on these conditioning columns."""
-        width = self.bandwidth or WIDTH * max(columns.z.shape[1], 1) ** 0.5
+        """Return the kernel on these conditioning columns."""
+        width = self.bandwidth or default_bandwidth(columns.z.shape[1])
         return Kernel(width, self.kind, columns.discrete)
 
-    def left(self, columns: RegressionColumns, exact: bool) -> Matrix:
-        """Residuals (n x 2) of the targets; not ``exact``: through features."""
+    def residuals_of(self, columns: RegressionColumns, exact: bool) -> Matrix:
+        """Return the residuals (n x 2) of x and y; through Fourier features where not ``exact``."""
         n, d = columns.z.shape
         kernel, penalty = self.kernel(columns), penalty_of(self.lambda_, n)
         if exact:
@@ -91,73 +101,76 @@ class Ridge:
         return feature_residuals(columns.z, targets_of(columns), features, penalty)
 
     def products(self, columns: RegressionColumns) -> Vector:
-        """R of every row."""
-        left = self.left(columns, exact=len(columns.z) <= MOST_ROWS)
-        return np.asarray(left[:, 0] * left[:, 1])
+        """Return R of every row."""
+        residuals = self.residuals_of(columns, exact=len(columns.z) <= MAX_EXACT_ROWS)
+        return np.asarray(residuals[:, 0] * residuals[:, 1])
 
     def classical(self, columns: RegressionColumns, level: float) -> Outcome:
-        """T against the normal law."""
+        """Compare T with the normal law."""
         statistic = gcm_statistic(self.products(columns))
         return Outcome.at(level, gcm_pvalue(statistic), statistic)
 
     def moments(
-        self, columns: RegressionColumns, terms: TestSettings, budget: Charger, label: str
+        self, columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str
     ) -> Outcome:
         """Release (sum R, w sum R^2) and compare with the normal law plus the noise."""
-        mechanism, weight = self._moments_noise(columns, terms)
+        mechanism, weight = self._moments_noise(columns, settings)
         products = self.products(columns)
         total, squared = float(products.sum()), float(products @ products)
-        return released_moments(mechanism, weight, total, squared, terms, budget, label)
+        return released_moments(mechanism, weight, total, squared, settings, budget, label)
 
     def residuals(
-        self, columns: RegressionColumns, terms: TestSettings, budget: Charger, label: str
+        self, columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str
     ) -> Outcome:
-        """Release every R and take T of them."""
-        mechanism = self._residuals_noise(columns, terms)
+        """Release every R and compare T of them with the normal law."""
+        mechanism = self._residuals_noise(columns, settings)
         products = self.products(columns) if len(columns.x) else np.zeros(1)
         statistic = gcm_statistic(release(mechanism, budget, label, products))
-        return Outcome.at(terms.level, gcm_pvalue(statistic), statistic)
+        return Outcome.at(settings.level, gcm_pvalue(statistic), statistic)
 
-    def noise_scale(self, columns: RegressionColumns, terms: TestSettings, *, each: bool) -> float:
-        """The scale of the noise on sum R: of ``moments``, or of n products with noise ``each``. Public."""
-        if each:
-            return self._residuals_noise(columns, terms).scale * math.sqrt(max(len(columns.x), 1))
-        return self._moments_noise(columns, terms)[0].scale
+    def noise_scale(self, columns: RegressionColumns, settings: TestSettings, *, per_row: bool) -> float:
+        """Return the scale of the noise on sum R, a public number: released at once, or with noise on every R."""
+        if per_row:
+            return self._residuals_noise(columns, settings).scale * math.sqrt(max(len(columns.x), 1))
+        return self._moments_noise(columns, settings)[0].scale
 
     def error(self, columns: RegressionColumns, exact: bool) -> float:
-        """eta of ``regression/rounding.py``, from the public shape of the columns."""
+        """Return eta of ``regression/rounding.py``, from the public shape of the columns."""
         n, d = columns.z.shape
         kernel = self.kernel(columns)
         features = 0 if exact else FourierFeatures(kernel, d, FEATURES, columns.levels).size
         return residual_error(max(n, 1), self.lambda_, kernel, d, features)
 
-    def _moments_noise(self, columns: RegressionColumns, terms: TestSettings) -> tuple[Laplace, float]:
-        """The mechanism and the weight w of sum R^2."""
-        first = sum_sensitivity(self.lambda_, terms.neighbours)  # refuses where n is not public
-        second = squares_sensitivity(self.lambda_, terms.neighbours)
-        weight, n = squares_weight(self.lambda_, terms.epsilon), len(columns.x)
-        eta = self.error(columns, exact=n <= MOST_ROWS)
+    def _moments_noise(self, columns: RegressionColumns, settings: TestSettings) -> tuple[Laplace, float]:
+        """Return the mechanism and the weight w of sum R^2."""
+        first = sum_sensitivity(self.lambda_, settings.neighbours)  # refuses where n is not public
+        second = squares_sensitivity(self.lambda_, settings.neighbours)
+        weight, n = squares_weight(self.lambda_, settings.epsilon), len(columns.x)
+        eta = self.error(columns, exact=n <= MAX_EXACT_ROWS)
         first += 2 * products_error(n, eta)
         second += 2 * squares_error(n, eta, 1 + weight_bound(self.lambda_))
         mechanism = Laplace(
-            sensitivity=first + weight * second, epsilon=terms.epsilon, neighbours=terms.neighbours, size=2
+            sensitivity=first + weight * second,
+            epsilon=settings.epsilon,
+            neighbours=settings.neighbours,
+            size=2,
         )
         return mechanism, weight
 
-    def _residuals_noise(self, columns: RegressionColumns, terms: TestSettings) -> Laplace:
-        sensitivity = products_sensitivity(self.lambda_, terms.neighbours)  # refuses where n is not public
+    def _residuals_noise(self, columns: RegressionColumns, settings: TestSettings) -> Laplace:
+        sensitivity = products_sensitivity(self.lambda_, settings.neighbours)  # refuses where n is not public
         n = len(columns.x)
-        eta = self.error(columns, exact=n <= MOST_ROWS)
+        eta = self.error(columns, exact=n <= MAX_EXACT_ROWS)
         return Laplace(
             sensitivity=sensitivity + 2 * products_error(n, eta),
-            epsilon=terms.epsilon,
-            neighbours=terms.neighbours,
+            epsilon=settings.epsilon,
+            neighbours=settings.neighbours,
             size=max(n, 1),
         )
 
 
 def targets_of(columns: RegressionColumns) -> Matrix:
-    """x and y in [-1, 1]."""
+    """Return x and y in [-1, 1], as the columns of one array."""
     return np.asarray(2.0 * np.column_stack([columns.x, columns.y]) - 1.0)
 
 
@@ -166,30 +179,26 @@ def released_moments(
     weight: float,
     total: float,
     variance: float,
-    terms: TestSettings,
+    settings: TestSettings,
     budget: Charger,
     label: str,
 ) -> Outcome:
     """Release (total, weight variance) and compare with the normal law plus the noise."""
     released = release(mechanism, budget, label, np.array([total, weight * variance]))
     noisy = float(released[0])
-    return Outcome.at(terms.level, laplace_tail(noisy, float(released[1]) / weight, mechanism.scale), noisy)
-
-
-SHARE = 0.25  # of epsilon, for the choice
-WIDTHS = (0.3, 1.0, 3.0, 10.0)  # times the default bandwidth
-MOST = 50_000  # rows that a score looks at
-EXACT = 4000  # the same for kernels without features
+    return Outcome.at(
+        settings.level, laplace_tail(noisy, float(released[1]) / weight, mechanism.scale), noisy
+    )
 
 
 @dataclass(frozen=True)
 class RidgeChoice:
-    """A public list: every lambda with every bandwidth (none given: ``WIDTHS`` times the default)."""
+    """A public list of regressions: every lambda with every bandwidth (none: multiples of the default)."""
 
     lambdas: tuple[float, ...]
     bandwidths: tuple[float, ...] = ()
     kind: Kind = "gaussian"
-    share: float = SHARE
+    share: float = CHOICE_SHARE
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
@@ -200,53 +209,65 @@ class RidgeChoice:
             Kernel(width)
 
     def candidates(self, d: int) -> list[Ridge]:
-        """The regressions to choose from, for d conditioning columns."""
-        widths = self.bandwidths or tuple(WIDTH * max(d, 1) ** 0.5 * times for times in WIDTHS)
+        """Return the regressions to choose from, for d conditioning columns."""
+        widths = self.bandwidths or tuple(default_bandwidth(d) * factor for factor in BANDWIDTH_FACTORS)
         return [Ridge(strength, width, self.kind) for strength, width in product(self.lambdas, widths)]
 
     def choose(
-        self, columns: RegressionColumns, terms: TestSettings, budget: Charger, label: str, *, each: bool
+        self,
+        columns: RegressionColumns,
+        settings: TestSettings,
+        budget: Charger,
+        label: str,
+        *,
+        per_row: bool,
     ) -> tuple[Ridge, TestSettings]:
-        """The chosen regression, and the terms with what is left of epsilon. ``each`` as in ``Ridge.noise_scale``."""
+        """Return the chosen regression, and the settings with what is left of epsilon.
+
+        Parameters
+        ----------
+        columns, settings, budget, label
+            The rows, what may be spent, what is charged and under which name.
+        per_row
+            Whether the test that follows puts noise on every product, as in ``Ridge.noise_scale``.
+        """
         candidates = self.candidates(columns.z.shape[1])
         if len(candidates) == 1:
-            return candidates[0], terms
-        cost = self.share * terms.epsilon
-        left = replace(terms, epsilon=nextafter(terms.epsilon - cost, 0.0))
-        seen, exact = looked_at(columns, candidates)
-        rows = min(len(columns.x), seen)
-        shape = replace(columns, x=columns.x[:rows], y=columns.y[:rows], z=columns.z[:rows])
+            return candidates[0], settings
+        cost = self.share * settings.epsilon
+        left = replace(settings, epsilon=nextafter(settings.epsilon - cost, 0.0))
+        max_rows, exact = scored_rows(columns, candidates)
+        scored = columns.rows(slice(max_rows))  # as many rows as are scored: only their number matters here
         mechanism = PermuteAndFlip(
             sensitivity=max(
-                objective_sensitivity(c.lambda_, terms.neighbours)
-                + 2 * inner_error(rows, c.error(shape, exact))
+                objective_sensitivity(c.lambda_, settings.neighbours)
+                + 2 * inner_error(len(scored.x), c.error(scored, exact))
                 for c in candidates
             ),
             epsilon=cost,
-            neighbours=terms.neighbours,
+            neighbours=settings.neighbours,
         )
-        noise = [c.noise_scale(columns, left, each=each) for c in candidates]
+        noise = [c.noise_scale(columns, left, per_row=per_row) for c in candidates]
         chosen = release(mechanism, budget, label, scores(columns, candidates, noise))
         return candidates[chosen], left
 
 
-def looked_at(columns: RegressionColumns, candidates: Sequence[Ridge]) -> tuple[int, bool]:
-    """(how many rows a score looks at, at most; whether the kernel is exact there). Public."""
+def scored_rows(columns: RegressionColumns, candidates: Sequence[Ridge]) -> tuple[int, bool]:
+    """Return how many rows a score looks at, at most, and whether the kernel is exact there. Both are public."""
     featured = FourierFeatures.stands_for(candidates[0].kernel(columns), columns.z.shape[1])
-    return (MOST, False) if featured else (EXACT, True)
+    return (MAX_SCORED_ROWS, False) if featured else (MAX_SCORED_ROWS_EXACT, True)
 
 
 def scores(
     columns: RegressionColumns, candidates: Sequence[Ridge], noise: Sequence[float]
 ) -> NDArray[np.float64]:
-    """The score of every candidate. Not private: for a mechanism only."""
+    """Return the score of every candidate. Not private: for a mechanism only."""
     n = len(columns.x)
-    most, exact = looked_at(columns, candidates)
-    rows = slice(None) if n <= most else np.sort(permutation(n)[:most])
-    seen = replace(columns, x=columns.x[rows], y=columns.y[rows], z=columns.z[rows])
-    targets = targets_of(seen)
+    max_rows, exact = scored_rows(columns, candidates)
+    scored = columns if n <= max_rows else columns.rows(np.sort(permutation(n)[:max_rows]))
+    targets = targets_of(scored)
     found: NDArray[np.float64] = np.array(
-        [-fit_objective(targets, c.left(seen, exact=exact)) for c in candidates]
+        [-fit_objective(targets, c.residuals_of(scored, exact=exact)) for c in candidates]
     )
     found -= len(targets) / max(n, 1) * np.asarray(noise)
     return found

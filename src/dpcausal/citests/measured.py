@@ -1,8 +1,10 @@
-"""Measured: release the whole table with noise, then a test that knows the noise (``stats/measured.py``).
+"""``measured``: release the whole table with noise, then apply a test that knows the noise (``stats/measured.py``).
 
 Every cell of (given, x, y) gets exact discrete noise: Laplace for a pure budget, Gaussian (zCDP) where delta is given
-and that is less noise. One row replaced moves two cells by one each (l1 2, l2 sqrt 2), one row added moves one. The
-test, its p-value and anything else computed from the noisy table is free post-processing.
+and that is less noise. The test, its p-value and anything else computed from the noisy table is post-processing.
+
+**Guarantee**: (epsilon, delta)-DP, delta 0 with Laplace noise. One row replaced moves two cells by one each (l1 2,
+l2 sqrt 2), one row added moves one. **Null law, cost and edge cases**: those of ``stats/measured.py``.
 """
 
 from __future__ import annotations
@@ -10,12 +12,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Annotated, Literal
 
-from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import ONE_ROW, Released, ReleasedKind, Unit
+from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.privacy.accounting.conversion import rho_for
 from dpcausal.privacy.mechanisms.gaussian import Gaussian
 from dpcausal.privacy.mechanisms.grid import INTEGERS
@@ -25,20 +27,21 @@ from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.chi2 import likelihood_ratio
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, Form, measured_test
 
-MOST_CELLS = 1 << 20
-NOISY_TABLE = Released(ReleasedKind.TABLE)
+MAX_CELLS = 1 << 20  # of a table that is measured
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A noisy table and its test; ``noise`` "auto" takes the smaller of Laplace and, with delta, Gaussian."""
+class Measured(TableTest):
+    """A noisy table and its test."""
 
-    noise: Literal["auto", "laplace", "gaussian"] = "auto"
-    form: Form = "combined"
-    name: str = "measured"
-    own_delta: bool = False
-    protects: Unit = ONE_ROW
-    releases: Released = NOISY_TABLE
+    noise: Annotated[
+        Literal["auto", "laplace", "gaussian"],
+        "auto (the smaller of Laplace and, with a delta, Gaussian), laplace or gaussian",
+    ] = "auto"
+    form: Annotated[Form, "how blocks are put together: omnibus, pooled, or combined (both)"] = "combined"
+
+    info = TestInfo("measured", "a test on the table of counts, with noise in every cell", any_question=True)
+    releases = Released(ReleasedKind.TABLE)
 
     def __post_init__(self) -> None:
         if self.noise not in ("auto", "laplace", "gaussian"):
@@ -47,47 +50,46 @@ class Measured:
             raise InputError(f"form must be combined, omnibus or pooled, not {self.form!r}")
 
     def check(self, question: Question) -> None:
-        """The table must be of a size that can be measured."""
+        """Refuse a table with more cells than can be measured."""
         cells = question.k * question.r * question.c
-        if cells > MOST_CELLS:
+        if cells > MAX_CELLS:
             raise InputError(
-                f"the table of {question} has {cells:,} cells: at most {MOST_CELLS:,} can be measured"
+                f"the table of {question} has {cells:,} cells: at most {MAX_CELLS:,} can be measured"
             )
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """G on the exact table."""
+        """Compare G on the exact table with its chi-squared law."""
         found = likelihood_ratio(blocks)
         return Outcome.at(level, found.pvalue, found.statistic, found.dof)
 
-    def mechanism(self, cells: int, terms: TestSettings) -> tuple[Laplace | Gaussian, float, float]:
-        """(mechanism, variance of its noise, excess kurtosis), from public numbers."""
-        return _mechanism(self.noise, cells, terms.epsilon, terms.delta, terms.neighbours)
+    def mechanism(self, cells: int, settings: TestSettings) -> tuple[Laplace | Gaussian, float, float]:
+        """Return the mechanism, the variance of its noise and its excess kurtosis, from public numbers."""
+        return _mechanism(self.noise, cells, settings.epsilon, settings.delta, settings.neighbours)
 
-    def private(self, question: Question, blocks: Blocks, terms: TestSettings, budget: Charger) -> Outcome:
-        """Measure the table, then test it."""
-        mechanism, variance, kurtosis = self.mechanism(blocks.size, terms)
+    def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
+        """Release the table with noise, then test it."""
+        mechanism, variance, kurtosis = self.mechanism(blocks.size, settings)
         noisy = release(mechanism, budget, f"table of {question}", blocks)
-        found = measured_test(noisy, variance, kurtosis=kurtosis, n=terms.n, form=self.form)
-        return Outcome.at(terms.level, found.pvalue, found.statistic)
+        found = measured_test(noisy, variance, kurtosis=kurtosis, n=settings.n, form=self.form)
+        return Outcome.at(settings.level, found.pvalue, found.statistic)
 
 
 @lru_cache(maxsize=256)
 def _mechanism(
     noise: str, cells: int, epsilon: float, delta: float, neighbours: Neighbours
 ) -> tuple[Laplace | Gaussian, float, float]:
-    """Kept: exact fractions take longer than the test. Public arguments only, and no noise in it."""
+    """Return what ``Measured.mechanism`` says, remembered: its exact fractions take longer than the test."""
     moved = 1.0 if neighbours is Neighbours.ADD_REMOVE else 2.0
     laplace = Laplace(sensitivity=moved, epsilon=epsilon, neighbours=neighbours, size=cells, grid=INTEGERS)
     decay = math.exp(-1 / laplace.scale)
-    spread = 2 * decay / (1 - decay) ** 2  # variance of the discrete law
+    variance = 2 * decay / (1 - decay) ** 2  # of the discrete law
     if noise == "laplace" or (noise == "auto" and delta == 0):
-        return laplace, spread, LAPLACE
+        return laplace, variance, LAPLACE
     if delta == 0:
         raise InputError("gaussian noise needs a delta above 0")
     rho = rho_for(epsilon, delta)
-    # sqrt(moved), rounded up
-    reach = math.nextafter(math.sqrt(moved), math.inf) if moved > 1 else 1.0
-    gaussian = Gaussian(sensitivity=reach, rho=rho, neighbours=neighbours, size=cells, grid=INTEGERS)
-    if noise == "auto" and gaussian.sigma**2 > spread:
-        return laplace, spread, LAPLACE
+    l2 = math.nextafter(math.sqrt(moved), math.inf) if moved > 1 else 1.0  # sqrt(moved), rounded up
+    gaussian = Gaussian(sensitivity=l2, rho=rho, neighbours=neighbours, size=cells, grid=INTEGERS)
+    if noise == "auto" and gaussian.sigma**2 > variance:
+        return laplace, variance, LAPLACE
     return gaussian, gaussian.sigma**2, GAUSSIAN

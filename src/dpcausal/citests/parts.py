@@ -1,43 +1,60 @@
-"""Tests on disjoint random parts of the rows, and the public choice of how many."""
+"""Disjoint random parts of a table or of the rows, dealt without looking at values, and the public choice of how many.
+
+Where the number of rows is public all parts have the same size up to one row; where it is protected every row goes to
+its part by coins of its own, so that one row more or less moves no other, and the number of parts is a power of two.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import numpy as np
+from numpy.typing import NDArray
 
-from dpcausal.citests.base import Outcome, TestSettings
+from dpcausal.citests.base import TestSettings
+from dpcausal.core.entropy import random_bytes
 from dpcausal.core.errors import InputError
 from dpcausal.counts.sampling import deal_equal, deal_fair
+from dpcausal.privacy.noise import permutation
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.tulap import part_sizes
 
-LEAST_ROWS = 20  # rows a part must have for a test on it to mean anything
-ROWS_UNKNOWN = 10_000  # what a plan assumes where n is not public
+MIN_PART_ROWS = 20  # rows that a part must have for a test on it to mean anything
+ASSUMED_ROWS = 10_000  # the number of rows that a plan is made for where it is not public
 
 
-def part_count(wanted: int, terms: TestSettings) -> int:
-    """How many parts are dealt: ``wanted``, or fewer where n is public and small; a power of two under add-remove.
+def power_of_two(parts: int) -> int:
+    """Return the least power of two that is at least ``parts``.
+
+    >>> power_of_two(20), power_of_two(1)
+    (32, 1)
+    """
+    return 1 << (parts - 1).bit_length()
+
+
+def part_count(wanted: int, settings: TestSettings) -> int:
+    """Return how many parts are dealt: ``wanted``, or fewer where n is public and small; else a power of two.
 
     >>> from dpcausal.core.neighbours import Neighbours
-    >>> part_count(20, Terms(1.0, 0.0, 0.05, Neighbours.ADD_REMOVE, None))
+    >>> part_count(20, TestSettings(1.0, 0.0, 0.05, Neighbours.ADD_REMOVE, None))
     32
     """
     if wanted < 1:
         raise InputError(f"parts must be at least 1, not {wanted}")
-    if terms.n is None:
-        return 1 << (wanted - 1).bit_length()
-    return max(1, min(wanted, terms.n // LEAST_ROWS))
+    if settings.n is None:
+        return power_of_two(wanted)
+    return max(1, min(wanted, settings.n // MIN_PART_ROWS))
 
 
-def deal(blocks: Blocks, parts: int, terms: TestSettings) -> list[Blocks]:
-    """The table of every part."""
-    if terms.n is None:
+def deal_table(blocks: Blocks, parts: int, settings: TestSettings) -> list[Blocks]:
+    """Return the table of every part."""
+    if settings.n is None:
         return deal_fair(blocks, (parts - 1).bit_length())
-    return deal_equal(blocks, part_sizes(terms.n, parts))
+    return deal_equal(blocks, part_sizes(settings.n, parts))
 
 
-def pvalues(
-    blocks: Blocks, parts: int, terms: TestSettings, test: Callable[[Blocks, float], Outcome]
-) -> list[float]:
-    """The classical p-value of every part. Not private: for a mechanism only."""
-    found = [test(part, terms.level).pvalue for part in deal(blocks, parts, terms)]
-    return [1.0 if p is None else p for p in found]
+def deal_rows(n: int, parts: int, settings: TestSettings) -> list[NDArray[np.int64]]:
+    """Return the numbers of the rows of every part; ``parts`` is a power of two where n is not public."""
+    if settings.n is not None:
+        return np.array_split(permutation(n), parts)
+    labels = np.frombuffer(random_bytes(4 * n), np.uint32) & np.uint32(parts - 1)
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.searchsorted(labels[order], np.arange(1, parts)))

@@ -1,40 +1,48 @@
-"""Blocked Kendall and Spearman as tests: release (statistic, weight x variance), then a noise-aware p-value.
+"""``kendall`` and ``spearman``: blocked rank correlations, on the values of the rows or on tables.
 
-One Laplace release of two numbers with their joint sensitivity (``stats/kendall_sensitivity.py``,
-``stats/spearman.py``): for 2x2 tables the variance comes free. The p-value knows the noise
-(``stats/kendall_null.py``), so the level is kept at every epsilon. For ordered levels; two levels always are.
+One Laplace release of the statistic and its variance, weighted, with their joint sensitivity; for 2 x 2 tables the
+variance comes free. The p-value knows the noise (``stats/noisy_normal.py``), so the level is kept at every epsilon.
 
-Kendall and Spearman on numbers: x and y as they are, z through strata and public bins.
+**Values and tables.** x and y need not be cut into bins: the statistic of the rows (``stats/value_ranks.py``) has the
+same sensitivity as that of a table (``stats/kendall.py``, ``stats/spearman.py``) and sees more. ``on="values"``
+(default) takes the numbers where a column of the question holds numbers, ``on="table"`` the declared bins.
 
-As ``rank.py``, but x and y need not be cut into bins: the statistic of the rows has the same sensitivity
-(``stats/continuous_rank.py``) and sees more. ``on="table"`` asks the declared bins instead, ``on="values"`` (default)
-the numbers where x or y holds numbers.
+**Conditioning.** A categorical z makes one stratum for each declared level. A numeric z is cut into ``strata`` equal
+widths of its declared range ("auto": from the public number of rows, about 4 rows to a cell, at most 256; "schema": the
+declared bins). Noise does not grow with their number, and the test is only as good as they are fine: within a stratum
+z still moves x and y, which looks like dependence. With one numeric z 256 strata leave almost nothing of it; with two
+or more prefer ``gcm`` (measured in ``docs/continuous.md``).
 
-**Conditioning.** A categorical z makes one stratum per declared level. A numeric z is cut into ``strata`` equal bins of
-its declared range ("auto": from the public number of rows, about 4 rows to a cell, at most 256 bins; "schema": the
-declared bins). Noise does not grow with their number, and the test is only as good as they are fine: within a bin z
-still moves x and y, which looks like dependence. With one numeric z 256 bins leave almost nothing of it; with two or
-more prefer ``gcm`` (measured in ``docs/continuous.md``).
-
-**Guarantee, null law**: ``stats/continuous_rank.py``. **Cost** O(n log n).
+**Guarantee**: epsilon-DP, both relations (``kendall.proof.md``, ``spearman.proof.md`` and
+``value_ranks.proof.md``). **Null law**: that of the statistic, normal given the margins, plus the noise.
+**Cost** O(n log n) on values, O(k r c) on tables. **Edge cases**: empty and constant blocks add nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Annotated, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import (
+    Charger,
+    Outcome,
+    Question,
+    TableTest,
+    TestInfo,
+    TestSettings,
+    ValueTest,
+)
+from dpcausal.citests.result import HeldFixed, HeldFixedKind
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
+from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
@@ -44,84 +52,31 @@ from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_weight
 from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue
 from dpcausal.stats.spearman import spearman, spearman_joint_sensitivity, spearman_weight
-from dpcausal.stats.value_ranks import MANY, Ranked, rank_statistics, ranked
-
-NOISY_STATISTIC = Released(ReleasedKind.STATISTIC)
-
-
-@dataclass(frozen=True)
-class RankTest:
-    """A statistic that is normal given the margins of every block, with its variance."""
-
-    name: str
-    value: Callable[[Blocks], tuple[float, float]]
-    weight: Callable[..., float]
-    sensitivity: Callable[..., float]
-    releases: Released = NOISY_STATISTIC
-    own_delta: bool = False
-    protects: Unit = ONE_ROW
-
-    def check(self, question: Question) -> None:
-        """Levels must have an order."""
-        if not question.ordered:
-            raise InputError(
-                f"{self.name} needs ordered levels for {question.x} and {question.y}: declare them ordered, "
-                "or use chi2, g or measured"
-            )
-
-    def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """z = statistic/sqrt(variance) against the normal law."""
-        statistic, variance = self.value(blocks)
-        return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
-
-    def mechanism(self, question: Question, terms: TestSettings) -> tuple[Laplace, float]:
-        """The release and the weight of the variance in it: public sizes only."""
-        return _mechanism(self, terms.neighbours, question.r, question.c, question.k, terms.epsilon)
-
-    def private(self, question: Question, blocks: Blocks, terms: TestSettings, budget: Charger) -> Outcome:
-        """Release both numbers at once; the p-value is post-processing."""
-        return self.released(question, *self.value(blocks), terms, budget)
-
-    def released(
-        self, question: Question, statistic: float, variance: float, terms: TestSettings, budget: Charger
-    ) -> Outcome:
-        """Release both numbers with the noise that ``question``'s sizes ask for."""
-        mechanism, weight = self.mechanism(question, terms)
-        label = f"{self.name}: {question}"
-        released = release(mechanism, budget, label, np.array([statistic, weight * variance]))
-        noisy, noisy_variance = float(released[0]), float(released[1])
-        return Outcome.at(terms.level, laplace_tail(noisy, noisy_variance / weight, mechanism.scale), noisy)
-
-
-@lru_cache(maxsize=256)
-def _mechanism(
-    test: RankTest, neighbours: Neighbours, r: int, c: int, k: int, epsilon: float
-) -> tuple[Laplace, float]:
-    """Kept: exact fractions cost more than the test itself. Public arguments only, and no noise in it."""
-    weight = test.weight(neighbours, r, c, k, epsilon)
-    sensitivity = test.sensitivity(neighbours, r, c, k, weight)
-    return Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=neighbours, size=2), weight
-
-
-KENDALL = RankTest("kendall", kendall, kendall_weight, kendall_joint_sensitivity)
-SPEARMAN = RankTest("spearman", spearman, spearman_weight, spearman_joint_sensitivity)
-
+from dpcausal.stats.value_ranks import ANY_LEVELS, Ranked, rank_statistics, ranked
 
 Strata = Literal["auto", "schema"] | int
 
-ROWS_A_CELL = 4
-MOST_BINS = 256  # of one numeric column
-UNKNOWN_N = {1: 64, 2: 16, 3: 8}  # bins a column where the number of rows is protected
+ROWS_PER_CELL = 4  # rows that "auto" leaves to a cell of z, about
+MAX_STRATA = 256  # of one numeric column
+STRATA_N_UNKNOWN = {1: 64, 2: 16, 3: 8}  # by the number of numeric columns, where that of rows is protected
+MAX_CELLS = 1 << 62  # of z: their numbers are 64-bit integers
 
-_kept: WeakKeyDictionary[Dataset, dict[str, Ranked]] = WeakKeyDictionary()
+_ranked_columns: WeakKeyDictionary[Dataset, dict[str, Ranked]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class ValueRankTest(RankTest):
-    """A rank test that is given rows where there are rows."""
+class RankTest(TableTest, ValueTest):
+    """A statistic that is normal given the margins of every block, with its variance."""
 
-    on: Literal["values", "table"] = "values"
-    strata: Strata = "auto"
+    on: Annotated[Literal["values", "table"], "values (numbers as they are) or table (declared bins)"] = (
+        "values"
+    )
+    strata: Annotated[
+        Strata,
+        "strata of every numeric given column: a number, auto (from the number of rows) or schema (declared bins)",
+    ] = "auto"
+
+    releases = Released(ReleasedKind.STATISTIC)
 
     def __post_init__(self) -> None:
         if self.on not in ("values", "table"):
@@ -131,52 +86,184 @@ class ValueRankTest(RankTest):
         ):
             raise InputError(f"strata must be auto, schema or a number of bins, not {self.strata!r}")
 
+    @staticmethod
+    @abstractmethod
+    def value(blocks: ArrayLike) -> tuple[float, float]:
+        """Return the statistic of a table and its variance."""
+
+    @staticmethod
+    @abstractmethod
+    def row_value(x: Ranked, y: Ranked, block: NDArray[np.int64], k: int) -> tuple[float, float]:
+        """Return the statistic of rows in k blocks and its variance."""
+
+    @staticmethod
+    @abstractmethod
+    def weight(neighbours: Neighbours, r: int, c: int, k: int, epsilon: float) -> float:
+        """Return the weight of the variance in the release."""
+
+    @staticmethod
+    @abstractmethod
+    def sensitivity(neighbours: Neighbours, r: int, c: int, k: int, weight: float) -> float:
+        """Return the l1 sensitivity of (statistic, weight x variance)."""
+
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What is public besides the schema."""
+        """What is public besides the schema: the strata."""
         if self.on == "table" or self.strata == "schema":
             return ()
         return (Public(PublicKind.STRATA),)
 
+    def values_held_fixed(
+        self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
+    ) -> HeldFixed | None:
+        """Return the number of strata; None where the declared bins are used."""
+        strata = {} if self.on == "table" else bins_for(question, data, self.strata, n)
+        if not strata:
+            return None
+        return HeldFixed(HeldFixedKind.STRATA, columns=columns, strata=strata[columns[0]], model=False)
+
+    def classical(self, blocks: Blocks, level: float) -> Outcome:
+        """Compare z = statistic/sqrt(variance) with the normal law."""
+        return _normal_outcome(*self.value(blocks), level)
+
+    def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
+        """Release both numbers at once; the p-value is post-processing."""
+        return self._release(question, *self.value(blocks), settings, budget)
+
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
-        """z = statistic/sqrt(variance) against the normal law."""
+        """Compare z = statistic/sqrt(variance) with the normal law."""
         if self._on_table(question):
             return self.classical(question.blocks(counts_of(data)), level)
-        statistic, variance = self._value(question, data, bins_for(question, data, self.strata, data.n))
-        return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
+        bins = bins_for(question, data, self.strata, data.n)
+        return _normal_outcome(*self._of_rows(question, data, bins), level)
 
     def private_values(
-        self, question: Question, data: Dataset, terms: TestSettings, budget: Charger
+        self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Release (statistic, weight x variance); the p-value is post-processing."""
         if self._on_table(question):
-            return self.private(question, question.blocks(counts_of(data)), terms, budget)
-        bins = bins_for(question, data, self.strata, terms.n)
-        asked = _as_numbers(question, data, bins)
-        return self.released(asked, *self._value(question, data, bins), terms, budget)
+            return self.private(question, question.blocks(counts_of(data)), settings, budget)
+        bins = bins_for(question, data, self.strata, settings.n)
+        sized = _as_numbers(question, data, bins)
+        return self._release(sized, *self._of_rows(question, data, bins), settings, budget)
 
     def _on_table(self, question: Question) -> bool:
-        """Whether nothing here holds numbers, or tables were asked for."""
+        """Return whether no column of the question holds numbers, or tables were asked for."""
         return self.on == "table" or not question.numeric
 
-    def _value(self, question: Question, data: Dataset, bins: dict[str, int]) -> tuple[float, float]:
+    def _of_rows(self, question: Question, data: Dataset, bins: dict[str, int]) -> tuple[float, float]:
         block, k = blocks_of(question, data, bins)
-        found = rank_statistics(
+        return self.row_value(
             ranked_column(data, question.x), ranked_column(data, question.y), block, max(k, 1)
         )
-        return found[0] if self.name == "kendall" else found[1]
+
+    def _release(
+        self, question: Question, statistic: float, variance: float, settings: TestSettings, budget: Charger
+    ) -> Outcome:
+        """Release both numbers with the noise that the sizes of ``question`` ask for."""
+        mechanism, weight = _mechanism(
+            self, settings.neighbours, question.r, question.c, question.k, settings.epsilon
+        )
+        label = f"{self.name}: {question}"
+        released = release(mechanism, budget, label, np.array([statistic, weight * variance]))
+        noisy, noisy_variance = float(released[0]), float(released[1])
+        pvalue = laplace_tail(noisy, noisy_variance / weight, mechanism.scale)
+        return Outcome.at(settings.level, pvalue, noisy)
+
+
+def _normal_outcome(statistic: float, variance: float, level: float) -> Outcome:
+    return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
+
+
+@lru_cache(maxsize=256)
+def _mechanism(
+    test: RankTest, neighbours: Neighbours, r: int, c: int, k: int, epsilon: float
+) -> tuple[Laplace, float]:
+    """Return the mechanism and the weight of the variance, remembered: exact fractions cost more than the test."""
+    weight = test.weight(neighbours, r, c, k, epsilon)
+    sensitivity = test.sensitivity(neighbours, r, c, k, weight)
+    return Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=neighbours, size=2), weight
+
+
+@dataclass(frozen=True)
+class KendallTest(RankTest):
+    """Blocked Kendall."""
+
+    info = TestInfo(
+        "kendall",
+        "do x and y rise together (rank correlation)? For numbers and ordered levels",
+        needs_order=True,
+        signed=True,
+        numeric_given=HeldFixedKind.STRATA,
+    )
+    value = staticmethod(kendall)
+    weight = staticmethod(kendall_weight)
+    sensitivity = staticmethod(kendall_joint_sensitivity)
+
+    @staticmethod
+    def row_value(x: Ranked, y: Ranked, block: NDArray[np.int64], k: int) -> tuple[float, float]:
+        """Return K and V of rows."""
+        return rank_statistics(x, y, block, k)[0]
+
+    def tau(self, statistic: float, n: int) -> float | None:
+        """Return tau-a within the cells of z, about.
+
+        K = sum S_b/n_b over the cells b of z, S_b the pairs of rows in order minus those against it.
+        S_b = tau_b n_b (n_b - 1)/2, so 2 K/n is the mean tau-a of the cells, weighted by n_b - 1 (up to k/n for k
+        cells): the share of pairs of rows within a cell that agree in order, less the share that disagree.
+
+        >>> KendallTest().tau(300.0, 2000)
+        0.3
+        """
+        return max(-1.0, min(2 * statistic / n, 1.0))
+
+
+@dataclass(frozen=True)
+class SpearmanTest(RankTest):
+    """Blocked Spearman."""
+
+    info = TestInfo(
+        "spearman",
+        "the same question as kendall, by Spearman's ranks",
+        needs_order=True,
+        signed=True,
+        numeric_given=HeldFixedKind.STRATA,
+    )
+    value = staticmethod(spearman)
+    weight = staticmethod(spearman_weight)
+    sensitivity = staticmethod(spearman_joint_sensitivity)
+
+    @staticmethod
+    def row_value(x: Ranked, y: Ranked, block: NDArray[np.int64], k: int) -> tuple[float, float]:
+        """Return F and U of rows."""
+        return rank_statistics(x, y, block, k)[1]
 
 
 def ranked_column(data: Dataset, name: str) -> Ranked:
-    """Dense ranks of a column, kept as long as the data set lives. Not private: for a statistic only."""
-    kept = _kept.setdefault(data, {})
-    if name not in kept:
-        kept[name] = ranked(data.values[name] if name in data.values else data.codes[name])
-    return kept[name]
+    """Return the dense ranks of a column, kept as long as the data set lives. Not private: for a statistic only."""
+    known = _ranked_columns.setdefault(data, {})
+    if name not in known:
+        known[name] = ranked(data.values[name] if name in data.values else data.codes[name])
+    return known[name]
 
 
 def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -> dict[str, int]:
-    """Bins of every numeric conditioning column; empty where the schema's are to be used. Public numbers only."""
+    """Return the number of strata of every numeric conditioning column, from public numbers.
+
+    Parameters
+    ----------
+    question, data
+        What is asked; of ``data`` only its schema and which columns hold numbers.
+    strata
+        The option of that name: a number, "auto" or "schema".
+    n
+        The number of rows where it is public, else None.
+
+    Returns
+    -------
+    dict
+        By column; empty where the declared bins are to be used.
+    """
     numeric = [z for z in question.given if z in question.numeric and z in data.values]
     if strata == "schema" or not numeric:
         return {}
@@ -184,14 +271,14 @@ def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -
         return dict.fromkeys(numeric, int(strata))
     others = math.prod(data.schema[z].size for z in question.given if z not in numeric)
     if n is None:
-        each = UNKNOWN_N.get(len(numeric), 4)
+        per_column = STRATA_N_UNKNOWN.get(len(numeric), 4)
     else:
-        each = math.floor(max(n / (ROWS_A_CELL * others), 1.0) ** (1 / len(numeric)))
-    return dict.fromkeys(numeric, min(max(each, 2), MOST_BINS))
+        per_column = math.floor(max(n / (ROWS_PER_CELL * others), 1.0) ** (1 / len(numeric)))
+    return dict.fromkeys(numeric, min(max(per_column, 2), MAX_STRATA))
 
 
 def blocks_of(question: Question, data: Dataset, bins: dict[str, int]) -> tuple[NDArray[np.int64], int]:
-    """The block of every row, and how many blocks there are by declaration."""
+    """Return the block of every row, and how many blocks there are by declaration."""
     block, k = np.zeros(data.n, np.int64), 1
     for name in question.given:
         column = data.schema[name]
@@ -201,28 +288,16 @@ def blocks_of(question: Question, data: Dataset, bins: dict[str, int]) -> tuple[
             code = np.clip((share * size).astype(np.int64), 0, size - 1)
         else:
             size, code = column.size, data.codes[name].astype(np.int64)
-        if k * size >= 1 << 62:
+        if k * size >= MAX_CELLS:
             raise InputError(f"{question} has more conditioning cells than can be numbered")
         block, k = block * size + code, k * size
     return block, k
 
 
 def _as_numbers(question: Question, data: Dataset, bins: dict[str, int]) -> Question:
-    """The question with the sizes that the bounds depend on."""
-    r, c = (MANY if name in data.values else data.schema[name].size for name in (question.x, question.y))
+    """Return the question with the sizes that the sensitivities depend on."""
+    r, c = (
+        ANY_LEVELS if name in data.values else data.schema[name].size for name in (question.x, question.y)
+    )
     k = math.prod(bins.get(name, data.schema[name].size) for name in question.given)
     return Question(question.x, question.y, question.given, r, c, k, question.ordered, question.numeric)
-
-
-def _with(test: RankTest, on: Literal["values", "table"], strata: Strata) -> ValueRankTest:
-    return ValueRankTest(test.name, test.value, test.weight, test.sensitivity, on=on, strata=strata)
-
-
-def kendall_test(on: Literal["values", "table"] = "values", strata: Strata = "auto") -> ValueRankTest:
-    """Blocked Kendall."""
-    return _with(KENDALL, on, strata)
-
-
-def spearman_test(on: Literal["values", "table"] = "values", strata: Strata = "auto") -> ValueRankTest:
-    """Blocked Spearman."""
-    return _with(SPEARMAN, on, strata)

@@ -1,76 +1,117 @@
-"""Tests by name, with their options; ``choice.py`` makes the choice of ``auto``.
+"""The tests by name, with their options.
 
-``test-of-tests:gcm`` is short for ``test-of-tests`` with the option test="gcm", so that a command line can say it.
+A new test is one more class in ``TESTS``; what it is called, what it takes and what it says in help and errors is its
+own (``TestInfo`` in ``citests/base.py``). ``test-of-tests:gcm`` is short for ``test-of-tests`` with the option
+test="gcm", so that a command line can say it.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from dpcausal.citests.base import AnyTest, TableTest
-from dpcausal.citests.chi2 import chi2, g
+from dpcausal.citests.base import CITest, TableTest
+from dpcausal.citests.chi2 import Chi2, LikelihoodRatio
+from dpcausal.citests.choice import AUTO
 from dpcausal.citests.crt import Crt
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
-from dpcausal.citests.rank import kendall_test, spearman_test
+from dpcausal.citests.rank import KendallTest, SpearmanTest
 from dpcausal.citests.test_of_tests import TestOfGcm, TestOfTests
 from dpcausal.citests.unit_circle import UnitCircle
-from dpcausal.core.arguments import refuse_unknown
+from dpcausal.core.arguments import checked_name, refuse_unknown
 from dpcausal.core.errors import InputError, did_you_mean
 
-
-def _test_of_tests(test: str = "g", parts: int | None = None, sub_level: float | None = None) -> AnyTest:
-    if test == "test-of-tests":
-        raise InputError("test-of-tests can't be its own test")
-    if test == "gcm":
-        return TestOfGcm(parts, sub_level)
-    return TestOfTests(make_table_test(test, {}), parts, sub_level)
-
-
-MAKERS: dict[str, Callable[..., AnyTest]] = {
-    "kendall": kendall_test,
-    "spearman": spearman_test,
-    "chi2": chi2,
-    "g": g,
-    "measured": Measured,
-    "unit-circle": UnitCircle,
-    "gcm": Gcm,
-    "crt": Crt,
-    "test-of-tests": _test_of_tests,
+TESTS: dict[str, type[CITest]] = {
+    test.info.name: test
+    for test in (
+        KendallTest,
+        SpearmanTest,
+        Chi2,
+        LikelihoodRatio,
+        Measured,
+        UnitCircle,
+        Gcm,
+        Crt,
+        TestOfTests,
+    )
 }
+CITest.registered = TESTS
 
 
-FIXED = ("name", "own_delta", "protects", "releases")  # what a test says of itself: no options
+def described_tests() -> dict[str, str]:
+    """Return every name that ``ci_test(method=...)`` takes, with a line on what it does."""
+    return {"auto": AUTO, **{name: test.info.description for name, test in TESTS.items()}}
 
 
-def _split(name: str) -> tuple[str, str]:
-    """("test-of-tests", "gcm") of "test-of-tests:gcm"; any other name stays whole."""
+def class_named(name: str) -> type[CITest]:
+    """Return the test of that name.
+
+    Raises
+    ------
+    InputError
+        If there is none; the message lists those there are.
+    """
+    name, _ = _with_inner(name)
+    if name not in TESTS:
+        known = ", ".join(["auto", *TESTS])
+        raise InputError(f"no test is called {name!r}{did_you_mean(name, TESTS)}; there are {known}")
+    return TESTS[name]
+
+
+def _with_inner(name: str) -> tuple[str, str]:
+    """Return ("test-of-tests", "gcm") for "test-of-tests:gcm"; any other name stays whole."""
     before, _, after = name.partition(":")
-    return (before, after) if before == "test-of-tests" else (name, "")
+    return (before, after) if before == TestOfTests.info.name else (name, "")
 
 
-def make_test(name: str, options: dict[str, Any], shared: Iterable[str] = ()) -> AnyTest:
-    """The test of that name with these options, on tables or on values; ``shared`` are options of the call itself."""
-    name, inner = _split(name)
+def make_test(name: str, options: dict[str, Any], shared: Iterable[str] = ()) -> CITest:
+    """Return the test of that name with these options.
+
+    Parameters
+    ----------
+    name
+        A name of ``TESTS``, or "test-of-tests:NAME".
+    options
+        Options of that test.
+    shared
+        Options of the call itself, which an error may suggest.
+
+    Raises
+    ------
+    InputError
+        If there is no such test, or it has no such option, or the option has no such value.
+
+    >>> make_test("kendall", {"strata": 8}).name
+    'kendall'
+    """
+    test, (name, inner) = class_named(name), _with_inner(name)
     if inner and "test" in options:
         raise InputError(f'give the test of each part once: as "{name}:{inner}" or as the option test')
     options = {**options, "test": inner} if inner else options
-    if name not in MAKERS:
-        known = ", ".join(["auto", *MAKERS])
-        raise InputError(f"no test is called {name!r}{did_you_mean(name, MAKERS)}; there are {known}")
-    own = [option for option in inspect.signature(MAKERS[name]).parameters if option not in FIXED]
-    refuse_unknown(name, options, own, shared)
+    refuse_unknown(name, options, [option.name for option in test.options()], shared)
     try:
-        return MAKERS[name](**options)
+        if test is TestOfTests:
+            return _test_of_tests(**options)
+        return test(**options)
     except TypeError:
         raise InputError(f"{name} can't use an option of that type: {', '.join(options)}") from None
 
 
+def _test_of_tests(test: str | None = None, **options: Any) -> CITest:
+    """Return the test of tests over the test of that name."""
+    if test is None:
+        return TestOfTests(**options)
+    if test == TestOfTests.info.name:
+        raise InputError(f"{test} can't be its own test")
+    if test == Gcm.info.name:
+        return TestOfGcm(**options)
+    return TestOfTests(make_table_test(checked_name(test, "test"), {}), **options)
+
+
 def make_table_test(name: str, options: dict[str, Any]) -> TableTest:
-    """The test of that name with these options; it must work on tables."""
-    method = make_test(name, options)
-    if not isinstance(method, TableTest):
+    """Return the test of that name with these options; it must work on tables."""
+    test = make_test(name, options)
+    if not isinstance(test, TableTest):
         raise InputError(f"{name} works on the values of the rows, not on tables")
-    return method
+    return test

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,23 @@ from dpcausal.citests.base import Question
 from dpcausal.core.errors import InputError
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
-from dpcausal.data.schema import Schema
 
-MOST_BINS = 1 << 62
+MAX_BINS = 1 << 62  # their numbers are 64-bit integers
 
 
 @dataclass(frozen=True)
 class RegressionColumns:
-    """x and y in [0, 1]; z (n x d) with numbers in [0, 1] and codes in the ``discrete`` columns, of ``levels`` each."""
+    """The columns of a question.
+
+    Attributes
+    ----------
+    x, y : array
+        In [0, 1].
+    z : array
+        n x d: numbers in [0, 1], and codes of levels in the columns at positions ``discrete``.
+    discrete, levels : tuple of int
+        Positions of the columns that hold codes; declared size of every column.
+    """
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -26,29 +36,29 @@ class RegressionColumns:
     discrete: tuple[int, ...]
     levels: tuple[int, ...]
 
+    def rows(self, rows: NDArray[np.int64] | slice) -> RegressionColumns:
+        """Return these rows of the columns."""
+        return replace(self, x=self.x[rows], y=self.y[rows], z=self.z[rows])
+
 
 def columns_of(question: Question, data: Dataset) -> RegressionColumns:
-    """Scale the columns of ``question`` by their declared bounds or number of levels."""
-    given = [_discrete(data.schema, name) for name in question.given]
+    """Return the columns of ``question``, scaled by their declared bounds or number of levels."""
+    codes = [not isinstance(data.schema[name], Numeric) for name in question.given]
     z = [
-        data.codes[name].astype(np.float64) if level else _score(data, name)
-        for name, level in zip(question.given, given, strict=True)
+        data.codes[name].astype(np.float64) if coded else _score(data, name)
+        for name, coded in zip(question.given, codes, strict=True)
     ]
     return RegressionColumns(
         _score(data, question.x),
         _score(data, question.y),
         np.column_stack(z) if z else np.empty((data.n, 0)),
-        tuple(j for j, level in enumerate(given) if level),
+        tuple(j for j, coded in enumerate(codes) if coded),
         tuple(data.schema[name].size for name in question.given),
     )
 
 
-def _discrete(schema: Schema, name: str) -> bool:
-    return not isinstance(schema[name], Numeric)
-
-
 def _score(data: Dataset, name: str) -> NDArray[np.float64]:
-    """In [0, 1]: numbers by their declared bounds, levels by their position."""
+    """Return a column in [0, 1]: numbers by their declared bounds, levels by their position."""
     column = data.schema[name]
     if isinstance(column, Numeric):
         scaled = (data.values[name] - column.lower) / (column.upper - column.lower)
@@ -57,21 +67,20 @@ def _score(data: Dataset, name: str) -> NDArray[np.float64]:
 
 
 def bins_of(columns: RegressionColumns, wanted: int) -> NDArray[np.int64]:
-    """The bin of every row: levels as they are, numbers in equal widths, about ``wanted`` bins in all.
+    """Return the bin of every row: levels as they are, numbers in equal widths, about ``wanted`` bins in all.
 
     Every numeric column gets the same number of bins, at least two where that is possible.
     """
     d = columns.z.shape[1]
     numeric = d - len(columns.discrete)
-    fixed = 1
-    for j in columns.discrete:
-        fixed *= columns.levels[j]
-    each = max(2, int((wanted / fixed) ** (1 / numeric))) if numeric else 1
-    if fixed * each**numeric >= MOST_BINS:
+    cells = math.prod(columns.levels[j] for j in columns.discrete)
+    per_column = max(2, int((wanted / cells) ** (1 / numeric))) if numeric else 1
+    if cells * per_column**numeric >= MAX_BINS:
         raise InputError("the conditioning columns have too many levels together to be binned")
-    place = np.zeros(len(columns.z), dtype=np.int64)
+    bins = np.zeros(len(columns.z), dtype=np.int64)
     for j in range(d):
-        size = columns.levels[j] if j in columns.discrete else each
-        code = columns.z[:, j] if j in columns.discrete else np.floor(columns.z[:, j] * each)
-        place = place * size + np.minimum(code.astype(np.int64), size - 1)
-    return place
+        discrete = j in columns.discrete
+        size = columns.levels[j] if discrete else per_column
+        code = columns.z[:, j] if discrete else np.floor(columns.z[:, j] * per_column)
+        bins = bins * size + np.minimum(code.astype(np.int64), size - 1)
+    return bins

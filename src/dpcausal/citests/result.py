@@ -107,14 +107,29 @@ class CITestResult:
     dof : int or None
         Degrees of freedom, where the test has them.
     method : str
-        The test that was used; ``reason`` says why, ``held_fixed`` how numeric conditioning columns entered, and
-        ``chosen`` what was chosen privately on the way.
+        The test that was used.
+    level : float
+        The size of the test.
+    reason : Reason
+        Why this test was used.
+    held_fixed : HeldFixed or None
+        How numeric conditioning columns were held fixed, where there are any.
+    chosen : Chosen or None
+        What was chosen privately on the way, if anything was.
     direction : Trend or None
         Which way y goes with x, where the statistic has a sign and independence was rejected.
     tau : float or None
         Mean tau-a within the cells of ``given`` (``kendall`` with a public number of rows).
     privacy : PrivacyStatement
         What the test cost and what that means.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(20_000, seed=1)
+    >>> test = dc.ci_test(data, "smoke", "bronc", epsilon=1.0)
+    >>> test.independent, test.method, test.direction.rises, test.privacy.epsilon
+    (False, 'kendall', True, 1.0)
     """
 
     x: str

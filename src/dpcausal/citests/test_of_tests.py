@@ -1,34 +1,42 @@
-"""Test of tests: deal the rows into parts, test each, release how many rejected (Kazan et al. 2023).
+"""``test-of-tests``: deal the rows into parts, test each, release how many rejected (Kazan et al. 2023).
 
 The count has sensitivity 1 whatever the test, so any classical test becomes private. It is released with discrete
-Laplace noise, the same as Tulap noise up to a coin (``stats/tulap.py``), and has an exact p-value. The number of parts
-and the size of each part's test follow from public numbers (``stats/tulap_split.py``) unless given.
+Laplace noise, the same as Tulap noise up to a coin, and has an exact p-value. The number of parts and the size of each
+part's test follow from public numbers unless given (``stats/tulap.py``).
 
-Test of tests over gcm: the generalised covariance measure on every part of the rows, released as one noisy count.
+Tests on tables get tables of parts. Over ``gcm``, the comparison that Kalemaj et al. 2024 name, the rows themselves
+are dealt and the classical gcm (``stats/gcm_fit.py``) is asked on each part.
 
-The comparison that Kalemaj et al. 2024 name. As ``test_of_tests.py``, on values instead of tables: rows are dealt
-without looking at them (equal parts where n is public, else each row by its own coins), the classical gcm
-(``stats/gcm.py``) is asked on each, and the number of rejections leaves with discrete Laplace noise.
-
-**Guarantee**: epsilon, pure, either relation: one row is in one part and moves the count by at most 1
-(``stats/tulap.proof.md``). **Null law**: exact for parts whose test keeps ``sub_level``, which a part of few rows does
-only about; no part has fewer than 24 + 8 d rows where n is public.
-**Cost** one classical gcm for each part. **Edge cases**: an empty or constant part does not reject.
+**Guarantee**: epsilon-DP, both relations: one row is in one part and moves the count by at most 1
+(``tulap.proof.md``). **Null law**: exact for parts whose test keeps ``sub_level``, which a part of few rows does only
+about; over gcm no part has fewer than 24 + 8 d rows where n is public.
+**Cost** one classical test for each part. **Edge cases**: an empty or constant part does not reject.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestSettings
-from dpcausal.citests.chi2 import Reconciled
-from dpcausal.citests.gcm import Gcm, dealt
-from dpcausal.citests.parts import ROWS_UNKNOWN, deal, part_count
+from dpcausal.citests.base import (
+    Charger,
+    CITest,
+    Outcome,
+    Question,
+    TableTest,
+    TestInfo,
+    TestSettings,
+    ValueTest,
+)
+from dpcausal.citests.chi2 import LikelihoodRatio
+from dpcausal.citests.gcm import Gcm
+from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, deal_table, part_count
 from dpcausal.citests.regression_columns import RegressionColumns, columns_of
+from dpcausal.citests.result import HeldFixed
 from dpcausal.core.arguments import checked_level
-from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
+from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.grid import INTEGERS
 from dpcausal.privacy.mechanisms.laplace import Laplace
@@ -37,22 +45,24 @@ from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.gcm_fit import classical_gcm
 from dpcausal.stats.tulap import noisy_pvalue, plan_split
 
-PARTS = (Public(PublicKind.PARTS),)
-COUNT_OF_PARTS = Released(ReleasedKind.COUNT_OF_PARTS, test="gcm")
+MIN_GCM_ROWS = 24  # of a part that gcm is asked on
+GCM_ROWS_PER_COLUMN = 8  # more of them for each conditioning column
+DEFAULT_TEST = LikelihoodRatio()
+GCM = Gcm()
+TEST_LINE = f"name of the test of each part; default {DEFAULT_TEST.name}"
 
 
 @dataclass(frozen=True)
-class TestOfTests:
-    """Any classical test, on parts."""
+class TestOfParts(CITest):
+    """What a test of tests over any test shares: the test of each part, the plan, and the release of the count."""
 
     __test__ = False  # not a test case, whatever its name
 
-    test: TableTest
-    parts: int | None = None
-    sub_level: float | None = None
-    name: str = "test-of-tests"
-    own_delta: bool = False
-    protects: Unit = ONE_ROW
+    test: Annotated[CITest, TEST_LINE] = DEFAULT_TEST
+    parts: Annotated[int | None, "number of parts; default from the number of rows and epsilon"] = None
+    sub_level: Annotated[float | None, "size of the test of each part; default from the same numbers"] = None
+
+    info = TestInfo("test-of-tests", "how many parts of the rows reject, with noise")
 
     def __post_init__(self) -> None:
         if self.sub_level is not None:
@@ -60,101 +70,103 @@ class TestOfTests:
 
     @property
     def releases(self) -> Released:
-        """What leaves."""
+        """What leaves: a noisy count of parts."""
         return Released(ReleasedKind.COUNT_OF_PARTS, test=self.test.name)
 
     def check(self, question: Question) -> None:
-        """As the test itself."""
+        """Refuse what the test of each part refuses."""
         self.test.check(question)
 
-    def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """The test itself, on all rows."""
-        return self.test.classical(blocks, level)
+    def min_part_rows(self, d: int) -> int:
+        """Return how many rows a part must have for this test on it, with d conditioning columns."""
+        del d
+        return 1
 
-    def plan(self, terms: TestSettings) -> tuple[int, float]:
-        """(parts, size of the test on each part), from public numbers."""
-        parts, sub_level = planned(self.parts, self.sub_level, terms)
-        return part_count(parts, terms), sub_level
+    def plan(self, settings: TestSettings, d: int) -> tuple[int, float]:
+        """Return the number of parts and the size of the test on each, for d conditioning columns: public numbers."""
+        n = ASSUMED_ROWS if settings.n is None else max(settings.n, 2)
+        plan = plan_split(n, settings.epsilon, settings.level)
+        parts = plan.parts if self.parts is None else self.parts
+        if settings.n is not None:
+            parts = min(parts, max(1, settings.n // self.min_part_rows(d)))
+        return part_count(parts, settings), plan.sub_level if self.sub_level is None else self.sub_level
 
-    def private(self, question: Question, blocks: Blocks, terms: TestSettings, budget: Charger) -> Outcome:
-        """Deal, test each part, release the count."""
-        parts, sub_level = self.plan(terms)
-        test = self.test.on_part if isinstance(self.test, Reconciled) else self.test.classical
-        rejected = sum(not test(part, sub_level).independent for part in deal(blocks, parts, terms))
-        label = f"{self.name} over {self.test.name}: {question}"
-        return noisy_count(rejected, parts, sub_level, terms, budget, label)
-
-
-def planned(parts: int | None, sub_level: float | None, terms: TestSettings) -> tuple[int, float]:
-    """(parts, size of the test on each) as given, or by the plan for public numbers."""
-    plan = plan_split(ROWS_UNKNOWN if terms.n is None else max(terms.n, 2), terms.epsilon, terms.level)
-    return plan.parts if parts is None else parts, plan.sub_level if sub_level is None else sub_level
-
-
-def noisy_count(
-    rejected: int, parts: int, sub_level: float, terms: TestSettings, budget: Charger, label: str
-) -> Outcome:
-    """Release how many of ``parts`` rejected; its p-value under Binomial(parts, sub_level) plus the noise."""
-    counter = Laplace(sensitivity=1.0, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=INTEGERS)
-    noisy = int(release(counter, budget, label, rejected))
-    pvalue = noisy_pvalue(noisy, parts, sub_level, counter.event("").epsilon)
-    return Outcome.at(terms.level, pvalue, float(noisy))
-
-
-LEAST_ROWS = 24  # of a part, and PER_COLUMN more for each conditioning column
-PER_COLUMN = 8
+    def _release(
+        self,
+        rejected: int,
+        plan: tuple[int, float],
+        question: Question,
+        settings: TestSettings,
+        budget: Charger,
+    ) -> Outcome:
+        """Release how many parts rejected; its p-value is that under Binomial(parts, sub_level) plus the noise."""
+        counter = Laplace(
+            sensitivity=1.0, epsilon=settings.epsilon, neighbours=settings.neighbours, grid=INTEGERS
+        )
+        noisy = int(release(counter, budget, f"{self.name} over {self.test.name}: {question}", rejected))
+        pvalue = noisy_pvalue(noisy, *plan, counter.event("").epsilon)
+        return Outcome.at(settings.level, pvalue, float(noisy))
 
 
 @dataclass(frozen=True)
-class TestOfGcm:
-    """gcm on parts; ``parts`` and ``sub_level`` as in ``TestOfTests``."""
+class TestOfTests(TestOfParts, TableTest):
+    """The test of tests over a test on tables."""
 
-    __test__ = False  # not a test case, whatever its name
+    test: Annotated[TableTest, TEST_LINE] = DEFAULT_TEST
 
-    parts: int | None = None
-    sub_level: float | None = None
-    name: str = "test-of-tests"
-    own_delta: bool = False
-    protects: Unit = ONE_ROW
-    releases: Released = COUNT_OF_PARTS
-    assumes: tuple[Public, ...] = PARTS
+    def classical(self, blocks: Blocks, level: float) -> Outcome:
+        """Return the answer of the test itself on all rows."""
+        return self.test.classical(blocks, level)
 
-    def __post_init__(self) -> None:
-        if self.sub_level is not None:
-            checked_level(self.sub_level, "sub_level")
+    def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
+        """Deal the rows, test each part, and release the count."""
+        parts, sub_level = plan = self.plan(settings, len(question.given))
+        dealt = deal_table(blocks, parts, settings)
+        rejected = sum(not self.test.on_part(part, sub_level).independent for part in dealt)
+        return self._release(rejected, plan, question, settings, budget)
 
-    def check(self, question: Question) -> None:
-        """As gcm."""
-        Gcm().check(question)
+
+@dataclass(frozen=True)
+class TestOfGcm(TestOfParts, ValueTest):
+    """The test of tests over gcm, which needs the rows themselves."""
+
+    test: Annotated[Gcm, TEST_LINE] = GCM
+
+    @property
+    def assumes(self) -> tuple[Public, ...]:
+        """What is public besides the schema: the number of parts."""
+        return (Public(PublicKind.PARTS),)
+
+    def min_part_rows(self, d: int) -> int:
+        """Return how many rows gcm needs with d conditioning columns."""
+        return MIN_GCM_ROWS + GCM_ROWS_PER_COLUMN * d
+
+    def values_held_fixed(
+        self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
+    ) -> HeldFixed | None:
+        """Return what gcm says: numeric columns are taken out by regression."""
+        return self.test.values_held_fixed(columns, question, data, n)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
-        """gcm itself, on all rows."""
-        return Gcm().classical_values(question, data, level)
-
-    def plan(self, terms: TestSettings, d: int) -> tuple[int, float]:
-        """(parts, size of the test on each part), from public numbers."""
-        parts, sub_level = planned(self.parts, self.sub_level, terms)
-        if terms.n is not None:
-            parts = min(parts, max(1, terms.n // (LEAST_ROWS + PER_COLUMN * d)))
-        return part_count(parts, terms), sub_level
+        """Return the answer of gcm itself on all rows."""
+        return self.test.classical_values(question, data, level)
 
     def private_values(
-        self, question: Question, data: Dataset, terms: TestSettings, budget: Charger
+        self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
-        """Deal, test each part, release the count."""
+        """Deal the rows, test each part, and release the count."""
         columns = columns_of(question, data)
-        parts, sub_level = self.plan(terms, columns.z.shape[1])
+        parts, sub_level = plan = self.plan(settings, len(question.given))
         rejected = sum(
-            _pvalue(replace(columns, x=columns.x[rows], y=columns.y[rows], z=columns.z[rows])) <= sub_level
-            for rows in dealt(len(columns.x), parts, terms)
+            _pvalue(columns.rows(rows)) <= sub_level for rows in deal_rows(len(columns.x), parts, settings)
         )
-        return noisy_count(rejected, parts, sub_level, terms, budget, f"{self.name} over gcm: {question}")
+        return self._release(rejected, plan, question, settings, budget)
 
 
 def _pvalue(part: RegressionColumns) -> float:
-    """Of one part; silent whatever the rows are, since a warning would tell of them."""
+    """Return the p-value of one part, silently whatever the rows are: a warning or an exception would tell of them."""
     with np.errstate(all="ignore"):
         try:
             return classical_gcm(part.x, part.y, part.z, part.discrete)[1]
-        except (ArithmeticError, np.linalg.LinAlgError):  # so would an exception
+        except (ArithmeticError, np.linalg.LinAlgError):
             return 1.0

@@ -1,26 +1,28 @@
-"""Unit circle: a chi-squared decision for two groups and a yes/no outcome, at small sensitivity.
+"""``unit-circle``: a chi-squared decision for two groups and a yes/no outcome, at small sensitivity.
 
 For 2 x 2 tables without conditioning. One column holds public labels (who is a case): the sizes of both groups are
-public and one row's *outcome* is what is protected. The statement says so; it is a weaker promise than the other
-tests make. ``labels`` names that column (default: the first one asked about). ``positives`` is what is public about
-the number of rows with the second outcome: a number, a range (low, high), or nothing, in which case the p-value
-is the worst over all of them.
+public and one row's *outcome* is what is protected.
 
 - ``statistic="circle"`` (default): ||V|| with its tight sensitivity (``stats/unit_circle.py``).
-- ``statistic="distance"``: how many outcomes must change to flip the test, sensitivity 1 (``stats/distance.py``).
-  Decision only: significant at level/2, and noise beyond its own level/2 quantile; valid by the union bound.
-- ``statistic="chi2"``: output perturbation of chi-squared, the baseline. Decision only, by the same rule.
+- ``statistic="distance"``: how many outcomes must change to flip the test, sensitivity 1 (``stats/distance.py``). Only
+  a decision is released: significant at level/2, and noise beyond its own level/2 quantile; valid by the union bound.
+- ``statistic="chi2"``: output perturbation of chi-squared, the baseline. Only a decision, by the same rule.
+
+**Guarantee**: epsilon-DP with labels fixed, which is weaker than what the other tests promise; the statement says so.
+**Null law**: exact given the margins. ``positives`` is what is public about the number of rows with the second outcome:
+a number, a range, or nothing, in which case the p-value is the worst over all of them.
+**Edge cases**: a group without rows is an error, since the sizes of groups are public.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from scipy.special import chdtri
 
-from dpcausal.citests.base import Charger, Outcome, Question, TestSettings
+from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Released, ReleasedKind, Unit, UnitKind
@@ -34,14 +36,25 @@ from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity, wor
 
 
 @dataclass(frozen=True)
-class UnitCircle:
+class UnitCircle(TableTest):
     """The test and what is public for it."""
 
-    labels: str | None = None
-    positives: int | tuple[int, int] | None = None
-    statistic: Literal["circle", "distance", "chi2"] = "circle"
-    name: str = "unit-circle"
-    own_delta: bool = False
+    labels: Annotated[str | None, "the column of public labels; default the first one asked about"] = None
+    positives: Annotated[
+        int | tuple[int, int] | None,
+        "public number of rows with the second outcome, or a range (low, high); default unknown",
+    ] = None
+    statistic: Annotated[
+        Literal["circle", "distance", "chi2"], "circle (a p-value), distance or chi2 (a decision only)"
+    ] = "circle"
+
+    info = TestInfo(
+        "unit-circle",
+        "two groups and a yes/no outcome; who is in which group is public",
+        fixed_labels=True,
+        first_column_option="labels",
+        numeric_given=None,
+    )
 
     def __post_init__(self) -> None:
         if self.statistic not in ("circle", "distance", "chi2"):
@@ -49,36 +62,36 @@ class UnitCircle:
 
     @property
     def releases(self) -> Released:
-        """What leaves."""
+        """What leaves: the statistic, or a decision."""
         if self.statistic == "circle":
             return Released(ReleasedKind.UNIT_CIRCLE)
         return Released(ReleasedKind.CIRCLE_DECISION, statistic=self.statistic)
 
     @property
     def protects(self) -> Unit:
-        """The unit of privacy."""
+        """The unit of privacy: the outcome of a row, its label being public."""
         return Unit(UnitKind.OUTCOME, labels=self.labels)
 
     def check(self, question: Question) -> None:
-        """Two levels each, nothing given, and a label column among the two."""
+        """Refuse all but two columns of two levels each with nothing given, the labels among them."""
         if (question.r, question.c, question.k) != (2, 2, 1) or question.given:
             raise InputError(f"unit-circle takes two columns of two levels and nothing given, not {question}")
         if self.labels not in (None, question.x, question.y):
             raise InputError(f"labels must be {question.x} or {question.y}, not {self.labels}")
 
     def _groups(self, question: Question, blocks: Blocks) -> tuple[int, int, int, int]:
-        """(c11, c10, N1, N0): outcomes in the second and first group, and their sizes."""
+        """Return (c11, c10, N1, N0): rows with the outcome in the second and first group, and the groups' sizes."""
         table = blocks[0] if self.labels in (None, question.x) else blocks[0].T
         return int(table[1, 1]), int(table[0, 1]), int(table[1].sum()), int(table[0].sum())
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """Chi-squared without continuity correction."""
+        """Compare chi-squared without continuity correction with its law."""
         found = pearson(blocks)
         return Outcome.at(level, found.pvalue, found.statistic, found.dof)
 
-    def private(self, question: Question, blocks: Blocks, terms: TestSettings, budget: Charger) -> Outcome:
+    def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
         """Release the statistic with noise for one changed outcome, labels fixed."""
-        if terms.neighbours is not Neighbours.FIXED_LABELS:
+        if settings.neighbours is not Neighbours.FIXED_LABELS:
             raise InputError(
                 "unit-circle protects a row with its label fixed: neighbours must be fixed-labels"
             )
@@ -87,24 +100,26 @@ class UnitCircle:
             raise InputError(f"unit-circle needs rows in both groups of {self.labels or question.x}")
         label = f"{self.name} ({self.statistic}): {question}"
         if self.statistic == "circle":
-            tau = float(chdtri(1, terms.level))
-            mechanism = self._noise(unit_circle_sensitivity(n1, n0, tau), terms)
+            tau = float(chdtri(1, settings.level))
+            mechanism = self._noise(unit_circle_sensitivity(n1, n0, tau), settings)
             noisy = float(release(mechanism, budget, label, float(unit_circle(c11, c10, n1, n0, tau))))
             pvalue = worst_tail(noisy, n1, n0, self._range(n0 + n1), tau, mechanism.scale)
-            return Outcome.at(terms.level, pvalue, noisy)
-        tau = float(chdtri(1, terms.level / 2))
+            return Outcome.at(settings.level, pvalue, noisy)
+        tau = float(chdtri(1, settings.level / 2))
         if self.statistic == "distance":
-            mechanism = self._noise(1.0, terms, Grid(0.5, exact=True))
+            mechanism = self._noise(1.0, settings, Grid(0.5, exact=True))
             value, cut = fixed_labels_distance(c11, c10, n1, n0, tau), -0.5
         else:
-            mechanism = self._noise(chi2_sensitivity(n0, n1), terms)
+            mechanism = self._noise(chi2_sensitivity(n0, n1), settings)
             value, cut = pearson(blocks).statistic, tau
         noisy = float(release(mechanism, budget, label, value))
-        quantile = mechanism.scale * math.log(1 / terms.level)  # P(noise > quantile) <= level/2
+        quantile = mechanism.scale * math.log(1 / settings.level)  # P(noise > quantile) <= level/2
         return Outcome(independent=not noisy > cut + quantile)
 
-    def _noise(self, sensitivity: float, terms: TestSettings, grid: Grid | None = None) -> Laplace:
-        return Laplace(sensitivity=sensitivity, epsilon=terms.epsilon, neighbours=terms.neighbours, grid=grid)
+    def _noise(self, sensitivity: float, settings: TestSettings, grid: Grid | None = None) -> Laplace:
+        return Laplace(
+            sensitivity=sensitivity, epsilon=settings.epsilon, neighbours=settings.neighbours, grid=grid
+        )
 
     def _range(self, n: int) -> tuple[int, int]:
         low, high = (self.positives,) * 2 if isinstance(self.positives, int) else self.positives or (0, n)

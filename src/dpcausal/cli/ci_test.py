@@ -6,9 +6,10 @@ import sys
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from dpcausal.cli.options import path
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
@@ -22,10 +23,9 @@ answer.
 
 {methods}
 
-Numeric --given columns: kendall and spearman cut them into many strata
-(groups of equal width between their bounds), gcm regresses on them as
-numbers; neither uses the bins of the schema. chi2, g, measured and
-test-of-tests do.
+Numeric --given columns: {strata} cut them into many strata
+(groups of equal width between their bounds), {regression} regresses on them as
+numbers; neither uses the bins of the schema. {bins} do.
 
 [bold]Examples[/bold]
 
@@ -48,25 +48,45 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --no-privacy"""
 
-WORDS = {
-    "auto": "by the columns: kendall, gcm or measured",
-    "kendall": "do x and y rise together (rank correlation)? For numbers and ordered levels",
-    "spearman": "the same by Spearman's ranks",
-    "chi2": "Pearson's test on parts of the rows; the median p-value, with noise",
-    "g": "the same with the likelihood ratio",
-    "measured": "a test on the table of counts, with noise in every cell",
-    "unit-circle": "two groups and a yes/no outcome; who is in which group is public",
-    "gcm": "do x and y go together after regression on what is given? For numbers",
-    "crt": "x against made-up copies of x from a model you know (in Python)",
-    "test-of-tests": "how many parts of the rows reject, with noise",
-}
-METHODS = tuple(WORDS)
+
+def method_names() -> list[str]:
+    """Return every name that --method takes; loading the tests takes a moment."""
+    from dpcausal.citests.registry import described_tests
+
+    return list(described_tests())
+
+
+def help_text() -> str:
+    """Return the help page, made from what every test says about itself."""
+    from dpcausal.citests.registry import TESTS, described_tests
+    from dpcausal.citests.result import HeldFixedKind
+
+    def by(kind: HeldFixedKind) -> str:
+        *names, last = (name for name, test in TESTS.items() if test.info.numeric_given is kind)
+        return f"{', '.join(names)} and {last}" if names else last
+
+    return HELP.format(
+        methods="\n".join(f"{name}: {words}" for name, words in described_tests().items()),
+        strata=by(HeldFixedKind.STRATA),
+        regression=by(HeldFixedKind.REGRESSION),
+        bins=by(HeldFixedKind.DECLARED_BINS),
+    )
+
+
+class TestCommand(TyperCommand):
+    """Lists the tests when help is asked for."""
+
+    __test__ = False  # not a test case, whatever its name
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page."""
+        self.help = help_text()
+        super().format_help(ctx, formatter)
 
 
 def register(app: typer.Typer) -> None:
     """Add the ``test`` command to ``app``."""
-    listed = "\n".join(f"{name}: {words}" for name, words in WORDS.items())
-    app.command("test", help=HELP.format(methods=listed))(run_test)
+    app.command("test", cls=TestCommand, help=HELP.partition("\n")[0])(run_test)
 
 
 def run_test(
@@ -83,7 +103,7 @@ def run_test(
     ] = None,
     method: Annotated[
         str,
-        typer.Option("--method", help="One of the methods above.", autocompletion=lambda: list(METHODS)),
+        typer.Option("--method", help="One of the methods above.", autocompletion=method_names),
     ] = "auto",
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
@@ -119,12 +139,15 @@ def run_test(
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
     import dpcausal as dc
     from dpcausal.citests.base import Question
+    from dpcausal.citests.rank import RankTest
+    from dpcausal.citests.registry import class_named
     from dpcausal.cli.options import draft_is_told, warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
-    from dpcausal.data.draft import order_remarks
-    from dpcausal.data.schema import place_of
+    from dpcausal.data.check import ordered_missing_levels
+    from dpcausal.data.schema import line_of_column
+    from dpcausal.present.schema import ordered_missing_words
     from dpcausal.privacy.accounting.filter import check_total
 
     if (epsilon is None) != no_privacy:
@@ -140,7 +163,7 @@ def run_test(
         question.refuse_one_level(declared)
     except InputError as error:
         single = next(name for name in (question.x, question.y) if declared[name].size == 1)
-        raise InputError(f"{place_of(schema, single)}: {error}") from None
+        raise InputError(f"{line_of_column(schema, single)}: {error}") from None
     checked_level(level)
     if epsilon is not None:
         check_total(epsilon, delta)
@@ -156,11 +179,11 @@ def run_test(
                 x,
                 y,
                 names,
-                method=method,
+                method=method,  # type: ignore[arg-type]  # a text from the command line: ci_test checks it
                 epsilon=epsilon,
                 delta=delta,
                 level=level,
-                neighbours=neighbours,
+                neighbours=neighbours,  # type: ignore[arg-type]
                 ledger=ledger,
                 dataset=dataset,
             )
@@ -172,9 +195,9 @@ def run_test(
             except InputError:  # paid for: not to be lost
                 typer.echo(found.to_json() if as_json else found.summary())
                 raise
-    if found.method in ("kendall", "spearman"):
-        for line in order_remarks({name: declared[name] for name in (x, y)}):
-            warnings.warn(line, UserWarning, stacklevel=1)
+    if issubclass(class_named(found.method), RankTest):
+        for missing in ordered_missing_levels({name: declared[name] for name in (x, y)}):
+            warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
     public = None if neighbours == "add-remove" else rows.n
     warn_weak(epsilon, delta, public, None if as_json else found.privacy)
     typer.echo(found.to_json() if as_json else found.summary())

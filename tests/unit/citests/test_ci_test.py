@@ -10,7 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
-from dpcausal.citests.registry import MAKERS, make_table_test
+from dpcausal.citests.registry import TESTS, make_table_test
 from dpcausal.citests.session import Session
 from dpcausal.counts.memory import MemoryCounts
 
@@ -20,9 +20,9 @@ def asia() -> dc.Dataset:
     return dc.networks.load("asia").sample(20_000, seed=3)
 
 
-TESTS = sorted(MAKERS.keys() - {"crt"})  # crt needs a model: test_crt.py
+NAMES = sorted(TESTS.keys() - {"crt"})  # crt needs a model: test_crt.py
 ASKED = [
-    (m, r) for m in TESTS for r in ("replace-one", "add-remove") if (m, r) != ("unit-circle", "add-remove")
+    (m, r) for m in NAMES for r in ("replace-one", "add-remove") if (m, r) != ("unit-circle", "add-remove")
 ]
 
 
@@ -37,7 +37,7 @@ def test_private_answer_costs_what_was_asked(asia: dc.Dataset, method: str, neig
     assert ("the number of rows" in found.privacy.to_dict()["public"]) == (neighbours == "replace-one")
 
 
-@pytest.mark.parametrize("method", TESTS)
+@pytest.mark.parametrize("method", NAMES)
 def test_classical_answer_says_it_is_not_private(asia: dc.Dataset, method: str) -> None:
     found = dc.ci_test(asia, "smoke", "bronc", epsilon=None, method=method)
     assert not found.independent
@@ -90,7 +90,7 @@ def test_constant_and_empty_blocks_are_no_special_case() -> None:
     schema = dc.Schema(x=dc.Categorical([0, 1]), y=dc.Categorical([0, 1]), z=dc.Categorical(list(range(50))))
     zeros = np.zeros(4, np.uint8)
     data = dc.Dataset(schema, 4, {"x": zeros, "y": zeros.copy(), "z": zeros.copy()})
-    for method in MAKERS.keys() - {"unit-circle", "crt"}:
+    for method in TESTS.keys() - {"unit-circle", "crt"}:
         assert dc.ci_test(data, "x", "y", ["z"], epsilon=None, method=method).independent
         dc.ci_test(data, "x", "y", ["z"], epsilon=1.0, method=method)
 

@@ -48,18 +48,20 @@ def test_charge_statement_and_reason(rows: dc.Dataset) -> None:
 def test_the_two_charges_fit_the_total(epsilon: float, share: float) -> None:
     columns = RegressionColumns(*np.random.default_rng(0).random((2, 30)), np.zeros((30, 1)), (), (1,))
     budget = Budget(epsilon)
-    terms = TestSettings(epsilon, 0.0, 0.05, Neighbours.REPLACE_ONE, 30)
-    ridge, left = RidgeChoice((1.0, 2.0), share=share).choose(columns, terms, budget, "choice", each=False)
+    settings = TestSettings(epsilon, 0.0, 0.05, Neighbours.REPLACE_ONE, 30)
+    ridge, left = RidgeChoice((1.0, 2.0), share=share).choose(
+        columns, settings, budget, "choice", per_row=False
+    )
     ridge.moments(columns, left, budget, "test")
     assert epsilon * (1 - 1e-12) < budget.spent_epsilon() <= epsilon
 
 
 def test_refused_before_anything_is_drawn(rows: dc.Dataset) -> None:
     budget = Budget(0.1)
-    terms = TestSettings(1.0, 0.0, 0.05, Neighbours.REPLACE_ONE, rows.n)
+    settings = TestSettings(1.0, 0.0, 0.05, Neighbours.REPLACE_ONE, rows.n)
     columns = RegressionColumns(*np.random.default_rng(0).random((2, 30)), np.zeros((30, 1)), (), (1,))
     with pytest.raises(dc.BudgetError):
-        RidgeChoice((1.0, 2.0)).choose(columns, terms, budget, "choice", each=False)
+        RidgeChoice((1.0, 2.0)).choose(columns, settings, budget, "choice", per_row=False)
     assert budget.events == ()
 
 
@@ -87,10 +89,10 @@ def test_noise_is_weighed_against_fit() -> None:
     rng = np.random.default_rng(2)
     n = 20_000
     z = rng.random((n, 1))
-    terms = TestSettings(2.0, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
+    settings = TestSettings(2.0, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
     candidates = [Ridge(strength, 0.3) for strength in (0.1, 1.0, 10.0)]
     flat = RegressionColumns(*(0.5 + 0.1 * rng.uniform(-1, 1, (2, n))), z, (), (1,))
-    noise = [c.noise_scale(flat, terms, each=False) for c in candidates]
+    noise = [c.noise_scale(flat, settings, per_row=False) for c in candidates]
     assert noise == sorted(noise, reverse=True)
     assert np.argmax(scores(flat, candidates, noise)) == 2
     wave = 0.5 + 0.4 * np.sin(6 * z[:, 0])

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.base import AnyTest, Question
-from dpcausal.citests.ci_test import held_fixed
+from dpcausal.citests.base import CITest, Question
 from dpcausal.citests.rank import bins_for, blocks_of
 from dpcausal.citests.registry import make_test
 from dpcausal.cli.app import run
@@ -19,8 +18,8 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.present.citest import held_fixed_words
 
 
-def how_given(test: AnyTest, question: Question, data: dc.Dataset | Counts, n: int | None) -> str:
-    fact = held_fixed(test, question, data, n)
+def how_given(test: CITest, question: Question, data: dc.Dataset | Counts, n: int | None) -> str:
+    fact = test.held_fixed(question, data, n)
     return "" if fact is None else held_fixed_words(fact)
 
 

@@ -41,10 +41,10 @@ def test_sees_a_strong_dependence(rows: dc.Dataset, neighbours: str) -> None:
 
 
 def test_plan_is_public_and_keeps_parts_large() -> None:
-    terms = TestSettings(0.01, 0.0, 0.05, Neighbours.REPLACE_ONE, 320)
+    settings = TestSettings(0.01, 0.0, 0.05, Neighbours.REPLACE_ONE, 320)
     for d, most in ((1, 10), (5, 5)):
-        assert TestOfGcm().plan(terms, d)[0] <= most
-    assert TestOfGcm(parts=7, sub_level=0.2).plan(terms, 1) == (7, 0.2)
+        assert TestOfGcm().plan(settings, d)[0] <= most
+    assert TestOfGcm(parts=7, sub_level=0.2).plan(settings, 1) == (7, 0.2)
     assert TestOfGcm(parts=7).plan(TestSettings(1.0, 0.0, 0.05, Neighbours.ADD_REMOVE, None), 1)[0] == 8
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests import registry
-from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestSettings, ValueTest
+from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings, ValueTest
 from dpcausal.citests.session import Session
-from dpcausal.core.statement import ONE_ROW, Public, PublicKind, Released, ReleasedKind, Unit
+from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.privacy.mechanisms.laplace import Laplace
 from dpcausal.privacy.mechanisms.release import release
@@ -22,14 +22,12 @@ WIDTH = Public(PublicKind.STATED, text="the toy's width")
 
 
 @dataclass(frozen=True)
-class Toy:
+class Toy(ValueTest):
     """The sum of x, values within 0 and 1."""
 
-    name: str = "toy"
-    releases: Released = A_SUM
-    protects: Unit = ONE_ROW
-    own_delta: bool = False
-    assumes: tuple[Public, ...] = (WIDTH,)
+    info = TestInfo("toy", "the sum of x, with noise")
+    releases = A_SUM
+    assumes = (WIDTH,)
 
     def check(self, question: Question) -> None:
         if not question.numeric >= {question.x, question.y}:
@@ -39,17 +37,17 @@ class Toy:
         return Outcome.at(level, 1.0, float(data.values[question.x].sum()))
 
     def private_values(
-        self, question: Question, data: dc.Dataset, terms: TestSettings, budget: Charger
+        self, question: Question, data: dc.Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
-        noise = Laplace(sensitivity=1.0, epsilon=terms.epsilon, neighbours=terms.neighbours)
+        noise = Laplace(sensitivity=1.0, epsilon=settings.epsilon, neighbours=settings.neighbours)
         return Outcome.at(
-            terms.level, 1.0, float(release(noise, budget, "toy", float(data.values[question.x].sum())))
+            settings.level, 1.0, float(release(noise, budget, "toy", float(data.values[question.x].sum())))
         )
 
 
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> dc.Dataset:
-    monkeypatch.setitem(registry.MAKERS, "toy", Toy)
+    monkeypatch.setitem(registry.TESTS, "toy", Toy)
     schema = dc.Schema(x=dc.Numeric(0, 1), y=dc.Numeric(0, 1), c=dc.Categorical([0, 1]))
     grid = np.linspace(0, 1, 101)
     return dc.read({"x": grid, "y": grid**2, "c": (grid > 0.5).astype(int)}, schema)
@@ -77,11 +75,13 @@ def test_counts_alone_are_refused(rows: dc.Dataset) -> None:
 
 
 def test_a_test_of_both_kinds_gets_rows_where_there_are_rows(rows: dc.Dataset) -> None:
-    class Both(Toy):
+    class Both(Toy, TableTest):
         def classical(self, blocks: Any, level: float) -> Outcome:
             return Outcome.at(level, 1.0, -1.0)
 
-        def private(self, question: Question, blocks: Any, terms: TestSettings, budget: Charger) -> Outcome:
+        def private(
+            self, question: Question, blocks: Any, settings: TestSettings, budget: Charger
+        ) -> Outcome:
             raise AssertionError
 
     both = Both()
