@@ -13,6 +13,7 @@ from difflib import get_close_matches
 LISTED = 12  # names that a message lists where none is near
 SHARED = 4  # letters that one name must have to be found within another
 SIMILAR = 0.65  # least ratio of difflib from which on two names are near
+A_LITTLE = 0.6  # the same where no name begins like this one or holds it
 
 
 class DpcausalError(Exception):
@@ -86,7 +87,8 @@ class BudgetError(DpcausalError):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint that names the nearest known name, or an empty string.
 
-    Nearest by ``difflib``, without regard to case; else the only known name that holds this one or is held by it.
+    Nearest by ``difflib``, without regard to case; else the only known name that begins with this one, holds it or is
+    held by it; else one that is a little like it.
 
     >>> did_you_mean("smokes", ["smoke", "age"]), did_you_mean("AGE", ["smoke", "age"])
     (' (did you mean "smoke"?)', ' (did you mean "age"?)')
@@ -97,15 +99,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     names = {other.lower(): other for other in known}
     asked = name.lower()
-    found = get_close_matches(asked, names, n=1, cutoff=SIMILAR)
-    if not found and len(asked) > 1:
-        found = [other for other in names if other.startswith(asked)]
-    if not found:
-        found = [
+    found = (
+        get_close_matches(asked, names, n=1, cutoff=SIMILAR)
+        or [other for other in names if len(asked) > 1 and other.startswith(asked)]
+        or [
             other
             for other in names
             if min(len(asked), len(other)) >= SHARED and (asked in other or other in asked)
         ]
+        or get_close_matches(asked, names, n=1, cutoff=A_LITTLE)
+    )
     return f' (did you mean "{names[found[0]]}"?)' if len(found) == 1 else ""
 
 
