@@ -10,7 +10,7 @@ hashes the rows; it is not used for that).
     oracle.privacy                         # what it cost
 
 Their stable loop asks about every set of every edge, from both ends and without stopping at the first that separates:
-several times as many questions as ours for the same skeleton (``docs/adapters.md``).
+several times as many questions as ours for the same skeleton.
 """
 
 from __future__ import annotations
@@ -28,13 +28,19 @@ NAME = "dpcausal"
 
 
 def placeholder(oracle: PrivateOracle) -> NDArray[np.float64]:
-    """An array of zeros with as many columns as the oracle (and rows, or causal-learn warns)."""
+    """Return an array of zeros with as many columns as the oracle (and rows, or causal-learn warns)."""
     d = len(oracle.columns)
     return np.zeros((d, d))
 
 
 def register(oracle: PrivateOracle, name: str = NAME) -> str:
-    """Make ``name`` causal-learn's name for tests by this oracle; use it as ``indep_test``. The name."""
+    """Register the oracle with causal-learn under a name, to be used as ``indep_test``; return the name.
+
+    Raises
+    ------
+    InputError
+        If causal-learn is not installed, or is too old to take a test of one's own.
+    """
     base, add = _peer()
 
     class OracleTest(base):  # type: ignore[misc, valid-type]
@@ -56,7 +62,24 @@ def register(oracle: PrivateOracle, name: str = NAME) -> str:
 
 
 def pc(oracle: PrivateOracle, **options: Any) -> Any:
-    """causal-learn's ``pc`` at the oracle's level; ``options`` are theirs. Their CausalGraph."""
+    """Run causal-learn's ``pc`` on an oracle, at the oracle's level.
+
+    Parameters
+    ----------
+    oracle : PrivateOracle
+        What answers, and what is charged.
+    **options
+        Options of causal-learn's ``pc``.
+
+    Returns
+    -------
+    causallearn.graph.GraphClass.CausalGraph
+
+    Raises
+    ------
+    InputError
+        If causal-learn is not installed, or ``alpha`` is not the oracle's level.
+    """
     level = options.pop("alpha", oracle.level)
     if level != oracle.level:
         raise InputError(f"the oracle answers at level {oracle.level:g}: alpha can't be {level!r}")
@@ -68,7 +91,7 @@ def pc(oracle: PrivateOracle, **options: Any) -> Any:
 
 
 def skeleton(found: Any) -> frozenset[frozenset[str]]:
-    """Unordered pairs of names adjacent in a CausalGraph of causal-learn."""
+    """Return the unordered pairs of names that are adjacent in a CausalGraph of causal-learn."""
     names = [node.get_name() for node in found.G.nodes]
     marks = np.asarray(found.G.graph)
     return frozenset(frozenset((names[i], names[j])) for i, j in np.argwhere(marks != 0) if i < j)

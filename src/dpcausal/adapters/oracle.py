@@ -2,27 +2,21 @@
 
 Loops written for exact data ask the same question again and again (from both ends of an edge, in either order), hold
 the rows, and know nothing of a budget. The oracle stands between: it alone holds the data, keeps every answer by
-(unordered pair, set) so that each is paid once and never contradicts itself, and charges a total fixed beforehand.
+(unordered pair, set) so that each is charged once and never contradicts itself, and charges a total fixed beforehand.
 
 **Guarantee.** Everything a loop sees is (epsilon, delta)-DP in total for ``neighbours``, whatever it asks and however
 often: each new answer is charged to one filter before noise is drawn.
 **When the budget is used up** every new question is answered *dependent*: the loop keeps the edge, as our drivers do.
 Such questions are in ``refused`` and the statement counts them. What is refused depends on answers already released.
-**Choice of** ``each``, the epsilon of one question: give it, or give ``questions``, how many should be paid for:
-epsilon/questions, or with delta sqrt(2 R/questions) where that is more (R the rho of the total).
-
->>> import dpcausal as dc
->>> data = dc.networks.load("asia").sample(10_000, seed=1)
->>> oracle = PrivateOracle(data, epsilon=1.0, questions=2)
->>> oracle.ask("smoke", "lung") is oracle.ask("lung", "smoke"), oracle.charged, oracle.calls
-(True, 1, 2)
+**Cost of one question.** With ``questions`` it is epsilon/questions, or with delta sqrt(2 R/questions) where that is
+more (R the rho of the total).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from dpcausal.citests.base import Outcome, Question
 from dpcausal.citests.registry import make_table_test
@@ -50,14 +44,63 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 PUBLIC = (SCHEMA, Public(PublicKind.LOOP))
-NOT_PAID = Outcome(independent=False)
+REFUSED = Outcome(independent=False)  # the budget did not allow the question: the edge stays
 Key = tuple[frozenset[str], frozenset[str]]
 
 
 class PrivateOracle:
-    """Answers "is x independent of y given S?" within one total budget; ``epsilon=None``: exact, not private.
+    """Answers "is x independent of y given S?" within one total budget, for search loops that are not ours.
 
-    ``calls`` counts what was asked, ``paid`` what was charged, ``refused`` what could not be.
+    **Guarantee**: everything a loop sees is (epsilon, delta)-DP in total for ``neighbours``, whatever it asks and
+    however often. When the budget is used up, every new question is answered "dependent", so that the loop keeps the
+    edge. An oracle can't be copied or pickled: the copy could spend its budget again.
+
+    Parameters
+    ----------
+    data : Dataset or Counts
+        The rows, as ``dc.read`` returns them, or a counting backend.
+    epsilon : float or None
+        What all answers may cost together; None gives exact answers, which are not private.
+    delta : float, default 0.0
+        The probability with which the guarantee of ``epsilon`` may fail.
+    questions : int or None, default None
+        How many different questions the budget should cover; give this or ``each``.
+    each : float or None, default None
+        The epsilon of one question.
+    method : str, default "kendall"
+        A test on tables, as in ``ci_test(method=...)``, that spends no delta of its own.
+    level : float, default 0.05
+        The size of every test.
+    neighbours : str or Neighbours, default "replace-one"
+        ``"replace-one"`` or ``"add-remove"``, as in ``discover``.
+    ledger : str, Ledger or None, default None
+        A ledger or its address; the whole (epsilon, delta) is charged before the first answer.
+    dataset : str or None, default None
+        The name of the data set in the ledger.
+    **options
+        Options of the test.
+
+    Attributes
+    ----------
+    calls : int
+        How many questions were asked, repeated ones included.
+    each : float or None
+        The epsilon of one question; None without privacy.
+    level : float
+        The size of every test.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(10_000, seed=1)
+    >>> oracle = PrivateOracle(data, epsilon=1.0, questions=2)
+    >>> oracle.ask("smoke", "lung") is oracle.ask("lung", "smoke"), oracle.charged, oracle.calls
+    (True, 1, 2)
     """
 
     def __init__(
@@ -70,7 +113,7 @@ class PrivateOracle:
         each: float | None = None,
         method: str = "kendall",
         level: float = 0.05,
-        neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+        neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
         ledger: str | Ledger | None = None,
         dataset: str | None = None,
         **options: Any,
@@ -84,7 +127,7 @@ class PrivateOracle:
         if epsilon is None:
             if ledger is not None or delta or questions is not None or each is not None:
                 raise InputError(
-                    "epsilon=None means no privacy: it goes with no delta, ledger or price of a question"
+                    "epsilon=None means no privacy: it goes with no delta, ledger or cost of a question"
                 )
             self._budget = Budget.none(relation)
         else:
@@ -93,7 +136,7 @@ class PrivateOracle:
                     f"an oracle takes pure tests: {method} with these options spends a delta of its own"
                 )
             self._budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
-            each = self._price(questions, each)
+            each = self._cost_of_one(questions, each)
         self.each = each
         self._session = Session(
             self._counts,
@@ -112,7 +155,8 @@ class PrivateOracle:
             "an oracle can't be copied or sent to another process: the copy could spend its budget again"
         )
 
-    def _price(self, questions: int | None, each: float | None) -> float:
+    def _cost_of_one(self, questions: int | None, each: float | None) -> float:
+        """Return the epsilon of one question: as given, or so that this many fit into the total."""
         if (questions is None) == (each is None):
             raise InputError("say either how many questions to pay for (questions) or the epsilon of each")
         if each is not None:
@@ -124,23 +168,38 @@ class PrivateOracle:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names, in the order in which a loop that counts columns must number them."""
+        """The names of the columns, in the order in which a loop that counts columns must number them."""
         return tuple(self._counts.schema)
 
     @property
     def charged(self) -> int:
-        """Questions charged; without privacy, questions computed."""
+        """How many questions were charged; without privacy, how many were computed."""
         return len(self._answers) - len(self._refused)
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Questions answered "dependent" because nothing was left to pay for them."""
+        """The questions that were answered "dependent" because the budget did not allow them."""
         return tuple(str(question) for question in self._refused.values())
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
-        """The answer: new and charged, the one given before, or "dependent" where nothing is left.
+        """Answer a question: anew and charged, as before, or "dependent" where nothing is left.
 
-        ``BudgetError`` if even the first question can't be paid (too dear for the total, or refused by the ledger).
+        Parameters
+        ----------
+        x, y : str
+            The two columns.
+        given : sequence of str, default ()
+            The columns to condition on.
+
+        Returns
+        -------
+        Outcome
+            The decision and, where the test releases them, p-value and statistic.
+
+        Raises
+        ------
+        BudgetError
+            If not even the first question is allowed: it costs more than the total, or the ledger refuses.
         """
         self.calls += 1
         question = Question.of(self._counts.schema, x, y, given)
@@ -151,17 +210,17 @@ class PrivateOracle:
                 if not self._budget.events:
                     raise
                 self._refused[question.key] = question
-                self._answers[question.key] = NOT_PAID
+                self._answers[question.key] = REFUSED
         return self._answers[question.key]
 
     def pvalue(self, x: str, y: str, given: Sequence[str] = ()) -> float:
-        """A number above ``level`` where independent: the p-value, or 1 and 0 where only a decision is released."""
+        """Answer as a number above ``level`` where independent: the p-value, or 1 and 0 for a bare decision."""
         outcome = self.ask(x, y, given)
         return float(outcome.independent) if outcome.pvalue is None else outcome.pvalue
 
     @property
     def privacy(self) -> PrivacyStatement:
-        """The statement so far."""
+        """The privacy statement of all answers so far."""
         released = Released(
             ReleasedKind.ANSWERS,
             count=self.charged,

@@ -10,7 +10,7 @@ columns and no row. In one process only: a budget can't be sent to another (``n_
 
 What pgmpy 1.0.0 calls "stable" draws sets from neighbours as they are now, not from those at the start of an order;
 "parallel" draws them from the start of the order. Both ask a set again when it lies in the neighbours of both ends;
-here that costs nothing (``docs/adapters.md``).
+here that costs nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpcausal.core.errors import InputError
 
 
 def ci_test(oracle: PrivateOracle) -> Callable[..., bool]:
-    """A test in pgmpy's form: ``test(X, Y, Z, data=..., significance_level=..., **rest) -> bool``."""
+    """Return a test in pgmpy's form: ``test(X, Y, Z, data=..., significance_level=..., **rest) -> bool``."""
 
     def test(x: str, y: str, z: Iterable[str] = (), data: Any = None, **rest: Any) -> bool:
         del data  # the oracle has its own
@@ -38,7 +38,25 @@ def ci_test(oracle: PrivateOracle) -> Callable[..., bool]:
 
 
 def pc(oracle: PrivateOracle, **options: Any) -> Any:
-    """pgmpy's ``PC(...).estimate`` at the oracle's level; ``options`` are theirs, "stable" unless said otherwise."""
+    """Run pgmpy's ``PC(...).estimate`` on an oracle, at the oracle's level.
+
+    Parameters
+    ----------
+    oracle : PrivateOracle
+        What answers, and what is charged.
+    **options
+        Options of ``estimate``; the variant is "stable" unless said otherwise.
+
+    Returns
+    -------
+    object
+        What ``estimate`` returns.
+
+    Raises
+    ------
+    InputError
+        If pgmpy is not installed, ``n_jobs`` is not 1, or ``significance_level`` is not the oracle's level.
+    """
     try:
         import pandas
         from pgmpy.estimators import PC
