@@ -93,6 +93,20 @@ def test_options_and_knowledge_reach_the_search(data: dc.Dataset) -> None:
         dc.PrivPC(options={"nonsense": 1}).fit(data)
 
 
+def test_options_of_the_method_are_parameters(data: dc.Dataset) -> None:
+    estimator = dc.MeasuredPC(epsilon=5.0, delta=1e-6, confidence=2)
+    assert clone(estimator).get_params()["confidence"] == 2
+    assert repr(estimator) == "MeasuredPC(epsilon=5.0, delta=1e-06, confidence=2)"
+    assert estimator.fit(data).result_.repeats == 2
+    assert estimator.set_params(confidence=0).fit(data).result_.repeats is None
+    assert dc.MeasuredPC(epsilon=5.0, delta=1e-6, options={"confidence": 3}).fit(data).result_.repeats == 3
+    assert dc.PC(test="chi2").fit(data).result_.notes[0]["tests"] == ("chi2",)
+    assert dc.PC(test="chi2").get_params()["stable"] is True
+    for kind in (dc.MeasuredPC, dc.PC):
+        with pytest.raises(TypeError, match=f"{kind.__name__}.*unexpected keyword argument 'hits'"):
+            kind(hits=3)
+
+
 def test_a_fit_charges_the_ledger_and_an_empty_one_refuses(data: dc.Dataset, tmp_path: object) -> None:
     from dpcausal.privacy.ledger import Ledger
 
