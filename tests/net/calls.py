@@ -32,15 +32,14 @@ import dpcausal as dc
 # --- names that may move -----------------------------------------------------------------------------------------
 from dpcausal import adapters
 from dpcausal.adapters import causal_learn, pgmpy
-from dpcausal.citests.registry import MAKERS, any_method_named
+from dpcausal.citests.registry import TESTS, make_test
 from dpcausal.citests.session import Session
 from dpcausal.cli.app import app as command_line
-from dpcausal.counts.duckdb import DuckDBCounts
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.discover import DRIVERS
-from dpcausal.discovery.discover import _driver as driver
+from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.discovery.methods import METHODS
 from dpcausal.gwas.plan import Method as GwasMethod
-from dpcausal.gwas.plan import Plan as GwasPlan
+from dpcausal.gwas.plan import ScreenPlan as GwasPlan
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.gwas.single import single_test
@@ -49,17 +48,16 @@ from dpcausal.gwas.single import single_test
 
 __all__ = [
     "CASES",
-    "DRIVERS",
     "KINDS",
-    "MAKERS",
+    "METHODS",
+    "TESTS",
     "Case",
     "GwasMethod",
     "GwasPlan",
     "Terms",
-    "any_method_named",
     "build",
     "command_line",
-    "driver",
+    "make_test",
     "raw",
 ]
 
@@ -431,7 +429,7 @@ def _sessions() -> Iterator[Case]:
             relation = dc.Neighbours.parse(terms.neighbours)
             budget = dc.Budget(terms.epsilon, terms.delta, neighbours=relation)
             each = terms.epsilon / 2.5
-            method = any_method_named(name, dict(options))
+            method = make_test(name, dict(options))
             session = Session(data, method, level=0.05, epsilon=each, neighbours=relation, budget=budget)
             found: list[Any] = []
             for x, y, given in asked:
@@ -460,7 +458,7 @@ def _sessions() -> Iterator[Case]:
 
 def _discoveries() -> Iterator[Case]:
     asked: list[tuple[str, str, dict[str, Any]]] = []
-    for name in DRIVERS:
+    for name in METHODS:
         if name != "pc":  # not private, and says so
             asked += [(name, "levels", {}), (name, "numbers", {})]
     asked += [("auto", "levels", {}), ("auto", "numbers", {})]
@@ -557,7 +555,7 @@ def _oracle(data: Any, terms: Terms, **options: Any) -> Any:
 
 
 def _spent(oracle: Any) -> Any:
-    return oracle.calls, oracle.paid, oracle.refused, oracle.each, oracle.privacy
+    return oracle.calls, oracle.charged, oracle.refused, oracle.each, oracle.privacy
 
 
 @contextlib.contextmanager

@@ -37,13 +37,12 @@ import dpcausal
 
 # --- names that may move -----------------------------------------------------------------------------------------
 from dpcausal.citests import chi2 as chi2_tests
-from dpcausal.citests import continuous_rank, gcm_columns, session
-from dpcausal.citests import gcm_parts as gcm_on_parts
+from dpcausal.citests import gcm, rank, regression_columns, session
 from dpcausal.citests import unit_circle as unit_circle_tests
-from dpcausal.core import entropy, public_random
-from dpcausal.counts import deal
-from dpcausal.counts.duckdb import DuckDBCounts
+from dpcausal.core import entropy
+from dpcausal.counts import sampling
 from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import task
@@ -55,14 +54,14 @@ from dpcausal.stats import gcm_parts as gcm_statistics
 from dpcausal.stats import moments as moment_statistics
 
 RELEASE = mechanisms.release  # the function that charges, then samples
-DEAL_EQUAL, DEAL_FAIR = deal.deal_equal, deal.deal_fair
+DEAL_EQUAL, DEAL_FAIR = sampling.deal_equal, sampling.deal_fair
 BACKENDS = (MemoryCounts, DuckDBCounts)  # each with a method ``subsample``
-GENERATOR = public_random.generator
+GENERATOR = entropy.public_generator
 # null laws of released numbers: no data enters, and they cost a hundred times what the release does
 LAWS = (chi2_tests.median_pvalue, chi2_tests.smooth_pvalue, unit_circle_tests.worst_tail)
 # of the planted bugs
-BLOCKS_OF, BINS_OF = continuous_rank.blocks_of, gcm_columns.bins_of
-CUT_SENSITIVITY, PRIVATE_PARTS = gcm_statistics.cut_sensitivity, gcm_on_parts.private_parts
+BLOCKS_OF, BINS_OF = rank.blocks_of, regression_columns.bins_of
+CUT_SENSITIVITY, PRIVATE_PARTS = gcm_statistics.cut_sensitivity, gcm.private_parts
 CRT_SENSITIVITY, MOMENT_SENSITIVITY = crt_statistics.crt_sensitivity, moment_statistics.moment_sensitivity
 SESSION, TASK = session.Session, task.Task
 # --- end of them -------------------------------------------------------------------------------------------------
@@ -1043,8 +1042,8 @@ def rows_counted() -> Iterator[None]:
 
     def init(self: Any, data: Any, *given: Any, **more: Any) -> None:
         made(self, data, *given, **more)
-        if self._terms is not None:
-            self._terms = replace(self._terms, n=data.n)
+        if self._settings is not None:
+            self._settings = replace(self._settings, n=data.n)
 
     with (
         mock.patch.object(SESSION, "__init__", init),

@@ -38,7 +38,7 @@ import numpy as np
 PACKAGE = "dpcausal"
 MECHANISMS = "dpcausal.privacy.mechanisms"  # the package that is walked for mechanisms
 NOISE = "dpcausal.privacy.noise"  # every function in its __all__ draws
-PUBLIC_RANDOM = ("dpcausal.core.public_random", "generator")  # randomness that need not be secret
+PUBLIC_RANDOM = ("dpcausal.core.entropy", "public_generator")  # randomness that need not be secret
 PROGRESS = (
     "dpcausal.core.progress",
     "stages",

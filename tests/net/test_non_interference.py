@@ -32,17 +32,16 @@ import pytest
 import recorder as net
 from calls import (
     CASES,
-    DRIVERS,
-    MAKERS,
+    METHODS,
+    TESTS,
     Case,
     GwasMethod,
     GwasPlan,
     Terms,
     adapters,
-    any_method_named,
     build,
     command_line,
-    driver,
+    make_test,
     raw,
 )
 
@@ -233,8 +232,8 @@ def test_every_public_name_has_a_case() -> None:
 
 
 def test_every_test_and_driver_has_a_case() -> None:
-    assert {*MAKERS, "auto"} == names("ci_test")
-    assert {*DRIVERS, "auto"} - {"pc"} == names("discover")
+    assert {*TESTS, "auto"} == names("ci_test")
+    assert {*METHODS, "auto"} - {"pc"} == names("discover")
     for call in ("ci_test", "discover"):
         for case in (case for case in CASES if case.call == call):
             assert set(case.relations) == {"replace-one", "add-remove"} or case.name == "unit-circle", case.id
@@ -248,28 +247,28 @@ def test_every_test_and_driver_has_a_case() -> None:
         assert deltas == {False, True}
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", TESTS)
 def test_every_option_of_a_test_has_a_case(name: str) -> None:
-    assert missing_options("ci_test", name, MAKERS[name]) == set()
+    assert missing_options("ci_test", name, TESTS[name]) == set()
 
 
-@pytest.mark.parametrize("name", sorted({*DRIVERS} - {"pc"}))
+@pytest.mark.parametrize("name", sorted({*METHODS} - {"pc"}))
 def test_every_option_of_a_driver_has_a_case(name: str) -> None:
-    assert missing_options("discover", name, driver(name)) == set()
+    assert missing_options("discover", name, METHODS[name].run) == set()
 
 
 def test_every_inner_test_has_a_case() -> None:
     """Whatever can stand within test-of-tests, and whatever can drive a search."""
     inner = set()
-    for name in MAKERS:
+    for name in TESTS:
         try:
-            any_method_named("test-of-tests", {"test": name})
+            make_test("test-of-tests", {"test": name})
         except dc.InputError:
             continue
         inner.add(name)
     assert inner <= set(options("ci_test", "test-of-tests")["test"])
     driven = {test.partition(":")[0] for test in options("discover", "tests")["test"]}
-    assert set(MAKERS) <= driven
+    assert set(TESTS) <= driven
 
 
 def test_every_screening_adapter_and_command_has_a_case() -> None:
@@ -519,13 +518,13 @@ def test_planted_release_that_is_made_twice_is_seen(material: Material) -> None:
 def test_planted_progress_by_rows_is_seen(material: Material) -> None:
     """A bar whose amount depends on the rows."""
     (task,) = {kind for module in net.modules() for name, kind in vars(module).items() if name == "Task"}
-    paid = task.paid
+    paid = task.private_budget
 
     def tells(self: Any) -> Any:
         with self.stage("counting", self.counts.n):
             return paid(self)
 
-    with mock.patch.object(task, "paid", tells):
+    with mock.patch.object(task, "private_budget", tells):
         assert "progress" in found_in("discover svt-pc levels", "add-remove", material)
         assert found_in("discover svt-pc levels", "replace-one", material) == ""  # n is public there
 

@@ -343,8 +343,8 @@ def test_unrelated_rows_change_nothing_but_what_enters_the_mechanisms(relation: 
 
 def test_the_search_covers_every_name() -> None:
     covered = {case.covers for case in TIGHT}
-    names = [("ci_test", name) for name in ("auto", *calls.MAKERS)]
-    names += [("discover", name) for name in calls.DRIVERS if name != "pc"]
+    names = [("ci_test", name) for name in ("auto", *calls.TESTS)]
+    names += [("discover", name) for name in calls.METHODS if name != "pc"]
     names += [("gwas", name) for name in (*get_args(calls.GwasMethod), "single")]
     assert set(names) == covered
     estimators = {kind.__name__ for kind in subclasses(type(dc.MeasuredPC()).__mro__[1])}

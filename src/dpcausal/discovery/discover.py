@@ -1,4 +1,11 @@
-"""``dc.discover``: a causal graph from data, private unless the method is ``pc``."""
+"""``dc.discover``: a causal graph from data, private unless the method is ``pc``.
+
+**Contradictions.** Tests on finite or noisy data can imply colliders that no DAG has together. ``orient`` then leaves
+edges plain or gives arrows that no member of any class has; such a graph is no CPDAG, whatever it looks like. Methods
+that settle take the nearest DAG instead (``graphs/equivalence.py``: all arrows kept, fewest new colliders) and show its
+CPDAG; methods of papers are left as they are and only say so. All of this is post-processing of the skeleton and its
+separating sets.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +36,11 @@ from dpcausal.data.schema import Schema
 from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteKind
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, one_level, without_constants
 from dpcausal.discovery.methods import method_named
-from dpcausal.discovery.orientation import consistent
 from dpcausal.discovery.result import DiscoveryResult, in_order
 from dpcausal.discovery.task import Task
-from dpcausal.graphs.equivalence import orient
-from dpcausal.graphs.graph import Graph
-from dpcausal.planning.choice import mostly_numbers
-from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
+from dpcausal.graphs.equivalence import cpdag, meek, nearest, orient
+from dpcausal.graphs.graph import Arrow, Graph
+from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
 from dpcausal.planning.reach import reach
 from dpcausal.privacy.accounting.filter import check_total
 from dpcausal.privacy.budget import Budget
@@ -327,3 +332,20 @@ def _conflict_note(conflicts: Collection[Pair], columns: Sequence[str], settled:
     if not conflicts:
         return None
     return Note(NoteKind.CONFLICTS, pairs=in_order(conflicts, columns), settled=settled)
+
+
+def consistent(graph: Graph, required: Collection[Arrow], *, settle: bool) -> tuple[Graph, frozenset[Pair]]:
+    """(the graph, settled if asked for and needed; the edges on which answers contradict each other).
+
+    >>> square = Graph(["a", "b", "c", "d"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    >>> settled, where = consistent(square, [], settle=True)
+    >>> settled, sorted(sorted(pair) for pair in where)
+    (Graph(a - b, a -> d, b - c, c -> d), [['a', 'd'], ['c', 'd']])
+    """
+    dag, contradicted = nearest(graph)
+    if not contradicted or not settle:
+        return graph, contradicted
+    classes = cpdag(dag)
+    arrows = classes.directed | frozenset(required)
+    plain = classes.skeleton - {frozenset(arrow) for arrow in arrows}
+    return meek(Graph(graph.nodes, directed=arrows, undirected=[tuple(pair) for pair in plain])), contradicted

@@ -21,7 +21,7 @@ from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.search import Answers, Query, pc_search
 from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
 from dpcausal.discovery.tests import TestAnswers
-from dpcausal.planning.choice import mostly_numbers
+from dpcausal.planning.measurement import mostly_numbers
 
 SETS_PER_BATCH = 8
 

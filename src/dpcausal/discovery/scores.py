@@ -65,7 +65,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.search import Query
 from dpcausal.discovery.task import Task
 from dpcausal.stats.evidence import (
-    PLENTY,
+    SETTLED_INFORMATION,
     Floats,
     Sides,
     score,
@@ -74,7 +74,7 @@ from dpcausal.stats.evidence import (
     value_evidence,
     value_score_sensitivity,
 )
-from dpcausal.stats.value_ranks import MANY, rank_statistics
+from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics
 
 ALL_SPLITS = 5  # unordered columns with more levels are split one level against the rest
 
@@ -118,7 +118,7 @@ class Scorer:
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
         """Dependence and information of each question, both over D: one row moves each by at most 1."""
         tables = self.counts.tables([(*q.given, q.x, q.y) for q in questions])
-        dependence, information = np.zeros(len(questions)), np.full(len(questions), PLENTY)
+        dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         for i, (q, table) in enumerate(zip(questions, tables, strict=True)):
             x, y = self._sides[q.x], self._sides[q.y]
             if not (len(x) and len(y)):
@@ -172,7 +172,7 @@ class ValueScorer(Scorer):
         block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
         x, y = ranked_column(rows, question.x), ranked_column(rows, question.y)
         found, _ = rank_statistics(x, y, block, k)
-        r, c = (MANY if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
+        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
         scale = value_score_sensitivity(self.neighbours, r, c, k)
         threshold = float(-ndtri(self.level / 2))
         dependence, information = value_evidence(found.statistic, found.variance, threshold)

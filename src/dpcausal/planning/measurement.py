@@ -8,14 +8,14 @@ variance.
 **Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
 
 **Shares** of the components: ``SHARE_PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``SHARE_TRIPLES``
-for order 2, the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what they are worth
-(their sensitivity times how much of their noise a test sees): the least total variance for a given rho.
+for order 2, the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what
+they are worth (their sensitivity times how much of their noise a test sees): the least total variance for a given rho.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -147,3 +147,8 @@ def noise_without_delta(sizes: Sequence[int], epsilon: float, neighbours: Neighb
     if not (small > 0 and math.isfinite(small) and math.isfinite(pure)):
         return 1.0  # at the ends of what floats hold
     return max(1.0, math.sqrt(pure / small))
+
+
+def mostly_numbers(columns: Sequence[str], numeric: Collection[str]) -> bool:
+    """Whether more than half of the columns hold numbers: public."""
+    return 2 * sum(name in numeric for name in columns) > len(columns)

@@ -24,8 +24,8 @@ from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.planning.choice import mostly_numbers
 from dpcausal.planning.designs import Aim, NoiseDesign, OrderPlan, chosen, order_plan, places_of, table_at
+from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.planning.power import least_dependence
 from dpcausal.privacy.accounting.filter import check_total
 

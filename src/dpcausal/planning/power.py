@@ -14,14 +14,14 @@ small: so the margins get noise too, of ``NOISE_PATTERNS`` patterns that are alw
 taken.
 
 **Omnibus form.** A joint table is also tested by squares of contrasts, one for each of (r-1)(c-1) directions in each
-block (``stats/measured.py``). For a block of n rows with margins p and q and noise variance s2 in every cell, a contrast
-has
+block (``stats/measured.py``). For a block of n rows with margins p and q and noise variance s2 in every cell, a
+contrast has
 
     signal n^2 per unit of association,      variance  n^3 + s2 (n^2 uu vv + n (r c + c uu + r vv)) + 2 s2^2 U V
 
 with nothing known about the block but its margins: uu = sum u^2 for a direction u of mean 0 and variance 1 under p,
-U = r uu - (sum u)^2; vv and V the same for q. The form weighs a contrast by a = signal^2/(variance sqrt(n)). It is taken
-as chi-squared with (sum a)^2/sum a^2 degrees of freedom and the noncentrality that gives it the right mean.
+U = r uu - (sum u)^2; vv and V the same for q. The form weighs a contrast by a = signal^2/(variance sqrt(n)). It is
+taken as chi-squared with (sum a)^2/sum a^2 degrees of freedom and the noncentrality that gives it the right mean.
 
 **Power.** The pooled form is X, noncentral chi-squared with d = (r-1)(c-1) degrees of freedom and noncentrality
 ``worth`` w^2, whatever the noise. Components are tested by it alone. On a joint table it is combined with the omnibus

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.discover import _conflict_note
+from dpcausal.discovery.discover import _conflict_note, consistent
 from dpcausal.discovery.facts import NoteKind
-from dpcausal.discovery.orientation import consistent
 from dpcausal.graphs import Graph, extend
 from dpcausal.present.discovery import note_words
 
