@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpcausal.citests.base import CITest, Outcome, Question, ValueTest
+from dpcausal.citests.base import CITest, Question, ValueTest
 from dpcausal.citests.choice import choose
 from dpcausal.citests.registry import TESTS, class_named, make_test
-from dpcausal.citests.result import CITestResult, Reason, ReasonKind, Trend, finite_or_none
+from dpcausal.citests.result import CITestResult, Reason, ReasonKind, Trend
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import (
     REQUIRED,
@@ -263,7 +264,9 @@ def ci_test(
     public_rows = data.n if rows or epsilon is None else None
     # where the reason has said how numeric columns are held fixed it is not said again
     binned = reason.is_a(ReasonKind.NO_ORDER) and reason["binned"]
-    statistic = finite_or_none(outcome.statistic)
+    statistic = (
+        outcome.statistic if outcome.statistic is not None and math.isfinite(outcome.statistic) else None
+    )
     tau = None if statistic is None or not public_rows else test.tau(statistic, public_rows)
     return CITestResult(
         x=x,
@@ -278,19 +281,18 @@ def ci_test(
         reason=reason,
         held_fixed=None if binned else test.held_fixed(question, data, public_rows),
         chosen=outcome.chosen,
-        direction=trend(question, outcome, tau) if test.signed else None,
+        direction=_trend(question, statistic, tau) if test.signed and not outcome.independent else None,
         tau=tau,
         privacy=statement,
     )
 
 
-def trend(question: Question, outcome: Outcome, tau: float | None) -> Trend | None:
+def _trend(question: Question, statistic: float | None, tau: float | None) -> Trend | None:
     """Return which way y goes with x, read off a released statistic that has a sign, so that it costs nothing.
 
-    None where independence was not rejected, since the sign is then noise.
+    Only for answers that reject independence: else the sign is noise.
     """
-    statistic = finite_or_none(outcome.statistic)
-    if outcome.independent or not statistic:
+    if not statistic:
         return None
     by_levels = not {question.x, question.y} <= question.numeric
     return Trend(question.x, question.y, question.given, statistic > 0, by_levels, tau)

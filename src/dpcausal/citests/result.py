@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -201,8 +200,3 @@ class CITestResult:
 
     def _repr_html_(self) -> str:
         return display().html(self)
-
-
-def finite_or_none(value: float | None) -> float | None:
-    """Return ``value``, or None where it is not a finite number."""
-    return None if value is None or not math.isfinite(value) else value

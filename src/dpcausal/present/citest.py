@@ -17,8 +17,8 @@ from dpcausal.citests.result import (
 from dpcausal.present import statement
 from dpcausal.present.statement import Words, question_words, told
 
-WITHIN = "groups of equal width between the bounds, not the declared bins"
-LEAST_TAU = 0.005  # a smaller tau is shown as no per cent at all
+EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
+MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
 
 REASONS: dict[ReasonKind, Words] = {
     ReasonKind.AS_ASKED: "as asked",
@@ -54,7 +54,7 @@ def held_fixed_words(fact: HeldFixed) -> str:
     names = ", ".join(fact["columns"])
     match fact.kind:
         case HeldFixedKind.EQUAL_WIDTHS:
-            return f"{names} held fixed in {WITHIN}"
+            return f"{names} held fixed in {EQUAL_WIDTHS}"
         case HeldFixedKind.REGRESSION:
             return f"{names} taken out by regression on the numbers themselves, not by the declared bins"
         case HeldFixedKind.MODEL:
@@ -62,7 +62,7 @@ def held_fixed_words(fact: HeldFixed) -> str:
         case HeldFixedKind.STRATA:
             both = "in the model and " if fact["model"] else ""
             each = " each" if len(fact["columns"]) > 1 else ""
-            return f"{names} held fixed {both}in {fact['strata']} strata{each}: {WITHIN}"
+            return f"{names} held fixed {both}in {fact['strata']} strata{each}: {EQUAL_WIDTHS}"
         case _:
             return f"{names} held fixed by the declared bins: what varies within a bin is not taken out"
 
@@ -78,7 +78,7 @@ def trend_words(trend: Trend) -> str:
         words += f", {', '.join(trend.given)} held fixed"
     if trend.by_levels:
         words += " (levels in the order declared)"
-    if trend.tau is not None and abs(trend.tau) >= LEAST_TAU:
+    if trend.tau is not None and abs(trend.tau) >= MIN_SHOWN_TAU:
         sides = ("agree", "disagree") if trend.rises else ("disagree", "agree")
         words += f": among pairs of rows {abs(trend.tau):.0%} more {sides[0]} in order than {sides[1]}"
     return f"{words}."

@@ -1,28 +1,26 @@
-"""cos and sin of many multiples of every row, in one compiled loop: twenty times faster than through numpy.
+"""Kernel ridge regression through Fourier features: any number of rows, public frequencies, ||phi(z)|| <= 1.
 
-    out[i, at + j] = root cos(2 pi t),   out[i, at + m + j] = root sin(2 pi t),   t = sum_k z[i, k] turns[k, j]
-
-t is taken to its nearest integer, q = t - rint(t) in [-1/2, 1/2]; sin(pi q) and cos(pi q) are Taylor polynomials of
-degree 15 and 16 and the angle is doubled.
-
-**Guarantee.** What is left out is at most (pi/2)^17/17! < 7e-12 and (pi/2)^18/18! < 6e-13, so cos^2 + sin^2 as computed
-is within 4e-11 of one: ``NORM`` below one as a factor keeps every norm at most one, which is all that the
-sensitivity proofs ask of a feature map. A row's numbers depend on that row alone, bit for bit.
-
-**Cost** about 1.6 ns for each number, one thread.
-
-Kernel ridge regression through Fourier features: any number of rows, public frequencies, ||phi(z)|| <= 1.
+**Formula**
 
     phi(z) = sqrt(1/m) (cos w_1.z, sin w_1.z, ..., cos w_m.z, sin w_m.z),   w ~ N(0, I/h^2)
 
 The frequencies are not drawn: they are the points of an additive recurrence (fractional parts of multiples of
 the powers of a root of x^(d+1) = x + 1) sent through the normal quantile, fixed for ever and so public, and spread more
-evenly than random ones. phi has norm one (a little less, ``waves.py``), so every bound proved for kernels of norm at
-most one holds as it stands.
-Additive kernels take m/d frequencies for each column; codes take one coordinate for each declared level.
+evenly than random ones. Additive kernels take m/d frequencies for each column; codes take one coordinate for each
+declared level.
 
-**Cost** n p^2 for p features, in blocks of rows: O(p^2 + block p) memory.
-**References**: [1] Rahimi & Recht 2007; [2] Avron et al. 2016 (quasi-Monte Carlo features).
+cos and sin come from one compiled loop, twenty times faster than through numpy: t = sum_k z[i, k] turns[k, j] is taken
+to its nearest integer, q = t - rint(t) in [-1/2, 1/2]; sin(pi q) and cos(pi q) are Taylor polynomials of degree 15 and
+16, and the angle is doubled.
+
+**Guarantee** (``rounding.proof.md``). What the polynomials leave out is at most (pi/2)^17/17! < 7e-12 and
+(pi/2)^18/18! < 6e-13, so cos^2 + sin^2 as computed is within 4e-11 of one: ``NORM`` below one as a factor keeps every
+norm at most one, so every bound proved for kernels of norm at most one holds as it stands. The numbers of a row depend
+on that row alone, bit for bit.
+
+**Cost** n p^2 for p features, in blocks of rows: O(p^2 + block p) memory; about 1.6 ns for each number of phi.
+
+References: [1] Rahimi & Recht 2007; [2] Avron et al. 2016 (quasi-Monte Carlo features).
 """
 
 from __future__ import annotations
@@ -47,8 +45,12 @@ from dpcausal.regression.kernel import Kernel
 STRICT = {"error_model": "numpy", "fastmath": {"contract"}}
 ANY_ORDER = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}  # sums in any order
 
-NORM = 1.0 - 2.0**-30
+Matrix = NDArray[np.float64]
+NORM = 1.0 - 2.0**-30  # factor that keeps every norm at most one, whatever the polynomials leave out
+BLOCK_ROWS = 1024  # rows at a time
+MAX_SERIAL_BLOCKS = 8  # blocks that one thread does alone
 
+# Taylor coefficients of sin(pi q) and cos(pi q)
 S1, S3, S5, S7, S9, S11, S13, S15 = ((-1) ** k * pi ** (2 * k + 1) / factorial(2 * k + 1) for k in range(8))
 C2, C4, C6, C8, C10, C12, C14, C16 = ((-1) ** k * pi ** (2 * k) / factorial(2 * k) for k in range(1, 9))
 
@@ -79,7 +81,7 @@ def waves_into(z: Any, turns: Any, root: float, out: Any, at: int) -> None:
 
 @jit(**ANY_ORDER)
 def subtract_fit(phi: Any, weights: Any, left: Any) -> None:
-    """left -= phi weights', for ``weights`` of shape (targets, features): too small for a threaded product."""
+    """Subtract phi weights' from ``left``, ``weights`` being targets x features: too small for a threaded product."""
     for i in range(left.shape[0]):
         for k in range(weights.shape[0]):
             total = 0.0
@@ -88,13 +90,8 @@ def subtract_fit(phi: Any, weights: Any, left: Any) -> None:
             left[i, k] -= total
 
 
-Matrix = NDArray[np.float64]
-BLOCK = 1024  # rows at a time
-FEW = 8  # blocks that one thread does alone
-
-
 def frequencies(count: int, d: int) -> Matrix:
-    """``count`` public points of a standard normal law in ``d`` dimensions.
+    """Return ``count`` public points of a standard normal law in ``d`` dimensions.
 
     >>> float(frequencies(1000, 1).std().round(2))
     1.0
@@ -125,8 +122,8 @@ class FourierFeatures:
         if kernel.kind == "gaussian" and metric:
             groups = [(metric, frequencies(max(count // 2, 1), len(metric)))]
         else:
-            each = max(count // (2 * max(d, 1)), 1)
-            groups = [([j], frequencies(each, 1)) for j in metric]
+            per_column = max(count // (2 * max(d, 1)), 1)
+            groups = [([j], frequencies(per_column, 1)) for j in metric]
         turn = 2 * math.pi * kernel.bandwidth
         self._groups = [(columns, np.ascontiguousarray(waves.T / turn)) for columns, waves in groups]
         self._pieces = max(len(groups) + len(kernel.discrete), 1)
@@ -135,11 +132,11 @@ class FourierFeatures:
 
     @staticmethod
     def stands_for(kernel: Kernel, d: int) -> bool:
-        """Whether this kernel on d columns has such features."""
+        """Return whether this kernel on d columns has such features."""
         return kernel.kind == "additive" or (kernel.kind == "gaussian" and not (d > 1 and kernel.discrete))
 
     def __call__(self, z: Matrix, out: Matrix | None = None) -> Matrix:
-        """phi of every row: n x ``size``, in the first columns of ``out`` if given."""
+        """Return phi of every row: n x ``size``, in the first columns of ``out`` if given."""
         phi = np.empty((len(z), self.size)) if out is None else out
         scale = NORM / self._pieces * (0.5 if self._kernel.intercept else 1.0)
         at = 0
@@ -157,18 +154,18 @@ class FourierFeatures:
 
 
 def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, penalty: float) -> Matrix:
-    """As ``ridge.ridge_residuals`` for the kernel phi(a).phi(b): u - phi (phi'phi + a I)^-1 phi'u.
+    """Return the residuals of ``ridge_residuals`` for the kernel phi(a).phi(b): u - phi (phi'phi + a I)^-1 phi'u.
 
     Blocks of rows are shared out to as many threads as BLAS would take, each with a BLAS of one: products of this
     size are too small to be split, and on a busy machine the threads of BLAS mostly wait for each other.
     """
     targets = np.asarray(targets, dtype=np.float64)
     size, width = features.size, features.size + targets.shape[1]
-    blocks = [slice(start, start + BLOCK) for start in range(0, len(z), BLOCK)]
-    left = targets.copy()
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, len(z), BLOCK_ROWS)]
+    residuals = targets.copy()
 
     def products(share: Sequence[slice]) -> Matrix:
-        """Of phi and the targets beside it (numpy's product knows that it is symmetric and lets other threads run)."""
+        """Return the products of phi and targets; numpy knows that they are symmetric and lets other threads run."""
         gram = np.zeros((width, width))
         for rows in share:
             both = np.empty((len(z[rows]), width))
@@ -177,11 +174,11 @@ def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, pen
             gram += both.T @ both
         return gram
 
-    def fits(share: Sequence[slice]) -> None:
+    def subtract_fits(share: Sequence[slice]) -> None:
         for rows in share:
-            subtract_fit(features(z[rows]), weights, left[rows])
+            subtract_fit(features(z[rows]), weights, residuals[rows])
 
-    workers = _threads() if len(blocks) > FEW else 1
+    workers = _threads() if len(blocks) > MAX_SERIAL_BLOCKS else 1
     shares = [blocks[k::workers] for k in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
         with threadpool_limits(1, user_api="blas") if workers > 1 else nullcontext():
@@ -190,12 +187,12 @@ def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, pen
         inner[np.diag_indices(size)] += penalty
         solved = cho_solve(cho_factor(inner, lower=True), gram[size:, :size].T)
         weights = np.ascontiguousarray(solved.T)
-        list(pool.map(fits, shares))
-    return left
+        list(pool.map(subtract_fits, shares))
+    return residuals
 
 
 def _threads() -> int:
-    """As many as BLAS may use here."""
+    """Return as many as BLAS may use here."""
     return max(
         (int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"), default=1
     )

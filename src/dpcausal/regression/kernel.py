@@ -1,8 +1,10 @@
 """Kernels of norm at most one: k(z, z) <= 1 for every z, which is all that the sensitivity proofs use.
 
+**Formula**
+
     gaussian   k(a, b) = exp(-sum_j (a_j - b_j)^2/(2 h^2)),  times [a_j = b_j] for columns without a metric
     additive   the mean over columns of the one-dimensional kernels: functions f_1(z_1) + ... + f_d(z_d)
-    mixed      half additive, half gaussian of width ``WIDE``: additive functions and smooth interactions
+    mixed      half additive, half gaussian of width ``INTERACTION_WIDTH``: additive functions and smooth interactions
 
 ``intercept`` averages k with the constant 1, so that a level shift is fitted too. Columns are expected on a public
 or a rank scale, [0, 1]; ``bandwidth`` h is in those units. ``discrete`` columns hold codes and match or do not.
@@ -25,14 +27,30 @@ from dpcausal.core.errors import InputError
 Float = TypeVar("Float", np.float32, np.float64)
 Kind = Literal["gaussian", "additive", "mixed"]
 KINDS = ("gaussian", "additive", "mixed")
-WIDE = 0.5
-LEAST_WIDTH = 1e-3  # of the range: below it floats no longer tell rows apart as the proofs need
-NARROW = 0.02  # below it differences are taken before squares
+INTERACTION_WIDTH = 0.5  # of the gaussian half of the mixed kernel, as a share of the range
+MIN_BANDWIDTH = 1e-3  # of the range: below it float64 no longer separates rows as the proofs need
+MIN_PRODUCT_WIDTH = 0.02  # below it differences are taken before squares
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel on rows of ``d`` columns; ``discrete`` are the positions of columns that hold codes.
+    """A kernel on rows of d columns.
+
+    Parameters
+    ----------
+    bandwidth
+        h, in the units of the columns.
+    kind
+        "gaussian", "additive" or "mixed".
+    discrete
+        Positions of the columns that hold codes.
+    intercept
+        Whether k is averaged with the constant 1.
+
+    Raises
+    ------
+    InputError
+        If the bandwidth or the kind can't be used.
 
     >>> Kernel(0.5).block(np.array([[0.0], [0.5]]), np.array([[0.0]])).round(4).tolist()
     [[1.0], [0.6065]]
@@ -44,15 +62,15 @@ class Kernel:
     intercept: bool = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.bandwidth) and self.bandwidth >= LEAST_WIDTH):
+        if not (math.isfinite(self.bandwidth) and self.bandwidth >= MIN_BANDWIDTH):
             raise InputError(
-                f"bandwidth must be a finite number of at least {LEAST_WIDTH:g}, not {self.bandwidth!r}"
+                f"bandwidth must be a finite number of at least {MIN_BANDWIDTH:g}, not {self.bandwidth!r}"
             )
         if self.kind not in KINDS:
             raise InputError(f"kernel must be one of {', '.join(KINDS)}, not {self.kind!r}")
 
     def block(self, a: NDArray[Float], b: NDArray[Float]) -> NDArray[Float]:
-        """k of every row of ``a`` with every row of ``b``, in the precision of ``a``."""
+        """Return k of every row of ``a`` with every row of ``b``, in the precision of ``a``."""
         d = a.shape[1]
         if d == 0:
             return np.ones((len(a), len(b)), dtype=a.dtype)
@@ -61,7 +79,7 @@ class Kernel:
         else:
             k = self._additive(a, b)
             if self.kind == "mixed":
-                k += self._product(a, b, WIDE)
+                k += self._product(a, b, INTERACTION_WIDTH)
                 k *= 0.5
         if self.intercept:
             k += 1.0
@@ -72,7 +90,9 @@ class Kernel:
         metric = [j for j in range(a.shape[1]) if j not in self.discrete]
         p, q = a[:, metric] / width, b[:, metric] / width
         k: NDArray[Any]
-        if width < NARROW:  # in one product, as below, |p|^2 would drown the difference
+        if (
+            width < MIN_PRODUCT_WIDTH
+        ):  # in one product, as below, rounding of |p|^2 would exceed the difference
             k = np.zeros((len(a), len(b)), dtype=a.dtype)
             for left, right in zip(p.T, q.T, strict=True):
                 k -= np.square(np.subtract.outer(left, right))

@@ -1,14 +1,6 @@
-"""Cholesky factor of a large matrix in square tiles: half the memory of LAPACK's, and safe at every size.
+"""Kernel ridge regression of several targets on the same columns, one factorisation for all of them.
 
-    A = L L',   tiles A_ij for i >= j only
-
-Tile by tile (right-looking): factor A_kk, solve L_ik = A_ik L_kk'^-1, subtract L_ik L_jk' from A_ij. Every step is one
-BLAS-3 call on tiles of at most ``TILE`` rows, so the calls stay far below the size at which two-threaded OpenBLAS
-fails (n = 20,000), and 20,000 rows take 1.7 GB instead of 3.2.
-
-**Cost** n^3/3 multiplications, n^2/2 numbers.
-
-Kernel ridge regression of several targets on the same columns, one factorisation for all of them.
+**Formula**
 
     minimise (lambda/2) ||w||^2 + (1/n) sum_i (u_i - w.phi(z_i))^2
 
@@ -16,8 +8,15 @@ The residuals are r = a (K + a I)^-1 u with a = n lambda/2 (the ``alpha`` of sci
 a. For lambda of at least 1e-6 and a kernel of norm at most one nothing can fail: the eigenvalues of K + a I lie between
 a and n + a, and rounding moves them by far less than a.
 
-**Cost** n^3/3, n^2/2 numbers; exact up to ``MOST_ROWS`` rows. Above that use ``features.py``.
-**References**: Kusner et al. 2016, Theorem 5; Kalemaj et al. 2024, Theorem 1.2 (the objective).
+The Cholesky factor A = L L' is computed in square tiles A_ij, i >= j only (right-looking): factor A_kk, solve
+L_ik = A_ik L_kk'^-1, subtract L_ik L_jk' from A_ij. Every step is one BLAS-3 call on tiles of at most ``TILE_ROWS``
+rows, so the calls stay far below the size at which two-threaded OpenBLAS fails (n = 20,000), and 20,000 rows take
+1.7 GB instead of 3.2.
+
+**Cost** n^3/3 multiplications, n^2/2 numbers; exact up to ``MAX_EXACT_ROWS`` rows. Above that use Fourier features
+(``regression/features.py``).
+
+References: Kusner et al. 2016, Theorem 5; Kalemaj et al. 2024, Theorem 1.2 (the objective).
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.regression.kernel import Kernel
 
 Matrix = NDArray[np.float64]
-TILE = 2048
+TILE_ROWS = 2048  # of a tile of the Cholesky factor
+MAX_EXACT_ROWS = 20_000  # above that use Fourier features
 
 
 class TiledCholesky:
@@ -47,7 +47,7 @@ class TiledCholesky:
     [[1.25], [1.5]]
     """
 
-    def __init__(self, n: int, block: Callable[[int, int, int, int], Matrix], tile: int = TILE) -> None:
+    def __init__(self, n: int, block: Callable[[int, int, int, int], Matrix], tile: int = TILE_ROWS) -> None:
         self.cuts = [*range(0, n, tile), n]
         spans = list(pairwise(self.cuts))
         self._tiles: list[list[Matrix]] = [
@@ -74,7 +74,7 @@ class TiledCholesky:
                 tiles[i][i] = blas.dsyrk(-1.0, tiles[i][k], 1.0, tiles[i][i], lower=1, overwrite_c=1)
 
     def solve(self, right: Matrix) -> Matrix:
-        """A^-1 right, for any number of right-hand sides."""
+        """Return A^-1 right, for any number of right-hand sides."""
         spans = list(pairwise(self.cuts))
         parts = [np.asfortranarray(right[i0:i1], dtype=np.float64) for i0, i1 in spans]
         for i in range(len(spans)):
@@ -88,11 +88,8 @@ class TiledCholesky:
         return np.concatenate(parts, axis=0) if parts else np.zeros_like(right, dtype=np.float64)
 
 
-MOST_ROWS = 20_000
-
-
 def penalty_of(strength: float, n: int) -> float:
-    """a = n lambda/2 for lambda = ``strength``, the paper's regularisation.
+    """Return a = n lambda/2 for lambda = ``strength``, the paper's regularisation.
 
     >>> penalty_of(10.0, 1000)
     5000.0
@@ -101,16 +98,16 @@ def penalty_of(strength: float, n: int) -> float:
 
 
 def ridge_residuals(z: Matrix, targets: Matrix, kernel: Kernel, penalty: float) -> Matrix:
-    """Residuals of every column of ``targets`` (n x t) after its ridge fit on the rows of ``z`` (n x d).
+    """Return the residuals of every column of ``targets`` (n x t) after its ridge fit on the rows of ``z`` (n x d).
 
     >>> z = np.linspace(0, 1, 200)[:, None]
     >>> left = ridge_residuals(z, np.sin(6 * z), Kernel(0.2), penalty_of(1e-5, 200))
     >>> bool(np.abs(left).max() < 0.01)
     True
     """
-    if len(z) > MOST_ROWS:
+    if len(z) > MAX_EXACT_ROWS:
         raise InputError(
-            f"exact kernel ridge takes up to {MOST_ROWS:,} rows, not {len(z):,}: use Fourier features"
+            f"exact kernel ridge takes up to {MAX_EXACT_ROWS:,} rows, not {len(z):,}: use Fourier features"
         )
 
     def block(i0: int, i1: int, j0: int, j1: int) -> Matrix:

@@ -14,30 +14,30 @@ import math
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.regression.features import BLOCK
-from dpcausal.regression.kernel import NARROW, Kernel
+from dpcausal.regression.features import BLOCK_ROWS
+from dpcausal.regression.kernel import MIN_PRODUCT_WIDTH, Kernel
 
-U = 2.0**-53
-MOST = 0.1  # a larger eta is refused: the bound's own second order would count
+U = 2.0**-53  # unit roundoff of float64
+MAX_ETA = 0.1  # a larger eta is refused: the second order of the bound would count
 
 
 @proved("rounding.proof.md")
 def entry_error(kernel: Kernel, d: int) -> float:
-    """How far a computed kernel of d columns is from one of norm at most one, entry by entry.
+    """Return how far a computed kernel of d columns is from one of norm at most one, entry by entry.
 
     >>> entry_error(Kernel(0.1), 1) < 1e-13 < entry_error(Kernel(0.02), 5) < 1e-10
     True
     """
     width = kernel.bandwidth
     by_product = kernel.kind == "gaussian" or d == 1
-    drowned = (3 * d + 4) * d / width**2 if by_product and width >= NARROW else 0.0
-    wide = (3 * d + 4) * d * 4.0 if kernel.kind == "mixed" else 0.0
-    return (drowned + wide + 2 * d + 8) * U
+    cancelled = (3 * d + 4) * d / width**2 if by_product and width >= MIN_PRODUCT_WIDTH else 0.0
+    interactions = (3 * d + 4) * d * 4.0 if kernel.kind == "mixed" else 0.0
+    return (cancelled + interactions + 2 * d + 8) * U
 
 
 @proved("rounding.proof.md")
 def residual_error(n: int, strength: float, kernel: Kernel, d: int, features: int = 0) -> float:
-    """eta for n rows, lambda = ``strength``; ``features`` of them (0: the exact kernel, a factor of n rows).
+    """Return eta for n rows, lambda = ``strength``, through ``features`` features (0: the exact kernel, n rows).
 
     >>> residual_error(1000, 1.0, Kernel(0.1), 1) < 1e-8 < residual_error(20_000, 1.0, Kernel(0.1), 1) < 1e-5
     True
@@ -46,13 +46,13 @@ def residual_error(n: int, strength: float, kernel: Kernel, d: int, features: in
     m = features or n
     factor = 4 * m * (3 * m + 1) * U * (1 + a)  # of the triangular solves and the factor, over n
     if features:
-        sums = (BLOCK + n / BLOCK + 8) * U
+        sums = (BLOCK_ROWS + n / BLOCK_ROWS + 8) * U
         moved = factor + sums
         eta = moved / max(a - moved, 0.5 * a) * (1 + 1 / math.sqrt(2 * strength)) + 4 * features * U
     else:
         moved = factor + entry_error(kernel, d)
         eta = moved / max(a - moved, 0.5 * a)
-    if moved > a / 2 or eta > MOST:
+    if moved > a / 2 or eta > MAX_ETA:
         raise InputError(
             f"lambda = {strength:g} is too small for {n:,} rows: rounding could pass what is proved"
         )
@@ -61,18 +61,18 @@ def residual_error(n: int, strength: float, kernel: Kernel, d: int, features: in
 
 @proved("rounding.proof.md")
 def products_error(n: int, eta: float) -> float:
-    """How far sum |R| of computed products R lies from the exact ones, and sum R with it."""
+    """Return how far computed products R lie from the exact ones in sum |R|, and so in sum R."""
     return n * (2 * eta + eta**2 + 128 * U)
 
 
 @proved("rounding.proof.md")
 def squares_error(n: int, eta: float, largest: float) -> float:
-    """How far sum R^2 lies; ``largest`` bounds the exact residuals."""
+    """Return how far sum R^2 of computed products lies from the exact one; ``largest`` bounds the exact residuals."""
     top = (largest + eta * math.sqrt(n)) ** 2
     return 2 * top * products_error(n, eta) + n * (n + 8) * U * top**2
 
 
 @proved("rounding.proof.md")
 def inner_error(n: int, eta: float) -> float:
-    """How far sum c r lies for coefficients |c| <= 1 and computed residuals r."""
+    """Return how far sum c r lies from the exact one for coefficients |c| <= 1 and computed residuals r."""
     return n * (eta + 128 * U)

@@ -1,22 +1,25 @@
 """Subsample and aggregate with a median: the null law of a private median of m p-values.
 
-The rows are split into m parts (``tulap_split.part_sizes``), each gives a p-value, and the exponential
-mechanism picks one of L equal cells of [0, 1]: cell l has weight exp(-(epsilon/2)|R_l - m/2|), R_l the number
-of p-values in lower cells and half of those in its own (the mid-rank).
-**Guarantee** of the mechanism: one row changes one part, one p-value, every R_l by at most 1, so epsilon.
-**Null law.** Under the null the p-values are independent and uniform (parts are disjoint), their counts per
-cell multinomial. P(cell l) = E[w_l/sum w] = integral over s > 0 of E[w_l exp(-s sum w)] ds. The ranks R_l
-form a Markov chain in l, so the expectation is a product of small matrices (a transfer recursion), and no
-simulation is needed. Reject when the chosen cell is at or below the critical one; the size is then exact for
-uniform p-values. For coarse p-values (small parts) it is approximate; ``tulap_split.py`` stays valid there
-and has more power: prefer it. Above ``MOST_EXACT`` parts, or where epsilon m is so large that the integrand spans
-too many decades, the law is the mean of w_l/sum w over ``DRAWS`` sets of m uniform p-values: at .05 its
-standard deviation is below .001 (no p-value of the data enters).
-**Cost** O(nodes L m^2) up to ``MOST_EXACT`` parts, about a second beyond, remembered. Edge cases: m = 1 is a
+**Formula.** The rows are split into m parts, each gives a p-value, and the exponential mechanism picks one of L equal
+cells of [0, 1]: cell l has weight exp(-(epsilon/2)|R_l - m/2|), R_l the number of p-values in lower cells and half of
+those in its own (the mid-rank).
+
+**Guarantee** (``aggregate.proof.md``): one row changes one part, one p-value, every R_l by at most 1, so the choice
+costs epsilon.
+
+**Null law.** Under the null the p-values are independent and uniform (parts are disjoint), their counts in the cells
+multinomial. P(cell l) = E[w_l/sum w] = integral over s > 0 of E[w_l exp(-s sum w)] ds. The ranks R_l form a Markov
+chain in l, so the expectation is a product of small matrices (a transfer recursion); no simulation is needed. Reject
+when the chosen cell is at or below the critical one; the size is then exact for uniform p-values. For coarse p-values
+(small parts) it is approximate; a count of rejections (``stats/tulap.py``) stays valid there and has more power. Above
+``MAX_EXACT_PARTS`` parts, or where epsilon m is so large that the integrand spans too many decades, the law is the mean
+of w_l/sum w over ``SIMULATIONS`` sets of m uniform p-values: at .05 its standard deviation is below .001 (no p-value of
+the data enters).
+
+**Cost** O(nodes L m^2) up to ``MAX_EXACT_PARTS`` parts, about a second beyond, remembered. **Edge cases**: m = 1 is a
 randomised response on one p-value.
 
-References: Wang, Pang & Song 2020, Algorithm 6 (their smooth-sensitivity median needs delta; ``theory.md``
-section 7).
+References: Wang, Pang & Song 2020, Algorithm 6 (their smooth-sensitivity median needs delta).
 """
 
 from __future__ import annotations
@@ -28,20 +31,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from dpcausal.core import entropy
-from dpcausal.core import entropy as public_random
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 
-CELLS = 100  # cells of [0, 1]: p-values are told apart to .01
-NODES = 160  # quadrature nodes
-MOST_EXACT = 40  # parts: half a second; 140 would take 8 s
-MOST_SPREAD = 200.0  # epsilon m: a choice's least weight over its greatest is at most exp(epsilon m/8) away
-DRAWS, BATCH = 40_000, 4_000
+CELLS = 100  # cells of [0, 1]: p-values are distinguished to .01
+QUADRATURE_NODES = 160  # of the integral over s
+MAX_EXACT_PARTS = 40  # half a second; 140 parts would take 8 s
+MAX_EXACT_EPSILON_M = (
+    200.0  # epsilon m: the least weight of a choice is within exp(-epsilon m/8) of the greatest
+)
+SIMULATIONS, BATCH = 40_000, 4_000  # sets of p-values beyond that, and how many at a time
 
 
 @proved("aggregate.proof.md")
 def median_scores(pvalues: ArrayLike, cells: int = CELLS) -> NDArray[np.float64]:
-    """-|R_l - m/2| for every cell: the scores (sensitivity 1) the exponential mechanism chooses by.
+    """Return -|R_l - m/2| for every cell: the scores (sensitivity 1) that the exponential mechanism chooses by.
 
     >>> median_scores([0.1, 0.5, 0.9], cells=5).tolist()
     [-1.0, -0.5, 0.0, -0.5, -1.0]
@@ -54,7 +58,7 @@ def median_scores(pvalues: ArrayLike, cells: int = CELLS) -> NDArray[np.float64]
 
 
 def median_law(m: int, epsilon: float, cells: int = CELLS) -> tuple[float, ...]:
-    """P(the mechanism picks cell 0), ..., P(cell L-1) when m p-values are independent and uniform.
+    """Return the probability of every cell when m p-values are independent and uniform.
 
     >>> law = median_law(5, 1.0, cells=10)
     >>> round(float(sum(law)), 9), round(float(law[0] / law[9]), 6)
@@ -62,16 +66,16 @@ def median_law(m: int, epsilon: float, cells: int = CELLS) -> tuple[float, ...]:
     """
     if m < 1 or cells < 2 or not epsilon > 0.0:
         raise InputError("a median law needs m >= 1, at least 2 cells and epsilon > 0")
-    if m <= MOST_EXACT and epsilon * m <= MOST_SPREAD:
+    if m <= MAX_EXACT_PARTS and epsilon * m <= MAX_EXACT_EPSILON_M:
         return _exact_law(m, epsilon, cells)
     return _simulated_law(m, epsilon, cells, entropy.epoch())
 
 
 @lru_cache(maxsize=64)
 def _simulated_law(m: int, epsilon: float, cells: int, epoch: int) -> tuple[float, ...]:
-    rng = public_random.public_generator()
+    rng = entropy.public_generator()
     law = np.zeros(cells)
-    for _ in range(DRAWS // BATCH):
+    for _ in range(SIMULATIONS // BATCH):
         counts = rng.multinomial(m, np.full(cells, 1.0 / cells), size=BATCH)
         away = np.abs(np.cumsum(counts, axis=1) - 0.5 * counts - m / 2.0)
         weight = np.exp(-0.5 * epsilon * (away - away.min(axis=1, keepdims=True)))
@@ -88,7 +92,7 @@ def _exact_law(m: int, epsilon: float, cells: int) -> tuple[float, ...]:
     moves = [_transition(m, 1.0 / (cells - cell)) for cell in range(cells)]
     # substitute s = exp(y): the integrand is smooth and decays at both ends; trapezoid in y
     # sum w lies within exp(-epsilon m/8) (the cell in which rank m/2 is passed: its mid-rank is at most m/4 away) and L
-    y = np.linspace(np.log(1e-14 / cells), np.log(60.0) + epsilon * m / 8.0, NODES)
+    y = np.linspace(np.log(1e-14 / cells), np.log(60.0) + epsilon * m / 8.0, QUADRATURE_NODES)
     s = np.exp(y)
     damp = np.exp(-s[:, None, None] * weight)
     backward = [np.ones((s.size, m + 1))]
@@ -106,26 +110,26 @@ def _exact_law(m: int, epsilon: float, cells: int) -> tuple[float, ...]:
 
 
 def _transition(m: int, share: float) -> NDArray[np.float64]:
-    """P(rank i -> j over one cell): Binomial(m - i, share) of the p-values left fall into it."""
+    """Return P(rank i -> j over one cell): Binomial(m - i, share) of the remaining p-values fall into it."""
     out = np.zeros((m + 1, m + 1))
     for i in range(m + 1):
-        left = m - i
-        x = np.arange(left + 1)
+        remaining = m - i
+        x = np.arange(remaining + 1)
         if share >= 1.0:
             out[i, m] = 1.0
             continue
-        log = gammaln(left + 1) - gammaln(x + 1) - gammaln(left - x + 1)
-        out[i, i:] = np.exp(log + x * np.log(share) + (left - x) * np.log1p(-share))
+        log = gammaln(remaining + 1) - gammaln(x + 1) - gammaln(remaining - x + 1)
+        out[i, i:] = np.exp(log + x * np.log(share) + (remaining - x) * np.log1p(-share))
     return out
 
 
 def median_threshold(m: int, epsilon: float, level: float, cells: int = CELLS) -> int:
-    """The last cell at which to reject (-1: never): P(cell <= it) <= ``level`` under the null."""
+    """Return the last cell at which to reject (-1: never): P(cell <= it) <= ``level`` under the null."""
     return int(np.searchsorted(np.cumsum(median_law(m, epsilon, cells)), level, side="right")) - 1
 
 
 def median_pvalue(cell: int, m: int, epsilon: float, cells: int = CELLS) -> float:
-    """P(a cell at or below ``cell`` is picked) under the null."""
+    """Return P(a cell at or below ``cell`` is picked) under the null."""
     if not 0 <= cell < cells:
         raise InputError(f"a cell is one of 0..{cells - 1}")
     return float(min(sum(median_law(m, epsilon, cells)[: cell + 1]), 1.0))

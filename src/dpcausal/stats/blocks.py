@@ -1,10 +1,12 @@
-"""The one input of every statistic here: counts of shape (k, r, c).
+"""The input of every statistic on tables: counts of shape (k, r, c).
 
 k conditioning cells (declared, so empty ones are there too), r levels of x, c levels of y. Only the type and
 the shape are checked, both public; a check on the counts would be a branch on data.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +17,7 @@ Blocks = NDArray[np.int64]
 
 
 def checked_blocks(blocks: ArrayLike) -> Blocks:
-    """``blocks`` as contiguous int64 of shape (k, r, c).
+    """Return ``blocks`` as contiguous int64 of shape (k, r, c).
 
     >>> checked_blocks([[[1, 0], [0, 2]]]).shape
     (1, 2, 2)
@@ -29,7 +31,7 @@ def checked_blocks(blocks: ArrayLike) -> Blocks:
 
 
 def block_sizes(blocks: Blocks) -> NDArray[np.int64]:
-    """n_i, the rows in each conditioning cell.
+    """Return n_i, the number of rows in each conditioning cell.
 
     >>> block_sizes(checked_blocks([[[1, 0], [0, 2]], [[0, 0], [0, 0]]])).tolist()
     [3, 0]
@@ -38,12 +40,19 @@ def block_sizes(blocks: Blocks) -> NDArray[np.int64]:
 
 
 def checked_shape(r: int, c: int, k: int = 1) -> tuple[int, int, int]:
-    """(r, c, k) if each is at least 1: the public sizes a sensitivity depends on."""
+    """Return (r, c, k), the public sizes that a sensitivity depends on, if each is at least 1."""
     if min(r, c, k) < 1:
         raise InputError(f"levels and blocks must be at least 1, not r={r}, c={c}, k={k}")
     return r, c, k
 
 
 def is_binary(r: int, c: int) -> bool:
-    """Whether x and y have at most two levels each, where every bound here is smaller."""
+    """Return whether x and y have at most two levels each, where every sensitivity is smaller."""
     return max(r, c) <= 2
+
+
+def checked_floor(floor: float) -> float:
+    """Return a public floor under a variance, if it is a finite number above 0."""
+    if not (math.isfinite(floor) and floor > 0):
+        raise InputError(f"the floor must be a finite number above 0, not {floor!r}")
+    return floor

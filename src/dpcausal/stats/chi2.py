@@ -1,45 +1,38 @@
-"""How far one genotype moves Pearson's chi-squared of a 2 x 2 table with fixed group sizes: the output baseline.
-
-**Formula.** Delta = (N^2/(N0 N1)) (1 - 1/(max(N0, N1) + 1)), N0 and N1 the public sizes of the two groups.
-**Guarantee** exact supremum for *labels fixed*: one row keeps its group and changes its other, binary value
-(``chi2.proof.md``); attained. With only N fixed there is no bound below N: a group of one row can
-appear or vanish. Used for chi2 + Lap(Delta/epsilon), which the unit circle and the distance score beat.
-
-References: Uhler, Slavkovic & Fienberg 2013 (the same number for 3 x 2 tables, equal groups).
-
-Pearson's chi-squared and the likelihood ratio G, summed over blocks: the classical tests.
+"""Pearson's chi-squared and the likelihood ratio G, summed over blocks: the classical tests.
 
 **Formula.** chi2 = sum (O - E)^2/E, G = 2 sum O ln(O/E), E = row sum x column sum/block size, over all cells of
-all blocks. **Guarantee** none: both are far too sensitive to release (``chi2_sensitivity.py`` for the one case with
-a bound); used without privacy, on parts (``aggregate.py``, ``tulap_split.py``) or on synthetic tables.
+all blocks.
+
+**Guarantee.** Both are far too sensitive to release: they are used without privacy, on parts (``stats/aggregate.py``,
+``stats/tulap.py``) or on synthetic tables. One case has a bound (``chi2.proof.md``): a 2 x 2 table with public group
+sizes N0 and N1 and *labels fixed*, where one row keeps its group and changes its other, binary value,
+
+    Delta = (N^2/(N0 N1)) (1 - 1/(max(N0, N1) + 1)),
+
+the exact supremum, attained. With only N fixed there is no bound below N: a group of one row can appear or vanish. It
+serves chi2 + Lap(Delta/epsilon), the baseline that the unit circle and the distance score beat.
 
 **Degrees of freedom, decided once**: sum over blocks of (r_i - 1)(c_i - 1), where r_i and c_i count the *non-empty*
 rows and columns of block i, as for each stratum on its own. An empty block, row or column adds nothing. No degrees
 of freedom: p-value 1, independent. ``declared_dof`` gives the public k (r - 1)(c - 1).
 
-**Null law** chi-squared with these degrees of freedom, no continuity correction; poor where expected counts are
-below about 5. **Cost** O(cells), one pass.
-References: [1] Agresti 2013, sections 3.2 and 6.3.
-
-Chi-squared and G with their mean and variance given the margins: p-values that hold on small parts.
-
-The chi-squared law is wrong where blocks have few rows, and always in the same direction: in parts of 178 rows in 64
-blocks G is below p = .5 with probability .998 under independence. One test hides that; a median or a count over many
-parts adds it up. Given the margins of a block of N rows, r and c live levels,
+**Null law.** Chi-squared with these degrees of freedom, no continuity correction; poor where expected counts are
+below about 5, and always in the same direction: in parts of 178 rows in 64 blocks G is below p = .5 with probability
+.998 under independence. One test hides that; a median or a count over many parts adds it up. So p-values on parts
+use a gamma law with the mean and variance given the margins. For a block of N rows, r and c non-empty levels,
 
     E chi2 = N (r-1)(c-1)/(N-1)
     Var chi2 = 2 N/(N-3) (v_x - w_x)(v_y - w_y) + N^2/(N-1) w_x w_y
     v_x = (r-1)(N-r)/(N-1),  w_x = (sum N/R_i - r^2)/(N-2)
 
-exactly [1] (enumerated in the tests); E G is exact too, a sum over cells of E[O ln O] for hypergeometric O; Var G is
-taken as Var chi2 (E G/E chi2)^2, between 7% below and 43% above the truth in the tables of 3 to 7 rows enumerated. The
-sum over blocks is referred to a gamma law of that mean and variance.
-**Null law** approximate (gamma), right in its first two moments (G: the first) whatever the size of blocks.
-**Guarantee** none: for
-parts inside a mechanism. **Cost** O(cells), for G times the width of a hypergeometric law.
+exactly [2] (enumerated in the tests); E G is exact too, a sum over cells of E[O ln O] for hypergeometric O; Var G is
+taken as Var chi2 (E G/E chi2)^2, between 7% below and 43% above the truth in the tables of 3 to 7 rows enumerated.
+
+**Cost** O(cells), one pass; for E G times the width of a hypergeometric law.
 **Edge cases**: a statistic that the margins leave no choice (variance 0) gives p = 1.
 
-References: [1] Haldane 1940; Lewis, Saunders & Westcott 1984.
+References: [1] Agresti 2013, sections 3.2 and 6.3; [2] Haldane 1940; Lewis, Saunders & Westcott 1984; Uhler, Slavkovic
+& Fienberg 2013 (the same Delta for 3 x 2 tables, equal groups).
 """
 
 from __future__ import annotations
@@ -60,7 +53,7 @@ from dpcausal.stats.measured import gamma_pvalue
 
 
 def checked_groups(n0: int, n1: int) -> tuple[int, int]:
-    """Both public group sizes, at least 1."""
+    """Return both public group sizes, if each is at least 1."""
     if n0 < 1 or n1 < 1:
         raise InputError(f"both groups need at least one row, not {n0} and {n1}")
     return n0, n1
@@ -68,14 +61,14 @@ def checked_groups(n0: int, n1: int) -> tuple[int, int]:
 
 @proved("chi2.proof.md")
 def chi2_sensitivity(n0: int, n1: int) -> float:
-    """Delta for group sizes ``n0`` and ``n1``.
+    """Return the sensitivity of chi-squared for public group sizes ``n0`` and ``n1``, labels fixed.
 
     >>> chi2_sensitivity(10, 10)
     3.6363636363636362
     """
     n0, n1 = checked_groups(n0, n1)
-    most = max(n0, n1)
-    return (n0 + n1) ** 2 / (n0 * n1) * (most / (most + 1))
+    larger = max(n0, n1)
+    return (n0 + n1) ** 2 / (n0 * n1) * (larger / (larger + 1))
 
 
 @dataclass(frozen=True)
@@ -89,7 +82,7 @@ class Chi2Test:
 
 @jit()
 def margins(block: Any, rows: Any, columns: Any) -> Any:
-    """Sums over the columns and over the rows of one table, into ``rows`` and ``columns``; returns the total."""
+    """Write the margins of one table into ``rows`` and ``columns`` and return the total."""
     rows[:] = 0.0
     columns[:] = 0.0
     n = 0.0
@@ -103,7 +96,7 @@ def margins(block: Any, rows: Any, columns: Any) -> Any:
 
 @jit()
 def _over_blocks(blocks: Any, likelihood: Any) -> Any:
-    """(statistic, degrees of freedom) of all blocks."""
+    """Return the statistic and the degrees of freedom of all blocks."""
     k, r, c = blocks.shape
     rows, columns = np.empty(r), np.empty(c)
     total, dof = 0.0, 0
@@ -120,19 +113,19 @@ def _over_blocks(blocks: Any, likelihood: Any) -> Any:
         for a in range(r):
             for b in range(c):
                 expected = rows[a] * columns[b] / n
-                seen = blocks[i, a, b]
+                observed = blocks[i, a, b]
                 if expected == 0.0:
                     continue
                 if likelihood:
-                    if seen > 0:
-                        total += 2.0 * seen * math.log(seen / expected)
+                    if observed > 0:
+                        total += 2.0 * observed * math.log(observed / expected)
                 else:
-                    total += (seen - expected) ** 2 / expected
+                    total += (observed - expected) ** 2 / expected
     return total, dof
 
 
 def chi2_pvalue(statistic: float, dof: int) -> float:
-    """Upper tail of the chi-squared law; 1 for no degrees of freedom.
+    """Return the upper tail of the chi-squared law; 1 for no degrees of freedom.
 
     >>> round(chi2_pvalue(3.841459, 1), 4), chi2_pvalue(0.0, 0)
     (0.05, 1.0)
@@ -141,7 +134,7 @@ def chi2_pvalue(statistic: float, dof: int) -> float:
 
 
 def pearson(blocks: ArrayLike) -> Chi2Test:
-    """Pearson's chi-squared over all blocks.
+    """Return Pearson's chi-squared over all blocks.
 
     >>> found = pearson([[[10, 20], [30, 5]], [[0, 0], [4, 4]]])
     >>> round(found.statistic, 6), found.dof, found.pvalue < 2e-5
@@ -152,7 +145,7 @@ def pearson(blocks: ArrayLike) -> Chi2Test:
 
 
 def likelihood_ratio(blocks: ArrayLike) -> Chi2Test:
-    """G over all blocks; an empty cell adds 0.
+    """Return the likelihood ratio G over all blocks; an empty cell adds 0.
 
     >>> found = likelihood_ratio([[[10, 0], [0, 10]]])
     >>> round(found.statistic, 6), found.dof
@@ -163,7 +156,7 @@ def likelihood_ratio(blocks: ArrayLike) -> Chi2Test:
 
 
 def declared_dof(blocks: NDArray[np.int64]) -> int:
-    """k (r - 1)(c - 1): the public number, whatever is empty.
+    """Return k (r - 1)(c - 1): the public degrees of freedom, whatever is empty.
 
     >>> declared_dof(checked_blocks([[[1, 2, 0], [0, 2, 0]]] * 4))
     8
@@ -174,7 +167,7 @@ def declared_dof(blocks: NDArray[np.int64]) -> int:
 
 @jit()
 def _log_mean(a: Any, b: Any, n: Any) -> Any:
-    """E[O ln(O n/(a b))] for O hypergeometric: a of n rows in the level of x, b in that of y."""
+    """Return E[O ln(O n/(a b))] for hypergeometric O: a of n rows in the level of x, b in that of y."""
     centre = a * b / n
     reach = 10.0 * math.sqrt(centre * (n - a) * (n - b) / (n * max(n - 1.0, 1.0))) + 20.0
     start = min(max(math.floor((a + 1.0) * (b + 1.0) / (n + 2.0)), max(0.0, a + b - n)), min(a, b))
@@ -198,7 +191,7 @@ def _log_mean(a: Any, b: Any, n: Any) -> Any:
 
 @jit()
 def _moments(blocks: Any, likelihood: Any) -> Any:
-    """(statistic, mean, variance) summed over blocks."""
+    """Return the statistic, its mean and its variance, summed over blocks."""
     k, r, c = blocks.shape
     rows, columns = np.empty(r), np.empty(c)
     value, mean, variance = 0.0, 0.0, 0.0
@@ -225,45 +218,45 @@ def _moments(blocks: Any, likelihood: Any) -> Any:
                 vx = (live_x - 1.0) * (n - live_x) / (n - 1.0)
                 vy = (live_y - 1.0) * (n - live_y) / (n - 1.0)
                 own_variance += 2.0 * n / (n - 3.0) * (vx - wx) * (vy - wy)
-        of_g = 0.0
+        mean_of_g = 0.0
         for a in range(r):
             for b in range(c):
                 expected = rows[a] * columns[b] / n
                 if expected == 0.0:
                     continue
-                seen = blocks[i, a, b]
+                observed = blocks[i, a, b]
                 if likelihood:
-                    of_g += 2.0 * _log_mean(rows[a], columns[b], n)
-                    if seen > 0:
-                        value += 2.0 * seen * math.log(seen / expected)
+                    mean_of_g += 2.0 * _log_mean(rows[a], columns[b], n)
+                    if observed > 0:
+                        value += 2.0 * observed * math.log(observed / expected)
                 else:
-                    value += (seen - expected) ** 2 / expected
+                    value += (observed - expected) ** 2 / expected
         if likelihood:
-            own_variance *= (of_g / own_mean) ** 2
-            own_mean = of_g
+            own_variance *= (mean_of_g / own_mean) ** 2
+            own_mean = mean_of_g
         mean += own_mean
         variance += max(own_variance, 0.0)
     return value, mean, variance
 
 
-def _pvalue(blocks: ArrayLike, likelihood: bool) -> float:
+def _moment_pvalue(blocks: ArrayLike, likelihood: bool) -> float:
     value, mean, variance = _moments(checked_blocks(blocks), likelihood)
     return gamma_pvalue(value, mean, variance) if variance > 1e-9 * mean * mean else 1.0
 
 
 def pearson_moment_pvalue(blocks: ArrayLike) -> float:
-    """P(chi-squared at least as large) given the margins, by two moments.
+    """Return P(chi-squared at least as large) given the margins, by two moments.
 
     >>> round(pearson_moment_pvalue([[[10, 20], [30, 5]], [[0, 0], [4, 4]]]), 7) < 5e-5
     True
     """
-    return _pvalue(blocks, False)
+    return _moment_pvalue(blocks, False)
 
 
 def likelihood_moment_pvalue(blocks: ArrayLike) -> float:
-    """The same for G.
+    """Return P(G at least as large) given the margins, by two moments.
 
     >>> likelihood_moment_pvalue([[[1, 0], [0, 1]]])
     1.0
     """
-    return _pvalue(blocks, True)
+    return _moment_pvalue(blocks, True)

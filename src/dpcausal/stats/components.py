@@ -1,4 +1,4 @@
-"""Tables taken apart into interactions: one component for every set of columns, none said twice.
+"""Tables decomposed into interactions: one component for every set of columns, nothing measured twice.
 
 **Formula.** The table over a set A of columns with r_j levels is the sum over all B within A of its component B spread
 evenly over the other columns; component B is the margin over B with its mean along every axis taken off,
@@ -35,13 +35,13 @@ from dpcausal.core.proofs import proved
 Floats = NDArray[np.float64]
 Columns = tuple[int, ...]  # ascending column numbers
 ROUNDING = 1.0 + 2.0**-40  # float64 errors of the few products here are far below
-MOST_ENUMERATED = 100_000
+MAX_ENUMERATED = 100_000  # ways in which two rows can differ that are tried one by one
 STEP = 2.0**-12  # of the grid that components are released on
 
 
 @proved("components.proof.md")
 def interaction(margin: ArrayLike) -> Floats:
-    """The component of a margin: its mean along every axis taken off.
+    """Return the component of a margin: its mean along every axis taken off.
 
     >>> interaction([[30, 10], [10, 50]])
     array([[ 15., -15.],
@@ -54,14 +54,14 @@ def interaction(margin: ArrayLike) -> Floats:
 
 
 def _moved_squared(sizes: Sequence[int], differ: Sequence[bool]) -> float:
-    """Squared l2 length by which a component moves when a row changes in these of its columns."""
+    """Return the squared l2 length by which a component moves when a row changes in these of its columns."""
     agree = math.prod(1.0 - 1.0 / r for r in sizes)
     inner = math.prod(-1.0 / r if moved else 1.0 - 1.0 / r for r, moved in zip(sizes, differ, strict=True))
     return 2.0 * (agree - inner)
 
 
 def _moved_absolute(sizes: Sequence[int], differ: Sequence[bool]) -> float:
-    """The same in l1, over the cells: by kinds of cells, (how many, value before, value after) in each column."""
+    """Return the l1 length of that move, by kinds of cells: (how many, value before, value after) in each column."""
     kinds: list[list[tuple[int, float, float]]] = []
     for r, moved in zip(sizes, differ, strict=True):
         here, away = 1.0 - 1.0 / r, -1.0 / r
@@ -75,13 +75,13 @@ def _moved_absolute(sizes: Sequence[int], differ: Sequence[bool]) -> float:
 
 
 def _worst(sizes: Sequence[int], moved: Callable[[Sequence[int], Sequence[bool]], float]) -> float:
-    """The largest ``moved`` over all ways in which two rows can differ."""
+    """Return the largest ``moved`` over all ways in which two rows can differ."""
     return max(moved(sizes, differ) for differ in product((False, True), repeat=len(sizes)))
 
 
 @proved("components.proof.md")
 def component_sensitivity(sizes: Sequence[int], neighbours: Neighbours) -> float:
-    """Squared l2 sensitivity of the component over columns of these sizes.
+    """Return the squared l2 sensitivity of the component over columns of these sizes.
 
     >>> component_sensitivity([2, 2], Neighbours.ADD_REMOVE), component_sensitivity([2, 2], Neighbours.REPLACE_ONE)
     (0.25, 1.0)
@@ -93,7 +93,7 @@ def component_sensitivity(sizes: Sequence[int], neighbours: Neighbours) -> float
 
 @proved("components.proof.md")
 def component_absolute(sizes: Sequence[int], neighbours: Neighbours) -> float:
-    """l1 sensitivity of the cells of the component.
+    """Return the l1 sensitivity of the cells of the component.
 
     >>> component_absolute([2, 2], Neighbours.ADD_REMOVE), component_absolute([2, 2], Neighbours.REPLACE_ONE)
     (1.0, 2.0)
@@ -104,7 +104,7 @@ def component_absolute(sizes: Sequence[int], neighbours: Neighbours) -> float:
 
 
 def _rounding(sizes: Sequence[int]) -> float:
-    """Powers of two make no error at all."""
+    """Return the factor that covers rounding: powers of two make no error at all."""
     return ROUNDING if any(r & (r - 1) for r in sizes) else 1.0
 
 
@@ -112,7 +112,7 @@ def _rounding(sizes: Sequence[int]) -> float:
 def sets_sensitivity(
     sets: Sequence[Columns], sizes: Sequence[int], neighbours: Neighbours, norm: int = 2
 ) -> float:
-    """l1 (``norm`` 1) or *squared* l2 (``norm`` 2) sensitivity of several components together.
+    """Return the l1 (``norm`` 1) or *squared* l2 (``norm`` 2) sensitivity of several components together.
 
     At most the sum of theirs; for all pairs of columns the exact value. What a replaced row moves in the pairs depends
     only on how many columns of each size differ, so all such numbers are tried.
@@ -124,8 +124,12 @@ def sets_sensitivity(
     one = component_sensitivity if norm == 2 else component_absolute
     together = ROUNDING * math.fsum(one([sizes[j] for j in columns], neighbours) for columns in sets)
     groups = sorted(Counter(sizes).items())
-    few = math.prod(count + 1 for _, count in groups) <= MOST_ENUMERATED
-    if neighbours is Neighbours.ADD_REMOVE or not few or set(sets) != set(combinations(range(len(sizes)), 2)):
+    enumerable = math.prod(count + 1 for _, count in groups) <= MAX_ENUMERATED
+    if (
+        neighbours is Neighbours.ADD_REMOVE
+        or not enumerable
+        or set(sets) != set(combinations(range(len(sizes)), 2))
+    ):
         return together
     return min(together, ROUNDING * _worst_pairs(groups, _moved_squared if norm == 2 else _moved_absolute))
 
@@ -133,7 +137,7 @@ def sets_sensitivity(
 def _worst_pairs(
     groups: list[tuple[int, int]], moved: Callable[[Sequence[int], Sequence[bool]], float]
 ) -> float:
-    """The largest sum of ``moved`` over all pairs of columns; ``groups`` holds (size, how many columns)."""
+    """Return the largest sum of ``moved`` over all pairs of columns; ``groups`` holds (size, how many columns)."""
     by = {
         (r, c): [[moved((r, c), (i, j)) for j in (False, True)] for i in (False, True)]
         for r, _ in groups
@@ -152,7 +156,7 @@ def _worst_pairs(
 
 
 def table_of(components: Mapping[Columns, Floats], columns: Columns, sizes: Sequence[int]) -> Floats:
-    """The table over ascending ``columns`` from its components; those not there are taken as 0.
+    """Return the table over ascending ``columns`` from its components; those not there are taken as 0.
 
     >>> parts = {(): np.array(100.0), (0,): np.array([-10.0, 10.0]), (1,): np.array([-10.0, 10.0])}
     >>> table_of(parts | {(0, 1): interaction([[30, 10], [10, 50]])}, (0, 1), [2, 2])

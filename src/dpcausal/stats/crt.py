@@ -1,8 +1,8 @@
 """The statistic of the conditional randomization test, and how much one row can move it.
 
-    T = sum_i u_i v_i,      u_i = clip((x_i - centre_i)/spread_i, -1, 1),   |u_i| <= 1
+    T = sum_i u_i v_i,      u_i = clip((x_i - centre_i)/sd_i, -1, 1),   |u_i| <= 1
 
-x is the real column or one drawn from its law given z; centre_i and spread_i are the mean and standard deviation of
+x is the real column or one drawn from its law given z; centre_i and sd_i are the mean and standard deviation of
 that law at z_i (or any other function of row i's z), so u is the residual in standard deviations, cut at one: it keeps
 .95 of the correlation of a normal x, and its reach does not depend on the bounds of x. v_i scores y:
 
@@ -16,7 +16,7 @@ With several columns in u or v (indicators of unordered levels) T is the largest
 
 **Guarantee**: ``crt.proof.md``. **Null law**: whatever v, the T of the real column and of the drawn ones are
 exchangeable if x is independent of y given z and the law of x given z is right. **Cost** O(n log n), then O(n) a copy.
-**Edge cases**: spread 0 (x is determined by z) gives u = 0; a block of one row gives v = 0.
+**Edge cases**: sd 0 (x is determined by z) gives u = 0; a block of one row gives v = 0.
 
 References: [1] Candes et al. 2018; [2] Kalemaj, Kasiviswanathan & Ramdas 2024, Def. 3.4 and Lemma C.1.
 """
@@ -38,12 +38,12 @@ from dpcausal.stats.value_ranks import Ranked
 Floats = NDArray[np.float64]
 Score = Literal["ranks", "plain", "kernel"]
 SCORES = ("ranks", "plain", "kernel")
-CHUNK = 1 << 16  # rows summed at once: rounding errors grow with this, not with n
+CHUNK_ROWS = 1 << 16  # rows summed at once: rounding errors grow with this, not with n
 
 
 @proved("crt.proof.md")
 def crt_sensitivity(neighbours: Neighbours | str, score: Score, strength: float = 1.0) -> float:
-    """Delta_T; ``strength`` is the lambda of ``kernel``.
+    """Return Delta_T, the sensitivity of T; ``strength`` is the lambda of the score ``kernel``.
 
     >>> crt_sensitivity("replace-one", "ranks"), round(crt_sensitivity("replace-one", "kernel", 1.0), 2)
     (4.0, 5.83)
@@ -62,7 +62,7 @@ def crt_sensitivity(neighbours: Neighbours | str, score: Score, strength: float 
 
 @proved("crt.proof.md")
 def ridge_reach(strength: float) -> float:
-    """B: the largest |prediction| of a ridge fit to targets in [-1, 1] with features of norm at most 1.
+    """Return B: the largest |prediction| of a ridge fit to targets in [-1, 1] with features of norm at most 1.
 
     >>> ridge_reach(2.0), ridge_reach(8.0)
     (0.5, 0.2)
@@ -72,19 +72,19 @@ def ridge_reach(strength: float) -> float:
 
 
 @proved("crt.proof.md")
-def standardised(x: Floats, centre: Floats, spread: Floats) -> Floats:
-    """u: residuals in standard deviations, cut at one; 0 where the spread is 0.
+def standardised(x: Floats, centre: Floats, sd: Floats) -> Floats:
+    """Return u: residuals in standard deviations, cut at one; 0 where the standard deviation is 0.
 
     >>> standardised(np.array([3.0, 0.5]), np.zeros(2), np.array([1.0, 2.0])).tolist()
     [1.0, 0.25]
     """
-    u = np.divide(x - centre, spread, out=np.zeros_like(centre), where=spread > 0)
+    u = np.divide(x - centre, sd, out=np.zeros_like(centre), where=sd > 0)
     return np.clip(u, -1.0, 1.0, out=u)
 
 
 @proved("crt.proof.md")
 def rank_scores(y: Ranked, block: NDArray[np.int64], k: int) -> Floats:
-    """v of ``ranks``: (below - above)/n_b in each row's block.
+    """Return v of the score ``ranks``: (below - above)/n_b in each row's block.
 
     >>> from dpcausal.stats.value_ranks import ranked
     >>> rank_scores(ranked(np.array([5.0, 1.0, 3.0, 3.0])), np.zeros(4, np.int64), 1).tolist()
@@ -109,19 +109,19 @@ def rank_scores(y: Ranked, block: NDArray[np.int64], k: int) -> Floats:
 
 @proved("crt.proof.md")
 def crt_statistic(u: Floats, v: Floats) -> float:
-    """T: the largest |sum_i u_i v_i| over the columns of ``u`` (n x f) and of ``v`` (n x g).
+    """Return T: the largest |sum_i u_i v_i| over the columns of ``u`` (n x f) and of ``v`` (n x g).
 
     >>> crt_statistic(np.array([[1.0], [-1.0]]), np.array([[0.5], [0.25]]))
     0.25
     """
     total = np.zeros((u.shape[1], v.shape[1]))
-    for start in range(0, len(u), CHUNK):
-        total += u[start : start + CHUNK].T @ v[start : start + CHUNK]
+    for start in range(0, len(u), CHUNK_ROWS):
+        total += u[start : start + CHUNK_ROWS].T @ v[start : start + CHUNK_ROWS]
     return float(np.abs(total).max())
 
 
 def _runs(new: NDArray[np.bool_], place: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the run of every place begins, and where it stops."""
+    """Return where the run of every place begins, and where it stops."""
     first = np.flatnonzero(new)
     number = np.cumsum(new) - 1
     return first[number], np.append(first[1:], len(place))[number]

@@ -1,4 +1,4 @@
-"""Distance scores: how many rows must change before a test's answer flips.
+"""Distance scores: how many rows must change before the answer of a test flips.
 
 **Formula.** Let every table be *significant* or not, by any public rule, and dist(T) the least number of row changes
 that leads from T to a table of the other kind. s(T) = dist - 1/2 if T is significant, -(dist - 1/2) if not. Where all
@@ -12,7 +12,7 @@ The rule: N (N0 c11 - N1 c10)^2 >= tau N0 N1 M1 M0, chi-squared at threshold tau
 the ends of an interval (``_band``), so that the distance found is exact for the rule applied, rounding included.
 **Cost** O(N) for fixed labels; O(d^2) for any row, d the distance. **Edge cases**: an empty margin is not significant.
 
-References: Johnson & Shmatikov 2013; ``theory.md`` section 6.
+References: Johnson & Shmatikov 2013.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpcausal.stats.chi2 import checked_groups
 
 @jit()
 def _reaches(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
-    """Whether chi-squared of (a of n1, b of n0) is at least tau."""
+    """Return whether chi-squared of (a of n1, b of n0) is at least tau."""
     n = n0 + n1
     m = a + b
     if m == 0 or m == n or n0 == 0 or n1 == 0:
@@ -39,7 +39,7 @@ def _reaches(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
 
 @jit()
 def _band(a: Any, n1: Any, n0: Any, tau: Any) -> Any:
-    """(low, high): with a of n1 given, b of n0 is not significant iff low <= b <= high; low > high if none.
+    """Return (low, high): with a of n1 given, b of n0 is not significant iff low <= b <= high; low > high if none.
 
     chi-squared is convex in b with minimum 0 at the real b = a n0/n1, so each end is found by bisection on its
     own side; the result is this pair of numbers, whatever rounding did to it.
@@ -70,6 +70,7 @@ def _band(a: Any, n1: Any, n0: Any, tau: Any) -> Any:
 
 @jit()
 def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
+    """Return (significant, distance) when a change moves one row's value within its group."""
     low, high = _band(a, n1, n0, tau)
     significant = b < low or b > high
     best = n0 + n1 + 1
@@ -93,22 +94,20 @@ def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
 
 @jit()
 def _moves(a: Any, b: Any, c: Any, d: Any, x: Any, rows: Any, columns: Any, n: Any) -> Any:
-    """Rows to move from (a, b, c, d) to the table with first cell x and first margins ``rows``, ``columns``."""
+    """Return the rows to move from (a, b, c, d) to the table with first cell x and margins ``rows``, ``columns``."""
     return (abs(x - a) + abs(rows - x - b) + abs(columns - x - c) + abs(n - rows - columns + x - d)) // 2
 
 
 @jit()
 def _any_row(a: Any, b: Any, c: Any, d: Any, tau: Any) -> Any:
-    """(significant, distance) when a change moves one row to any cell: scan margins nearer than the best found."""
+    """Return (significant, distance) when a change moves one row to any cell: scans margins nearer than the best."""
     n = a + b + c + d
     row, column = a + b, a + c
     low, high = _given_margins(row, column, n, tau)
     significant = a < low or a > high
     best = n + 1
     reach = 0
-    while (
-        reach < best and reach <= n
-    ):  # margins at distance max(|dr|, |dc|) = reach: no table nearer than reach
+    while reach < best and reach <= n:  # margins at distance max(|dr|, |dc|) = reach: no table is nearer
         for dr in range(-reach, reach + 1):
             step = 1 if abs(dr) == reach else max(2 * reach, 1)
             for dc in range(-reach, reach + 1, step):
@@ -135,7 +134,7 @@ def _any_row(a: Any, b: Any, c: Any, d: Any, tau: Any) -> Any:
 
 @jit()
 def _flat(w: Any, x: Any, y: Any, z: Any) -> Any:
-    """The two middle values of four."""
+    """Return the two middle values of four."""
     least, most = min(w, x, y, z), max(w, x, y, z)
     p, q = min(w, x), max(w, x)
     r, s = min(y, z), max(y, z)
@@ -145,7 +144,7 @@ def _flat(w: Any, x: Any, y: Any, z: Any) -> Any:
 
 @jit()
 def _given_margins(r: Any, s: Any, n: Any, tau: Any) -> Any:
-    """(low, high): with row sum r and column sum s, the first cell x is not significant iff low <= x <= high."""
+    """Return (low, high): with row sum r and column sum s, the first cell x is not significant iff low <= x <= high."""
     if r == 0 or r == n or s == 0 or s == n:
         return 0, n
     centre = float(r) * s / n
@@ -154,8 +153,9 @@ def _given_margins(r: Any, s: Any, n: Any, tau: Any) -> Any:
 
 
 def _score(significant: bool, distance: int, n: int) -> float:
-    far = min(distance, n + 1) - 0.5
-    return far if significant else -far
+    """Return the distance less 1/2, negative where the table is not significant."""
+    size = min(distance, n + 1) - 0.5
+    return size if significant else -size
 
 
 def _checked_tau(tau: float) -> float:
@@ -166,7 +166,7 @@ def _checked_tau(tau: float) -> float:
 
 @proved("distance.proof.md")
 def fixed_labels_distance(c11: int, c10: int, n1: int, n0: int, tau: float) -> float:
-    """Score of a table with c11 of n1 and c10 of n0 carrying the value; sensitivity 1 with labels fixed.
+    """Return the score of a table with c11 of n1 and c10 of n0 carrying the value; sensitivity 1 with labels fixed.
 
     >>> fixed_labels_distance(5, 5, 10, 10, 3.84), fixed_labels_distance(9, 1, 10, 10, 3.84)
     (-4.5, 3.5)
@@ -178,7 +178,7 @@ def fixed_labels_distance(c11: int, c10: int, n1: int, n0: int, tau: float) -> f
 
 @proved("distance.proof.md")
 def any_row_distance(a: int, b: int, c: int, d: int, tau: float) -> float:
-    """Score of the 2 x 2 table ((a, b), (c, d)) when any row may become any other; sensitivity 1, N public.
+    """Return the score of the 2 x 2 table ((a, b), (c, d)) when any row may become any other; sensitivity 1, N public.
 
     >>> any_row_distance(5, 5, 5, 5, 3.84), any_row_distance(9, 1, 1, 9, 3.84)
     (-3.5, 3.5)
@@ -189,7 +189,7 @@ def any_row_distance(a: int, b: int, c: int, d: int, tau: float) -> float:
 
 @proved("distance.proof.md")
 def lipschitz_score(margin: float, sensitivity: float) -> float:
-    """margin/Delta, for a statistic less its threshold with sensitivity Delta: a lower bound of the distance.
+    """Return margin/Delta, for a statistic less its threshold with sensitivity Delta: a lower bound of the distance.
 
     >>> lipschitz_score(3.0, 2.0)
     1.5

@@ -1,12 +1,13 @@
 """Evidence for and against independence of a question, as scores that one row moves by at most a constant.
 
-``evidence``, over all pairs of two-way splits of a (k, r, c) table in one pass: with K observed minus expected, V its
-variance and M the largest |K| that the margins allow, the largest |K| - T sqrt(max(V, V0)) and the largest M.
-``value_evidence``: the same from blocked Kendall's K and V on values. ``discovery/scores.py`` says how a score is made
-of both.
+**Formula.** ``evidence``, over all pairs of two-way splits of a (k, r, c) table in one pass: with K observed minus
+expected, V its variance and M the largest |K| that the margins allow, the *dependence* is the largest
+|K| - T sqrt(max(V, V0)) and the *information* the largest M. ``value_evidence``: the same from blocked Kendall's K and
+V on values. ``score`` puts both together for the search methods.
 
-**Guarantee**: one row moves either by at most ``score_sensitivity`` or ``value_score_sensitivity``
-(``evidence.proof.md``).
+**Guarantee** (``evidence.proof.md``): one row moves either by at most ``score_sensitivity`` or
+``value_score_sensitivity``. **Cost** O(k r c) for each pair of splits. **Edge cases**: blocks of fewer than two rows
+add nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall_margin_sensitivity, kendall_variance_sensitivity
 
+Sides = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+SETTLED_INFORMATION = 1e15  # information of a question whose answer is public
+MAX_K_OVER_V = 4.5  # largest |K| over V, without ties
+
 
 @jit()
 @proved("evidence.proof.md")
 def evidence(blocks: Any, sides_x: Any, sides_y: Any, threshold: float, floor: float) -> tuple[float, float]:
-    """(largest |K| - T sqrt(max(V, V0)), largest M) over the splits; see ``scores.py`` for K, V and M."""
+    """Return the largest |K| - T sqrt(max(V, V0)) and the largest M over the splits of the levels."""
     k, r, c = blocks.shape
     dependence, information = -math.inf, 0.0
     row = np.empty(c, np.int64)
@@ -64,18 +70,9 @@ def evidence(blocks: Any, sides_x: Any, sides_y: Any, threshold: float, floor: f
     return dependence, information
 
 
-Sides = NDArray[np.uint8]
-
-
-Floats = NDArray[np.float64]
-
-
-PLENTY = 1e15  # information of a question that is publicly settled
-
-
 @proved("evidence.proof.md")
 def score_sensitivity(neighbours: Neighbours | str, k: int) -> float:
-    """D: how far one row moves ``dependence`` and ``information`` with k conditioning cells.
+    """Return D: how far one row moves ``dependence`` and ``information`` of a table with k conditioning cells.
 
     >>> score_sensitivity("replace-one", k=4), score_sensitivity("replace-one", k=1)
     (2.0, 1.0)
@@ -85,33 +82,31 @@ def score_sensitivity(neighbours: Neighbours | str, k: int) -> float:
 
 @proved("evidence.proof.md")
 def table_evidence(blocks: Blocks, x: Sides, y: Sides, threshold: float) -> tuple[float, float]:
-    """(dependence, information) of a table of shape (k, r, c), over the splits ``x`` and ``y`` of its levels."""
+    """Return (dependence, information) of a table of shape (k, r, c), over the splits ``x`` and ``y`` of its levels."""
     found: tuple[float, float] = evidence(blocks, x, y, threshold, threshold**2 / 4)
     return found
 
 
-MOST_OF_V = 4.5  # largest |K| over V, without ties
-
-
 @proved("evidence.proof.md")
 def value_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """D: how far one row moves ``dependence`` and ``information``.
+    """Return D: how far one row moves ``dependence`` and ``information`` of values.
 
-    >>> round(value_score_sensitivity("replace-one", MANY, MANY, k=256), 4)
+    >>> from dpcausal.stats.value_ranks import ANY_LEVELS
+    >>> round(value_score_sensitivity("replace-one", ANY_LEVELS, ANY_LEVELS, k=256), 4)
     3.2222
     """
     margin = kendall_margin_sensitivity(neighbours, r, c, k, threshold=2.0, floor=1.0)
-    return max(margin, MOST_OF_V * kendall_variance_sensitivity(neighbours, r, c))
+    return max(margin, MAX_K_OVER_V * kendall_variance_sensitivity(neighbours, r, c))
 
 
 @proved("evidence.proof.md")
 def value_evidence(statistic: float, variance: float, threshold: float) -> tuple[float, float]:
-    """(dependence, information) from K and V."""
-    spread = math.sqrt(max(variance, threshold**2 / 4))
-    return abs(statistic) - threshold * spread, MOST_OF_V * variance
+    """Return (dependence, information) from blocked Kendall's K and V."""
+    sd = math.sqrt(max(variance, threshold**2 / 4))
+    return abs(statistic) - threshold * sd, MAX_K_OVER_V * variance
 
 
 @proved("evidence.proof.md")
 def score(dependence: Floats, information: Floats, shift: float, least: float) -> Floats:
-    """min(shift - dependence, information - least)."""
+    """Return min(shift - dependence, information - least): high where independence is plausible and testable."""
     return np.minimum(shift - dependence, information - least)

@@ -1,5 +1,7 @@
 """Covariance of x and y within public bins of z, with its variance. Scores in [0, 1], any number of bins.
 
+**Formula**
+
     M = sum_b sum_{i in b} (x_i - xbar_b)(y_i - ybar_b)
     V = sum_b SSx_b SSy_b/(n_b - 1),    SSx_b = sum_{i in b} (x_i - xbar_b)^2,   bins of fewer than two rows count 0
 
@@ -28,7 +30,7 @@ Vector = NDArray[np.float64]
 
 @proved("gcm_bins.proof.md")
 def binned_moments(x: Vector, y: Vector, bins: NDArray[np.int64]) -> tuple[float, float]:
-    """(M, V) for scores in [0, 1] and bin numbers, which may be any integers.
+    """Return (M, V) for scores in [0, 1] and bin numbers, which may be any integers.
 
     >>> binned_moments(np.array([0.0, 1.0, 0.5]), np.array([0.0, 1.0, 0.5]), np.array([7, 7, -2]))
     (0.5, 0.25)
@@ -41,13 +43,13 @@ def binned_moments(x: Vector, y: Vector, bins: NDArray[np.int64]) -> tuple[float
     y = np.clip(y, 0.0, 1.0)
     x = x - (np.bincount(place, x) / count)[place]
     y = y - (np.bincount(place, y) / count)[place]
-    spread = np.bincount(place, x * x) * np.bincount(place, y * y)
-    return float((x * y).sum()), float((spread[count > 1] / (count[count > 1] - 1)).sum())
+    squares = np.bincount(place, x * x) * np.bincount(place, y * y)
+    return float((x * y).sum()), float((squares[count > 1] / (count[count > 1] - 1)).sum())
 
 
 @proved("gcm_bins.proof.md")
 def binned_sensitivity(neighbours: Neighbours, weight: float) -> float:
-    """l1 sensitivity of (M, weight V).
+    """Return the l1 sensitivity of (M, weight V).
 
     >>> binned_sensitivity(Neighbours.REPLACE_ONE, 1.0), binned_sensitivity(Neighbours.ADD_REMOVE, 1.0)
     (2.375, 1.25)
@@ -58,6 +60,9 @@ def binned_sensitivity(neighbours: Neighbours, weight: float) -> float:
 
 
 def binned_weight(neighbours: Neighbours, epsilon: float) -> float:
-    """The least weight of V that gives it a noise scale of .8 b^2 (``kendall_null.py``): w (m + w v) = 1.25 epsilon."""
+    """Return the least weight of V that gives it a noise scale of .8 b^2: w (m + w v) = 1.25 epsilon.
+
+    ``stats/noisy_normal.py`` says why .8.
+    """
     m, v = (1.0, 0.25) if neighbours is Neighbours.ADD_REMOVE else (2.0, 0.375)
     return (math.sqrt(m * m + 5.0 * epsilon * v) - m) / (2 * v)

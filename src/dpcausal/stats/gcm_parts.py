@@ -1,37 +1,32 @@
-"""The generalised covariance measure on disjoint parts of the rows, each part's score cut, the scores added, and that
-averaged over several deals of the rows into parts.
+"""The generalised covariance measure on disjoint parts of the rows: scores of parts, cut, added, averaged over deals.
 
-Row labels say which part a row is in and do not depend on its values. In part c of deal k both columns are regressed on
-z (``gcm_fit.py``, but any means would do: it is nobody's business but the part's) and
+Row labels say which part a row is in and do not depend on its values.
+
+**Formula.** In part c of deal k both columns are regressed on z (``stats/gcm_fit.py``, but any means would do) and
 
     t = sqrt(free) <r_x, r_y>/(|r_x| |r_y|),    p = round(steps |cut(t/clip)|),    q = +-round(steps w |cut(t/clip)|)
     S = sum_k sum_c q,    V = sum_k sum_c v(p),    v(p) = p^2/(2 steps), rounded;  w <= 1 below
 
-One row changes one part of every deal, so one triple (q, p) for each of the K deals, whatever the regression does: **no
-bound on x, y, z, on lambda or on the bandwidth is needed**, and ranks, which no global test could use, are allowed.
-
-**Guarantee** (``gcm_parts.proof.md``). l1 sensitivity of the integers (S, V): K max over p, p' of p + p' +
-|v(p) - v(p')| = 2 K steps, by enumeration. So the mean over deals costs no more noise than one deal, and V costs
-none at all. The same for replace-one and add-remove, if labels are drawn row by row.
+**Guarantee** (``gcm_parts.proof.md``). One row changes one part of every deal, so one pair (q, p) for each of the K
+deals, whatever the regression does: no bound on x, y, z, on lambda or on the bandwidth is needed, and ranks, which no
+global test could use, are allowed. l1 sensitivity of the integers (S, V): K max over p, p' of p + p' + |v(p) - v(p')| =
+2 K steps, by enumeration. So the mean over deals costs no more noise than one deal, and V costs none at all. The same
+for replace-one and add-remove, if labels are drawn row by row.
 
 **Null law.** t has mean near 0 (cov(<r_x, r_y>, |r_x| |r_y|) vanishes under the null) and variance 1. A fit mixes a row
 with others of its part; dealt anew it is mixed with others, and the mean over deals loses what the mixing added: its
 variance is that of one deal times
 
-    r = own + (1 - own)(1/K + 1/P - 1/(K P)),     P parts, own from ``gcm_fit.py``
+    r = own + (1 - own)(1/K + 1/P - 1/(K P)),     P parts, own from the fit
 
 own differs between parts and depends on rows, so w = sqrt(r(floor)/r(own)) brings every part to the r of the public
 floor (a half; one where no number is conditioned on), and S/(K steps) has variance P r(floor) E cut^2. V replaces that
-where it says, beyond its own error, that scores vary more (unequal variances of the errors). The p-value is that
-of a normal variable plus the noise (``kendall_null.py``).
+where it says, beyond its own error, that scores vary more (unequal variances of the errors). The p-value is that of a
+normal variable plus the noise (``stats/noisy_normal.py``).
 
-**Cost** 3 to 5 K n m^2 for parts of m rows. **Edge cases**: an empty part or a constant column scores 0.
-
-The weighted generalised covariance measure on a part of the rows: one half says where to look, the other is asked.
-
-x and y may depend on each other given z although the residual products R average out, positive for some z and negative
-for others. Weights w(z) that follow the sign find it [1]. In one half of the part both columns are regressed on z
-(``gcm_fit.py``) and R on features of z (1, a line and a wave in the ranks of every number, every frequent code):
+**Weights.** x and y may depend on each other given z although the residual products R average out, positive for some z
+and negative for others. Weights w(z) that follow the sign find it [1]. In one half of the part both columns are
+regressed on z and R on features of z (1, a line and a wave in the ranks of every number, every frequent code):
 
     b = (F'F + I)^-1 F'R,      w(z) = features(z) b
 
@@ -40,10 +35,10 @@ and in the other half, regressed by itself,
     t = sum w R tr(Q^2)/(|r_x| |r_y| sqrt(sum_ij w_i w_j ((Q^2)_ij)^2))
 
 which under the null has mean 0 and variance 1 whatever w is, since w comes from other rows; under dependence that the
-features see it is positive, so the test is one-sided. Scores of parts are cut and added as in ``gcm_parts.py``,
-whose guarantee is for any score.
+features capture it is positive, so the test is one-sided. The guarantee is the same: it is for any score.
 
-**Cost** about that of ``gcm_parts.py``. **Edge cases**: fewer than six rows or a constant column score 0.
+**Cost** 3 to 5 K n m^2 for parts of m rows. **Edge cases**: an empty part, fewer than three rows (six with weights) or
+a constant column score 0.
 
 References: [1] Scheidegger, Hoerrmann & Buehlmann 2022.
 """
@@ -60,47 +55,80 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpcausal.core.proofs import proved
-from dpcausal.stats.gcm_fit import LEFT, Matrix, Vector, block_kernel, block_residuals, smoother
+from dpcausal.stats.gcm_fit import FIT, Matrix, Vector, block_kernel, block_residuals, smoother
 from dpcausal.stats.noisy_normal import laplace_tail
 
 Integers = NDArray[np.int64]
 Score = tuple[float, float]  # t and the rows' own share of its variance
 
-STEPS = 256  # of one clip
-WEIGHT = 0.5  # of V
-LEAST = 1e-12  # residuals below this share of the column are rounding
-DEALS = ((2_000, 8), (5_000, 4), (20_000, 2))  # up to so many rows, so many deals; one above
+# the sensitivity rests on these two: plain constants, so that the hash of the proof covers them
+STEPS = 256  # grid steps of a score cut at one clip
+VARIANCE_WEIGHT = 0.5  # of V
+
+
+@dataclass(frozen=True)
+class ScoreSettings:
+    """Constants of scores and plans, found by simulation (``docs/gcm.md``). No guarantee rests on them."""
+
+    min_residual_share: float = 1e-12  # residuals below this share of the column are rounding
+    deals: tuple[tuple[int, int], ...] = (
+        (2_000, 8),
+        (5_000, 4),
+        (20_000, 2),
+    )  # up to so many rows, so many deals
+    fit_rows: int = 720  # most rows of one fit up to that many rows
+    fit_rows_beyond: int = 320  # the same for more rows
+    min_rows: int = 24  # of a part
+    min_rows_per_column: int = 7  # more of them for each conditioning column
+    max_clip: float = 3.0  # the clip lies between 1 and this
+    max_codes: int = 8  # the most frequent codes of a column have a feature each
+    min_weighted_rows: int = 6  # of a part that is scored with weights
+
+
+SCORING = ScoreSettings()
 
 
 @dataclass(frozen=True)
 class PartPlan:
-    """Public numbers: parts and deals, the cut, the least own share, and the most rows of one fit."""
+    """Public numbers of the test.
+
+    Attributes
+    ----------
+    parts, deals : int
+        Parts that the rows are dealt into, and how often.
+    clip : float
+        Scores are cut here.
+    floor : float
+        The least own share of the variance.
+    max_rows : int
+        The most rows of one fit.
+    """
 
     parts: int
     deals: int
     clip: float
     floor: float
-    most_rows: int
+    max_rows: int
 
     def mixed(self, own: float) -> float:
-        """r: the variance of the mean over deals, as a share of one deal's.
+        """Return r: the variance of the mean over deals, as a share of one deal's.
 
-        >>> Plan(14, 8, 1.0, 0.5, 720).mixed(1.0), Plan(14, 1, 1.0, 0.5, 720).mixed(0.5)
+        >>> PartPlan(14, 8, 1.0, 0.5, 720).mixed(1.0), PartPlan(14, 1, 1.0, 0.5, 720).mixed(0.5)
         (1.0, 1.0)
         """
         return own + (1 - own) * (1 - (1 - 1 / self.deals) * (1 - 1 / self.parts))
 
 
 def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """(t, own) of one block of rows; own only if ``exact``."""
+    """Return (t, own) of one block of rows; own is exact only if ``exact``, else 1."""
     if len(x) < 3:
         return 0.0, 1.0
     x, y = x - x.mean(), y - y.mean()
-    left, free, own = block_residuals(x, y, z, discrete, exact)
-    size = np.linalg.norm(left, axis=0)
-    if not np.all(size > LEAST * np.array([np.linalg.norm(x), np.linalg.norm(y)])):
+    residuals, free, own = block_residuals(x, y, z, discrete, exact)
+    size = np.linalg.norm(residuals, axis=0)
+    if not np.all(size > SCORING.min_residual_share * np.array([np.linalg.norm(x), np.linalg.norm(y)])):
         return 0.0, 1.0
-    return float(left[:, 0] @ left[:, 1] / (size[0] * size[1]) * math.sqrt(free)), own
+    return float(residuals[:, 0] @ residuals[:, 1] / (size[0] * size[1]) * math.sqrt(free)), own
 
 
 def part_score(
@@ -111,14 +139,17 @@ def part_score(
     plan: PartPlan,
     score: Callable[[Vector, Vector, Matrix, tuple[int, ...], bool], Score] = block_score,
 ) -> Score:
-    """(t, own) of one part, by blocks of at most ``most_rows``; silent, since a warning would tell of the rows."""
-    blocks, exact = max(1, -(-len(x) // plan.most_rows)), plan.deals > 1
+    """Return (t, own) of one part, by blocks of at most ``max_rows``.
+
+    Silent, since a warning or an exception would tell of the rows.
+    """
+    blocks, exact = max(1, -(-len(x) // plan.max_rows)), plan.deals > 1
     scores = []
     for k in range(blocks):
         with np.errstate(all="ignore"):
             try:
                 scores.append(score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact))
-            except (ArithmeticError, np.linalg.LinAlgError):  # so would an exception
+            except (ArithmeticError, np.linalg.LinAlgError):
                 scores.append((0.0, 1.0))
     return sum(t for t, _ in scores) / math.sqrt(blocks), sum(own for _, own in scores) / blocks
 
@@ -126,31 +157,31 @@ def part_score(
 @lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
 def squares() -> tuple[int, ...]:
-    """v(p) for p = 0 ... STEPS."""
-    return tuple(round(WEIGHT * p * p / STEPS) for p in range(STEPS + 1))
+    """Return v(p) for p = 0 ... STEPS."""
+    return tuple(round(VARIANCE_WEIGHT * p * p / STEPS) for p in range(STEPS + 1))
 
 
 @proved("gcm_parts.proof.md")
 def cut_scores(scores: Sequence[Score], plan: PartPlan) -> tuple[int, int]:
-    """(S, V) of the scores of all parts of all deals: integers, exactly.
+    """Return (S, V) of the scores of all parts of all deals: integers, exactly.
 
-    >>> cut_scores([(0.5, 1.0), (-3.0, 1.0), (float("nan"), 1.0)], Plan(3, 1, 1.0, 1.0, 720))
+    >>> cut_scores([(0.5, 1.0), (-3.0, 1.0), (float("nan"), 1.0)], PartPlan(3, 1, 1.0, 1.0, 720))
     (-128, 160)
     """
     table = squares()
-    total = spread = 0
+    total = variance = 0
     for t, own in scores:
         size = min(abs(t) / plan.clip, 1.0) if math.isfinite(t) else 0.0
         weight = math.sqrt(plan.mixed(plan.floor) / plan.mixed(own)) if 0.0 <= own <= 1.0 else 1.0
         q = round(STEPS * size * min(weight, 1.0))
-        total, spread = total + (q if t > 0 else -q), spread + table[round(STEPS * size)]
-    return total, spread
+        total, variance = total + (q if t > 0 else -q), variance + table[round(STEPS * size)]
+    return total, variance
 
 
 @lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
 def cut_sensitivity() -> int:
-    """l1 sensitivity of (S, V) of one deal.
+    """Return the l1 sensitivity of (S, V) of one deal.
 
     >>> cut_sensitivity() == 2 * STEPS
     True
@@ -160,7 +191,7 @@ def cut_sensitivity() -> int:
 
 
 def cut_moments(clip: float) -> tuple[float, float]:
-    """E c^2 and E c^4 of c = cut(N(0, 1)/clip, -1, 1).
+    """Return E c^2 and E c^4 of c = cut(N(0, 1)/clip, -1, 1).
 
     >>> [round(moment, 4) for moment in cut_moments(1.0)]
     [0.5161, 0.4296]
@@ -172,19 +203,21 @@ def cut_moments(clip: float) -> tuple[float, float]:
     return second + outside, fourth + outside
 
 
-def part_pvalue(total: float, spread: float, plan: PartPlan, scale: float, one_sided: bool = False) -> float:
-    """p-value of a released (S, V), ``scale`` the noise's on each; ``one_sided``: for S above 0."""
+def part_pvalue(
+    total: float, released_variance: float, plan: PartPlan, scale: float, one_sided: bool = False
+) -> float:
+    """Return the p-value of a released (S, V), ``scale`` that of the noise on each; ``one_sided``: for S above 0."""
     unit = STEPS * plan.deals
     second, fourth = cut_moments(plan.clip)
-    error = math.sqrt(plan.parts * (fourth - second**2) + 2 * (scale / (WEIGHT * unit)) ** 2)
-    found = spread / (WEIGHT * unit) - (total / unit) ** 2 / plan.parts - error
+    error = math.sqrt(plan.parts * (fourth - second**2) + 2 * (scale / (VARIANCE_WEIGHT * unit)) ** 2)
+    found = released_variance / (VARIANCE_WEIGHT * unit) - (total / unit) ** 2 / plan.parts - error
     variance = plan.mixed(plan.floor) * max(plan.parts * second, found)
     both = laplace_tail(total, variance * unit**2, scale)
     return both if not one_sided else both / 2 if total > 0 else 1 - both / 2
 
 
 def part_plan(n: int, d: int, epsilon: float, level: float = 0.05, numeric: bool = True) -> PartPlan:
-    """Parts and deals for n rows, d conditioning columns (``numeric``: not all of them codes): public numbers only.
+    """Return the plan for n rows and d conditioning columns (``numeric``: not all of them codes): public numbers only.
 
     Enough parts that the noise (2 clip/epsilon) is no more than the parts' own spread, and that a dependence which
     every part sees stands out at this level (about 20/epsilon + 4 at .05); no fit above 720 rows (320 from 20,000
@@ -195,21 +228,17 @@ def part_plan(n: int, d: int, epsilon: float, level: float = 0.05, numeric: bool
     >>> plan.parts, plan.deals, plan.clip, part_plan(1_000_000, 5, 1.0).parts
     (14, 8, 1.0, 3125)
     """
-    most_rows = 720 if n <= DEALS[-1][0] else 320
-    seen = 4.4 * (math.log(1 / level) + 1.6) / epsilon + float(ndtri(level / 2)) ** 2
-    wanted = math.ceil(max(15 / epsilon**2, seen, n / most_rows))
-    parts = max(1, min(wanted, n // (24 + 7 * d)))
-    clip = min(max(epsilon * math.sqrt(parts) / 8, 1.0), 3.0)
-    deals = next((count for most, count in DEALS if n <= most), 1)
-    return PartPlan(parts, deals, clip, LEFT if numeric and d else 1.0, most_rows)
-
-
-MOST_CODES = 8
-FEWEST = 6
+    max_rows = SCORING.fit_rows if n <= SCORING.deals[-1][0] else SCORING.fit_rows_beyond
+    visible = 4.4 * (math.log(1 / level) + 1.6) / epsilon + float(ndtri(level / 2)) ** 2
+    wanted = math.ceil(max(15 / epsilon**2, visible, n / max_rows))
+    parts = max(1, min(wanted, n // (SCORING.min_rows + SCORING.min_rows_per_column * d)))
+    clip = min(max(epsilon * math.sqrt(parts) / 8, 1.0), SCORING.max_clip)
+    deals = next((count for rows, count in SCORING.deals if n <= rows), 1)
+    return PartPlan(parts, deals, clip, FIT.min_free if numeric and d else 1.0, max_rows)
 
 
 def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Features of the rows of ``z``, with ranks and codes as in the rows of ``base``.
+    """Return features of the rows of ``z``, with ranks and codes as in the rows of ``base``.
 
     >>> weight_features(np.array([[1.0], [9.0]]), np.array([[0.0], [5.0]]), ()).round(6).tolist()
     [[1.0, 0.0, -1.0], [1.0, 1.0, 1.0]]
@@ -218,7 +247,7 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
     for j in range(z.shape[1]):
         if j in discrete:
             codes, count = np.unique(base[:, j], return_counts=True)
-            kept = codes[np.argsort(-count, kind="stable")[:MOST_CODES]]
+            kept = codes[np.argsort(-count, kind="stable")[: SCORING.max_codes]]
             found += [np.asarray(z[:, j] == code, dtype=np.float64) for code in kept]
         else:
             place = np.searchsorted(np.sort(base[:, j]), z[:, j]) / max(len(base), 1)
@@ -227,28 +256,28 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
 
 
 def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """(t, 1) of one block; every second row says where to look, the others are asked. ``exact`` is not used."""
+    """Return (t, 1) of one block; every second row finds the weights, the others are tested. ``exact`` is not used."""
     del exact
-    if len(x) < FEWEST:
+    if len(x) < SCORING.min_weighted_rows:
         return 0.0, 1.0
     halves = [np.column_stack([x[k::2] - x[k::2].mean(), y[k::2] - y[k::2].mean()]) for k in (0, 1)]
     fits = [
         smoother(block_kernel(half[:, 0], half[:, 1], z[k::2], discrete)) for k, half in enumerate(halves)
     ]
-    left = [fit.matrix @ half for fit, half in zip(fits, halves, strict=True)]
-    size = np.linalg.norm(left[1], axis=0)
-    if not np.all(size > LEAST * np.linalg.norm(halves[1], axis=0)):
+    residuals = [fit.matrix @ half for fit, half in zip(fits, halves, strict=True)]
+    size = np.linalg.norm(residuals[1], axis=0)
+    if not np.all(size > SCORING.min_residual_share * np.linalg.norm(halves[1], axis=0)):
         return 0.0, 1.0
-    first = left[0] / np.maximum(np.linalg.norm(left[0], axis=0), 1e-300)
+    first = residuals[0] / np.maximum(np.linalg.norm(residuals[0], axis=0), 1e-300)
     design = weight_features(z[0::2], z[0::2], discrete)
     gram = design.T @ design + np.eye(design.shape[1])
     weights = weight_features(z[1::2], z[0::2], discrete) @ np.linalg.solve(
         gram, design.T @ first.prod(axis=1)
     )
     square = fits[1].matrix @ fits[1].matrix
-    spread = float(weights @ np.square(square) @ weights)
-    if not spread > 0.0:
+    variance = float(weights @ np.square(square) @ weights)
+    if not variance > 0.0:
         return 0.0, 1.0
     # residuals by their sizes first: products of tiny ones would vanish
-    total = float(weights @ (left[1] / size).prod(axis=1)) * float(np.trace(square))
-    return total / math.sqrt(spread), 1.0
+    total = float(weights @ (residuals[1] / size).prod(axis=1)) * float(np.trace(square))
+    return total / math.sqrt(variance), 1.0

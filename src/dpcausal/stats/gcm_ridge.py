@@ -1,34 +1,36 @@
-"""How far one replaced row moves the residual products of kernel ridge regression.
+"""How far one replaced row moves a kernel ridge regression: its residual products, and how well it fits.
 
-For |x|, |y| <= 1, a kernel of norm at most one and the objective (lambda/2)||w||^2 + (1/n) sum (u_i - w.phi_i)^2:
+**Formula.** R_i = (x_i - f(z_i)) (y_i - g(z_i)) with f and g minimising (lambda/2)||w||^2 + (1/n) sum (u_i - w.phi_i)^2
+for |u| = |x|, |y| <= 1 and a kernel of norm at most one; and, for a private choice among several regressions,
 
-    B  = max_s sqrt(s)/(s + h)                bounds ||w||, so |u - w.phi| <= M = 1 + B       s in [0, 1], h = lambda/2
+    F = min_w a ||w||^2 + sum_i (u_i - w.phi_i)^2 = u.r,    a = n lambda/2,  r the residuals,
+
+n times the objective that the fit minimises.
+
+**Guarantee** (``gcm_ridge.proof.md``), replace-one only: lambda weighs against n, and where n is not public no bound is
+proved. lambda, the kernel and every candidate must not depend on the rows. With s in [0, 1] and h = lambda/2
+
+    B  = max_s sqrt(s)/(s + h)                bounds ||w||, so |u - w.phi| <= M = 1 + B
     B1 = max_s h sqrt(s)/(s + h)^2            P = max_s sqrt(s) (s + 2h)/(s + h)^2
     K  = min(1 + 5B/4 + B^2/2, 1 + 5b/8 + b^2/sqrt(27)),  b = 1/sqrt(2 lambda)
     ||R - R'||_1         <= min(2 M^2 + 2 B (2 + B), 2 + 4B + 2 sqrt(B^2 + b^2 (1 + 3B/2)^2) + B b/2)
     |sum R - sum R'|     <= min(2 + 2 sqrt(2) P + P^2 + B1^2, max(2 + 2 sqrt(2) P + B^2 + 2 B B1, (1 + P)^2 + B1^2))
     |sum R^2 - sum R'^2| <= M^4 + 4 B (2 + B) K
+    |F - F'|             <= (1 + B)^2, approached for every lambda
 
-Proof: ``gcm_ridge.proof.md``. At lambda = 1 the first is 8.3 where the paper has 116.6 (Lemma B.6). A search at
-n = 500 reaches .93, .98 and .93 of the second at lambda = .2, 1 and 10, but .67, .74 and .82 of the first and .44, .46
-and .69 of the third (``benchmarks/results/gcm_sensitivity.txt``): these two may be larger than needed.
-**Replace-one only**: lambda weighs against n, and where n is not public no bound is proved. lambda and the kernel must
-not depend on the rows.
+At lambda = 1 the first is 8.3 where the paper has 116.6 (Lemma B.6). A search at n = 500 reaches .93, .98 and .93 of
+the second at lambda = .2, 1 and 10, but .67, .74 and .82 of the first and .44, .46 and .69 of the third
+(``benchmarks/results/gcm_sensitivity.txt``): these two may be larger than needed. The held-out error of a fit on other
+rows would move by about 8 (1 + B)^2/lambda times the held-out share, the error in sample by (1 + B)^2 + 4 (1 + B) B1: F
+is the sharper score, at all rows.
 
-How well a kernel ridge regression fits, as one number that one row hardly moves: for a private choice among several.
-
-    F = min_w a ||w||^2 + sum_i (u_i - w.phi_i)^2 = u.r,    a = n lambda/2,  r the residuals
-
-is n times the objective that the fit minimises. For |u| <= 1 and a kernel of norm at most one a replaced row moves it
-by at most (1 + B)^2 (``gcm_ridge.proof.md``; B of ``gcm_sensitivity.py``), which is approached for every lambda.
-The held-out error of a fit on other rows would move by about 8 (1 + B)^2/lambda times the held-out share, the error in
-sample by (1 + B)^2 + 4 (1 + B) B1: F is the sharper score, at all rows.
-
-**What it measures.** Write f for the part of u that z explains: E F = n sigma^2 - sigma^2 df + f'(I - H)f, with
+**What F measures.** Write f for the part of u that z explains: E F = n sigma^2 - sigma^2 df + f'(I - H)f, with
 f'(I - H)f >= |f - Hf|^2, and df <= 2/lambda whatever the kernel. So F over two targets bounds the bias of gcm's sum,
 |sum (f - Hf)(g - Hg)| <= half the sum of both, up to what is the same for every candidate and 2 sigma^2/lambda.
 
-Replace-one only. Every candidate must be public.
+**Cost** O(1), and O(n) for F from the residuals.
+
+References: Kalemaj, Kasiviswanathan & Ramdas 2024, Lemma B.6.
 """
 
 from __future__ import annotations
@@ -43,11 +45,12 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 
-STEEPEST = (math.sqrt(17.0) - 3.0) / 2.0  # s/h at the maximum of P
-UP = 1.0 + 2.0**-40  # over the rounding of the formulas
+Matrix = NDArray[np.float64]
+REACH_ARGMAX = (math.sqrt(17.0) - 3.0) / 2.0  # s/h at the maximum of P
+ROUNDING = 1.0 + 2.0**-40  # float64 errors of the formulas here are far below
 
 
-def _checked(strength: float, neighbours: Neighbours) -> None:
+def _check(strength: float, neighbours: Neighbours) -> None:
     checked_strength(strength)
     if neighbours is not Neighbours.REPLACE_ONE:
         raise InputError(
@@ -57,7 +60,7 @@ def _checked(strength: float, neighbours: Neighbours) -> None:
 
 @proved("gcm_ridge.proof.md")
 def weight_bound(strength: float) -> float:
-    """B, for lambda = ``strength``.
+    """Return B, for lambda = ``strength``.
 
     >>> round(weight_bound(1.0), 4), round(weight_bound(10.0), 4)
     (0.7071, 0.1667)
@@ -67,7 +70,7 @@ def weight_bound(strength: float) -> float:
 
 @proved("gcm_ridge.proof.md")
 def leak_bound(strength: float) -> float:
-    """B1: the maximum is at s = lambda/6, or at s = 1 where that is outside.
+    """Return B1: the maximum is at s = lambda/6, or at s = 1 where that is outside.
 
     >>> round(leak_bound(1.0), 4)
     0.4593
@@ -79,81 +82,78 @@ def leak_bound(strength: float) -> float:
 
 @proved("gcm_ridge.proof.md")
 def reach_bound(strength: float) -> float:
-    """P: the maximum is at s = .56 h, or at s = 1 where that is outside.
+    """Return P: the maximum is at s = .56 h, or at s = 1 where that is outside.
 
     >>> round(reach_bound(1.0), 4)
     1.1133
     """
     half = strength / 2
-    s = min(half * STEEPEST, 1.0)
+    s = min(half * REACH_ARGMAX, 1.0)
     return math.sqrt(s) * (s + 2 * half) / (s + half) ** 2
 
 
 @proved("gcm_ridge.proof.md")
 def cube_bound(strength: float) -> float:
-    """K: the root mean square of |r|^3 is at most this.
+    """Return K: the root mean square of |r|^3 is at most this.
 
     >>> round(cube_bound(1.0), 4)
     1.5382
     """
-    b, wide = weight_bound(strength), 1.0 / math.sqrt(2.0 * strength)
-    return min(1 + 1.25 * b + b**2 / 2, 1 + 0.625 * wide + wide**2 / math.sqrt(27.0))
+    b, b_any = weight_bound(strength), 1.0 / math.sqrt(2.0 * strength)
+    return min(1 + 1.25 * b + b**2 / 2, 1 + 0.625 * b_any + b_any**2 / math.sqrt(27.0))
 
 
 @proved("gcm_ridge.proof.md")
 def products_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """l1 sensitivity of the vector of residual products.
+    """Return the l1 sensitivity of the vector of residual products.
 
     >>> round(products_sensitivity(1.0), 2)
     8.32
     """
-    _checked(strength, neighbours)
+    _check(strength, neighbours)
     b = weight_bound(strength)
-    wide = 1.0 / math.sqrt(2.0 * strength)
-    bound = 2 + 4 * b + 2 * math.hypot(b, wide * (1 + 1.5 * b)) + b * wide / 2
-    return UP * min(bound, 2 * (1 + b) ** 2 + 2 * b * (2 + b))
+    b_any = 1.0 / math.sqrt(2.0 * strength)
+    bound = 2 + 4 * b + 2 * math.hypot(b, b_any * (1 + 1.5 * b)) + b * b_any / 2
+    return ROUNDING * min(bound, 2 * (1 + b) ** 2 + 2 * b * (2 + b))
 
 
 @proved("gcm_ridge.proof.md")
 def sum_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """Sensitivity of sum R.
+    """Return the sensitivity of sum R.
 
     >>> round(sum_sensitivity(1.0), 2)
     6.3
     """
-    _checked(strength, neighbours)
+    _check(strength, neighbours)
     b, b1, p = weight_bound(strength), leak_bound(strength), reach_bound(strength)
     both = 2 + math.sqrt(8.0) * p
-    return UP * min(both + p**2 + b1**2, max(both + b**2 + 2 * b * b1, (1 + p) ** 2 + b1**2))
+    return ROUNDING * min(both + p**2 + b1**2, max(both + b**2 + 2 * b * b1, (1 + p) ** 2 + b1**2))
 
 
 @proved("gcm_ridge.proof.md")
 def squares_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """Sensitivity of sum R^2.
+    """Return the sensitivity of sum R^2.
 
     >>> round(squares_sensitivity(1.0), 1)
     20.3
     """
-    _checked(strength, neighbours)
+    _check(strength, neighbours)
     b = weight_bound(strength)
-    return UP * ((1 + b) ** 4 + 4 * b * (2 + b) * cube_bound(strength))
+    return ROUNDING * ((1 + b) ** 4 + 4 * b * (2 + b) * cube_bound(strength))
 
 
 def squares_weight(strength: float, epsilon: float) -> float:
-    """The weight w of sum R^2 in a joint release (sum R, w sum R^2): the least that gives it a noise scale of .8 b^2.
+    """Return the weight w of sum R^2 in a release (sum R, w sum R^2): the least that gives it a noise scale of .8 b^2.
 
-    b = (S1 + w S2)/epsilon and b_V = b/w, so w (S1 + w S2) = 1.25 epsilon (``kendall_null.py`` says why .8).
+    b = (S1 + w S2)/epsilon and b_V = b/w, so w (S1 + w S2) = 1.25 epsilon (``stats/noisy_normal.py`` says why .8).
     """
     first, second = sum_sensitivity(strength), squares_sensitivity(strength)
     return (math.sqrt(first**2 + 5.0 * epsilon * second) - first) / (2 * second)
 
 
-Matrix = NDArray[np.float64]
-
-
 @proved("gcm_ridge.proof.md")
 def fit_objective(targets: Matrix, residuals: Matrix) -> float:
-    """The mean of F over the columns of ``targets``, from their ridge residuals.
+    """Return the mean of F over the columns of ``targets``, from their ridge residuals.
 
     >>> fit_objective(np.array([[1.0], [0.5]]), np.array([[0.5], [0.5]]))
     0.75
@@ -163,10 +163,10 @@ def fit_objective(targets: Matrix, residuals: Matrix) -> float:
 
 @proved("gcm_ridge.proof.md")
 def objective_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """(1 + B)^2 for lambda = ``strength``; for several candidates take the smallest lambda.
+    """Return (1 + B)^2, the sensitivity of F for lambda = ``strength``; of several candidates take the smallest lambda.
 
     >>> round(objective_sensitivity(1.0), 3), round(objective_sensitivity(10.0), 3)
     (2.914, 1.361)
     """
     sum_sensitivity(strength, neighbours)  # the same refusals
-    return UP * (1 + weight_bound(strength)) ** 2
+    return ROUNDING * (1 + weight_bound(strength)) ** 2

@@ -1,5 +1,7 @@
 """Blocked Kendall: a test of x and y given z for ordered levels, whose sensitivity does not grow with k.
 
+**Formula**
+
     K = sum_i S_i/n_i        V = sum_i Var_perm(S_i)/n_i^2        z = K/sqrt(V)
 
 over blocks i (cells of z), S = concordant minus discordant pairs, ties 0, and the permutation variance with ties
@@ -7,21 +9,11 @@ over blocks i (cells of z), S = concordant minus discordant pairs, ties 0, and t
     Var_perm(S)/n^2 = (n-1)/n [ (n-2) h3(x) h3(y)/9 + h2(x) h2(y)/2 ],
 
 h2, h3 the shares of pairs and of triples of points that are not all in one level: the classical tie correction
-[1] written with shares (``kendall.proof.md``, step 0). For 2x2 tables K is the observed minus
-expected count of Cochran, Mantel and Haenszel [2] and V its variance, so z^2 is their statistic without
-continuity correction.
+[1] written with shares. For 2x2 tables K is the observed minus expected count of Cochran, Mantel and Haenszel [2] and V
+its variance, so z^2 is their statistic without continuity correction.
 
-**Guarantee**: sensitivities in ``kendall_sensitivity.py``. **Null law**: given the margins of every block, K has
-mean 0 and variance V exactly and is asymptotically normal (``kendall_null.py``). **Cost** O(k r c).
-**Edge cases**: a block of fewer than two rows, or constant in x or y, adds 0 to both K and V; nothing is dropped.
-Exact integers up to n = 3e9 rows.
-
-References: [1] Kendall 1970, Rank Correlation Methods, ch. 4-5; [2] Mantel & Haenszel 1959. The papers' weighted
-z is in ``weighted_kendall.py``; it needs more noise and has the wrong null variance when there are ties.
-
-How much one row can move the blocked Kendall statistic, both relations; ``kendall.proof.md``.
-
-With L the smaller number of levels and k blocks (supremum over n; none is attained but 1/4 and 5/144):
+**Guarantee** (``kendall.proof.md``), both relations. With L the smaller number of levels and k blocks (supremum over n;
+none is attained but 1/4 and 5/144):
 
 | | K add | K replace, k = 1 | K replace, k > 1 | V add | V replace |
 |---|---|---|---|---|---|
@@ -30,48 +22,130 @@ With L the smaller number of levels and k blocks (supremum over n; none is attai
 
 (K, w V) moves by less than the sum. 2x2 tables in the l1 norm need **no more than K alone** for w <= 1, so V is
 released for free, and (1 + w)^2/(4 w) times that for w > 1; in the l2 norm V is free up to w = 3. Other tables: at
-most 3/2 + w/9 (l1, add, w <= 1).
+most 3/2 + w/9 (l1, add, w <= 1). Every number is a function of public sizes. ``n`` for tau-a is the number of rows;
+under add-remove, where n is not public, it must be a public lower bound on the smaller data set, and the guarantee
+holds for data sets above it.
 
-Every number is a function of public sizes. ``n`` for tau-a is the number of rows; under add-remove, where n is not
-public, it must be a public lower bound on the smaller data set, and the guarantee holds for data sets above it.
+**Null law**: given the margins of every block, K has mean 0 and variance V exactly and is asymptotically normal; with
+noise on both see ``stats/noisy_normal.py``. **Cost** O(k r c).
+**Edge cases**: a block of fewer than two rows, or constant in x or y, adds 0 to both K and V; nothing is dropped.
+Exact integers up to n = 3e9 rows.
+
+References: [1] Kendall 1970, Rank Correlation Methods, ch. 4-5; [2] Mantel & Haenszel 1959. The papers' weighted
+z is in ``stats/weighted_kendall.py``; it needs more noise and has the wrong null variance when there are ties.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.stats import rank_kernels
 from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_shape, is_binary
+
+# an added row moves V by at most MAX_V_RISE (MAX_V_RISE_BINARY for 2x2 tables) up and MAX_V_FALL down
+MAX_V_RISE_BINARY, MAX_V_RISE, MAX_V_FALL = 1 / 4, 1 / 3, 5 / 144
+FREE_WEIGHT_L1, FREE_WEIGHT_L2 = (
+    1.0,
+    3.0,
+)  # for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
 
 
 class Kendall(NamedTuple):
-    """K and V."""
+    """The statistic K and its variance V."""
 
     statistic: float
     variance: float
 
 
+@jit()
+def _margins(table: Any, rows: Any, columns: Any) -> int:
+    """Fill the two margins of ``table`` and return its total."""
+    columns[:] = 0
+    total = 0
+    for i in range(table.shape[0]):
+        row = 0
+        for j in range(table.shape[1]):
+            count = table[i, j]
+            row += count
+            columns[j] += count
+        rows[i] = row
+        total += row
+    return total
+
+
+@jit()
+def _unequal(counts: Any, n: int) -> tuple[float, float]:
+    """Return the shares of pairs and of triples of n >= 2 points not all in one level (triples: 0 if n < 3)."""
+    pairs, triples = 0.0, 0.0
+    for t in counts:
+        pair = float(t) * (t - 1)
+        pairs += pair
+        triples += pair * (t - 2)
+    every = float(n) * (n - 1)
+    return 1.0 - pairs / every, (1.0 - triples / (every * (n - 2)) if n > 2 else 0.0)
+
+
+@jit()
+def fill_concordance(blocks: Any, out: Any) -> None:
+    """Write S of block i, concordant minus discordant pairs, into ``out[i]``."""
+    r, c = blocks.shape[1], blocks.shape[2]
+    above = np.zeros(c, np.int64)  # column counts of the rows passed
+    for b in range(blocks.shape[0]):
+        above[:] = 0
+        passed = 0
+        score = 0
+        for i in range(r):
+            left = 0
+            added = 0
+            for j in range(c):
+                count = blocks[b, i, j]
+                score += count * (2 * left + above[j] - passed)  # left of j minus right of j
+                left += above[j]
+                above[j] += count
+                added += count
+            passed += added
+        out[b] = score
+
+
+@jit()
+def fill_kendall_terms(blocks: Any, value: Any, variance: Any) -> None:
+    """Write S_i/n_i into ``value[i]`` and Var_perm(S_i)/n_i^2 into ``variance[i]``; both 0 where n_i < 2."""
+    k, r, c = blocks.shape
+    rows, columns = np.zeros(r, np.int64), np.zeros(c, np.int64)
+    scores = np.zeros(k, np.int64)
+    fill_concordance(blocks, scores)
+    for b in range(k):
+        n = _margins(blocks[b], rows, columns)
+        value[b], variance[b] = 0.0, 0.0
+        if n < 2:
+            continue
+        value[b] = scores[b] / n
+        x2, x3 = _unequal(rows, n)
+        y2, y3 = _unequal(columns, n)
+        variance[b] = (n - 1) / n * ((n - 2) * x3 * y3 / 9 + x2 * y2 / 2)
+
+
 def kendall_terms(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """S_i/n_i and Var_perm(S_i)/n_i^2 of every block, zeros where n_i < 2.
+    """Return S_i/n_i and Var_perm(S_i)/n_i^2 of every block, zeros where n_i < 2.
 
     >>> value, variance = kendall_terms(checked_blocks([[[2, 0], [0, 2]], [[1, 0], [0, 0]]]))
     >>> value.tolist(), variance.round(4).tolist()
     ([1.0, 0.0], [0.3333, 0.0])
     """
     value, variance = np.empty(len(blocks)), np.empty(len(blocks))
-    rank_kernels.kendall_terms(blocks, value, variance)
+    fill_kendall_terms(blocks, value, variance)
     return value, variance
 
 
 def kendall(blocks: ArrayLike) -> Kendall:
-    """K and V of the blocks.
+    """Return K and V of the blocks.
 
     >>> kendall([[[2, 0], [0, 2]], [[0, 1], [1, 0]]])
     Kendall(statistic=0.5, variance=0.5833333333333334)
@@ -80,24 +154,39 @@ def kendall(blocks: ArrayLike) -> Kendall:
     return Kendall(float(value.sum()), float(variance.sum()))
 
 
+def _check_margin(threshold: float, floor: float) -> None:
+    if not (threshold >= 0 and floor > 0 and math.isfinite(threshold) and math.isfinite(floor)):
+        raise InputError(
+            f"the threshold must be at least 0 and the floor above 0, not {threshold!r}, {floor!r}"
+        )
+
+
 def kendall_margin(blocks: ArrayLike, threshold: float, floor: float) -> float:
-    """q_T = |K| - T sqrt(max(V, V0)): at least 0 where |z| >= T, apart from the public floor V0 = ``floor``.
+    """Return q_T = |K| - T sqrt(max(V, V0)): at least 0 where |z| >= T, but for the public floor V0 = ``floor``.
 
     A decision with one small sensitivity (``kendall_margin_sensitivity``), for sparse vectors and distances.
 
     >>> kendall_margin([[[40, 10], [10, 40]]], threshold=2.0, floor=1.0) > 0
     True
     """
-    if not (threshold >= 0 and floor > 0 and math.isfinite(threshold) and math.isfinite(floor)):
-        raise InputError(
-            f"the threshold must be at least 0 and the floor above 0, not {threshold!r}, {floor!r}"
-        )
+    _check_margin(threshold, floor)
     statistic, variance = kendall(blocks)
     return abs(statistic) - threshold * math.sqrt(max(variance, floor))
 
 
+def concordance(blocks: Blocks) -> NDArray[np.int64]:
+    """Return S of every block: concordant minus discordant pairs.
+
+    >>> concordance(checked_blocks([[[2, 0], [0, 2]]])).tolist()
+    [4]
+    """
+    scores = np.empty(len(blocks), np.int64)
+    fill_concordance(blocks, scores)
+    return scores
+
+
 def tau_a(blocks: ArrayLike) -> float:
-    """Kendall's tau-a = 2 S/(n(n-1)) of a single block, ties 0; 0 if n < 2.
+    """Return Kendall's tau-a = 2 S/(n(n-1)) of a single block, ties 0; 0 if n < 2.
 
     tau-b has no bound of order 1/n: one row can move it by 1 at every n.
 
@@ -107,19 +196,13 @@ def tau_a(blocks: ArrayLike) -> float:
     table = checked_blocks(blocks)
     if len(table) != 1:
         raise InputError(f"tau-a takes one block, not {len(table)}")
-    score = np.empty(1, np.int64)
-    rank_kernels.concordance(table, score)
     n = int(block_sizes(table)[0])
-    return 2.0 * int(score[0]) / (max(n, 2) * (max(n, 2) - 1))
-
-
-UP_BINARY, UP, DOWN = 1 / 4, 1 / 3, 5 / 144  # an added row moves V by -DOWN .. UP
-FREE_L1, FREE_L2 = 1.0, 3.0  # for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
+    return 2.0 * int(concordance(table)[0]) / (max(n, 2) * (max(n, 2) - 1))
 
 
 @proved("kendall.proof.md")
 def kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """Delta_K, the sensitivity of K (theorem 1).
+    """Return Delta_K, the sensitivity of K (theorem 1).
 
     >>> kendall_sensitivity("replace-one", 2, 2, k=64), kendall_sensitivity("replace-one", 2, 2, k=1)
     (2.0, 1.0)
@@ -135,21 +218,21 @@ def kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) ->
 
 @proved("kendall.proof.md")
 def kendall_variance_sensitivity(neighbours: Neighbours | str, r: int, c: int) -> float:
-    """Delta_V, the sensitivity of V (theorem 2).
+    """Return Delta_V, the sensitivity of V (theorem 2).
 
     >>> kendall_variance_sensitivity("add-remove", 2, 2)
     0.25
     """
     r, c, _ = checked_shape(r, c)
-    up = UP_BINARY if is_binary(r, c) else UP
-    return up if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else up + DOWN
+    rise = MAX_V_RISE_BINARY if is_binary(r, c) else MAX_V_RISE
+    return rise if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else rise + MAX_V_FALL
 
 
 @proved("kendall.proof.md")
 def kendall_joint_sensitivity(
     neighbours: Neighbours | str, r: int, c: int, k: int, weight: float = 1.0, norm: int = 1
 ) -> float:
-    """l1 or l2 sensitivity (``norm`` 1 or 2) of the vector (K, weight V) (theorems 3 and 4).
+    """Return the l1 or l2 sensitivity (``norm`` 1 or 2) of the vector (K, weight V) (theorems 3 and 4).
 
     >>> kendall_joint_sensitivity("replace-one", 2, 2, k=64, weight=1.0)
     2.0
@@ -160,7 +243,7 @@ def kendall_joint_sensitivity(
     sides = alone, weight * kendall_variance_sensitivity(neighbours, r, c)
     separate = sum(sides) if norm == 1 else math.hypot(*sides)
     if is_binary(r, c):
-        free = FREE_L1 if norm == 1 else FREE_L2
+        free = FREE_WEIGHT_L1 if norm == 1 else FREE_WEIGHT_L2
         factor = 1.0 if weight <= free else (1 + weight) ** 2 / (4 * weight) if norm == 1 else weight / free
         return min(separate, alone * factor)
     rows = 1 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else 2
@@ -171,21 +254,18 @@ def kendall_joint_sensitivity(
 def kendall_margin_sensitivity(
     neighbours: Neighbours | str, r: int, c: int, k: int, threshold: float, floor: float
 ) -> float:
-    """Sensitivity of q_T = |K| - T sqrt(max(V, V0)) (theorem 5); for 2x2 and V0 >= T^2/4 that of K alone.
+    """Return the sensitivity of q_T (theorem 5); for 2x2 tables and V0 >= T^2/4 it is that of K alone.
 
     >>> kendall_margin_sensitivity("replace-one", 2, 2, k=8, threshold=2.0, floor=1.0)
     2.0
     """
-    if not (threshold >= 0 and floor > 0 and math.isfinite(threshold) and math.isfinite(floor)):
-        raise InputError(
-            f"the threshold must be at least 0 and the floor above 0, not {threshold!r}, {floor!r}"
-        )
+    _check_margin(threshold, floor)
     return kendall_joint_sensitivity(neighbours, r, c, k, weight=threshold / (2 * math.sqrt(floor)))
 
 
 @proved("kendall.proof.md")
 def tau_a_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
-    """Sensitivity of tau-a on n rows (theorem 6).
+    """Return the sensitivity of tau-a on n rows (theorem 6).
 
     >>> tau_a_sensitivity("replace-one", 2, 2, n=100), tau_a_sensitivity("replace-one", 5, 5, n=100)
     (0.02, 0.04)
@@ -198,24 +278,27 @@ def tau_a_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> f
 
 
 def kendall_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilon: float) -> float:
-    """The weight of V in a release of (K, weight V) with Laplace noise: max(w0, 1.25 epsilon/Delta_K).
+    """Return the weight of V in a release of (K, weight V) with Laplace noise: max(w0, 1.25 epsilon/Delta_K).
 
     w0 = 1 for 2x2 tables, where it is free, else 1/5. So the noise on V has scale b_V <= .8 b_K^2, which keeps the
-    level of ``laplace_pvalue`` within .042 and .056 at .05 whatever V is (``kendall_null.py``).
+    level of ``laplace_pvalue`` within .042 and .056 at .05 whatever V is (``stats/noisy_normal.py``).
 
     >>> kendall_weight("replace-one", 2, 2, k=8, epsilon=1.0)
     1.0
     """
-    return max(FREE_L1 if is_binary(r, c) else 0.2, 1.25 * epsilon / kendall_sensitivity(neighbours, r, c, k))
+    return max(
+        FREE_WEIGHT_L1 if is_binary(r, c) else 0.2, 1.25 * epsilon / kendall_sensitivity(neighbours, r, c, k)
+    )
 
 
 def kendall_weight_l2(neighbours: Neighbours | str, r: int, c: int, k: int, rho: float) -> float:
-    """The same for Gaussian noise of cost ``rho``: max(w0, 2.5 sqrt(2 rho)/Delta_K), w0 = 3 for 2x2, else 1.
+    """Return the weight of V with Gaussian noise of cost ``rho``: max(w0, 2.5 sqrt(2 rho)/Delta_K).
 
-    Then the noise on V has standard deviation at most .4 sigma_K^2 and the level is within .038 and .057.
+    w0 = 3 for 2x2 tables, else 1. Then the noise on V has standard deviation at most .4 sigma_K^2 and the level is
+    within .038 and .057.
 
     >>> kendall_weight_l2("replace-one", 2, 2, k=8, rho=0.1)
     3.0
     """
-    least = FREE_L2 if is_binary(r, c) else 1.0
+    least = FREE_WEIGHT_L2 if is_binary(r, c) else 1.0
     return max(least, 2.5 * math.sqrt(2 * rho) / kendall_sensitivity(neighbours, r, c, k))

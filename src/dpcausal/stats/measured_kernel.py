@@ -1,20 +1,20 @@
-"""Kernels of the test on measured tables: margins, contrasts, forms (``measured.py`` has the test itself).
+"""Kernels of the test on measured tables: margins, contrasts, forms (``stats/measured.py`` has the test itself).
 
-One file because numba caches each compiled function under its own file only: kernels that call kernels of another
-file would not be compiled again when that one changes.
+They are one file because numba caches each compiled function under its own file only: kernels that call kernels of
+another file would not be compiled again when that one changes.
 
 Margins
 -------
-What a noisy table says about the sizes and margins of its blocks: the nuisance part of ``measured.py``.
-Block i of a released table T = O + Z has size n_i, row proportions p_i and column proportions q_i. Estimates
-only set weights and variances; the contrasts tested are unbiased whatever they are (``measured.proof.md``).
+What a noisy table says about the sizes and margins of its blocks: the nuisance part of the test. Block i of a released
+table T = O + Z has size n_i, row proportions p_i and column proportions q_i. Estimates only set weights and variances;
+the contrasts tested are unbiased whatever they are (``measured.proof.md``).
 
 **Sizes.** m = mean size (n/k where n is public). The variance of the observed sizes beyond noise is t2, at
 least m (Poisson). Sizes follow the observed ones with rho = tg/(tg + noise), tg the excess over noise beyond
-``GUARD`` standard errors: without clear evidence of difference all blocks get m, so that weights cannot follow
-the noise they are tested against. **Proportions** are drawn towards the pooled ones in the same way; how much they may
-still differ between blocks (the estimate without guard, 0 to 1 in units of p (1 - p)) is kept as h_x, h_y.
-**Residualised.** Margins share noise with the contrasts; their regression on the contrasts is taken out first.
+``MIN_STANDARD_ERRORS`` standard errors: without clear evidence of difference all blocks get m, so that weights cannot
+follow the noise they are tested against. **Proportions** are drawn towards the pooled ones in the same way; how much
+they may still differ between blocks (the estimate without that margin, 0 to 1 in units of p (1 - p)) is kept as h_x,
+h_y. **Residualised.** Margins share noise with the contrasts; their regression on the contrasts is taken out first.
 
 Contrasts
 ---------
@@ -56,55 +56,55 @@ import numpy as np
 from dpcausal.core.compiled import jit
 from dpcausal.core.proofs import proved
 
-GUARD = 3.0  # standard errors of evidence before blocks are told apart
-LEAST = 0.1  # a proportion never falls below this part of the pooled one while there is noise
+MIN_STANDARD_ERRORS = 3.0  # of evidence before the sizes or proportions of blocks are taken to differ
+MIN_POOLED_SHARE = 0.1  # a proportion never falls below this part of the pooled one while there is noise
 
-# columns of the array ``about``: what is known of each block beside its size
+# columns of the array ``about``: what is known of each block besides its size
 TRUST_X, TRUST_Y = 0, 1  # weight of the block's own proportions, 0 pooled .. 1 own
-UNSEEN = 2  # variance of the true size around the estimate
-JITTER = 3  # variance of the observed size that the estimate does not follow
-SHARED = 4  # variance of the mean size (0 where n is public)
-FOLLOW = 5  # rho
-LOUD = 6  # factor on the noise variance of a block louder than its estimate explains
+SIZE_VARIANCE = 2  # variance of the true size around the estimate
+UNFOLLOWED_VARIANCE = 3  # variance of the observed size that the estimate does not follow
+MEAN_SIZE_VARIANCE = 4  # variance of the mean size (0 where n is public)
+SIZE_WEIGHT = 5  # rho, the weight of the observed size in the estimate
+NOISE_FACTOR = 6  # on the noise variance of a block whose cells vary more than its estimate explains
 HIDDEN_X, HIDDEN_Y = 7, 8  # variance of the true proportions around the estimate, in units of p (1 - p)
-ABOUT = 9
+ABOUT_COLUMNS = 9
 
 
 @jit(error_model="numpy")
-def sizes(total: Any, seen: Any, noise: Any, kurtosis: Any, out: Any, about: Any) -> None:
-    """Estimated block sizes from the observed ones; ``noise`` holds the variance of each observed size."""
-    k = seen.shape[0]
+def sizes(total: Any, observed: Any, noise: Any, kurtosis: Any, out: Any, about: Any) -> None:
+    """Write estimated block sizes from the observed ones; ``noise`` holds the variance of each observed size."""
+    k = observed.shape[0]
     shared = noise.sum() / k**2 if total <= 0.0 else 0.0
-    mean = (total if total > 0.0 else seen.sum()) / k
+    mean = (total if total > 0.0 else observed.sum()) / k
     level = noise.sum() / k
     rho = 1.0
-    spread = 0.0
+    between = 0.0
     if k > 1:
         raw = 0.0
         for i in range(k):
-            raw += (seen[i] - mean) ** 2
+            raw += (observed[i] - mean) ** 2
         raw /= k - 1
-        clear = max(raw - level * (1.0 + GUARD * np.sqrt((2.0 + kurtosis) / (k - 1))), 0.0)
-        spread = max(raw - level, max(mean, 0.0))
+        clear = max(raw - level * (1.0 + MIN_STANDARD_ERRORS * np.sqrt((2.0 + kurtosis) / (k - 1))), 0.0)
+        between = max(raw - level, max(mean, 0.0))
         rho = clear / (clear + level) if level > 0.0 else 1.0
     for i in range(k):
-        out[i] = max(mean + rho * (seen[i] - mean), 0.0)
-        about[i, UNSEEN] = max(spread - rho * rho * (spread + level), 0.0)
-        about[i, JITTER] = (1.0 - rho) ** 2 * (noise[i] + spread)
-        about[i, SHARED] = (1.0 - rho) ** 2 * shared
-        about[i, FOLLOW] = rho
+        out[i] = max(mean + rho * (observed[i] - mean), 0.0)
+        about[i, SIZE_VARIANCE] = max(between - rho * rho * (between + level), 0.0)
+        about[i, UNFOLLOWED_VARIANCE] = (1.0 - rho) ** 2 * (noise[i] + between)
+        about[i, MEAN_SIZE_VARIANCE] = (1.0 - rho) ** 2 * shared
+        about[i, SIZE_WEIGHT] = rho
 
 
 @jit(error_model="numpy")
-def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about: Any, side: Any) -> None:
-    """Estimated proportions (k, levels) from observed margins; ``noise``: variance of each of their counts."""
-    k, levels = seen.shape
+def proportions(observed: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about: Any, side: Any) -> None:
+    """Write estimated proportions (k, levels) from observed margins; ``noise``: variance of each of their counts."""
+    k, levels = observed.shape
     pool = np.zeros(levels)
     sigma2 = np.zeros(levels)
     noisy = 0.0
     for i in range(k):
         for a in range(levels):
-            pool[a] += seen[i, a]
+            pool[a] += observed[i, a]
             sigma2[a] += noise[i, a]
             noisy += noise[i, a]
     total = 0.0
@@ -114,7 +114,7 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about
         total += pool[a]
     for a in range(levels):
         pool[a] = pool[a] / total if total > 0.0 else 1.0 / levels
-    spread, hidden = 1.0, 0.0  # variance of a proportion between blocks, in units of pool (1 - pool)
+    between, hidden = 1.0, 0.0  # variance of a proportion between blocks, in units of pool (1 - pool)
     if k > 1 and noisy > 0.0:
         top = 0.0
         bottom = 0.0
@@ -124,24 +124,24 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about
                 base = noise[i, a] + size[i] * unit
                 if base > 0.0:
                     weight = size[i] * size[i] * unit
-                    top += weight * ((seen[i, a] - size[i] * pool[a]) ** 2 - base) / base**2
+                    top += weight * ((observed[i, a] - size[i] * pool[a]) ** 2 - base) / base**2
                     bottom += (weight / base) ** 2
         if bottom > 0.0:
-            spread = max(top / bottom - GUARD * np.sqrt((2.0 + kurtosis) / bottom), 0.0)
+            between = max(top / bottom - MIN_STANDARD_ERRORS * np.sqrt((2.0 + kurtosis) / bottom), 0.0)
             hidden = min(max(top / bottom, 0.0), 1.0)
     for i in range(k):
         about[i, side] = 0.0
         total = 0.0
         for a in range(levels):
-            unit = spread * pool[a] * (1.0 - pool[a])
+            unit = between * pool[a] * (1.0 - pool[a])
             base = size[i] * size[i] * unit + noise[i, a]
             value = pool[a]
             if base > 0.0:
-                value += size[i] * unit * (seen[i, a] - size[i] * pool[a]) / base
+                value += size[i] * unit * (observed[i, a] - size[i] * pool[a]) / base
                 about[i, side] += size[i] * size[i] * unit / base / levels
             else:
                 about[i, side] += 1.0 / levels
-            value = max(value, LEAST * pool[a] if noise[i, a] > 0.0 else 0.0)
+            value = max(value, MIN_POOLED_SHARE * pool[a] if noise[i, a] > 0.0 else 0.0)
             out[i, a] = value
             total += value
         about[i, side + HIDDEN_X] = hidden * (1.0 - about[i, side]) ** 2
@@ -150,26 +150,28 @@ def proportions(seen: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about
 
 
 @jit(error_model="numpy")
-def loudness(table: Any, variance: Any, size: Any, p: Any, q: Any, about: Any) -> None:
-    """LOUD = 1 + rho max(0, sum T^2/(1.5 expected) - 1): one far-out draw must not pass for a large block."""
+def noise_factors(table: Any, variance: Any, size: Any, p: Any, q: Any, about: Any) -> None:
+    """Set NOISE_FACTOR to 1 + rho max(0, sum T^2/(1.5 expected) - 1): an extreme draw is no sign of a large block."""
     k, r, c = table.shape
     for i in range(k):
-        seen = 0.0
+        observed = 0.0
         expected = 0.0
         for a in range(r):
             for b in range(c):
                 cell = p[i, a] * q[i, b]
-                seen += table[i, a, b] ** 2
+                observed += table[i, a, b] ** 2
                 expected += (
-                    (size[i] ** 2 + about[i, UNSEEN]) * cell * cell + size[i] * cell + variance[i, a, b]
+                    (size[i] ** 2 + about[i, SIZE_VARIANCE]) * cell * cell
+                    + size[i] * cell
+                    + variance[i, a, b]
                 )
-        over = seen / (1.5 * expected) - 1.0 if expected > 0.0 else 0.0
-        about[i, LOUD] = 1.0 + about[i, FOLLOW] * max(0.0, over)
+        over = observed / (1.5 * expected) - 1.0 if expected > 0.0 else 0.0
+        about[i, NOISE_FACTOR] = 1.0 + about[i, SIZE_WEIGHT] * max(0.0, over)
 
 
 @jit(error_model="numpy")
 def basis(at: Any, i: Any, u: Any) -> int:
-    """Fill the columns of ``u`` (see above) for p = at[i]; how many there are: levels with p > 0, less one."""
+    """Fill the columns of ``u`` (see above) for p = at[i]; return how many there are: levels with p > 0, less one."""
     if at.shape[1] == 2:
         one, two = at[i, 0], at[i, 1]
         if one <= 0.0 or two <= 0.0:
@@ -201,7 +203,7 @@ def basis(at: Any, i: Any, u: Any) -> int:
 @proved("measured.proof.md")
 @jit(error_model="numpy")
 def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
-    """D = N T - R C' of every block, from its margins."""
+    """Write D = N T - R C' of every block into ``out``, from its margins."""
     k, r, c = table.shape
     for i in range(k):
         for a in range(r):
@@ -211,7 +213,7 @@ def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
 
 @jit(error_model="numpy")
 def contrast(d: Any, k: Any, u: Any, v: Any, nu: Any, nv: Any, out: Any) -> None:
-    """out[a nv + b] = u_a' D_k v_b."""
+    """Write u_a' D_k v_b into ``out[a nv + b]``."""
     for a in range(nu):
         for b in range(nv):
             total = 0.0
@@ -223,7 +225,7 @@ def contrast(d: Any, k: Any, u: Any, v: Any, nu: Any, nv: Any, out: Any) -> None
 
 @jit(error_model="numpy")
 def second_moments(p: Any, k: Any, u: Any, a: Any, b: Any) -> Any:
-    """(sum p u_a u_b, sum u_a u_b, levels sum u_a u_b - sum u_a sum u_b)."""
+    """Return (sum p u_a u_b, sum u_a u_b, levels sum u_a u_b - sum u_a sum u_b)."""
     weighted, plain, left, right = 0.0, 0.0, 0.0, 0.0
     for i in range(p.shape[1]):
         weighted += p[k, i] * u[i, a] * u[i, b]
@@ -235,7 +237,7 @@ def second_moments(p: Any, k: Any, u: Any, a: Any, b: Any) -> Any:
 
 @jit(error_model="numpy")
 def fourth_moment(p: Any, k: Any, u: Any, a: Any) -> Any:
-    """sum p u_a^4."""
+    """Return sum p u_a^4."""
     total = 0.0
     for i in range(p.shape[1]):
         square = u[i, a] * u[i, a]
@@ -248,14 +250,14 @@ def covariance(
     k: Any, size: Any, about: Any, s2: Any, kurtosis: Any, p: Any, q: Any, u: Any, v: Any, nu: Any, nv: Any,
     cov: Any, fourth: Any, slope: Any,
 ) -> None:  # fmt: skip
-    """Covariance of the contrasts of block k, their fourth cumulants, and d log variance/d log n."""
+    """Write the covariance of the contrasts of block k, their fourth cumulants, and d log variance/d log n."""
     _, r, c = s2.shape
     n = size[k]
     n1 = max(n, 1.0)
     tx, ty = about[k, TRUST_X] ** 2, about[k, TRUST_Y] ** 2
     f = max(1.0 - 1.0 / n1, 0.25) / ((1.0 - min(tx / n1, 0.5)) * (1.0 - min(ty / n1, 0.5)))
-    square = n * n + about[k, UNSEEN]
-    cube = n * n * n + 3.0 * n * about[k, UNSEEN]
+    square = n * n + about[k, SIZE_VARIANCE]
+    cube = n * n * n + 3.0 * n * about[k, SIZE_VARIANCE]
     mean2 = 0.0
     even = True
     for i in range(r):
@@ -286,7 +288,7 @@ def covariance(
                     )
                     product = 2.0 * mean2**2 * gu * gv
                     e, e2 = a * nv + b, a2 * nv + b2
-                    cov[e, e2] = sampling + about[k, LOUD] * (square * linear + mixed + product)
+                    cov[e, e2] = sampling + about[k, NOISE_FACTOR] * (square * linear + mixed + product)
                     if e == e2:
                         flat = 0.0
                         for i in range(r):
@@ -295,7 +297,9 @@ def covariance(
                                 flat += square2 * square2
                         m4 = fourth_moment(p, k, u, a) * fourth_moment(q, k, v, b)
                         own = (m4 / (mu * mv) ** 2 - 3.0) / n1 if mu * mv > 0.0 else 0.0
-                        wobble = 12.0 * n * n * about[k, JITTER] * (n * f * mu * mv + linear) ** 2
+                        wobble = (
+                            12.0 * n * n * about[k, UNFOLLOWED_VARIANCE] * (n * f * mu * mv + linear) ** 2
+                        )
                         fourth[e] = (
                             own * sampling**2 + kurtosis * n**4 * flat + wobble
                             + 0.5 * ((3.0 + kurtosis) ** 2 - 3.0) * product**2
@@ -307,10 +311,10 @@ def covariance(
 
 @jit(error_model="numpy")
 def margins(total: Any, n: Any, rows: Any, columns: Any, s2: Any, kurtosis: Any) -> Any:
-    """Estimated (size, p, q, about) of every block from its observed margins."""
+    """Return the estimated (size, p, q, about) of every block from its observed margins."""
     k, r, c = s2.shape
     size = np.empty(k)
-    about = np.zeros((k, ABOUT))
+    about = np.zeros((k, ABOUT_COLUMNS))
     p = np.empty((k, r))
     q = np.empty((k, c))
     noise_rows = np.zeros((k, r))
@@ -332,7 +336,7 @@ def margins(total: Any, n: Any, rows: Any, columns: Any, s2: Any, kurtosis: Any)
 
 @jit(error_model="numpy")
 def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
-    """(D, size, p, q, about): the contrasts' matrices and the nuisance estimates, residualised."""
+    """Return (D, size, p, q, about): the contrasts' matrices and the nuisance estimates, residualised."""
     k, r, c = table.shape
     rows, columns, n = np.zeros((k, r)), np.zeros((k, c)), np.zeros(k)
     for i in range(k):
@@ -344,7 +348,7 @@ def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     d = np.empty((k, r, c))
     minors(table, rows, columns, n, d)
     size, p, q, about = margins(total, n, rows, columns, s2, kurtosis)
-    about[:, LOUD] = 1.0
+    about[:, NOISE_FACTOR] = 1.0
     u, v = np.zeros((r, r)), np.zeros((c, c))
     most = (r - 1) * (c - 1)
     cov, fourth, slope, out = np.zeros((most, most)), np.zeros(most), np.zeros(most), np.zeros(most)
@@ -365,13 +369,13 @@ def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
                         columns[i, y] -= part
                         n[i] -= part
     size, p, q, about = margins(total, n, rows, columns, s2, kurtosis)
-    loudness(table, s2, size, p, q, about)
+    noise_factors(table, s2, size, p, q, about)
     return d, size, p, q, about
 
 
 @jit(error_model="numpy")
 def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any) -> Any:
-    """(Q, mean, variance) under independence."""
+    """Return the omnibus form Q with its mean and variance under independence."""
     k, r, c = d.shape
     most = (r - 1) * (c - 1)
     u, v = np.zeros((r, r)), np.zeros((c, c))
@@ -387,7 +391,7 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
         nu, nv = basis(p, i, u), basis(q, i, v)
         covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, cov, fourth, slope)
         contrast(d, i, u, v, nu, nv, out)
-        signal = size[i] ** 2 + about[i, UNSEEN]
+        signal = size[i] ** 2 + about[i, SIZE_VARIANCE]
         for e in range(nu * nv):
             w[e] = signal**2 / (cov[e, e] * np.sqrt(size[i])) if cov[e, e] > 0.0 else 0.0
         for e in range(nu * nv):
@@ -395,7 +399,7 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
                 continue
             value += w[e] * out[e] ** 2 / cov[e, e]
             mean += w[e]
-            shared += w[e] * slope[e] * np.sqrt(about[i, SHARED]) / size[i]
+            shared += w[e] * slope[e] * np.sqrt(about[i, MEAN_SIZE_VARIANCE]) / size[i]
             variance += w[e] ** 2 * fourth[e] / cov[e, e] ** 2
             for e2 in range(nu * nv):
                 if w[e2] > 0.0:
@@ -405,7 +409,7 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
 
 @jit(error_model="numpy")
 def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
-    """u = u0 less its mean under p[k], column by column."""
+    """Write u0 less its mean under p[k], column by column, into ``u``."""
     for a in range(count):
         mean = 0.0
         for i in range(p.shape[1]):
@@ -416,7 +420,7 @@ def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
 
 @jit(error_model="numpy")
 def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any) -> Any:
-    """(S, covariance, fourth cumulants, signal at unit association, standard deviations of single noise terms).
+    """Return (S, covariance, fourth cumulants, signal at unit association, standard deviations of noise terms).
 
     The last has shape (k, r, c) and is filled for a single contrast only (2 x 2 tables).
     """
@@ -444,7 +448,7 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
         centred(q, i, v0, nv, v)
         covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, cov, fourth, slope)
         contrast(d, i, u0, v0, nu, nv, out)
-        square = size[i] ** 2 + about[i, UNSEEN]
+        square = size[i] ** 2 + about[i, SIZE_VARIANCE]
         for a in range(nu):
             for b in range(nv):
                 e = a * nv + b
@@ -465,6 +469,6 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
 
 @jit(error_model="numpy")
 def forms(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
-    """Both forms of a noisy table: (Q, mean, variance) and what ``pooled`` gives."""
+    """Return both forms of a noisy table: (Q, mean, variance) and what ``pooled`` gives."""
     d, size, p, q, about = prepare(table, s2, kurtosis, total)
     return omnibus(d, s2, kurtosis, size, p, q, about), pooled(d, s2, kurtosis, size, p, q, about)

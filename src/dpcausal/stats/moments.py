@@ -1,5 +1,7 @@
 """Second moments of features of all columns, and tests of conditional independence that need nothing else.
 
+**Formula**
+
     M = sum_i f_i f_i',    f = (c, h),  c a public constant,  ||h|| <= H        (rows beyond H are shrunk to it)
 
 For features x, y of two columns and z of the given ones (the constant always among them), with B_x = M_xz M_zz^-1,
@@ -11,7 +13,7 @@ has mean 0 if x and y are independent given z and the regressions are right, and
     S_xx (x) S_yy/n   +   t^2 [ G_x (x) G_y + cross term of H ],     G = I + B B',  H = B_x B_y'
 
 the second part from noise of variance t^2 on off-diagonal entries of M and 2 t^2 on diagonal ones, to first order. A
-ridge of t sqrt(features of z) keeps directions that noise has drowned out of the regression. The statistic is the
+ridge of t sqrt(features of z) keeps directions that are mostly noise out of the regression. The statistic is the
 quadratic form of S_xy in this covariance, chi-squared with one degree of freedom a product. A product has mean 0
 already if *one* of its two regressions is right, so ``kept`` may leave out products of two features whose regressions
 are doubtful.
@@ -36,8 +38,10 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 
 Floats = NDArray[np.float64]
-ROOT2 = math.sqrt(2.0)
-VISIBLE = 4.0  # standard errors that a perfect association must be worth
+ROOT2 = math.sqrt(2.0)  # weight of off-diagonal entries
+MIN_STANDARD_ERRORS = 4.0  # a perfect association must be worth this many for a test to be informative
+RELATIVE_RIDGE = 1e-9  # times the number of rows: keeps the regression solvable without noise
+RELATIVE_VARIANCE = 1e-12  # the same for the covariance of the products
 
 
 class MomentTest(NamedTuple):
@@ -51,7 +55,7 @@ class MomentTest(NamedTuple):
 
 @proved("moments.proof.md")
 def moment_sensitivity(neighbours: Neighbours | str, constant: float, reach: float) -> float:
-    """l2 sensitivity of the packed moments for ||h|| <= ``reach``.
+    """Return the l2 sensitivity of the packed moments for ||h|| <= ``reach``.
 
     >>> moment_sensitivity("add-remove", 1.0, 2.0)
     5.0
@@ -64,7 +68,7 @@ def moment_sensitivity(neighbours: Neighbours | str, constant: float, reach: flo
 
 @proved("moments.proof.md")
 def shrunk(features: Floats, reach: float) -> Floats:
-    """Rows scaled so that none is longer than ``reach``."""
+    """Return the rows scaled so that none is longer than ``reach``."""
     length = np.sqrt(np.einsum("ij,ij->i", features, features))
     factor = np.minimum(1.0, reach * (1 - 1e-12) / np.maximum(length, 1e-300))
     return np.asarray(features * factor[:, None])
@@ -72,7 +76,7 @@ def shrunk(features: Floats, reach: float) -> Floats:
 
 @proved("moments.proof.md")
 def packed(matrix: Floats) -> Floats:
-    """The upper triangle as a vector, off-diagonal entries times sqrt 2.
+    """Return the upper triangle as a vector, off-diagonal entries times sqrt 2.
 
     >>> packed(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3).tolist()
     [1.0, 2.828, 3.0]
@@ -82,7 +86,7 @@ def packed(matrix: Floats) -> Floats:
 
 
 def unpacked(vector: Floats, size: int) -> Floats:
-    """The matrix of ``packed``."""
+    """Return the matrix that ``packed`` made a vector of."""
     rows, columns = np.triu_indices(size)
     matrix = np.zeros((size, size))
     matrix[rows, columns] = vector / np.where(rows == columns, 1.0, ROOT2)
@@ -99,7 +103,20 @@ def partial_test(
     noise: float,
     kept: NDArray[np.bool_] | None = None,
 ) -> MomentTest:
-    """Test features ``x`` against ``y`` given ``z`` (the constant among them), ``noise`` = t; ``kept``: which products.
+    """Test whether features x are independent of features y given features z.
+
+    Parameters
+    ----------
+    moments
+        M, exact or released with noise.
+    x, y, z
+        Positions of the features; the constant is among ``z``.
+    n
+        The number of rows, or an estimate of it.
+    noise
+        t, the standard deviation of the noise on off-diagonal entries of M; 0 for exact moments.
+    kept
+        Which products of x and y are used; None for all.
 
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.normal(size=(2, 1000))
@@ -107,36 +124,38 @@ def partial_test(
     >>> partial_test(f.T @ f, [1], [2], [0], 1000, 0.0).pvalue < 1e-9
     True
     """
-    ridge = noise * math.sqrt(len(z)) + 1e-9 * max(n, 1.0)
+    ridge = noise * math.sqrt(len(z)) + RELATIVE_RIDGE * max(n, 1.0)
     inner = moments[np.ix_(z, z)] + ridge * np.eye(len(z))
     values, vectors = np.linalg.eigh(inner)
     inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
     b_x, b_y = moments[np.ix_(x, z)] @ inverse, moments[np.ix_(y, z)] @ inverse
-    left = moments[np.ix_(x, y)] - b_x @ moments[np.ix_(z, y)]
-    s_x = _spread(moments[np.ix_(x, x)] - b_x @ moments[np.ix_(z, x)])
-    s_y = _spread(moments[np.ix_(y, y)] - b_y @ moments[np.ix_(z, y)])
+    products = moments[np.ix_(x, y)] - b_x @ moments[np.ix_(z, y)]
+    s_x = _nonnegative(moments[np.ix_(x, x)] - b_x @ moments[np.ix_(z, x)])
+    s_y = _nonnegative(moments[np.ix_(y, y)] - b_y @ moments[np.ix_(z, y)])
     g_x, g_y, cross = np.eye(len(x)) + b_x @ b_x.T, np.eye(len(y)) + b_y @ b_y.T, b_x @ b_y.T
     rows = max(n, 1.0)
-    spread = np.einsum("ik,jl->ijkl", s_x, s_y) / rows + noise**2 * (
+    covariance = np.einsum("ik,jl->ijkl", s_x, s_y) / rows + noise**2 * (
         np.einsum("ik,jl->ijkl", g_x, g_y) + np.einsum("il,kj->ijkl", cross, cross)
     )
-    used = np.ones(left.size, np.bool_) if kept is None else kept.ravel()
+    used = np.ones(products.size, np.bool_) if kept is None else kept.ravel()
     dof = int(used.sum())
-    spread = spread.reshape(left.size, left.size)[np.ix_(used, used)]
-    spread[np.diag_indices(dof)] += 1e-12 * rows
-    vector = left.ravel()[used]
-    statistic = float(vector @ np.linalg.lstsq(spread, vector, rcond=None)[0])
-    most = math.sqrt(float(np.trace(s_x)) * float(np.trace(s_y)))  # of any entry, for a perfect association
-    error = math.sqrt(float(np.diag(spread).max()))
+    covariance = covariance.reshape(products.size, products.size)[np.ix_(used, used)]
+    covariance[np.diag_indices(dof)] += RELATIVE_VARIANCE * rows
+    vector = products.ravel()[used]
+    statistic = float(vector @ np.linalg.lstsq(covariance, vector, rcond=None)[0])
+    largest = math.sqrt(
+        float(np.trace(s_x)) * float(np.trace(s_y))
+    )  # of any entry, for a perfect association
+    error = math.sqrt(float(np.diag(covariance).max()))
     return MomentTest(
         max(statistic, 0.0),
         float(chdtrc(dof, max(statistic, 0.0))),
         dof,
-        bool(most > VISIBLE * error and np.isfinite(statistic)),
+        bool(largest > MIN_STANDARD_ERRORS * error and np.isfinite(statistic)),
     )
 
 
-def _spread(matrix: Floats) -> Floats:
-    """Nearest matrix without negative eigenvalues."""
+def _nonnegative(matrix: Floats) -> Floats:
+    """Return the nearest matrix without negative eigenvalues."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

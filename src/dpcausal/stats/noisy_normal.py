@@ -1,4 +1,6 @@
-"""Null law of a statistic that is normal given the margins, released with noise.
+"""The null law of a statistic that is normal given the margins, released with noise: its p-values.
+
+**Formula**
 
     p = P(|N(0, v) + noise| >= |statistic|),        v = max(noisy variance, 0)
 
@@ -31,12 +33,12 @@ from scipy.special import erfc, erfcx, ndtr
 
 from dpcausal.core.errors import InputError
 
-_SMALLEST = 1e-200  # variance below which the normal part is nothing
+_MIN_VARIANCE = 1e-200  # a smaller one is nothing beside the noise
 _ROOT2 = math.sqrt(2.0)
 
 
 def normal_pvalue(statistic: ArrayLike, variance: ArrayLike) -> NDArray[np.float64]:
-    """P(|N(0, v)| >= |statistic|): the classical, non-private p-value; 1 where v = 0.
+    """Return P(|N(0, v)| >= |statistic|): the classical, non-private p-value; 1 where v = 0.
 
     >>> float(normal_pvalue(1.959963984540054, 1.0).round(6))
     0.05
@@ -45,11 +47,11 @@ def normal_pvalue(statistic: ArrayLike, variance: ArrayLike) -> NDArray[np.float
         np.abs(np.asarray(statistic, float)), np.maximum(np.asarray(variance, float), 0.0)
     )
     z = np.divide(statistic, np.sqrt(variance), out=np.zeros_like(statistic), where=variance > 0)
-    return np.asarray(erfc(z / math.sqrt(2.0)), dtype=np.float64)
+    return np.asarray(erfc(z / _ROOT2), dtype=np.float64)
 
 
 def gaussian_pvalue(statistic: ArrayLike, variance: ArrayLike, sigma: float) -> NDArray[np.float64]:
-    """P(|N(0, max(v, 0)) + N(0, sigma^2)| >= |statistic|).
+    """Return P(|N(0, max(v, 0)) + N(0, sigma^2)| >= |statistic|).
 
     >>> float(gaussian_pvalue(1.959963984540054, 0.75, 0.5).round(6))
     0.05
@@ -59,7 +61,7 @@ def gaussian_pvalue(statistic: ArrayLike, variance: ArrayLike, sigma: float) -> 
 
 
 def laplace_pvalue(statistic: ArrayLike, variance: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """P(|N(0, max(v, 0)) + Lap(scale)| >= |statistic|).
+    """Return P(|N(0, max(v, 0)) + Lap(scale)| >= |statistic|).
 
     >>> float(laplace_pvalue(2.0, 0.0, 1.0)) == math.exp(-2.0)
     True
@@ -68,24 +70,24 @@ def laplace_pvalue(statistic: ArrayLike, variance: ArrayLike, scale: float) -> N
     if scale == 0:
         return normal_pvalue(statistic, variance)
     t = np.abs(np.asarray(statistic, float))
-    s = np.sqrt(np.maximum(np.asarray(variance, float), _SMALLEST))
+    s = np.sqrt(np.maximum(np.asarray(variance, float), _MIN_VARIANCE))
     with np.errstate(over="ignore", under="ignore"):
         z, a = t / s, s / scale
         density = np.exp(-z * z / 2)
-        near = density * erfcx(np.maximum(a - z, 0.0) / math.sqrt(2.0)) / 2
+        near = density * erfcx(np.maximum(a - z, 0.0) / _ROOT2) / 2
         far = np.exp(np.minimum(a * a / 2 - t / scale, 0.0)) * ndtr(np.maximum(z - a, 0.0))
-        tail = erfc(z / math.sqrt(2.0)) - density * erfcx((a + z) / math.sqrt(2.0)) / 2
+        tail = erfc(z / _ROOT2) - density * erfcx((a + z) / _ROOT2) / 2
     return np.asarray(np.clip(tail + np.where(a >= z, near, far), 0.0, 1.0), dtype=np.float64)
 
 
 def laplace_tail(statistic: float, variance: float, scale: float) -> float:
-    """``laplace_pvalue`` of one number, scale > 0, ten times faster.
+    """Return ``laplace_pvalue`` of one number, scale > 0, ten times faster.
 
     >>> laplace_tail(2.0, 0.0, 1.0) == math.exp(-2.0)
     True
     """
     _check_scale(scale)
-    t, s = abs(statistic), math.sqrt(max(variance, _SMALLEST))
+    t, s = abs(statistic), math.sqrt(max(variance, _MIN_VARIANCE))
     z, a = t / s, s / scale
     density = math.exp(-min(z * z / 2, 1e4))
     tail = math.erfc(z / _ROOT2) - density * float(erfcx((a + z) / _ROOT2)) / 2

@@ -1,9 +1,4 @@
-"""Kernel of the test on partial association (``partial.py``): margins, residual table, covariance, quadratic form.
-
-Products and the solution are loops written out: tables are small, and numba takes ten seconds to compile numpy's
-``@`` and ``linalg.solve`` where it has not been run before.
-
-Partial association of x and y given s, from the tables of (x, y), (x, s) and (y, s) alone.
+"""Partial association of x and y given s, from the tables of (x, y), (x, s) and (y, s) alone.
 
 **Formula.** With p_s(x), q_s(y) the conditional proportions and N_s the sizes of the blocks of s,
 
@@ -12,20 +7,26 @@ Partial association of x and y given s, from the tables of (x, y), (x, s) and (y
 is the sum over blocks of observed minus expected, and needs no table of (x, y, s): tests of order m need tables of
 m + 1 columns, not m + 2. All tests of order 1 come from the pairs. The form M' V^-1 M over the (r-1)(c-1) free entries
 is compared with chi-squared. It is the generalised Cochran-Mantel-Haenszel statistic with equal weights, and noise:
-it sees association that does not cancel between blocks.
+it detects association that does not cancel between blocks.
 
 **Variance** under independence given s, tables released with noise: rows drawn at random, N_s (diag p - pp') x
 (diag q - qq') summed; noise of T_xy; noise of T_xs seen through q and of T_ys through p (first order); of N_s through
 both; and the product of the noises of the two margins (second order, never above what the block allows).
 
-**Guarantee.** Post-processing of released tables: costs nothing. **Where it fails**: blocks smaller than their noise
-have proportions made of noise; what they add is bounded by their size and stands in V. The level as measured:
-``tests/statistical/test_partial.py``. An effect that changes sign between blocks is not seen.
+**Guarantee.** Post-processing of released tables: costs nothing.
+
+**Null law**: chi-squared, approximately. **Where it fails**: blocks smaller than their noise have proportions made of
+noise; what they add is bounded by their size and is part of V. The level that results is measured in
+``tests/statistical/test_partial.py``. An effect that changes sign between blocks is not detected.
 
 **Information.** ``free`` counts the rows in which x (or y, whichever has fewer) is not already decided by s: no
 dependence can move more rows than that. Where it is below a few standard errors "independent" would mean nothing.
 
-**Cost** O(r c k + c k^2 + ((r-1)(c-1))^3). References: Birch 1965; Landis, Heyman & Koch 1978.
+**Cost** O(r c k + c k^2 + ((r-1)(c-1))^3). Products and the solution in the kernel are loops written out: tables are
+small, and numba takes ten seconds to compile numpy's ``@`` and ``linalg.solve`` where it has not been run before.
+**Edge cases**: one level of x or y gives p = 1.
+
+References: Birch 1965; Landis, Heyman & Koch 1978.
 """
 
 from __future__ import annotations
@@ -42,12 +43,13 @@ from scipy.special import chdtrc
 
 from dpcausal.core.compiled import jit
 
-FLOOR = 1e-3  # added to every variance: with no noise and an empty level there is nothing to divide by
+Floats = NDArray[np.float64]
+ADDED_VARIANCE = 1e-3  # with no noise and an empty level there would be nothing to divide by
 
 
 @jit(error_model="numpy")
 def conditional(table: Any, size: Any) -> Any:
-    """p(level | block) of shape (levels, k) from a measured one, negative cells taken as 0; fills ``size``."""
+    """Return p(level | block) of shape (levels, k), negative cells taken as 0; adds half of each total to ``size``."""
     levels, k = table.shape
     p = np.empty((levels, k))
     for s in range(k):
@@ -63,7 +65,7 @@ def conditional(table: Any, size: Any) -> Any:
 
 @jit(error_model="numpy")
 def centred(p: Any) -> Any:
-    """Every column less its mean."""
+    """Return every column less its mean."""
     levels, k = p.shape
     out = np.empty((levels, k))
     for s in range(k):
@@ -77,7 +79,7 @@ def centred(p: Any) -> Any:
 
 @jit(error_model="numpy")
 def sandwich(a: Any, g: Any) -> Any:
-    """a g a'."""
+    """Return a g a'."""
     rows, k = a.shape
     out = np.zeros((rows, rows))
     line = np.empty(k)
@@ -94,7 +96,7 @@ def sandwich(a: Any, g: Any) -> Any:
 
 @jit(error_model="numpy")
 def covariance(size: Any, p: Any, q: Any, pc: Any, qc: Any, xy: Any, gx: Any, gy: Any, gs: Any) -> Any:
-    """Variance of the first (r-1)(c-1) entries of the residual table; see ``partial.py`` for the terms."""
+    """Return the covariance of the first (r-1)(c-1) entries of the residual table."""
     r, k = p.shape
     c = q.shape[0]
     d = (r - 1) * (c - 1)
@@ -126,14 +128,14 @@ def covariance(size: Any, p: Any, q: Any, pc: Any, qc: Any, xy: Any, gx: Any, gy
                             * ((q[j, s] if j == b else 0.0) - q[j, s] * q[b, s])
                         )
                     f += 1
-            v[e, e] += FLOOR
+            v[e, e] += ADDED_VARIANCE
             e += 1
     return v
 
 
 @jit(error_model="numpy")
 def quadratic(v: Any, value: Any) -> Any:
-    """value' v^-1 value by elimination with row exchanges; overwrites v."""
+    """Return value' v^-1 value by elimination with row exchanges; overwrites v."""
     d = value.shape[0]
     right = value.copy()
     for e in range(d):
@@ -161,7 +163,7 @@ def quadratic(v: Any, value: Any) -> Any:
 
 @jit(error_model="numpy")
 def centred_twice(txy: Any, p: Any, q: Any, size: Any) -> Any:
-    """What is left of (x, y) after the margins, rows and columns centred."""
+    """Return what is left of (x, y) after the margins, rows and columns centred."""
     r, c = txy.shape
     out = np.empty((r, c))
     for i in range(r):
@@ -186,7 +188,7 @@ def centred_twice(txy: Any, p: Any, q: Any, size: Any) -> Any:
 
 @jit(error_model="numpy")
 def largest(p: Any, s: Any) -> Any:
-    """The largest entry of column s."""
+    """Return the largest entry of column s."""
     found = p[0, s]
     for a in range(1, p.shape[0]):
         found = max(found, p[a, s])
@@ -195,7 +197,7 @@ def largest(p: Any, s: Any) -> Any:
 
 @jit(error_model="numpy")
 def partial_form(txy: Any, txs: Any, tys: Any, xy: Any, gx: Any, gy: Any, gs: Any) -> Any:
-    """(quadratic form, rows that could differ, standard error of a cell) of the residual table."""
+    """Return the quadratic form of the residual table, the rows that could differ and the standard error of a cell."""
     r, c = txy.shape
     k = txs.shape[1]
     size = np.zeros(k)
@@ -218,12 +220,19 @@ def partial_form(txy: Any, txs: Any, tys: Any, xy: Any, gx: Any, gy: Any, gs: An
     return form, min(free_x, free_y), np.sqrt(error)
 
 
-Floats = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class PartialTest:
-    """``form`` is the statistic, ``free`` the rows that could differ, ``error`` the standard error of a cell."""
+    """A test of partial association.
+
+    Attributes
+    ----------
+    pvalue, form, dof
+        The p-value, the statistic and its degrees of freedom.
+    free : float
+        Rows in which x (or y) is not already decided by s.
+    error : float
+        The standard error of a cell.
+    """
 
     pvalue: float
     form: float
@@ -232,7 +241,7 @@ class PartialTest:
     error: float
 
     def informative(self, least: float) -> bool:
-        """Whether a dependence of every free row would be ``least`` standard errors away."""
+        """Return whether a dependence of every free row would be ``least`` standard errors away."""
         return self.free > least * self.error
 
 
@@ -241,9 +250,16 @@ def partial_test(
 ) -> PartialTest:
     """Test independence of x and y within the blocks of s, from measured tables.
 
-    ``xy`` is (r, c), ``xs`` (r, k), ``ys`` (c, k); ``noise_xy`` is the variance of the noise in every direction of the
-    component {x, y}; ``noise_xs`` (k, k) the covariance over blocks of a contrast of x, from ``block_noise`` of the
-    components that hold x; ``noise_s`` of those within s.
+    Parameters
+    ----------
+    xy, xs, ys
+        Tables of shape (r, c), (r, k) and (c, k).
+    noise_xy
+        Variance of the noise in every direction of the component {x, y}.
+    noise_xs, noise_ys
+        (k, k) covariance over blocks of a contrast of x (of y), from ``block_noise`` of the components that hold it.
+    noise_s
+        The same for the components within s.
 
     >>> table = np.array([[[300.0, 200], [200, 300]], [[30, 70], [20, 180]]])  # (s, x, y)
     >>> none = np.zeros((2, 2))
@@ -261,7 +277,7 @@ def partial_test(
 
 @lru_cache(maxsize=4096)
 def block_noise(sizes: tuple[int, ...], variances: tuple[float, ...]) -> Floats:
-    """Covariance over the cells of s (columns of ``sizes``) of noise in components; read-only.
+    """Return the covariance over the cells of s (columns of ``sizes``) of noise in components; not to be changed.
 
     ``variances`` has one entry for every subset of the columns, in the order of ``subsets``: that of the component of
     the subset (with x, when the noise of a contrast of x is asked for), spread over the columns that are not in it.
@@ -283,5 +299,5 @@ def block_noise(sizes: tuple[int, ...], variances: tuple[float, ...]) -> Floats:
 
 
 def subsets(number: int) -> Sequence[tuple[int, ...]]:
-    """All subsets of the first ``number`` integers, the smallest first."""
+    """Return all subsets of the first ``number`` integers, the smallest first."""
     return [inner for size in range(number + 1) for inner in combinations(range(number), size)]

@@ -1,4 +1,6 @@
-"""Blocked Spearman with mid-ranks: value, sensitivities, null variance.
+"""Blocked Spearman: a test of x and y given z by mid-ranks, for ordered levels.
+
+**Formula**
 
     rho = 12 sum (R - Rbar)(Q - Qbar)/(n^3 - n),    F = sum_i (n_i - 1) rho_i,    U = sum_i Var_perm((n_i - 1) rho_i)
 
@@ -12,7 +14,8 @@ is the papers' statistic; F with U is the one whose null law is right when there
 **Guarantee** (``spearman.proof.md``): rho 6/(n+2) add, 6/(n+1) replace (2x2: half); F 5 - 2/L^2 add, L > 2 the
 smaller number of levels (L = 2: 3), twice that replace, with one block 6 (2x2: 3); U 3 add, 10/3 replace (2x2: 9/4
 and 31/12); z at most (bound of F + 1/2)/sqrt(W0).
-**Null law**: given the margins F has mean 0 and variance U exactly, asymptotically normal (``kendall_null.py``).
+**Null law**: given the margins F has mean 0 and variance U exactly, asymptotically normal; with noise
+on both see ``stats/noisy_normal.py``.
 **Cost** O(k r c). **Edge cases**: a block of fewer than two rows, or constant, adds 0.
 
 References: [1] Wang, Pang & Song 2020, Definitions 7 and 8 (denominator n(n-1) there is a slip for n(n^2-1),
@@ -22,34 +25,68 @@ References: [1] Wang, Pang & Song 2020, Definitions 7 and 8 (denominator n(n-1) 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.stats import rank_kernels
-from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_shape, is_binary
+from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_floor, checked_shape, is_binary
 
 
 class Spearman(NamedTuple):
-    """F and U."""
+    """The statistic F and its variance U."""
 
     statistic: float
     variance: float
 
 
+@jit()
+def _scores(counts: Any, n: int, out: Any) -> float:
+    """Write points below minus points above level a into ``out[a]`` and return 1 - sum (t/n)^3."""
+    below = 0
+    cubes = 0.0
+    for a in range(counts.shape[0]):
+        out[a] = 2 * below + counts[a] - n
+        below += counts[a]
+        share = counts[a] / n
+        cubes += share * share * share
+    return 1.0 - cubes
+
+
+@jit()
+def fill_spearman_terms(blocks: Any, value: Any, variance: Any) -> None:
+    """Write (n_i - 1) rho_i into ``value[i]``, its permutation variance into ``variance[i]``; 0 where n_i < 2."""
+    k, r, c = blocks.shape
+    x, y = np.zeros(r), np.zeros(c)
+    for b in range(k):
+        rows, columns = blocks[b].sum(axis=1), blocks[b].sum(axis=0)
+        n = rows.sum()
+        value[b], variance[b] = 0.0, 0.0
+        if n < 2:
+            continue
+        spread = _scores(rows, n, x) * _scores(columns, n, y)
+        product = 0.0
+        for i in range(r):
+            for j in range(c):
+                product += blocks[b, i, j] * (x[i] * y[j])
+        value[b] = 3.0 * product / (float(n) * (n + 1))
+        ratio = n / (n + 1)
+        variance[b] = ratio * ratio * (n / (n - 1)) * n * spread
+
+
 def spearman_terms(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(n_i - 1) rho_i and its permutation variance for every block, zeros where n_i < 2."""
+    """Return (n_i - 1) rho_i and its permutation variance for every block, zeros where n_i < 2."""
     value, variance = np.empty(len(blocks)), np.empty(len(blocks))
-    rank_kernels.spearman_terms(blocks, value, variance)
+    fill_spearman_terms(blocks, value, variance)
     return value, variance
 
 
 def spearman(blocks: ArrayLike) -> Spearman:
-    """F and U of the blocks.
+    """Return F and U of the blocks.
 
     >>> spearman([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]])
     Spearman(statistic=2.0, variance=2.0)
@@ -59,13 +96,12 @@ def spearman(blocks: ArrayLike) -> Spearman:
 
 
 def spearman_z(blocks: ArrayLike, floor: float) -> float:
-    """F/sqrt(max(sum max(n_i - 1, 0), W0)), W0 = ``floor`` public: n - k is never above the sum.
+    """Return F/sqrt(max(sum max(n_i - 1, 0), W0)), W0 = ``floor`` public: n - k is never above the sum.
 
     >>> spearman_z([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]], floor=2.0)
     1.414213562373095
     """
-    if not (math.isfinite(floor) and floor > 0):
-        raise InputError(f"the floor must be a finite number above 0, not {floor!r}")
+    checked_floor(floor)
     table = checked_blocks(blocks)
     value, _ = spearman_terms(table)
     weight = float(np.maximum(block_sizes(table) - 1, 0).sum())
@@ -74,7 +110,7 @@ def spearman_z(blocks: ArrayLike, floor: float) -> float:
 
 @proved("spearman.proof.md")
 def rho_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
-    """Sensitivity of rho (mid-ranks) of one block of n rows: 6/(n+2) add, 6/(n+1) replace; 2x2 half of it.
+    """Return the sensitivity of rho of one block of n rows: 6/(n+2) add, 6/(n+1) replace; for 2x2 tables half of it.
 
     Under add-remove ``n`` must be a public lower bound on the rows of the smaller data set.
 
@@ -90,7 +126,7 @@ def rho_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> flo
 
 @proved("spearman.proof.md")
 def spearman_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """Sensitivity of F.
+    """Return the sensitivity of F.
 
     >>> spearman_sensitivity("add-remove", 4, 4, k=8), spearman_sensitivity("replace-one", 2, 4, k=8)
     (4.875, 6.0)
@@ -107,19 +143,19 @@ def spearman_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -
 
 @proved("spearman.proof.md")
 def spearman_variance_sensitivity(neighbours: Neighbours | str, r: int, c: int) -> float:
-    """Sensitivity of U.
+    """Return the sensitivity of U.
 
     >>> spearman_variance_sensitivity("add-remove", 4, 4)
     3.0
     """
     r, c, _ = checked_shape(r, c)
-    up = 9 / 4 if is_binary(r, c) else 3.0
-    return up if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else up + 1 / 3
+    rise = 9 / 4 if is_binary(r, c) else 3.0
+    return rise if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else rise + 1 / 3
 
 
 @proved("spearman.proof.md")
 def spearman_joint_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int, weight: float) -> float:
-    """l1 sensitivity of (F, weight U): at most the sum of both, and 5 + weight (add) for weight <= 1/2.
+    """Return the l1 sensitivity of (F, weight U): at most the sum of both, and 5 + weight (add) for weight <= 1/2.
 
     >>> spearman_joint_sensitivity("add-remove", 4, 4, k=8, weight=0.25)
     5.25
@@ -134,7 +170,9 @@ def spearman_joint_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: 
 
 
 def spearman_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilon: float) -> float:
-    """The weight of U in a release of (F, weight U) with Laplace noise, so that b_U <= .8 b_F^2 (``kendall_weight``).
+    """Return the weight of U in a release of (F, weight U) with Laplace noise.
+
+    It keeps b_U <= .8 b_F^2, as ``kendall_weight`` does.
 
     >>> spearman_weight("replace-one", 4, 4, k=8, epsilon=1.0).__round__(4)
     0.1282
@@ -144,11 +182,10 @@ def spearman_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilo
 
 @proved("spearman.proof.md")
 def spearman_z_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int, floor: float) -> float:
-    """Sensitivity of ``spearman_z`` with this floor, e.g. floor = n - k where n > k is public.
+    """Return the sensitivity of ``spearman_z`` with this floor, e.g. floor = n - k where n > k is public.
 
     >>> spearman_z_sensitivity("replace-one", 4, 4, k=8, floor=100.0)
     1.025
     """
-    if not (math.isfinite(floor) and floor > 0):
-        raise InputError(f"the floor must be a finite number above 0, not {floor!r}")
+    checked_floor(floor)
     return (spearman_sensitivity(neighbours, r, c, k) + 0.5) / math.sqrt(floor)

@@ -1,29 +1,26 @@
-"""p-values for a binomial count released with discrete Laplace noise, and the Tulap law they come from.
+"""Test of tests: p-values for a count of rejections released with discrete Laplace noise, and how to split the rows.
 
-**Formula.** X ~ Binomial(m, theta) has sensitivity 1; Z = X + L with P(L = j) = (1-b)/(1+b) b^|j|, b =
-exp(-epsilon). Against theta <= theta0:  p(z) = P(X + L >= z) at theta0, an exact finite sum. Awan and
-Slavkovic [1] release Tulap noise N = L + U, U uniform on (-1/2, 1/2), and p = sum_x P(X = x) F_N(x - z'); it
-is the uniformly most powerful private test. Rounding their release gives back Z, and U is independent of the
-data: their p-value is ours with the atom at z split by a coin, P(X + L > z) + u P(X + L = z). Nothing is lost
-by releasing the integer (``tulap.proof.md``).
-**Guarantee.** The release of Z costs epsilon (the noise room draws it); p-values are post-processing.
-``noisy_pvalue`` is valid, P(p <= a) <= a for all theta <= theta0 and for any X stochastically smaller; with
-``coin`` it is exact at theta0.
-**Cost** O(m). References: [1] Awan & Slavkovic 2018, theorems 4.5 and 5.2; [2] Kazan, Shi, Groce & Bray 2023.
+**Formula.** m disjoint parts, a classical test of size alpha0 on each; the number X of rejections is stochastically at
+most Binomial(m, alpha0) under the null and has sensitivity 1. Z = X + L with P(L = j) = (1-b)/(1+b) b^|j|,
+b = exp(-epsilon). Against theta <= theta0: p(z) = P(X + L >= z) at theta0, an exact finite sum. Awan and Slavkovic [1]
+release Tulap noise N = L + U, U uniform on (-1/2, 1/2), and p = sum_x P(X = x) F_N(x - z'); it is the uniformly most
+powerful private test. Rounding their release gives back Z, and U is independent of the data: their p-value is ours with
+the atom at z split by a coin, P(X + L > z) + u P(X + L = z). Nothing is lost by releasing the integer.
 
-Test of tests: split the rows, test each part, release how many parts rejected.
+**Guarantee** (``tulap.proof.md``). The release of Z costs epsilon; p-values are post-processing. The split must not
+depend on values: then one changed row changes one part and X by at most 1, whatever the test (replace-one; add-remove
+too if each row is dealt to a part at random).
 
-**Formula.** m disjoint parts, a classical test of size alpha0 on each; the number R of rejections is
-stochastically at most Binomial(m, alpha0) under the null. Z = R + discrete Laplace(epsilon); p =
-``tulap.noisy_pvalue(Z, m, alpha0, epsilon)``.
-**Guarantee.** The split must not depend on values: then one changed row changes one part and R by at most 1,
-so Z costs epsilon whatever the test (replace-one; add-remove too if each row is dealt to a part at random).
-**Null law** exact as far as the tests on the parts keep alpha0; conservative ones leave it valid.
-**Choice of (m, alpha0)** uses public numbers only: the least noncentrality lambda of the whole data's
-chi-squared test at which power .8 is reached, parts having lambda/m each.
-**Cost** of a plan: some 200 candidate pairs, .2 s at epsilon 1 to 2 s at .1, remembered.
+**Null law.** ``noisy_pvalue`` is valid, P(p <= a) <= a for all theta <= theta0 and for any X stochastically smaller;
+with ``coin`` it is exact at theta0. As exact as the tests on the parts keep alpha0; conservative ones leave it valid.
 
-References: Kazan, Shi, Groce & Bray 2023 (Algorithm 1); they tune the same two numbers by simulation.
+**Choice of (m, alpha0)** uses public numbers only: the least noncentrality lambda of the whole data's chi-squared test
+at which power .8 is reached, parts having lambda/m each.
+
+**Cost** O(m) for a p-value; a plan tries some 200 candidate pairs, .2 s at epsilon 1 to 2 s at .1, remembered.
+
+References: [1] Awan & Slavkovic 2018, theorems 4.5 and 5.2; [2] Kazan, Shi, Groce & Bray 2023, Algorithm 1 (they tune
+the same two numbers by simulation).
 """
 
 from __future__ import annotations
@@ -39,9 +36,15 @@ from scipy.special import chdtri, chndtr, gammaln
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 
+# candidates of a plan, and the power that it is made for
+SUB_LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+PART_COUNTS = (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 100, 150)
+TARGET_POWER = 0.8
+MAX_NONCENTRALITY = 1e6
+
 
 def discrete_laplace_tail(value: ArrayLike, epsilon: float) -> NDArray[np.float64]:
-    """P(L >= value) for integers ``value``.
+    """Return P(L >= value) for integers ``value``.
 
     >>> round(float(discrete_laplace_tail(0, 1.0)), 6), round(float(discrete_laplace_tail(1, 1.0)), 6)
     (0.731059, 0.268941)
@@ -54,7 +57,7 @@ def discrete_laplace_tail(value: ArrayLike, epsilon: float) -> NDArray[np.float6
 
 
 def tulap_cdf(value: ArrayLike, epsilon: float) -> NDArray[np.float64]:
-    """P(L + U <= value), U uniform on (-1/2, 1/2).
+    """Return P(L + U <= value), U uniform on (-1/2, 1/2).
 
     >>> float(tulap_cdf(0.0, 1.0))
     0.5
@@ -67,7 +70,7 @@ def tulap_cdf(value: ArrayLike, epsilon: float) -> NDArray[np.float64]:
 
 
 def binomial_law(m: int, theta: float) -> NDArray[np.float64]:
-    """P(X = 0..m) for X ~ Binomial(m, theta).
+    """Return P(X = 0..m) for X ~ Binomial(m, theta).
 
     >>> binomial_law(2, 0.5).round(12).tolist()
     [0.25, 0.5, 0.25]
@@ -81,7 +84,7 @@ def binomial_law(m: int, theta: float) -> NDArray[np.float64]:
 
 @proved("tulap.proof.md")
 def noisy_pvalue(z: int, m: int, theta: float, epsilon: float, coin: float | None = None) -> float:
-    """p-value of the released count ``z`` against success probability at most ``theta``.
+    """Return the p-value of the released count ``z`` against success probability at most ``theta``.
 
     ``coin``: a uniform number drawn by the caller, for the randomised exact p-value; None for the larger one.
 
@@ -99,13 +102,13 @@ def noisy_pvalue(z: int, m: int, theta: float, epsilon: float, coin: float | Non
 
 @proved("tulap.proof.md")
 def tulap_pvalue(value: float, m: int, theta: float, epsilon: float) -> float:
-    """Awan and Slavkovic's p-value of X + N = ``value``, for comparison."""
+    """Return Awan and Slavkovic's p-value of X + N = ``value``, for comparison."""
     x = np.arange(m + 1)
     return float(binomial_law(m, theta) @ tulap_cdf(x - value, epsilon))
 
 
 def critical_count(m: int, theta: float, epsilon: float, level: float) -> tuple[int, float]:
-    """(z, g): the test of size ``level`` rejects above z, and at z with probability g."""
+    """Return (z, g): the test of size ``level`` rejects above z, and at z with probability g."""
     # the p-value falls in z: step out until level is between, then halve
     low = high = math.floor(m * theta)
     step = 1
@@ -128,7 +131,7 @@ def critical_count(m: int, theta: float, epsilon: float, level: float) -> tuple[
 def noisy_power(
     m: int, theta0: float, theta: float, epsilon: float, level: float, *, randomised: bool = False
 ) -> float:
-    """Probability of rejecting theta0 when the truth is ``theta``; without a coin unless ``randomised``."""
+    """Return the probability of rejecting theta0 when the truth is ``theta``; without a coin unless ``randomised``."""
     z, share = critical_count(m, theta0, epsilon, level)
     x = np.arange(m + 1)
     law = binomial_law(m, theta)
@@ -136,10 +139,6 @@ def noisy_power(
     if not randomised:
         return above
     return (1.0 - share) * above + share * float(law @ discrete_laplace_tail(z - x, epsilon))
-
-
-SUB_LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
-TARGET = 0.8
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ class SplitPlan:
 
 
 def part_sizes(n: int, parts: int) -> list[int]:
-    """Sizes of ``parts`` disjoint parts of n rows, as equal as can be.
+    """Return the sizes of ``parts`` disjoint parts of n rows, as equal as can be.
 
     >>> part_sizes(10, 4)
     [3, 3, 2, 2]
@@ -165,20 +164,20 @@ def part_sizes(n: int, parts: int) -> list[int]:
 def split_power(
     parts: int, sub_level: float, noncentrality: float, epsilon: float, level: float, dof: int = 1
 ) -> float:
-    """Power of the test of tests when the whole data has that noncentrality."""
+    """Return the power of the test of tests when the whole data has that noncentrality."""
     part = 1.0 - float(chndtr(chdtri(dof, sub_level), dof, noncentrality / parts))
     part = min(max(part, sub_level), 1.0 - 1e-12)
     return noisy_power(parts, sub_level, part, epsilon, level)
 
 
 def _needed(parts: int, sub_level: float, epsilon: float, level: float, dof: int, below: float) -> float:
-    """Least noncentrality with power .8, up to 1%; ``below`` if that much is not enough."""
+    """Return the least noncentrality with power .8, up to 1%; ``below`` if that much is not enough."""
     low, high = 0.0, below
-    if split_power(parts, sub_level, high, epsilon, level, dof) < TARGET:
+    if split_power(parts, sub_level, high, epsilon, level, dof) < TARGET_POWER:
         return below
     while high - low > 0.01 * high:
         middle = 0.5 * (low + high)
-        if split_power(parts, sub_level, middle, epsilon, level, dof) < TARGET:
+        if split_power(parts, sub_level, middle, epsilon, level, dof) < TARGET_POWER:
             low = middle
         else:
             high = middle
@@ -186,10 +185,10 @@ def _needed(parts: int, sub_level: float, epsilon: float, level: float, dof: int
 
 
 @lru_cache(maxsize=256)
-def plan_split(n: int, epsilon: float, level: float, dof: int = 1, least_rows: int = 20) -> SplitPlan:
-    """The best (parts, sub-level) for n rows at that budget: public numbers in, public numbers out.
+def plan_split(n: int, epsilon: float, level: float, dof: int = 1, min_rows: int = 20) -> SplitPlan:
+    """Return the best (parts, sub-level) for n rows at that budget: public numbers in, public numbers out.
 
-    Parts have at least ``least_rows`` rows, so that a test on one means something.
+    Parts have at least ``min_rows`` rows, so that a test on one means something.
 
     >>> plan = plan_split(10_000, 1.0, 0.05)
     >>> plan.parts, plan.sub_level
@@ -197,11 +196,9 @@ def plan_split(n: int, epsilon: float, level: float, dof: int = 1, least_rows: i
     """
     if n < 2 or not epsilon > 0.0 or not 0.0 < level < 1.0:
         raise InputError("a plan needs n >= 2, epsilon > 0 and a level within 0..1")
-    most = max(1, n // least_rows)
-    candidates = sorted(
-        {min(m, most) for m in (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 100, 150)}
-    )
-    best = SplitPlan(candidates[0], SUB_LEVELS[0], 1e6)
+    max_parts = max(1, n // min_rows)
+    candidates = sorted({min(m, max_parts) for m in PART_COUNTS})
+    best = SplitPlan(candidates[0], SUB_LEVELS[0], MAX_NONCENTRALITY)
     for parts in candidates:
         for sub_level in SUB_LEVELS:
             needed = _needed(parts, sub_level, epsilon, level, dof, best.noncentrality)

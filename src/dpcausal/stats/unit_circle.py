@@ -14,13 +14,12 @@ larger. With the *person* as the unit (two alleles) it is twice that.
 rounding, at any level. What is public decides the threshold: M1 known; M1 within a public range (worst case over it).
 **Cost** O(sqrt(N)) terms in effect per tail. **Edge cases**: M1 = 0 or N gives ||V|| = 1 whatever the data.
 
+The worst tail over a range is found by trying all its margins, up to ``MAX_EXACT_MARGINS`` of them. Beyond that the
+tail, which changes smoothly from one margin to the next, is tried at margins spaced ever wider from both ends (where it
+changes fastest), and then more closely around the largest found, twice. The noise is far wider than what is missed
+between; no privacy depends on it.
+
 References: [1] Kakizaki, Fukuchi & Sakuma 2017. Their threshold is a Monte-Carlo quantile; ours is computed.
-
-The worst p-value of a released unit circle statistic over a public range of the outcome's margin.
-
-Up to ``EXACT`` margins all are tried. Beyond that the tail, which changes smoothly from one margin to the next, is
-tried at margins spaced ever wider from both ends (where it changes fastest), and then more closely around the
-largest found, twice. The noise is far wider than what is missed between; no privacy depends on it.
 """
 
 from __future__ import annotations
@@ -34,10 +33,12 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.stats.chi2 import checked_groups
 
+MAX_EXACT_MARGINS = 2000  # a range of fewer is tried throughout
+
 
 @proved("unit_circle.proof.md")
 def unit_circle(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float) -> NDArray[np.float64]:
-    """||V|| of one table or of many (arrays of the same shape).
+    """Return ||V|| of one table or of many (arrays of the same shape).
 
     >>> float(unit_circle(5, 5, 10, 10, 3.84))
     0.0
@@ -51,7 +52,7 @@ def unit_circle(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float) ->
 
 @proved("unit_circle.proof.md")
 def unit_circle_sensitivity(n1: int, n0: int, tau: float, *, person: bool = False) -> float:
-    """Tight sensitivity of ||V||; ``person`` when one person holds two of the rows.
+    """Return the tight sensitivity of ||V||; ``person`` when one person holds two of the rows.
 
     >>> round(unit_circle_sensitivity(50, 50, 3.84), 6)
     0.104003
@@ -65,7 +66,7 @@ def unit_circle_sensitivity(n1: int, n0: int, tau: float, *, person: bool = Fals
 
 
 def margin_law(n1: int, n0: int, m1: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Values of c11 given all margins and their hypergeometric probabilities (above 1e-18 of the largest).
+    """Return the values of c11 given all margins and their hypergeometric probabilities (above 1e-18 of the largest).
 
     >>> margin_law(2, 2, 2)[1].round(4).tolist()
     [0.1667, 0.6667, 0.1667]
@@ -82,7 +83,7 @@ def margin_law(n1: int, n0: int, m1: int) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def unit_circle_tail(value: float, n1: int, n0: int, m1: int, tau: float, scale: float) -> float:
-    """P(||V|| + Lap(scale) >= value) under independence given the margins: the p-value of a released value.
+    """Return P(||V|| + Lap(scale) >= value) under independence given the margins: the p-value of a released value.
 
     The noise is taken as continuous; on a grid of step g the error is below a factor exp(g/scale).
     """
@@ -95,7 +96,7 @@ def unit_circle_tail(value: float, n1: int, n0: int, m1: int, tau: float, scale:
 def unit_circle_threshold(
     level: float, n1: int, n0: int, m1: int | tuple[int, int], tau: float, scale: float
 ) -> float:
-    """Reject above this value: size exactly ``level`` given M1, at most ``level`` over a range (low, high) of M1.
+    """Return the value to reject above: of size ``level`` given M1, of at most that over a range (low, high) of M1.
 
     M1 must be public, or a range that holds whatever the data (0 to N always does).
 
@@ -125,11 +126,8 @@ def unit_circle_threshold(
     return best
 
 
-EXACT = 2000
-
-
 def worst_tail(value: float, n1: int, n0: int, margins: tuple[int, int], tau: float, scale: float) -> float:
-    """max over M1 in the range of P(||V|| + Lap(scale) >= value | M1).
+    """Return the maximum over M1 in the range of P(||V|| + Lap(scale) >= value | M1).
 
     >>> round(worst_tail(1.5, 50, 50, (0, 100), 3.84, 0.1), 6) >= round(worst_tail(1.5, 50, 50, (40, 60), 3.84, 0.1), 6)
     True
@@ -139,7 +137,7 @@ def worst_tail(value: float, n1: int, n0: int, margins: tuple[int, int], tau: fl
     def tail(m: int) -> float:
         return unit_circle_tail(value, n1, n0, m, tau, scale)
 
-    if high - low < EXACT:
+    if high - low < MAX_EXACT_MARGINS:
         return max(tail(m) for m in range(low, high + 1))
     steps = np.unique(np.geomspace(1, (high - low) / 2 + 1, 300).astype(int)) - 1
     tried = sorted({low + int(s) for s in steps} | {high - int(s) for s in steps})

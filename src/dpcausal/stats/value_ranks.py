@@ -1,19 +1,19 @@
-"""Kendall's and Spearman's terms of rows sorted by (block, x, y): one merge sort a block, O(n log n) in all.
+"""Blocked Kendall and Spearman of numbers: the statistics of ``kendall`` and ``spearman`` without tables.
 
-Blocked Kendall and Spearman of numbers: the statistics of ``kendall.py`` and ``spearman.py`` without tables.
+**Formula**
 
     K = sum_b S_b/n_b,  V = sum_b Var_perm(S_b)/n_b^2        F = sum_b (n_b - 1) rho_b,  U = sum_b Var_perm
 
 over blocks b (public bins or strata of z), ties 0 in S and mid-ranks in rho. The value is that of the table with one
-level per distinct number, so it agrees with the tables' functions to the last bits, in O(n log n) instead of
-O(levels^2): rows are sorted by (block, x, y) and a merge sort counts the discordant pairs [1].
+level for each distinct number, so it agrees with the tables' functions to the last bits, in O(n log n) instead of
+O(levels^2): rows are sorted by (block, x, y) and a merge sort for each block counts the discordant pairs [1].
 
-**Guarantee** (``value_ranks.proof.md``): theorems 1 to 4 of ``kendall.proof.md`` and those of
-``spearman.proof.md`` with any number of levels: K 3/2 add, 3 replace (2 with one block), V 1/3 and 53/144; F 5 add, 10
-replace (6 with one block), U 3 and 10/3. A column of two levels keeps the smaller bound of two levels.
+**Guarantee** (``value_ranks.proof.md``): theorems 1 to 4 of ``kendall.proof.md`` and those of ``spearman.proof.md``
+with any number of levels: K 3/2 add, 3 replace (2 with one block), V 1/3 and 53/144; F 5 add, 10 replace (6 with one
+block), U 3 and 10/3. A column of two levels keeps the smaller bound of two levels.
 **Null law**: given the blocks and the values of x and of y in each, every pairing inside a block equally likely, K and
 F have mean 0 and variances V, U. It holds if x and y are independent given z and z moves neither of them *within* a
-block: bins of a numeric z must be fine enough for that (``citests/continuous_rank.py``).
+block: strata of a numeric z must be fine enough for that (``citests/rank.py``).
 **Edge cases**: blocks of fewer than two rows or constant in x or y add 0; NaN can't occur (values are clamped).
 Exact integers up to 2e9 rows.
 
@@ -32,12 +32,16 @@ from dpcausal.core.proofs import proved
 from dpcausal.stats.kendall import Kendall
 from dpcausal.stats.spearman import Spearman
 
-_LOW = 40  # bits of the low half of an exact sum
+Integers = NDArray[np.int64]
+ANY_LEVELS = (
+    1 << 62
+)  # stands for the number of levels of a column of numbers: the bounds for any number of them
+_LOW_BITS = 40  # of the low half of an exact sum
 
 
 @jit()
 def _sort_by_y(y: Any, a: Any, spare_y: Any, spare_a: Any) -> int:
-    """Sort ``y`` in place, stably, carrying ``a``; the number of pairs that were strictly out of order."""
+    """Sort ``y`` in place, stably, carrying ``a``, and return the number of pairs strictly out of order."""
     n = y.shape[0]
     swaps = 0
     width = 1
@@ -67,14 +71,14 @@ def _sort_by_y(y: Any, a: Any, spare_y: Any, spare_a: Any) -> int:
 
 @jit()
 def _shares(pairs: float, triples: float, n: int) -> tuple[float, float]:
-    """Shares of unequal pairs and triples, from ordered tied pairs and triples; ``ranks._unequal`` for runs."""
+    """Return the shares of pairs and of triples that are not all equal, from ordered tied pairs and triples."""
     every = float(n) * (n - 1)
     return 1.0 - pairs / every, (1.0 - triples / (every * (n - 2)) if n > 2 else 0.0)
 
 
 @jit()
 def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
-    """``out`` += sums over blocks of S/n, Var(S)/n^2, (n-1) rho and its variance.
+    """Add to ``out`` the sums over blocks of S/n, Var(S)/n^2, (n-1) rho and its variance.
 
     Rows are sorted by (block, x, y) and x, y are integers that order them. ``y`` is overwritten.
     """
@@ -132,24 +136,20 @@ def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
             b = 2 * (i - start) + t - n
             for place in range(i, j + 1):
                 low += a[place] * b
-                carry = low >> _LOW
+                carry = low >> _LOW_BITS
                 high += carry
-                low -= carry << _LOW
+                low -= carry << _LOW_BITS
             i = j + 1
         score = n * (n - 1) // 2 - tied_x - tied_y + both - 2 * discordant
         x2, x3 = _shares(x_pairs, x_triples, n)
         y2, y3 = _shares(y_pairs, y_triples, n)
         out[0] += score / n
         out[1] += (n - 1) / n * ((n - 2) * x3 * y3 / 9 + x2 * y2 / 2)
-        product = float(high) * 2.0**_LOW + float(low)
+        product = float(high) * 2.0**_LOW_BITS + float(low)
         out[2] += 3.0 * product / (float(n) * (n + 1))
         ratio = n / (n + 1)
         out[3] += ratio * ratio * (n / (n - 1)) * n * ((1.0 - x_cubes) * (1.0 - y_cubes))
         start = stop
-
-
-Integers = NDArray[np.int64]
-MANY = 1 << 62  # the number of levels of a column of numbers: bounds there are what they are for any number
 
 
 class Ranked(NamedTuple):
@@ -160,7 +160,7 @@ class Ranked(NamedTuple):
 
 
 def ranked(values: NDArray[np.generic]) -> Ranked:
-    """Dense ranks. Their number depends on rows: it sets how keys are packed, nothing that leaves.
+    """Return dense ranks. Their number depends on rows: it sets how keys are packed, nothing that leaves.
 
     >>> ranked(np.array([0.5, -1.0, 0.5, 7.0]))
     Ranked(codes=array([1, 0, 1, 2]), levels=3)
@@ -176,7 +176,7 @@ def ranked(values: NDArray[np.generic]) -> Ranked:
 
 @proved("value_ranks.proof.md")
 def rank_statistics(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Kendall, Spearman]:
-    """(K, V) and (F, U) of rows in ``k`` blocks, ``block`` the number of each row's.
+    """Return (K, V) and (F, U) of rows in ``k`` blocks, ``block`` the number of each row's.
 
     >>> x, y = ranked(np.array([1.0, 2.0, 3.0, 3.0])), ranked(np.array([0.1, 0.3, 0.2, 0.2]))
     >>> kendall, spearman = rank_statistics(x, y, np.zeros(4, np.int64), 1)
@@ -190,7 +190,7 @@ def rank_statistics(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Kend
 
 
 def _sorted(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Integers, Integers, Integers]:
-    """(block, x, y) in their joint order; packed in one integer where that fits."""
+    """Return (block, x, y) in their joint order; they are packed in one integer where that fits."""
     if k * x.levels * y.levels < 1 << 63:
         keys = np.sort((block * x.levels + x.codes) * y.levels + y.codes)
         rest, ys = np.divmod(keys, y.levels)

@@ -1,4 +1,6 @@
-"""The papers' weighted Kendall z with a bound that holds; kept for comparison with ``kendall.py``.
+"""The papers' weighted Kendall z with a bound that holds; kept for comparison with ``stats/kendall.py``.
+
+**Formula**
 
     z = sum_i w_i tau_i / sqrt(max(W, W0)),  W = sum_i w_i,  w_i = 9 n_i (n_i - 1)/(2 (2 n_i + 5)),
 
@@ -23,17 +25,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.stats import rank_kernels
-from dpcausal.stats.blocks import block_sizes, checked_blocks, checked_shape, is_binary
+from dpcausal.stats.blocks import block_sizes, checked_blocks, checked_floor, checked_shape, is_binary
+from dpcausal.stats.kendall import concordance
 
-SLOPE = 9 / 4  # w grows by less than this per row
+MAX_WEIGHT_RISE = 9 / 4  # w grows by less than this for each row
 
 
 class WeightedKendall(NamedTuple):
-    """The two sums z is made of."""
+    """The two sums that z is made of."""
 
     numerator: float
     weight: float
@@ -44,33 +45,31 @@ def _weight(n: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
 
 
 def weighted_kendall(blocks: ArrayLike) -> WeightedKendall:
-    """sum w_i tau_i and sum w_i.
+    """Return sum w_i tau_i and sum w_i.
 
     >>> weighted_kendall([[[5, 0], [0, 5]]])
     WeightedKendall(numerator=9.0, weight=16.2)
     """
     table = checked_blocks(blocks)
-    score = np.empty(len(table), np.int64)
-    rank_kernels.concordance(table, score)
+    score = concordance(table)
     n = block_sizes(table).astype(np.float64)
     return WeightedKendall(float(np.sum(9 * score / (2 * n + 5))), float(np.sum(_weight(n))))
 
 
 def weighted_kendall_z(blocks: ArrayLike, floor: float) -> float:
-    """z with the public floor W0 = ``floor`` under the root.
+    """Return z with the public floor W0 = ``floor`` under the root.
 
     >>> weighted_kendall_z([[[5, 0], [0, 5]]], floor=weighted_floor(10, 1)).__round__(4)
     2.2361
     """
-    if not (math.isfinite(floor) and floor > 0):
-        raise InputError(f"the floor must be a finite number above 0, not {floor!r}")
+    checked_floor(floor)
     numerator, weight = weighted_kendall(blocks)
     return numerator / math.sqrt(max(weight, floor))
 
 
 @proved("weighted_kendall.proof.md")
 def weighted_floor(n: int, k: int) -> float:
-    """max(k w(n/k), 1): below sum w_i of every data set of n rows in k blocks, or 1 where that says nothing.
+    """Return max(k w(n/k), 1): below sum w_i of every data set of n rows in k blocks, or 1 where that says nothing.
 
     >>> weighted_floor(1000, 64) < 9 * 1000 / 4, weighted_floor(3, 64)
     (True, 1.0)
@@ -81,7 +80,7 @@ def weighted_floor(n: int, k: int) -> float:
 
 @proved("weighted_kendall.proof.md")
 def weighted_numerator_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """Sensitivity of sum w_i tau_i.
+    """Return the sensitivity of sum w_i tau_i.
 
     >>> weighted_numerator_sensitivity("add-remove", 3, 3, k=8)
     5.625
@@ -97,11 +96,10 @@ def weighted_numerator_sensitivity(neighbours: Neighbours | str, r: int, c: int,
 
 @proved("weighted_kendall.proof.md")
 def weighted_kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int, floor: float) -> float:
-    """Sensitivity of ``weighted_kendall_z`` with this floor.
+    """Return the sensitivity of ``weighted_kendall_z`` with this floor.
 
     >>> weighted_kendall_sensitivity("replace-one", 3, 3, k=8, floor=100.0)
     1.2375
     """
-    if not (math.isfinite(floor) and floor > 0):
-        raise InputError(f"the floor must be a finite number above 0, not {floor!r}")
-    return (weighted_numerator_sensitivity(neighbours, r, c, k) + SLOPE / 2) / math.sqrt(floor)
+    checked_floor(floor)
+    return (weighted_numerator_sensitivity(neighbours, r, c, k) + MAX_WEIGHT_RISE / 2) / math.sqrt(floor)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import dpcausal as dc
 from dpcausal.regression.features import FourierFeatures, feature_residuals
-from dpcausal.regression.kernel import NARROW, Kernel
+from dpcausal.regression.kernel import MIN_PRODUCT_WIDTH, Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.regression.rounding import entry_error, residual_error
 
@@ -31,7 +31,7 @@ def rows(d: int, seed: int) -> tuple[Floats, Floats]:
     return np.vstack([rng.random((N - 2 * len(near), d)), near, near]), rng.choice([-1.0, 1.0], (N, 1))
 
 
-@pytest.mark.parametrize("width", [1e-3, 0.0199, NARROW, 0.1, 1.0])
+@pytest.mark.parametrize("width", [1e-3, 0.0199, MIN_PRODUCT_WIDTH, 0.1, 1.0])
 @pytest.mark.parametrize("d", [1, 3])
 def test_entries(width: float, d: int) -> None:
     with mpmath.workdps(50):
@@ -42,7 +42,7 @@ def test_entries(width: float, d: int) -> None:
 
 
 @pytest.mark.parametrize("strength", [1e-6, 1e-3, 1.0, 100.0])
-@pytest.mark.parametrize("width", [1e-3, NARROW, 0.3])
+@pytest.mark.parametrize("width", [1e-3, MIN_PRODUCT_WIDTH, 0.3])
 def test_residuals(strength: float, width: float) -> None:
     z, t = rows(2, 2)
     penalty = penalty_of(strength, N)
@@ -71,12 +71,12 @@ def test_features(strength: float) -> None:
 
 def test_a_product_of_narrow_kernels_would_pass_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the red team found: squares before differences, at a bandwidth that is now refused."""
-    monkeypatch.setattr("dpcausal.regression.kernel.LEAST_WIDTH", 0.0)
-    monkeypatch.setattr("dpcausal.regression.kernel.NARROW", 0.0)
+    monkeypatch.setattr("dpcausal.regression.kernel.MIN_BANDWIDTH", 0.0)
+    monkeypatch.setattr("dpcausal.regression.kernel.MIN_PRODUCT_WIDTH", 0.0)
     z, _ = rows(1, 4)
     k = Kernel(1e-8).block(z, z)
     assert np.linalg.eigvalsh(k).min() < -0.001 * N
-    monkeypatch.setattr("dpcausal.regression.kernel.NARROW", NARROW)
+    monkeypatch.setattr("dpcausal.regression.kernel.MIN_PRODUCT_WIDTH", MIN_PRODUCT_WIDTH)
     assert np.linalg.eigvalsh(Kernel(1e-8).block(z, z)).min() > -1e-12 * N
 
 

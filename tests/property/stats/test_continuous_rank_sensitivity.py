@@ -18,7 +18,7 @@ from dpcausal.stats.spearman import (
     spearman_sensitivity,
     spearman_variance_sensitivity,
 )
-from dpcausal.stats.value_ranks import MANY, rank_statistics, ranked
+from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics, ranked
 
 Rows = NDArray[np.float64]  # x, y, block
 WEIGHT = 0.25
@@ -33,7 +33,7 @@ def values(rows: Rows, k: int) -> NDArray[np.float64]:
 
 def bounds(relation: str, k: int, levels: int) -> NDArray[np.float64]:
     """K, V, (K, V/4), F, U, (F, U/4)."""
-    r, c = levels, MANY
+    r, c = levels, ANY_LEVELS
     return np.array(
         [
             kendall_sensitivity(relation, r, c, k),
@@ -95,7 +95,7 @@ def starts(rng: np.random.Generator, n: int, k: int, binary: bool) -> list[Rows]
 def climb(n: int, k: int, relation: str, binary: bool, moves: int, seed: int) -> NDArray[np.float64]:
     """The best of each of the six over all starts, each climbed for its ratio to the bound."""
     rng = np.random.default_rng(seed)
-    bound = bounds(relation, k, 2 if binary else MANY)
+    bound = bounds(relation, k, 2 if binary else ANY_LEVELS)
     best = np.zeros(6)
     for rows in starts(rng, n, k, binary):
         now = largest(rows, k, relation, binary) / bound

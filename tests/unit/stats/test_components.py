@@ -68,7 +68,7 @@ def test_pairs_that_are_too_many_to_try_fall_back_on_the_sum(monkeypatch: pytest
     sizes = [2, 3, 4, 5]
     pairs = list(combinations(range(4), 2))
     tight = sets_sensitivity(pairs, sizes, Neighbours.REPLACE_ONE)
-    monkeypatch.setattr("dpcausal.stats.components.MOST_ENUMERATED", 1)
+    monkeypatch.setattr("dpcausal.stats.components.MAX_ENUMERATED", 1)
     assert sets_sensitivity(pairs, sizes, Neighbours.REPLACE_ONE) > tight
 
 

@@ -10,7 +10,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.stats.crt import (
-    CHUNK,
+    CHUNK_ROWS,
     crt_sensitivity,
     crt_statistic,
     rank_scores,
@@ -48,7 +48,7 @@ def test_rank_statistic_by_hand(seed: int) -> None:
 
 def test_sum_in_chunks_is_the_sum() -> None:
     rng = np.random.default_rng(1)
-    u, v = rng.uniform(-1, 1, (CHUNK + 7, 2)), rng.uniform(-1, 1, (CHUNK + 7, 3))
+    u, v = rng.uniform(-1, 1, (CHUNK_ROWS + 7, 2)), rng.uniform(-1, 1, (CHUNK_ROWS + 7, 3))
     assert crt_statistic(u, v) == pytest.approx(np.abs(u.T @ v).max(), abs=1e-9)
 
 

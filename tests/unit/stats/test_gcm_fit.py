@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcausal.stats.gcm_fit import (
-    LEFT,
+    FIT,
     block_kernel,
     block_residuals,
     factored,
@@ -41,7 +41,7 @@ def test_smoother_and_its_traces() -> None:
     assert fit.own == pytest.approx(np.square(np.diag(square)).sum() / np.trace(square @ square), rel=1e-5)
     assert fit.free / 90 <= fit.own <= 1
     assert probed == pytest.approx(fit.free, rel=0.35)  # four probes
-    assert probed >= LEFT * 90
+    assert probed >= FIT.min_free * 90
 
 
 def test_both_ways_to_the_residuals_agree() -> None:

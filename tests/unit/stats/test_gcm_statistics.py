@@ -165,7 +165,7 @@ def test_plan_keeps_fits_within_their_sizes() -> None:
                 plan = part_plan(n, d, epsilon)
                 assert plan.parts >= 1
                 assert plan.parts == 1 or n / plan.parts >= 24 + 7 * d
-                assert n / plan.parts <= plan.most_rows
+                assert n / plan.parts <= plan.max_rows
                 assert 1.0 <= plan.clip <= 3.0
                 assert plan.floor == (0.5 if d else 1.0)
     assert part_plan(10_000, 1, 2.0, level=1e-6).parts > part_plan(10_000, 1, 2.0).parts
