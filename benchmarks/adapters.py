@@ -22,8 +22,7 @@ from typing import Any
 import dpcausal as dc
 from dpcausal.adapters import PrivateOracle, causal_learn, pgmpy
 from dpcausal.citests.base import Outcome
-from dpcausal.discovery.search import Answers, Query, pc_search
-from dpcausal.discovery.task import drive
+from dpcausal.discovery.search import Answers, Query, drive, pc_search
 from dpcausal.graphs.metrics import skeleton_scores
 from dpcausal.graphs.separation import d_separated
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 import dpcausal as dc
-from dpcausal.citests.gcm_ridge import LAMBDA, WIDTH
+from dpcausal.citests.gcm_ridge import DEFAULT_BANDWIDTH, DEFAULT_LAMBDA
 from dpcausal.regression.kernel import Kernel
 
 
@@ -60,8 +60,8 @@ def factor(n: int) -> None:
     least = {name: np.full(2, np.inf) for name in ("dpotrf", "moments", "residuals", "parts")}
     for _ in range(3):
         z = (data.values["z0"][:, None] + 10) / 20
-        matrix = np.asfortranarray(Kernel(WIDTH).block(z, z))  # numbers near zero would be slow
-        matrix[np.diag_indices(n)] += n * LAMBDA / 2
+        matrix = np.asfortranarray(Kernel(DEFAULT_BANDWIDTH).block(z, z))  # numbers near zero would be slow
+        matrix[np.diag_indices(n)] += n * DEFAULT_LAMBDA / 2
         start = clocks()
         info = lapack.dpotrf(matrix, lower=1, overwrite_a=1, clean=0)[1]
         least["dpotrf"] = np.minimum(least["dpotrf"], clocks() - start)

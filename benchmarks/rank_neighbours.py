@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpcausal.stats import rank_kernels
-from dpcausal.stats.kendall import kendall_terms
+from dpcausal.stats.kendall import concordance, kendall_terms
 from dpcausal.stats.spearman import spearman_terms
 
 Tables = NDArray[np.int64]
@@ -33,8 +32,7 @@ def _per_block(terms: Callable[[Tables], tuple[Values, Values]], tables: Tables)
 
 def _scores(tables: Tables) -> tuple[Values, Values]:
     """S and n of every block."""
-    out = np.empty(tables.shape[0] * tables.shape[1], np.int64)
-    rank_kernels.concordance(np.ascontiguousarray(tables.reshape(-1, *tables.shape[2:])), out)
+    out = concordance(np.ascontiguousarray(tables.reshape(-1, *tables.shape[2:])))
     return out.reshape(tables.shape[:2]).astype(float), tables.sum(axis=(2, 3)).astype(float)
 
 

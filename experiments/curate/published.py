@@ -14,8 +14,7 @@ import numpy as np
 
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.curate import cost_now
-from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, pc_search
-from dpcausal.discovery.task import drive
+from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, drive, pc_search
 from priv_pc.published import THRESHOLD, advanced, pvalue
 
 BETA = 0.1

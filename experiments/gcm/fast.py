@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
-from dpcausal.citests.crt import PILOT
+from dpcausal.citests.crt import PILOT_DRAWS
 from dpcausal.citests.rank import bins_for, blocks_of
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.privacy.mechanisms.grid import INTEGERS
-from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 from dpcausal.privacy.mechanisms.selection import NoisyMax
 from dpcausal.stats.crt import crt_sensitivity, rank_scores, standardised
 from dpcausal.stats.gcm_fit import (
-    LONG,
+    FIT,
     Smoother,
     ranked,
     rough_kernel,
@@ -106,7 +106,7 @@ class Part:
             return np.zeros(reps), np.ones(reps)
         x, y = x - x.mean(0), y - y.mean(0)
         tops = np.zeros((reps, self.z.shape[1]), np.int64)
-        if len(x) >= LONG:
+        if len(x) >= FIT.min_turn_rows:
             left = smooth_residuals(self.smooth, np.hstack([x, y]))
             tops = turning(self.z, left[:, :reps], left[:, reps:], ())
         t, own = np.zeros(reps), np.ones(reps)
@@ -155,7 +155,7 @@ def crt_statistics(batch: Batch, copies: int, rng: np.random.Generator, data: dc
         mean = mean_of_x(batch.z, batch.cell.s, batch.cell.shape)
         return mean[:, None] + rng.standard_normal((batch.cell.n, count))
 
-    pilot = drawn(PILOT)
+    pilot = drawn(PILOT_DRAWS)
     centre = pilot.mean(1, keepdims=True)
     spread = pilot.std(1, keepdims=True)
     question = Question.of(data.schema, "x", "y", [name for name in data.schema if name not in ("x", "y")])

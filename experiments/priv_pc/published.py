@@ -21,8 +21,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, pc_search
-from dpcausal.discovery.task import drive
+from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, drive, pc_search
 from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.weighted_kendall import weighted_kendall

@@ -45,7 +45,7 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery import task
+from dpcausal.discovery import search
 from dpcausal.privacy import mechanisms, noise
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms.median import Range
@@ -63,7 +63,7 @@ LAWS = (chi2_tests.median_pvalue, chi2_tests.smooth_pvalue, unit_circle_tests.wo
 BLOCKS_OF, BINS_OF = rank.blocks_of, regression_columns.bins_of
 CUT_SENSITIVITY, PRIVATE_PARTS = gcm_statistics.cut_sensitivity, gcm.private_parts
 CRT_SENSITIVITY, MOMENT_SENSITIVITY = crt_statistics.crt_sensitivity, moment_statistics.moment_sensitivity
-SESSION, TASK = session.Session, task.Task
+SESSION, TASK = session.Session, search.Task
 # --- end of them -------------------------------------------------------------------------------------------------
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -685,7 +685,7 @@ Found = tuple[float, float, float]
 
 
 def steps_of(mechanism: Any, norm: int = 1) -> float:
-    """The sensitivity in grid steps, rounding included (``grid.proof.md``)."""
+    """The sensitivity in grid steps, rounding included (``base.proof.md``)."""
     exact = Fraction(mechanism.sensitivity) / Fraction(mechanism.on.step)
     size = getattr(mechanism, "size", 1) if type(mechanism).__name__ in ("Laplace", "Gaussian") else 1
     if mechanism.on.exact:

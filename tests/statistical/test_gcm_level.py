@@ -14,7 +14,7 @@ import dpcausal as dc
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.session import Session
 from dpcausal.privacy.events import Event
-from dpcausal.stats.gcm_fit import LEFT, block_kernel, smoother
+from dpcausal.stats.gcm_fit import FIT, block_kernel, smoother
 from dpcausal.stats.gcm_parts import STEPS, PartPlan, cut_moments, cut_scores
 
 RUNS = 60
@@ -66,7 +66,7 @@ def lumps(rng: np.random.Generator) -> np.ndarray:
 def test_the_mean_over_deals_has_the_variance_that_is_claimed(kind: str) -> None:
     """P r(floor) E cut^2, give or take 20% and never more by more than that: 1,200 draws, standard error 4.1%."""
     rng = np.random.default_rng(12)
-    plan = PartPlan(8, 4, 1.0, 1.0 if kind == "codes" else LEFT, 720)
+    plan = PartPlan(8, 4, 1.0, 1.0 if kind == "codes" else FIT.min_free, 720)
     found = []
     for _ in range(6):
         z = {

@@ -15,8 +15,7 @@ import numpy as np
 
 from dpcausal.audit import laws
 from dpcausal.audit.laws import Law
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.median import ExponentialMedian, SmoothMedian, median_runs
 from dpcausal.privacy.mechanisms.selection import Selection
 from dpcausal.privacy.mechanisms.sparse_vector import Scales

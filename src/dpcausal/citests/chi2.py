@@ -40,9 +40,8 @@ from dpcausal.citests.parts import deal_table, part_count
 from dpcausal.core import entropy
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.privacy.mechanisms.grid import Grid
+from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.privacy.mechanisms.median import SmoothMedian
-from dpcausal.privacy.mechanisms.release import release
 from dpcausal.privacy.mechanisms.selection import Exponential
 from dpcausal.stats.aggregate import median_pvalue, median_scores
 from dpcausal.stats.blocks import Blocks

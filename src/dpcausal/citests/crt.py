@@ -37,8 +37,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
+from dpcausal.privacy.mechanisms.base import release
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
-from dpcausal.privacy.mechanisms.release import release
 from dpcausal.privacy.mechanisms.selection import NoisyMax
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals

@@ -44,9 +44,8 @@ from dpcausal.citests.result import Chosen, ChosenKind, HeldFixed, HeldFixedKind
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.dataset import Dataset
-from dpcausal.privacy.mechanisms.grid import INTEGERS
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS, release
 from dpcausal.regression.kernel import KINDS, Kernel, Kind
 from dpcausal.regression.ridge import penalty_of
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight

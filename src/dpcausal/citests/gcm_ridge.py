@@ -41,8 +41,8 @@ from numpy.typing import NDArray
 from dpcausal.citests.base import Charger, Outcome, TestSettings
 from dpcausal.citests.regression_columns import RegressionColumns
 from dpcausal.core.errors import InputError
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import release
 from dpcausal.privacy.mechanisms.selection import PermuteAndFlip
 from dpcausal.privacy.noise import permutation
 from dpcausal.regression.features import FourierFeatures, feature_residuals

@@ -19,10 +19,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.privacy.accounting.conversion import rho_for
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.grid import INTEGERS
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS, release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.chi2 import likelihood_ratio
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, Form, measured_test

@@ -46,8 +46,8 @@ from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_weight
 from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue

@@ -38,9 +38,8 @@ from dpcausal.citests.result import HeldFixed
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.dataset import Dataset
-from dpcausal.privacy.mechanisms.grid import INTEGERS
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS, release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.gcm_fit import classical_gcm
 from dpcausal.stats.tulap import noisy_pvalue, plan_split

@@ -26,9 +26,8 @@ from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInf
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Released, ReleasedKind, Unit, UnitKind
-from dpcausal.privacy.mechanisms.grid import Grid
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.chi2 import chi2_sensitivity, pearson
 from dpcausal.stats.distance import fixed_labels_distance

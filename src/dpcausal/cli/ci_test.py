@@ -148,7 +148,7 @@ def run_test(
     from dpcausal.data.check import ordered_missing_levels
     from dpcausal.data.schema import line_of_column
     from dpcausal.present.schema import ordered_missing_words
-    from dpcausal.privacy.accounting.filter import check_total
+    from dpcausal.privacy.accounting.composition import check_total
 
     if (epsilon is None) != no_privacy:
         raise InputError("give either --epsilon or --no-privacy")

@@ -191,8 +191,8 @@ def run_discover(
     from dpcausal.cli.options import origin_of
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.methods import method_named
-    from dpcausal.planning.choice import mostly_numbers
-    from dpcausal.privacy.accounting.filter import check_total
+    from dpcausal.planning.measurement import mostly_numbers
+    from dpcausal.privacy.accounting.composition import check_total
 
     if epsilon is None and method != "pc":
         raise InputError("give an --epsilon; without privacy there is --method pc")

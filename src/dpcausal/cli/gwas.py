@@ -108,7 +108,7 @@ def run_gwas(
     from dpcausal.gwas.cohort import Cohort, read_frequencies
     from dpcausal.gwas.screen import screen
     from dpcausal.present.plots import draw_hits
-    from dpcausal.privacy.accounting.filter import check_total
+    from dpcausal.privacy.accounting.composition import check_total
 
     check_total(epsilon, 0.0)  # before a large study is counted
     checked_level(level)

@@ -11,7 +11,7 @@ import typer
 
 from dpcausal.cli.options import print_table, warn_large_delta, warn_weak
 from dpcausal.core.errors import InputError, LedgerError
-from dpcausal.privacy.accounting.filter import check_total
+from dpcausal.privacy.accounting.composition import check_total
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger

@@ -10,9 +10,14 @@ INTERRUPTED = 130
 def main() -> None:
     """Run one command and exit with its code."""
     try:
+        import signal
+
         from dpcausal.cli.app import run
 
         code = run()
+        signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # done: an interrupt while Python ends would change the exit code
     except KeyboardInterrupt:
         sys.stderr.write("dpcausal: interrupted\n")
         code = INTERRUPTED

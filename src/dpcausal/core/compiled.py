@@ -1,12 +1,14 @@
 """Compiled kernels: one decorator over numba, which is imported when a kernel is first called.
 
 ``jit`` compiles a function to machine code without the interpreter lock and keeps the result on disk. Importing numba
-takes longer than many commands do, so a decorated function stays a thin wrapper until its first call. Kernels that
+takes longer than many commands do, so a decorated function stays a thin wrapper until its first call (unless numba is
+loaded already). Kernels that
 call each other must be in one file: numba notices a changed callee only there.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from pathlib import Path
@@ -48,14 +50,13 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         return self.dispatcher(*arguments)
 
-    @property
-    def compiled(self) -> bool:
-        """Whether it is loaded, or kept from an earlier run; True where numba does not tell."""
-        try:
-            kept = Path(self.dispatcher._cache._cache_file._index_path)
-        except AttributeError:
-            return True
-        return bool(self.dispatcher.signatures) or kept.exists()
+
+def _is_compiled(dispatcher: Any) -> bool:
+    """Whether it is loaded, or kept from an earlier run; True where numba does not tell."""
+    try:
+        return bool(dispatcher.signatures) or Path(dispatcher._cache._cache_file._index_path).exists()
+    except AttributeError:
+        return True
 
 
 def _global_names(code: CodeType) -> set[str]:
@@ -75,7 +76,8 @@ def jit(**options: Any) -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
-        return cast(F, Kernel(function, options))
+        kernel = Kernel(function, options)
+        return cast(F, kernel.dispatcher if "numba" in sys.modules else kernel)
 
     return decorate
 
@@ -85,4 +87,5 @@ def compile_note(*kernels: Any) -> str:
 
     It says something about this machine, not about any row; nothing else may depend on it.
     """
-    return "" if all(kernel.compiled for kernel in kernels if isinstance(kernel, Kernel)) else COMPILING_ONCE
+    dispatchers = [kernel.dispatcher if isinstance(kernel, Kernel) else kernel for kernel in kernels]
+    return "" if all(map(_is_compiled, dispatchers)) else COMPILING_ONCE

@@ -1,6 +1,6 @@
 """Mark a function whose correctness rests on a written proof.
 
-``@proved("laplace.proof.md")`` names a file beside the module. That file carries a line
+``@proved("additive.proof.md")`` names a file beside the module. That file carries a line
 
     <!-- proves: LaplaceMechanism.charge sha256:... -->
 

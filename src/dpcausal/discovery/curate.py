@@ -47,13 +47,22 @@ from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.scores import scorer_for
-from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, pc_search, start
-from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
+from dpcausal.discovery.search import (
+    Answer,
+    Answers,
+    Method,
+    Query,
+    SearchOutcome,
+    Skeleton,
+    Task,
+    drive,
+    pc_search,
+    start,
+)
 from dpcausal.planning.sieve import ExaminePlan
 from dpcausal.privacy import noise
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import release
 
 ORDERS_PLANNED = 4  # orders planned for, the present one included
 EPSILON_RATIOS = (1.0, 0.85, 0.7, 0.5, 0.35, 0.2)

@@ -37,12 +37,12 @@ from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteK
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, one_level, without_constants
 from dpcausal.discovery.methods import method_named
 from dpcausal.discovery.result import DiscoveryResult, in_order
-from dpcausal.discovery.task import Task
+from dpcausal.discovery.search import Task
 from dpcausal.graphs.equivalence import cpdag, meek, nearest, orient
 from dpcausal.graphs.graph import Arrow, Graph
+from dpcausal.planning.designs import reach
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
-from dpcausal.planning.reach import reach
-from dpcausal.privacy.accounting.filter import check_total
+from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:

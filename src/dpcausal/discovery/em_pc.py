@@ -34,10 +34,9 @@ from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import Scorer, deletable, resolution_rows
-from dpcausal.discovery.search import Answer, Answers, Query, pc_search
-from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
-from dpcausal.privacy.accounting.filter import Filter
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.mechanisms.base import release
 from dpcausal.privacy.mechanisms.selection import Exponential, PermuteAndFlip
 from dpcausal.stats.evidence import Floats
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
-from dpcausal.discovery.task import Method
+from dpcausal.discovery.search import Method
 
 METHODS: dict[str, Method] = {
     driver.METHOD.name: driver.METHOD

@@ -31,12 +31,9 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.facts import Note, NoteKind, OpenReason, unanswered
-from dpcausal.discovery.search import Answer, Answers, Query, pc_search
-from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.grid import FINENESS, Grid
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
 from dpcausal.stats.moments import MomentTest, moment_sensitivity, packed, partial_test, shrunk, unpacked
 

@@ -18,8 +18,7 @@ from dpcausal.core.progress import silent
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery import moments
 from dpcausal.discovery.facts import Note, NoteKind
-from dpcausal.discovery.search import Answers, Query, pc_search
-from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
+from dpcausal.discovery.search import Answers, Method, Query, SearchOutcome, Task, drive, pc_search
 from dpcausal.discovery.tests import TestAnswers
 from dpcausal.planning.measurement import mostly_numbers
 

@@ -28,9 +28,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import On, Scorer, deletable, resolution_rows, scorer_for
-from dpcausal.discovery.search import Answer, Answers, Query, pc_search
+from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
 from dpcausal.discovery.svt_pc import RELEASED
-from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
 from dpcausal.planning.sieve import (
     SHARE,
     SieveDesign,
@@ -40,8 +39,8 @@ from dpcausal.planning.sieve import (
     resolution,
     rounds,
 )
-from dpcausal.privacy.accounting.filter import Filter
-from dpcausal.privacy.mechanisms.release import begin
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.mechanisms.base import begin
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveSession
 from dpcausal.stats.evidence import Floats, score
 

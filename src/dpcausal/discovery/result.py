@@ -17,7 +17,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.discovery.facts import MethodReason, Note
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
 from dpcausal.graphs.graph import Graph
-from dpcausal.planning.reach import Reach
+from dpcausal.planning.designs import Reach
 
 UNTESTED_SHARE = 0.9  # of the edges: from here on the number of edges says how little was learned
 

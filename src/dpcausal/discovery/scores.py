@@ -62,8 +62,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.search import Query
-from dpcausal.discovery.task import Task
+from dpcausal.discovery.search import Query, Task
 from dpcausal.stats.evidence import (
     SETTLED_INFORMATION,
     Floats,

@@ -25,9 +25,8 @@ from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import deletable
-from dpcausal.discovery.search import Answer, Answers, Query, pc_search
-from dpcausal.discovery.task import Method, SearchOutcome, Task, drive
-from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.privacy.accounting.composition import Filter
 
 QUESTIONS_A_PAIR = 5.0
 ROUNDING = 1 - 1e-12

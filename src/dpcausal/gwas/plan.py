@@ -37,7 +37,7 @@ from dpcausal.core.statement import UnitKind
 from dpcausal.gwas.floor import least_minor_sensitivity
 from dpcausal.gwas.null_law import Floats, NullLaw
 from dpcausal.gwas.statistics import Name, Statistic
-from dpcausal.privacy.accounting.filter import check_total
+from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.mechanisms import INTEGERS, Laplace, SparseVector, TopK
 
 STEPS = tuple(2.0 ** (-i / 2) for i in range(13))  # candidates: tau/64 to tau

@@ -19,11 +19,14 @@ comparison. Its score counts K = sum (observed - expected) over 2 x 2 tables (``
 that is the same in every block and lies along one split with shares a and b moves it by n w sqrt(a(1-a) b(1-b)). The
 edge stays with probability 1 - false_hit((|K| - T sqrt(V))/D), averaged over K, normal with variance
 V = n a(1-a) b(1-b). An edge is asked about many times, and each time may remove it: this is the chance for one.
+
+``reach`` is what a budget could show at all: the smallest dependence that a plan expects to find.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -49,7 +52,7 @@ from dpcausal.planning.measurement import (
 from dpcausal.planning.power import Expected, least_dependence, margin, power_of
 from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
 from dpcausal.planning.sieve import SieveDesign as Sieve
-from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.stats.components import component_absolute, component_sensitivity
 from dpcausal.stats.evidence import score_sensitivity
 
@@ -394,3 +397,54 @@ def order_plan(design: NoiseDesign, order: int, aim: Aim, sieve: Sieve) -> Order
         smallest_priv_pc=least_kept(table, sieve, design.neighbours, aim.level, aim.power),
         epsilon_enough=epsilon_enough(design, order, aim),
     )
+
+
+POWER = 0.8  # with which the smallest dependence is found
+EFFECT = 0.1  # a plan asks for one; the smallest dependence does not depend on it
+MAX_TRIPLE_CELLS = 4096  # of three columns, for a plan in a moment
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The smallest dependence w (Cohen's) that is found with probability ``power``; None: none, however strong.
+
+    Attributes
+    ----------
+    power : float
+        The probability.
+    pair, pair_largest : float or None
+        Between two columns of middling size, and of the columns with most levels.
+    triple, triple_largest : float or None
+        The same given one more column.
+    """
+
+    power: float
+    pair: float | None
+    pair_largest: float | None
+    triple: float | None
+    triple_largest: float | None
+
+
+def reach(
+    sizes: Sequence[int], rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float
+) -> Reach | None:
+    """Return what ``measured`` could show for orders 0 and 1; None where a plan has no numbers.
+
+    Which tables higher orders have depends on the search. **Cost** about a tenth of a second.
+    """
+    usable = tuple(size for size in sizes if size > 1)
+    if rows < 1 or len(usable) < 3 or math.prod(sorted(usable)[-3:]) > MAX_TRIPLE_CELLS:
+        return None
+    design = NoiseDesign(usable, rows, epsilon, delta, neighbours)
+    aim = Aim(rows, level, POWER, EFFECT, None)
+    try:
+        found = [_least(design, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
+    except (ArithmeticError, ValueError):  # at the ends of what floats hold
+        return None
+    return Reach(POWER, *found)
+
+
+def _least(design: NoiseDesign, order: int, which: str, aim: Aim) -> float | None:
+    table = expected(design, order, which, aim)
+    found = least_dependence(table, aim.level, aim.power)
+    return found if found < (min(table.x, table.y) - 1) ** 0.5 else None

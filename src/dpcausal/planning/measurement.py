@@ -21,10 +21,9 @@ from itertools import combinations
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.privacy.accounting.filter import Filter
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid
-from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS, Grid
 from dpcausal.stats.components import STEP, Columns, sets_sensitivity
 
 # Settings of ``measured``, chosen on random networks.

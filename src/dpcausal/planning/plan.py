@@ -27,7 +27,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.planning.designs import Aim, NoiseDesign, OrderPlan, chosen, order_plan, places_of, table_at
 from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.planning.power import least_dependence
-from dpcausal.privacy.accounting.filter import check_total
+from dpcausal.privacy.accounting.composition import check_total
 
 DEFAULT_ORDERS = 5  # shown unless more are asked for
 MAX_CONDITIONING_CELLS = 2048

@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from scipy.special import ndtr
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.privacy.accounting.filter import Filter
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVector
 

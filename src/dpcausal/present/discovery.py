@@ -14,7 +14,7 @@ from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteK
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.methods import METHODS
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.planning.reach import Reach
+from dpcausal.planning.designs import Reach
 from dpcausal.present.statement import Words
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.statement import told as say

@@ -1,8 +1,8 @@
 """Pictures with matplotlib, from results only: graph, budget, power curves, a plan, released SNPs.
 
 ``plot_graph``, ``plot_budget`` and ``plot_power`` draw on the axes they are given, or on new ones, and return them;
-``draw_plan`` and ``draw_hits`` write a PNG. Only SNPs in the result are drawn, at their public positions: nothing stands
-for those that were not released. matplotlib is imported when the first picture is drawn.
+``draw_plan`` and ``draw_hits`` write a PNG. Only SNPs in the result are drawn, at their public positions: nothing
+stands for those that were not released. matplotlib is imported when the first picture is drawn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A budget for one release: what may be spent, and the refusal when it would be passed.
 
-``charge`` comes before noise is drawn. It asks the filter (``privacy.accounting.filter``) and either records the
+``charge`` comes before noise is drawn. It asks the filter (``accounting/composition.py``) and either records the
 events or raises ``BudgetError`` with what was asked, spent and left, recording nothing.
 
 **Guarantee.** Whatever is charged, in whatever adaptive order, the release is (epsilon, delta)-DP for
@@ -49,8 +49,7 @@ from dpcausal.core.statement import (
     known_limits,
     weak_limits,
 )
-from dpcausal.privacy.accounting.composition import exact, left_of
-from dpcausal.privacy.accounting.filter import Filter, PrivacyCost, Spent
+from dpcausal.privacy.accounting.composition import Filter, PrivacyCost, Spent, exact, left_of
 from dpcausal.privacy.events import Event
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery import measurer
+from dpcausal.discovery import measured
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
-from dpcausal.discovery.task import Task
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
+from dpcausal.discovery.search import Task
+from dpcausal.privacy.mechanisms.additive import Gaussian
 
 SIZES = (2, 2, 3, 2, 4, 2, 3, 2, 2, 3, 2)
 ROWS = 200
@@ -40,7 +40,7 @@ def caught(
         budget.charge(mechanism.event(label))
         return np.asarray(value, dtype=float)
 
-    monkeypatch.setattr(measurer, "release", catch)
+    monkeypatch.setattr(measured, "release", catch)
     budget = dc.Budget(1.0, delta, neighbours=relation)
     found = start(Task(counts, Knowledge(), 0.05, None, relation, budget))
     found.measure([(0, 1, 2), (2, 4, 6), (3, 5, 7, 8)], 0.2, "interactions")

@@ -13,7 +13,7 @@ from dpcausal.counts.memory import counts_of
 from dpcausal.discovery.scores import ValueScorer
 from dpcausal.discovery.search import Query
 from dpcausal.stats.evidence import value_score_sensitivity
-from dpcausal.stats.value_ranks import MANY
+from dpcausal.stats.value_ranks import ANY_LEVELS
 
 SCHEMA = dc.Schema(x=dc.Numeric(-1, 1), y=dc.Numeric(-1, 1), z=dc.Categorical(["p", "q"]))
 Row = tuple[float, float, str]
@@ -59,6 +59,6 @@ def test_scores_move_by_at_most_one_and_a_smaller_bound_is_caught(
 
 
 def test_bounds_by_hand() -> None:
-    assert value_score_sensitivity("add-remove", MANY, MANY, 8) == pytest.approx(29 / 18)
-    assert value_score_sensitivity("replace-one", MANY, MANY, 8) == pytest.approx(29 / 9)
+    assert value_score_sensitivity("add-remove", ANY_LEVELS, ANY_LEVELS, 8) == pytest.approx(29 / 18)
+    assert value_score_sensitivity("replace-one", ANY_LEVELS, ANY_LEVELS, 8) == pytest.approx(29 / 9)
     assert value_score_sensitivity("replace-one", 2, 2, 8) == 2.0

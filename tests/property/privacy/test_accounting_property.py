@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits
+from dpcausal.privacy.accounting.composition import ZERO, Filter, Spent, add, exact, fits
 from dpcausal.privacy.accounting.conversion import delta_for, epsilon_for, rho_for
-from dpcausal.privacy.accounting.filter import Filter, Spent
 from dpcausal.privacy.events import PureEvent
 
 costs = st.floats(min_value=1e-12, max_value=100.0)

@@ -14,8 +14,8 @@ from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInf
 from dpcausal.citests.session import Session
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.counts.memory import counts_of
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import release
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import release
 
 A_SUM = Released(ReleasedKind.STATED, text="a sum")
 WIDTH = Public(PublicKind.STATED, text="the toy's width")

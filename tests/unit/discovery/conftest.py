@@ -10,7 +10,7 @@ from dpcausal import networks
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.task import Task
+from dpcausal.discovery.search import Task
 from dpcausal.privacy.budget import Budget
 
 TaskMaker = Callable[..., Task]

@@ -11,8 +11,7 @@ from dpcausal import testing
 from dpcausal.discovery.curate import NoisyTests, cost_now, even_scale, expected_tests, most_tests, run
 from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import Query, pc_search
-from dpcausal.discovery.task import drive
+from dpcausal.discovery.search import Query, drive, pc_search
 from dpcausal.present.discovery import note_words
 
 

@@ -11,7 +11,7 @@ from dpcausal import testing
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.em_pc import Choices, choice_for, count_scores, run
 from dpcausal.discovery.search import Query
-from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.selection import Exponential, PermuteAndFlip
 
 

@@ -14,7 +14,7 @@ from dpcausal.discovery.discover import discover
 from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
-from dpcausal.discovery.task import Task
+from dpcausal.discovery.search import Task
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.planning.measurement import first_shares, plan_for
 from dpcausal.privacy.accounting.conversion import rho_for

@@ -16,7 +16,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.discovery.facts import NoteKind
 from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta, plan_for
-from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger
 
 MANY = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(12)})

@@ -10,7 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.facts import NoteKind, OpenReason, unanswered
-from dpcausal.discovery.measurer import why_open
+from dpcausal.discovery.measured import why_open
 from dpcausal.present.discovery import OPEN_REASONS, note_words
 
 

@@ -13,7 +13,7 @@ from dpcausal.discovery.priv_pc import SieveAnswers, run
 from dpcausal.discovery.search import Query
 from dpcausal.planning.sieve import once, optimal_subsample, rounds
 from dpcausal.present.discovery import note_words
-from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.privacy.accounting.composition import Filter
 
 
 def test_the_parts_add_up_to_the_total() -> None:

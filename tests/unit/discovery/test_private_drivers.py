@@ -17,7 +17,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.methods import METHODS
-from dpcausal.discovery.task import Task
+from dpcausal.discovery.search import Task
 
 PRIVATE = ("svt-pc", "priv-pc", "em-pc", "curate")
 

@@ -12,7 +12,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.svt_pc import run
 from dpcausal.planning.sieve import designs, resolution
 from dpcausal.present.discovery import note_words
-from dpcausal.privacy.accounting.filter import Filter
+from dpcausal.privacy.accounting.composition import Filter
 
 
 def test_pure_has_one_way_and_delta_opens_another() -> None:

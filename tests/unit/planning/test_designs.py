@@ -12,7 +12,7 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
-from dpcausal.discovery.task import Task
+from dpcausal.discovery.search import Task
 from dpcausal.planning.designs import NoiseDesign
 from dpcausal.planning.measurement import components_mechanism, noise_variance
 from dpcausal.privacy.budget import Budget

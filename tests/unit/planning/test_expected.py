@@ -17,7 +17,7 @@ from dpcausal.planning.power import (
     power,
     power_of,
 )
-from dpcausal.stats.measured_kernel import ABOUT, LOUD, UNSEEN, basis, covariance
+from dpcausal.stats.measured_kernel import ABOUT_COLUMNS, NOISE_FACTOR, SIZE_VARIANCE, basis, covariance
 
 
 def loud(variance: float) -> Expected:
@@ -75,8 +75,8 @@ def test_blocks_have_the_kernels_variance(share: float | None) -> None:
     """One block of 3 x 2: signal^2/variance summed over directions, against ``measured_kernel.covariance``."""
     n, s2 = 800.0, 30.0
     p, q = margin(3, share)[None, :], margin(2, share)[None, :]
-    about = np.zeros((1, ABOUT))
-    about[0, LOUD], about[0, UNSEEN] = 1.0, n
+    about = np.zeros((1, ABOUT_COLUMNS))
+    about[0, NOISE_FACTOR], about[0, SIZE_VARIANCE] = 1.0, n
     u, v = np.zeros((3, 3)), np.zeros((2, 2))
     nu, nv = basis(p, 0, u), basis(q, 0, v)
     cov, fourth, slope = np.zeros((2, 2)), np.zeros(2), np.zeros(2)

@@ -21,7 +21,7 @@ from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement, weak_lim
 from dpcausal.discovery.facts import Note, NoteKind, OpenReason, unanswered
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.planning.reach import reach
+from dpcausal.planning.designs import reach
 from dpcausal.present.discovery import missing_words, reach_words
 from dpcausal.present.files import file_texts
 from dpcausal.present.origin import Origin

@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 from dpcausal.core.errors import InputError
+from dpcausal.privacy.accounting.composition import Filter, Spent, check_total
 from dpcausal.privacy.accounting.conversion import rho_for
-from dpcausal.privacy.accounting.filter import Filter, Spent, check_total
 from dpcausal.privacy.events import ApproximateEvent, BoundedRangeEvent, GaussianEvent, PureEvent
 
 COMMON = {"label": "x", "neighbours": "replace-one"}

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.rank import KENDALL
+from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.session import Session
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.privacy import coins, noise
 from dpcausal.privacy.accounting.composition import exact, fits, optimal
 from dpcausal.privacy.accounting.pld import FixedPlan
 from dpcausal.privacy.events import LaplaceEvent, PureEvent
-from dpcausal.privacy.mechanisms.grid import Grid
-from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import Grid
 from dpcausal.privacy.mechanisms.selection import Exponential
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import HaltedError, SparseVector
@@ -110,7 +110,7 @@ def test_monotone_scores_on_a_coarse_grid_count_one_step_more() -> None:
 def test_a_session_without_a_budget_is_refused() -> None:
     counts = MemoryCounts(dc.networks.load("cancer").sample(100, seed=1))
     with pytest.raises(dc.InputError, match="both"):
-        Session(counts, KENDALL, level=0.05, epsilon=1.0)
+        Session(counts, KendallTest(), level=0.05, epsilon=1.0)
 
 
 def test_noise_that_can_not_be_drawn_is_refused_before_any_charge() -> None:

@@ -4,7 +4,7 @@
 whatever number of processes charge at once and whenever they die. Releases may be chosen adaptively, each an
 (epsilon_i, delta_i)-DP interaction of its own; with the sums capped at an (epsilon, delta) fixed in advance, all
 that was ever released from the data set is together (epsilon, delta)-DP (Rogers et al. 2016, Thm 3.6; releases that
-overlap in time: Haney et al. 2023; ``accounting/filter.proof.md``, parts 2 and 4).
+overlap in time: Haney et al. 2023; ``accounting/composition.proof.md``, parts 2 and 4).
 
 **Charge first.** ``charge`` returns after the commit; only then may noise be drawn. A crash in between leaves the
 charge. A charge is known by its release id: repeating it (after a lost connection, say) records nothing more. Use
@@ -24,8 +24,7 @@ from sqlalchemy import Connection, func, select
 
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.privacy.accounting.composition import add, exact, fits, left_of
-from dpcausal.privacy.accounting.filter import check_total
+from dpcausal.privacy.accounting.composition import add, check_total, exact, fits, left_of
 from dpcausal.privacy.ledger import tables
 from dpcausal.privacy.ledger import tables as rows
 from dpcausal.privacy.ledger.chain import (

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid
-from dpcausal.privacy.mechanisms.laplace import Laplace
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, begin, release
 from dpcausal.privacy.mechanisms.median import ExponentialMedian, SmoothMedian
-from dpcausal.privacy.mechanisms.release import begin, release
 from dpcausal.privacy.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, TopK
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import HaltedError, SparseVector

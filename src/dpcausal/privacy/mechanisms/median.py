@@ -47,7 +47,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import noise
 from dpcausal.privacy.events import ApproximateEvent, BoundedRangeEvent, PureEvent
-from dpcausal.privacy.mechanisms.release import checked_positive, checked_size
+from dpcausal.privacy.mechanisms.base import checked_positive, checked_size
 
 CELLS = 2**20
 LARGEST_CELLS = 2**40

@@ -25,8 +25,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import noise
 from dpcausal.privacy.events import PureEvent
-from dpcausal.privacy.mechanisms.grid import Grid, rounded_up
-from dpcausal.privacy.mechanisms.release import checked_positive
+from dpcausal.privacy.mechanisms.base import Grid, checked_positive, rounded_up
 
 
 @proved("noisy_rank.proof.md")

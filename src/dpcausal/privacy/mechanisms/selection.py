@@ -66,8 +66,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import noise
 from dpcausal.privacy.events import BoundedRangeEvent, ConcentratedEvent, PureEvent
-from dpcausal.privacy.mechanisms.grid import Grid, rounded_up
-from dpcausal.privacy.mechanisms.release import checked_positive, checked_size
+from dpcausal.privacy.mechanisms.base import Grid, checked_positive, checked_size, rounded_up
 
 
 @dataclass(frozen=True, kw_only=True)

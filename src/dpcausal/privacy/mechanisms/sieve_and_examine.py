@@ -30,10 +30,8 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import noise
 from dpcausal.privacy.events import ConcentratedEvent, PureEvent
-from dpcausal.privacy.mechanisms.gaussian import Gaussian
-from dpcausal.privacy.mechanisms.grid import Grid
-from dpcausal.privacy.mechanisms.laplace import Laplace
-from dpcausal.privacy.mechanisms.release import checked_positive, checked_size
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import Grid, checked_positive, checked_size
 from dpcausal.privacy.mechanisms.sparse_vector import Noise, SparseVector, SparseVectorSession
 
 
@@ -128,7 +126,7 @@ class SieveAndExamine:
         return ConcentratedEvent(label=label, neighbours=self.neighbours, mechanism=name, cost=rho)
 
     def start(self, threshold: float) -> SieveSession:
-        """A round with fresh threshold noise and subsample. Charge the event first (``release.begin``)."""
+        """A round with fresh threshold noise and subsample. Charge the event first (``begin``)."""
         drawn = None
         if self.subsample is not None and self.rows is not None:
             drawn = noise.permutation(self.rows)[: self.subsample]

@@ -37,8 +37,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import noise
 from dpcausal.privacy.events import PureEvent
-from dpcausal.privacy.mechanisms.grid import Grid, rounded_up
-from dpcausal.privacy.mechanisms.release import checked_positive, checked_size
+from dpcausal.privacy.mechanisms.base import Grid, checked_positive, checked_size, rounded_up
 
 Noise = Literal["geometric", "laplace"]
 CHUNK = (
@@ -128,7 +127,7 @@ class SparseVector:
         )
 
     def start(self, threshold: float) -> SparseVectorSession:
-        """A session with fresh threshold noise. Charge the event first (``release.begin``)."""
+        """A session with fresh threshold noise. Charge the event first (``begin``)."""
         draw = noise.geometric if self.noise == "geometric" else noise.discrete_laplace
         level = math.ceil(threshold / self.on.step) + self.centre + draw(self.scales.threshold)
         return SparseVectorSession(self, level, self.positives)

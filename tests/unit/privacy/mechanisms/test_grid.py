@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcausal.core.errors import InputError
-from dpcausal.privacy.mechanisms.grid import INTEGERS, Grid, rounded_up
+from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, rounded_up
 
 
 def test_rounds_to_nearest_ties_upward() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dpcausal import testing
 from dpcausal.core.errors import InputError
-from dpcausal.privacy.mechanisms.grid import INTEGERS
+from dpcausal.privacy.mechanisms.base import INTEGERS
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 
 REACH = 60  # noise beyond this has probability below 1e-12 at the scales used here

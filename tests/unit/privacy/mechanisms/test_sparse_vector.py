@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from dpcausal.audit.laws import sparse_vector_law
 from dpcausal.core.errors import BudgetError
 from dpcausal.privacy.mechanisms import INTEGERS, HaltedError, SparseVector
-from dpcausal.privacy.mechanisms.grid import Grid
+from dpcausal.privacy.mechanisms.base import Grid
 from dpcausal.privacy.mechanisms.sparse_vector import sparse_vector_cost
 from dpcausal.testing import seeded
 

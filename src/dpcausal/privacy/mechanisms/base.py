@@ -1,15 +1,18 @@
-"""Statistics on an integer grid, with the rounding counted in the sensitivity.
+"""What every mechanism shares: values on an integer grid, and the order "charge, then draw".
 
-A float64 statistic x becomes the integer r(x) = floor(x/step + 1/2) with ``step`` a power of two, so that the
+**Grid.** A float64 statistic x becomes the integer r(x) = floor(x/step + 1/2) with ``step`` a power of two, so that the
 division is exact. Noise is then added to integers only: no float carries noise.
 
-**Guarantee** (``grid.proof.md``). If two values differ by at most Delta up to float64 errors of at most
+**Guarantee** (``base.proof.md``). If two values differ by at most Delta up to float64 errors of at most
 step/2 each, their integers differ by at most ceil(Delta/step) + 1; if the values are exact multiples of the
 step (counts), by Delta/step. For vectors of d coordinates and the lp norm: Delta/step + 2 d^(1/p).
 
 **Edge cases.** NaN becomes 0 and anything beyond 2^52 steps is clamped, silently: an error would be a
 release. The sensitivity proof of a statistic must hold for what this map makes of it, so a statistic should
 never be NaN.
+
+**Charge, then draw** is the one order in which noise leaves the package: ``release`` and ``begin`` hand the event to the budget first. If that raises, no noise was drawn; if the
+process dies in between, the charge stands.
 """
 
 from __future__ import annotations
@@ -17,12 +20,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
+from dpcausal.privacy.events import Event
 
 FINENESS = 12  # a sensitivity spans at least 2^12 steps, so rounding costs at most 2/4096 of the noise
 LARGEST = 2.0**52
@@ -48,7 +53,7 @@ class Grid:
         """
         return cls(2.0 ** (math.floor(math.log2(sensitivity / size ** (1 / norm))) - FINENESS))
 
-    @proved("grid.proof.md")
+    @proved("base.proof.md")
     def to_integers(self, values: ArrayLike) -> NDArray[np.int64]:
         """Nearest grid points, ties upward; NaN to 0, clamped to +-2^52 steps."""
         scaled = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -57,7 +62,7 @@ class Grid:
         below = np.floor(scaled)
         return (below + (scaled - below >= 0.5)).astype(np.int64)
 
-    @proved("grid.proof.md")
+    @proved("base.proof.md")
     def to_integer(self, value: float) -> int:
         """``to_integers`` of one number, forty times faster."""
         scaled = float(value) / self.step
@@ -71,7 +76,7 @@ class Grid:
         """The values that grid points stand for."""
         return np.asarray(integers, dtype=np.float64) * self.step
 
-    @proved("grid.proof.md")
+    @proved("base.proof.md")
     def sensitivity(self, sensitivity: float, size: int = 1, norm: int = 1) -> float:
         """Sensitivity in steps of ``size`` rounded values of lp sensitivity ``sensitivity`` (``norm`` p).
 
@@ -99,3 +104,60 @@ def rounded_up(number: Fraction) -> float:
     """
     near = float(number)
     return near if Fraction(near) >= number else math.nextafter(near, math.inf)
+
+
+Value = TypeVar("Value", contravariant=True)
+Released = TypeVar("Released", covariant=True)
+Session = TypeVar("Session", covariant=True)
+
+
+class Charger(Protocol):
+    """Anything that takes charges: a budget, a filter, a ledger. Raises ``BudgetError`` when it refuses."""
+
+    def charge(self, event: Event, /) -> Any:
+        """Record ``event``, or raise and record nothing."""
+
+
+class Mechanism(Protocol[Value, Released]):
+    """A frozen value with an event (what it costs) and a sample (the effect)."""
+
+    def event(self, label: str) -> Event:
+        """What a release costs, as data."""
+
+    def sample(self, value: Value) -> Released:
+        """One noisy answer."""
+
+
+class Interactive(Protocol[Session]):
+    """A mechanism that answers several questions for one charge."""
+
+    def event(self, label: str) -> Event:
+        """What the whole session costs, as data."""
+
+    def start(self, threshold: float) -> Session:
+        """A fresh session."""
+
+
+def release(mechanism: Mechanism[Value, Released], budget: Charger, label: str, value: Value) -> Released:
+    """Charge ``budget`` for one release of ``value`` through ``mechanism``, then draw it."""
+    budget.charge(mechanism.event(label))
+    return mechanism.sample(value)
+
+
+def begin(mechanism: Interactive[Session], budget: Charger, label: str, threshold: float) -> Session:
+    """Charge ``budget`` for a whole session of ``mechanism``, then start it."""
+    budget.charge(mechanism.event(label))
+    return mechanism.start(threshold)
+
+
+def checked_positive(**numbers: float) -> None:
+    """Refuse a public parameter that is not a finite number above zero."""
+    for name, value in numbers.items():
+        if not (math.isfinite(value) and value > 0):
+            raise InputError(f"{name} must be a finite number above zero, not {value!r}")
+
+
+def checked_size(size: int, name: str = "size") -> None:
+    """Refuse a public count that is not an integer above zero."""
+    if size != int(size) or size < 1:
+        raise InputError(f"{name} must be an integer above zero, not {size!r}")
