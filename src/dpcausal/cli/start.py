@@ -15,10 +15,5 @@ def main() -> None:
         from dpcausal.cli.app import run
 
         code = run()
-        signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # done: an interrupt while Python ends would change the exit code
-    except KeyboardInterrupt:
-        sys.stderr.write("dpcausal: interrupted\n")
-        code = INTERRUPTED
-    sys.exit(code)
+        # done: an interrupt while Python ends would change the exit code
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
