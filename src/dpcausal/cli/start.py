@@ -17,3 +17,7 @@ def main() -> None:
         code = run()
         # done: an interrupt while Python ends would change the exit code
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        sys.stderr.write("dpcausal: interrupted\n")
+        code = INTERRUPTED
+    sys.exit(code)
