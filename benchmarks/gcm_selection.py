@@ -38,7 +38,7 @@ def taken(n: int, form: str, s: float, runs: int) -> int:
         data = design(np.random.default_rng([k, n]), n, 1, s, 0.0, form)
         columns = columns_of(Question.of(data.schema, "x", "y", ["z0"]), data)
         terms = TestSettings(EPSILON, 0.0, 0.05, Neighbours.REPLACE_ONE, n)
-        ridge, _ = choice.choose(columns, terms, Free(), "", each=False)
+        ridge, _ = choice.choose(columns, terms, Free(), "", per_row=False)
         candidates = choice.candidates(1)
         best = candidates[int(np.argmax(scores(columns, candidates, [0.0] * len(candidates))))]
         found += ridge.bandwidth == best.bandwidth

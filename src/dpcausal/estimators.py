@@ -28,8 +28,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, open_source
-from dpcausal.discovery.discover import discover
-from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.discover import METHODS, discover
 
 if TYPE_CHECKING:
     from dpcausal.core.neighbours import Neighbours

@@ -21,7 +21,7 @@ from dpcausal.citests.registry import TESTS, described_tests
 from dpcausal.cli import ci_test, discover
 from dpcausal.cli.app import app, run
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.discover import METHODS
 
 SCHEMA = (
     "".join(

@@ -37,7 +37,7 @@ from dpcausal.citests.session import Session
 from dpcausal.cli.app import app as command_line
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
-from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.discover import METHODS
 from dpcausal.gwas.plan import Method as GwasMethod
 from dpcausal.gwas.plan import ScreenPlan as GwasPlan
 from dpcausal.gwas.screen import screen

@@ -20,8 +20,7 @@ from dpcausal.citests.ci_test import TestName
 from dpcausal.citests.registry import TESTS, described_tests
 from dpcausal.core.arguments import REQUIRED
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.discover import MethodName, discover
-from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.discover import METHODS, MethodName, discover
 from dpcausal.estimators import Estimator, PrivateEstimator
 
 FILE_NAME = re.compile(r"[\w/]*\w\.(?:py|md)\b")

@@ -60,7 +60,7 @@ AUTO = "moments where most columns hold numbers, else measured"
 
 def described_methods() -> dict[str, str]:
     """Return every method with its own description; loading them takes a moment."""
-    from dpcausal.discovery.methods import METHODS
+    from dpcausal.discovery.discover import METHODS
 
     return {"auto": AUTO, **{name: method.description for name, method in METHODS.items()}}
 
@@ -189,8 +189,7 @@ def run_discover(
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
     from dpcausal.cli.options import origin_of
-    from dpcausal.discovery.discover import NoDelta, discover
-    from dpcausal.discovery.methods import method_named
+    from dpcausal.discovery.discover import NoDelta, discover, method_named
     from dpcausal.planning.measurement import mostly_numbers
     from dpcausal.privacy.accounting.composition import check_total
 

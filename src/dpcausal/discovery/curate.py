@@ -44,13 +44,14 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.scores import scorer_for
 from dpcausal.discovery.search import (
     Answer,
     Answers,
     Method,
+    Note,
+    NoteKind,
     Query,
     SearchOutcome,
     Skeleton,

@@ -25,7 +25,7 @@ from dpcausal.core.arguments import (
     refuse_missing_epsilon,
 )
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.statement import ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
@@ -33,11 +33,10 @@ from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteKind
+from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, one_level, without_constants
-from dpcausal.discovery.methods import method_named
 from dpcausal.discovery.result import DiscoveryResult, in_order
-from dpcausal.discovery.search import Task
+from dpcausal.discovery.search import Method, MethodReason, MethodReasonKind, Note, NoteKind, Task
 from dpcausal.graphs.equivalence import cpdag, meek, nearest, orient
 from dpcausal.graphs.graph import Arrow, Graph
 from dpcausal.planning.designs import reach
@@ -47,6 +46,25 @@ from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
+
+METHODS: dict[str, Method] = {
+    driver.METHOD.name: driver.METHOD
+    for driver in (measured, pc, priv_pc, svt_pc, em_pc, curate, tests, moments)
+}
+
+
+def method_named(name: str) -> Method:
+    """Return the method of that name.
+
+    Raises
+    ------
+    InputError
+        If there is none; the message lists those there are.
+    """
+    if name not in METHODS:
+        known = ", ".join(["auto", *METHODS])
+        raise InputError(f"no method is called {name!r}{did_you_mean(name, METHODS)}; there are {known}")
+    return METHODS[name]
 
 
 class NoDelta(UserWarning):

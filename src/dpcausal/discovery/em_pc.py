@@ -32,9 +32,19 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import Scorer, deletable, resolution_rows
-from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.discovery.search import (
+    Answer,
+    Answers,
+    Method,
+    Note,
+    NoteKind,
+    Query,
+    SearchOutcome,
+    Task,
+    drive,
+    pc_search,
+)
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.base import release
 from dpcausal.privacy.mechanisms.selection import Exponential, PermuteAndFlip

@@ -42,9 +42,21 @@ from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.components import Components, JointTable, NoisyTables, found_again
-from dpcausal.discovery.facts import Note, NoteKind, OpenReason, unanswered
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.search import Answers, Method, Query, SearchOutcome, Skeleton, Task, drive, pc_search
+from dpcausal.discovery.search import (
+    Answers,
+    Method,
+    Note,
+    NoteKind,
+    OpenReason,
+    Query,
+    SearchOutcome,
+    Skeleton,
+    Task,
+    drive,
+    pc_search,
+    unanswered,
+)
 from dpcausal.planning.measurement import (
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
@@ -60,8 +72,7 @@ from dpcausal.planning.measurement import (
 )
 from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.components import Columns, interaction, sets_sensitivity
-from dpcausal.stats.measured import GAUSSIAN, LAPLACE
-from dpcausal.stats.measured_kernel import forms
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE, forms
 from dpcausal.stats.partial import PartialTest, partial_form, partial_test
 
 MAX_COLLIDER_ORDER, MAX_COLLIDER_SETS = 3, 200

@@ -30,8 +30,20 @@ from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.facts import Note, NoteKind, OpenReason, unanswered
-from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.discovery.search import (
+    Answer,
+    Answers,
+    Method,
+    Note,
+    NoteKind,
+    OpenReason,
+    Query,
+    SearchOutcome,
+    Task,
+    drive,
+    pc_search,
+    unanswered,
+)
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential

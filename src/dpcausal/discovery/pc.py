@@ -17,8 +17,17 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery import moments
-from dpcausal.discovery.facts import Note, NoteKind
-from dpcausal.discovery.search import Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.discovery.search import (
+    Answers,
+    Method,
+    Note,
+    NoteKind,
+    Query,
+    SearchOutcome,
+    Task,
+    drive,
+    pc_search,
+)
 from dpcausal.discovery.tests import TestAnswers
 from dpcausal.planning.measurement import mostly_numbers
 

@@ -26,9 +26,19 @@ from __future__ import annotations
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import On, Scorer, deletable, resolution_rows, scorer_for
-from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.discovery.search import (
+    Answer,
+    Answers,
+    Method,
+    Note,
+    NoteKind,
+    Query,
+    SearchOutcome,
+    Task,
+    drive,
+    pc_search,
+)
 from dpcausal.discovery.svt_pc import RELEASED
 from dpcausal.planning.sieve import (
     SHARE,

@@ -14,8 +14,8 @@ from typing import Any
 
 from dpcausal.core.display import display
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.discovery.facts import MethodReason, Note
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
+from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import Reach
 

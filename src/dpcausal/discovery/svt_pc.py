@@ -22,9 +22,19 @@ from __future__ import annotations
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import On, deletable, resolution_rows, scorer_for
-from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.discovery.search import (
+    Answer,
+    Answers,
+    Method,
+    Note,
+    NoteKind,
+    Query,
+    SearchOutcome,
+    Task,
+    drive,
+    pc_search,
+)
 from dpcausal.planning.sieve import SparseVectorDesign, designs, resolution
 from dpcausal.privacy.mechanisms.base import begin
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession

@@ -23,9 +23,19 @@ from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.facts import Note, NoteKind
 from dpcausal.discovery.scores import deletable
-from dpcausal.discovery.search import Answer, Answers, Method, Query, SearchOutcome, Task, drive, pc_search
+from dpcausal.discovery.search import (
+    Answer,
+    Answers,
+    Method,
+    Note,
+    NoteKind,
+    Query,
+    SearchOutcome,
+    Task,
+    drive,
+    pc_search,
+)
 from dpcausal.privacy.accounting.composition import Filter
 
 QUESTIONS_A_PAIR = 5.0

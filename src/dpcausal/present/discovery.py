@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcausal.core.facts import Fact
-from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
+from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import Knowledge, declared
-from dpcausal.discovery.methods import METHODS
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
+from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
 from dpcausal.planning.designs import Reach
 from dpcausal.present.statement import Words
 from dpcausal.present.statement import summary as statement_summary

@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import LimitKind
-from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.result import in_order
+from dpcausal.discovery.search import NoteKind
 from dpcausal.present import statement as statement_words
 from dpcausal.present.discovery import (
     GIVEN_OUT,

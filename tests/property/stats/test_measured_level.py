@@ -11,8 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcausal.stats.measured import GAUSSIAN, LAPLACE, measured_test
-from dpcausal.stats.measured_kernel import minors
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE, measured_test, minors
 
 
 def tables(rng: np.random.Generator, n: int, k: int, px: float, py: float, phi: float = 0.0) -> np.ndarray:

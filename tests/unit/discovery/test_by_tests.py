@@ -8,7 +8,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal import testing
-from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.discover import METHODS
 from dpcausal.privacy.ledger import Ledger
 
 DATA = dc.networks.load("cancer").sample(500, seed=1)

@@ -9,9 +9,8 @@ import pytest
 
 from dpcausal import testing
 from dpcausal.discovery.curate import NoisyTests, cost_now, even_scale, expected_tests, most_tests, run
-from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import Query, drive, pc_search
+from dpcausal.discovery.search import NoteKind, Query, drive, pc_search
 from dpcausal.present.discovery import note_words
 
 

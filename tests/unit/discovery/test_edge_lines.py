@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.facts import MethodReason, MethodReasonKind
+from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.methods import METHODS
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.search import MethodReason, MethodReasonKind
 from dpcausal.networks import clinic
 from dpcausal.present.discovery import (
     PLAIN,

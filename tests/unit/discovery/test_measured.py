@@ -11,10 +11,9 @@ import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.discover import discover
-from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
-from dpcausal.discovery.search import Task
+from dpcausal.discovery.search import NoteKind, Task
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.planning.measurement import first_shares, plan_for
 from dpcausal.privacy.accounting.conversion import rho_for

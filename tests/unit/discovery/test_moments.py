@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.facts import NoteKind
 from dpcausal.discovery.moments import Moments, features, longest, sums
-from dpcausal.discovery.search import Query
+from dpcausal.discovery.search import NoteKind, Query
 from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, shrunk, unpacked
 
 BOUNDS = dc.Numeric(-4, 4)

@@ -14,7 +14,7 @@ from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import NoDelta
-from dpcausal.discovery.facts import NoteKind
+from dpcausal.discovery.search import NoteKind
 from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta, plan_for
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger

@@ -8,8 +8,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.facts import NoteKind
-from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.discover import METHODS
+from dpcausal.discovery.search import NoteKind
 
 
 def table(rows: int = 400) -> Dataset:

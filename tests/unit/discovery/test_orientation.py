@@ -7,7 +7,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.discover import _conflict_note, consistent
-from dpcausal.discovery.facts import NoteKind
+from dpcausal.discovery.search import NoteKind
 from dpcausal.graphs import Graph, extend
 from dpcausal.present.discovery import note_words
 

@@ -14,9 +14,8 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.discover import discover
+from dpcausal.discovery.discover import METHODS, discover
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.methods import METHODS
 from dpcausal.discovery.search import Task
 
 PRIVATE = ("svt-pc", "priv-pc", "em-pc", "curate")

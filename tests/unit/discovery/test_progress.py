@@ -12,7 +12,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.progress import Stage, Tick
-from dpcausal.discovery.methods import METHODS
+from dpcausal.discovery.discover import METHODS
 
 Seen = list[tuple[str, float | None, float]]  # (what, total, ticked)
 

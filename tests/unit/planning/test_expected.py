@@ -17,7 +17,7 @@ from dpcausal.planning.power import (
     power,
     power_of,
 )
-from dpcausal.stats.measured_kernel import ABOUT_COLUMNS, NOISE_FACTOR, SIZE_VARIANCE, basis, covariance
+from dpcausal.stats.measured import ABOUT_COLUMNS, NOISE_FACTOR, SIZE_VARIANCE, basis, covariance
 
 
 def loud(variance: float) -> Expected:

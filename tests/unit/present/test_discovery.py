@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dpcausal.discovery.facts import OpenReason, unanswered
+from dpcausal.discovery.search import OpenReason, unanswered
 from dpcausal.present.discovery import note_words
 
 

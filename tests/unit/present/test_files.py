@@ -10,8 +10,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.display import display
 from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement
-from dpcausal.discovery.facts import MethodReason, Note
 from dpcausal.discovery.result import DiscoveryResult, Verdict
+from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.present.files import STATEMENT, file_texts
 
 METHODS = ("measured", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments", "pc")

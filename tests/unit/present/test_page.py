@@ -18,9 +18,9 @@ from dpcausal.cli.options import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
 from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement, weak_limits
-from dpcausal.discovery.facts import Note, NoteKind, OpenReason, unanswered
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.search import Note, NoteKind, OpenReason, unanswered
 from dpcausal.planning.designs import reach
 from dpcausal.present.discovery import missing_words, reach_words
 from dpcausal.present.files import file_texts

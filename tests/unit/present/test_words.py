@@ -29,7 +29,7 @@ from dpcausal.core.statement import (
     _released,
 )
 from dpcausal.data.draft import DraftNote, DraftNoteKind, LeftOut, LeftOutKind
-from dpcausal.discovery.facts import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason, unanswered
+from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason, unanswered
 from dpcausal.present import schema
 from dpcausal.present.discovery import OPEN_REASONS
 

@@ -14,12 +14,12 @@ from dpcausal.stats.measured import (
     GAUSSIAN,
     LAPLACE,
     MeasuredTest,
+    basis,
     cauchy_combination,
     gamma_pvalue,
     measured_test,
     one_contrast_pvalue,
 )
-from dpcausal.stats.measured_kernel import basis
 
 
 def noisy_table(seed: int, shape: tuple[int, int, int] = (3, 2, 2), scale: float = 2.0) -> np.ndarray:

@@ -146,7 +146,7 @@ def test_every_proof_and_room_has_a_page() -> None:
 
 def test_every_method_has_a_page_with_its_guarantee() -> None:
     from dpcausal.citests.registry import TESTS
-    from dpcausal.discovery.methods import METHODS
+    from dpcausal.discovery.discover import METHODS
 
     pages = [page.read_text() for page in (ROOT / "docs" / "methods").glob("*.md")]
     wanted = [f'discover(method="{name}")' for name in METHODS]

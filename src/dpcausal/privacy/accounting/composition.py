@@ -1,8 +1,8 @@
 """How costs add up: exact sums, closed formulas, and the filter that stops before a total is passed.
 
-**Exact sums.** A cost is a float, read as the shortest decimal that prints it: ``0.1`` means one tenth, so ten charges of
-0.1 fill a total of 1 exactly. Decimals are added without rounding (2,000 digits; every float needs fewer
-than 800), hence a sum never depends on the order or number of charges.
+**Exact sums.** A cost is a float, read as the shortest decimal that prints it: ``0.1`` means one tenth, so ten charges
+of 0.1 fill a total of 1 exactly. Decimals are added without rounding (2,000 digits; every float needs fewer than 800),
+hence a sum never depends on the order or number of charges.
 
 **Fits.** A sum fits a total T when sum <= T (1 + 1e-12). The slack is for costs that a caller divided
 (eleven times 1/11 is a little over 1 in decimals); no total is ever passed by more than that factor.
@@ -16,8 +16,9 @@ advance:
     optimal    the (epsilon, delta) curve of k randomised responses, exactly                [3] Thm 3.3
     zCDP       sum of rho, then ``conversion.py``                                           [4] Lemma 1.7
 
-**Filter**: may the next event still be charged, when it was chosen after seeing earlier answers? The total (epsilon, delta) and the reserve r <= delta are fixed before the first event. After
-charging, the sums of epsilon, rho and delta of all events must satisfy
+**Filter**: may the next event still be charged, when it was chosen after seeing earlier answers? The total (epsilon,
+delta) and the reserve r <= delta are fixed before the first event. After charging, the sums of epsilon, rho and delta
+of all events must satisfy
 
     sum delta <= r   and   ( sum epsilon <= epsilon   or   sum rho <= R ),   R = rho_for(epsilon, delta - r).
 

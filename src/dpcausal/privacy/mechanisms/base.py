@@ -11,8 +11,8 @@ step (counts), by Delta/step. For vectors of d coordinates and the lp norm: Delt
 release. The sensitivity proof of a statistic must hold for what this map makes of it, so a statistic should
 never be NaN.
 
-**Charge, then draw** is the one order in which noise leaves the package: ``release`` and ``begin`` hand the event to the budget first. If that raises, no noise was drawn; if the
-process dies in between, the charge stands.
+**Charge, then draw** is the one order in which noise leaves the package: ``release`` and ``begin`` hand the event to
+the budget first. If that raises, no noise was drawn; if the process dies in between, the charge stands.
 """
 
 from __future__ import annotations
