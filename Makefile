@@ -2,6 +2,7 @@
 # make demo   a private release on an embedded data set, from nothing
 # make test   the whole test suite, from nothing (.ci/run calls this)
 # make wheel  sdist and wheel, installed into a clean environment and tried (.ci/run calls this too)
+# make mutants  planted privacy bugs: which of them the tests catch (an hour; not part of make test)
 # make docs   the documentation, in site/index.html; warnings are errors, links are checked
 PYTHON ?= python3
 VENV   ?= .venv
@@ -10,7 +11,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 # pip compiles on one core, and not at all where PYTHONDONTWRITEBYTECODE is set: each command would then take 3 s longer
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib src
 
-.PHONY: install demo test test-all lint docs wheel bench clean
+.PHONY: install demo test test-all lint docs wheel bench mutants clean
 
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -49,6 +50,9 @@ test: lint docs
 
 test-all: lint docs
 	$(PYTEST)
+
+mutants: $(VENV)/.dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/mutants.py run
 
 wheel:
 	tools/wheel_smoke.sh $(PYTHON)

@@ -16,6 +16,9 @@ are kept between mutants), one mutant at a time is written there, and tests run 
 a test that passes without the mutant and fails twice with it; errors of import or collection count as errors, not as
 a kill, and so does running out of time. Tests that fail at *any* change of a file (signatures of proofs, the shape of
 the source) are left out.
+
+A mutant with ``equivalent`` breaks no promise, for the reason that it gives: it is listed so that nobody plants it
+again, and counts apart where it survives. The run fails if another one is not killed.
 """
 
 from __future__ import annotations
@@ -50,6 +53,7 @@ LEFT_OUT = ("tests/unit/test_proofs.py", "tests/unit/test_architecture.py")
 MALFORMED = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError", "UnboundLocalError")
 REPORT = "MUTANTS_REPORT"  # environment: the file to which the tests' outcome is written
 NONE = "no tests"
+EQUIVALENT = "equivalent"
 LIMIT = 600.0
 
 
@@ -58,7 +62,10 @@ LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Mutant:
-    """One planted bug. ``tests``: pytest arguments most likely to catch it; ``rooms``: keys of ``[broad]``."""
+    """One planted bug. ``tests``: pytest arguments most likely to catch it; ``rooms``: keys of ``[broad]``.
+
+    ``equivalent``: why it breaks no promise, where it does not.
+    """
 
     id: str
     what: str
@@ -67,6 +74,7 @@ class Mutant:
     tests: tuple[str, ...]
     rooms: tuple[str, ...]
     within: str | None = None
+    equivalent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -384,6 +392,8 @@ def tried(
         if outcome.status != "survived":
             break
     seconds = time.monotonic() - start
+    if outcome.status == "survived" and mutant.equivalent is not None:
+        outcome = Outcome(EQUIVALENT, why=mutant.equivalent)
     return Result(
         mutant.id, mutant.what, file, outcome.status, reached, outcome.test, outcome.why, cpu, seconds
     )
@@ -408,19 +418,19 @@ def confirmed(results: Sequence[Result], copy: Path, limit: float) -> list[Resul
 
 def sums(results: Sequence[Result]) -> str:
     """How many were killed, in a line."""
-    kinds = {status: sum(r.status == status for r in results) for status in ("killed", "survived")}
+    kinds = {
+        status: sum(r.status == status for r in results) for status in ("killed", EQUIVALENT, "survived")
+    }
+    counted = [f"{count} {status}" for status, count in kinds.items()]
     other = len(results) - sum(kinds.values())
     cpu = sum(result.cpu for result in results)
-    return (
-        f"{len(results)} mutants: {kinds['killed']} killed, {kinds['survived']} survived, {other} neither; "
-        f"{cpu:.0f} s of processor time"
-    )
+    return f"{len(results)} mutants: {', '.join(counted)}, {other} neither; {cpu:.0f} s of processor time"
 
 
 def line_of(result: Result) -> str:
     """One mutant in a line."""
     told = result.test or result.why
-    return f"{result.status:<9} {result.stage:<8} {result.cpu:>6.0f} s  {result.id:<34} {told}"
+    return f"{result.status:<10} {result.stage:<8} {result.cpu:>6.0f} s  {result.id:<34} {told}"
 
 
 def main() -> None:
@@ -462,6 +472,8 @@ def main() -> None:
     if chosen.json:
         chosen.json.write_text(json.dumps([asdict(r) for r in results], indent=1) + "\n")
     print(f"\n{sums(results)}")
+    if any(result.status not in ("killed", EQUIVALENT) for result in results):
+        sys.exit(1)
 
 
 if __name__ == "__main__":

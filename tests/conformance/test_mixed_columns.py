@@ -10,6 +10,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.citests.base import Question
 from dpcausal.citests.choice import choose
+from dpcausal.citests.result import ReasonKind
+from dpcausal.present.citest import reason_words
 
 KINDS = ("number", "ordered", "unordered", "binary")
 LEVELS = {"ordered": ["low", "mid", "high"], "unordered": ["p", "q", "r"], "binary": ["no", "yes"]}
@@ -88,7 +90,8 @@ def test_auto_says_where_bins_are_all_there_is() -> None:
     schema = mixed(10, seed=2).schema
     name, why = choose(Question.of(schema, "x_unordered", "y_number", ["z_number"]), 1.0)
     assert name == "measured"
-    assert "declared bins" in why
+    assert why.is_a(ReasonKind.NO_ORDER)
+    assert "declared bins" in reason_words(why)
     name, why = choose(Question.of(schema, "x_number", "y_number", ["z_number", "w_number", "v_number"]), 1.0)
     assert name == "gcm"
     assert choose(Question.of(schema, "x_number", "y_number", ["z_number"]), 1.0)[0] == "kendall"

@@ -43,16 +43,17 @@ def rejected(d: int, s: float, beta: float, n: int = 1000, skewed: bool = False)
     return count
 
 
-@pytest.mark.parametrize("d", [1, 5])
+@pytest.mark.parametrize("d", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_level_where_z_moves_both_columns_most(d: int) -> None:
     assert rejected(d, s=1.0, beta=0.0, n=1000 if d == 1 else 600) <= 11
 
 
+@pytest.mark.slow
 def test_level_with_skewed_errors_in_both_columns() -> None:
     assert rejected(1, s=1.0, beta=0.0, skewed=True) <= 11
 
 
-@pytest.mark.parametrize("d", [1, 5])
+@pytest.mark.parametrize("d", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_power_where_the_papers_algorithm_has_almost_none(d: int) -> None:
     assert rejected(d, s=2.0, beta=0.5) >= 44
 

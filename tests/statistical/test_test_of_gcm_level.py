@@ -46,10 +46,11 @@ def rejected(beta: float, relation: str, n: int = 1000) -> int:
     return count
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("relation", ["replace-one", pytest.param("add-remove", marks=pytest.mark.slow)])
 def test_level(relation: str) -> None:
     assert rejected(0.0, relation) <= 24
 
 
+@pytest.mark.slow
 def test_power() -> None:
     assert rejected(0.5, "replace-one") >= 115

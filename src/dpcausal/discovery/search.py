@@ -175,7 +175,7 @@ def pc_search(
 
     >>> search = pc_search(["a", "b"])
     >>> next(search)
-    [Question(x='a', y='b', given=())]
+    [Query(x='a', y='b', given=())]
     >>> try: search.send([True])
     ... except StopIteration as stop: print(stop.value.edges, list(stop.value.separating.values()))
     frozenset() [()]

@@ -125,7 +125,7 @@ class NoiseDesign:
     def variance(self, columns: tuple[int, ...]) -> float:
         """Of the noise in every direction of the component over columns with these numbers of levels.
 
-        >>> yes_no = Design((2,) * 5, 1000, 1.0, 0.0, Neighbours.ADD_REMOVE)
+        >>> yes_no = NoiseDesign((2,) * 5, 1000, 1.0, 0.0, Neighbours.ADD_REMOVE)
         >>> yes_no.joint, round(yes_no.variance((2,) * 5), 2), round(yes_no.variance((2, 2)), 2)
         (True, 1.84, 14.73)
         """

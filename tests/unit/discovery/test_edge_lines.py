@@ -184,8 +184,8 @@ def test_arrows_without_an_order_of_time_are_told_to_be_unsure(result: Discovery
 
 def test_the_legend_claims_no_more_than_the_method_does(result: DiscoveryResult) -> None:
     odd = replace(result, conflicts=frozenset([AB]))
-    assert "nearest to the answers" in legend(replace(odd, method="measured"))[0]
-    (told,) = legend(replace(odd, method="tests"))
+    assert "nearest to the answers" in legend(replace(odd, settled=True))[0]
+    (told,) = legend(replace(odd, settled=False))
     assert "no graph has all these directions" in told
     assert "same direction" not in told
 
