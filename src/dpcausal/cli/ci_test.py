@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from dpcausal.cli.options import path
+from dpcausal.cli.options import AsJson, DataFile, DatasetName, Delta, LedgerUrl, Relation, SchemaFile, path
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
@@ -90,12 +90,8 @@ def register(app: typer.Typer) -> None:
 
 
 def run_test(
-    data: Annotated[
-        Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
-    ],
-    schema: Annotated[
-        Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
-    ],
+    data: DataFile,
+    schema: SchemaFile,
     x: Annotated[str, typer.Option("--x", help="A column.")],
     y: Annotated[str, typer.Option("--y", help="Another column.")],
     given: Annotated[
@@ -108,20 +104,11 @@ def run_test(
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
     ] = None,
-    delta: Annotated[
-        float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")
-    ] = 0.0,
+    delta: Delta = 0.0,
     level: Annotated[float, typer.Option("--level", help="Size of the test.")] = 0.05,
-    neighbours: Annotated[
-        str,
-        typer.Option(
-            "--neighbours",
-            help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
-            autocompletion=lambda: ["replace-one", "add-remove"],
-        ),
-    ] = "replace-one",
-    ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
-    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
+    neighbours: Relation = "replace-one",
+    ledger: LedgerUrl = None,
+    dataset: DatasetName = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -134,7 +121,7 @@ def run_test(
     no_privacy: Annotated[
         bool, typer.Option("--no-privacy", help="The classical answer, not private.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
     import dpcausal as dc

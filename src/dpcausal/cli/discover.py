@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from dpcausal.cli.options import draft_is_told, path, warn_weak
+from dpcausal.cli.options import (
+    AsJson,
+    DataFile,
+    DatasetName,
+    Delta,
+    LedgerUrl,
+    Relation,
+    SchemaFile,
+    draft_is_told,
+    path,
+    warn_weak,
+)
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
@@ -137,19 +148,13 @@ def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str)
 
 
 def run_discover(
-    data: Annotated[
-        Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
-    ],
-    schema: Annotated[
-        Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
-    ],
+    data: DataFile,
+    schema: SchemaFile,
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost in all; less is safer.")
     ] = None,
-    delta: Annotated[
-        float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")
-    ] = 0.0,
+    delta: Delta = 0.0,
     method: Annotated[
         str,
         typer.Option(
@@ -162,14 +167,7 @@ def run_discover(
     max_order: Annotated[
         int | None, typer.Option("--max-order", help="Most columns held fixed at once.")
     ] = None,
-    neighbours: Annotated[
-        str,
-        typer.Option(
-            "--neighbours",
-            help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
-            autocompletion=lambda: ["replace-one", "add-remove"],
-        ),
-    ] = "replace-one",
+    neighbours: Relation = "replace-one",
     required: Annotated[
         list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b; repeat it.")
     ] = None,
@@ -179,12 +177,12 @@ def run_discover(
     tiers: Annotated[
         str | None, typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'.")
     ] = None,
-    ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
-    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
+    ledger: LedgerUrl = None,
+    dataset: DatasetName = None,
     confidence: Annotated[
         int, typer.Option("--confidence", help="Repeats to tell how sure each edge is (measured); no cost.")
     ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import path, warn_weak
+from dpcausal.cli.options import AsJson, DatasetName, LedgerUrl, path, warn_weak
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
@@ -100,9 +100,9 @@ def run_gwas(
     cases: Annotated[int, typer.Option("--cases", help="Public number of cases, with tables.")] = 0,
     controls: Annotated[int, typer.Option("--controls", help="Public number of controls, with tables.")] = 0,
     threads: Annotated[int | None, typer.Option("--threads", help="Default: all cores.")] = None,
-    ledger: Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")] = None,
-    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    ledger: LedgerUrl = None,
+    dataset: DatasetName = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     from dpcausal.gwas.cohort import Cohort, read_frequencies

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.options import AsJson
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
@@ -51,7 +52,7 @@ def run_simulate(
     case_share: Annotated[float, typer.Option("--case-share", help="Share of cases.")] = 0.5,
     missing: Annotated[float, typer.Option("--missing", help="Share of missing calls.")] = 0.0,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same study.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run it."""
     from dpcausal.gwas.simulate import Simulation

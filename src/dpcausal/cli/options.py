@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -46,6 +46,26 @@ def path(text: str | Path) -> Path:
 USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one", "confidence": 0}
 
 
+DataFile = Annotated[
+    Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
+]
+SchemaFile = Annotated[
+    Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
+]
+Delta = Annotated[float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")]
+Relation = Annotated[
+    str,
+    typer.Option(
+        "--neighbours",
+        help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
+        autocompletion=lambda: ["replace-one", "add-remove"],
+    ),
+]
+LedgerUrl = Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")]
+DatasetName = Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
 def origin_of(
     data: Path, schema: Path, out: Path, options: Mapping[str, Any], texts: Mapping[str, list[str]]
 ) -> Origin:
@@ -69,7 +89,7 @@ def origin_of(
     return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments)
 
 
-LEAST = 12  # width below which a column of text is not squeezed
+MIN_COLUMN_WIDTH = 12  # width below which a column of text is not squeezed
 SAMPLE = 10_000  # wider than any table
 
 
@@ -98,7 +118,7 @@ def print_table(
         table.add_row(*map(escape, row))
     natural = console.measure(table, options=console.options.update_width(SAMPLE)).maximum
     slack = sum(
-        max(_wide([head, *(row[k] for row in rows)]) - LEAST, 0)
+        max(_wide([head, *(row[k] for row in rows)]) - MIN_COLUMN_WIDTH, 0)
         for k, head in enumerate(heads)
         if head in wraps
     )

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dpcausal.cli.options import path
+from dpcausal.cli.options import AsJson, Delta, Relation, SchemaFile, path
 from dpcausal.core.errors import InputError
 
 HELP = """Say what a budget will show, before any data is touched.
@@ -42,22 +42,11 @@ def register(app: typer.Typer) -> None:
 
 
 def run_plan(
-    schema: Annotated[
-        Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
-    ],
+    schema: SchemaFile,
     rows: Annotated[int, typer.Option("--rows", help="How many rows there will be, about.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all; less is safer.")],
-    delta: Annotated[
-        float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")
-    ] = 0.0,
-    neighbours: Annotated[
-        str,
-        typer.Option(
-            "--neighbours",
-            help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
-            autocompletion=lambda: ["replace-one", "add-remove"],
-        ),
-    ] = "replace-one",
+    delta: Delta = 0.0,
+    neighbours: Relation = "replace-one",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
     max_order: Annotated[
         int | None, typer.Option("--max-order", help="Largest conditioning set (default: 4, or all).")
@@ -77,7 +66,7 @@ def run_plan(
         Path | None,
         typer.Option("--out", help="Directory for plan.json and plan.png.", metavar="DIR", parser=path),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Plan; the table or the JSON object goes to standard output."""
     from dpcausal.cli.options import warn_weak

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcausal.cli.options import path
+from dpcausal.cli.options import AsJson, path
 from dpcausal.core.errors import InputError, did_you_mean
 
 # name -> script below experiments/, with a function main(quick: bool, out: Path) -> None
@@ -79,7 +79,7 @@ def run_reproduce(
             "--out", help="Directory for pictures and tables; docs/figures if not given.", parser=path
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run one script."""
     if figure not in FIGURES:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcausal.cli.options import path
+from dpcausal.cli.options import AsJson, DataFile, path
 
 if TYPE_CHECKING:
     from dpcausal.data.check import SchemaCheck
@@ -41,9 +41,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run_schema(
-    data: Annotated[
-        Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
-    ],
+    data: DataFile,
     check: Annotated[
         Path | None,
         typer.Option(
@@ -53,7 +51,7 @@ def run_schema(
             parser=path,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draft or check."""
     from dpcausal.core.errors import SchemaError

@@ -175,18 +175,6 @@ class NoiseDesign:
             most = room / component_absolute(typical, self.neighbours)
         return max(1, min(math.comb(d, order + 1), SETS_PER_COLUMN * d, int(most)))
 
-    def words(self, last: int) -> str:
-        """What will be measured, in one line."""
-        if self.joint:
-            cells = math.prod(self.sizes)
-            return f"one joint table of {cells:,} cells with {self.law} noise; every test is made on it"
-        more = [
-            f"about {self.interactions(order):,} larger tables for order {order}"
-            for order in range(2, last + 1)
-            if self.interactions(order)
-        ]
-        return ", then ".join([f"all columns and pairs with {self.law} noise (orders 0 and 1)", *more])
-
 
 MAX_LEVELS_ALL_SPLITS = 5
 

@@ -104,7 +104,7 @@ class Plan:
             "pair": None if aim.pair is None else self.named(aim.pair),
             "measure": MEASURE,
             "design": "joint" if self.design.joint else "components",
-            "design_words": self.design.words(self.orders[-1].order),
+            "design_words": display().summary(self, part="design"),
             "noise": self.design.law,
             "testable_orders": list(self.testable_orders),
             "epsilon_enough": self.epsilon_enough,

@@ -59,6 +59,8 @@ def summary(value: Any, **options: Any) -> str:
                     return "\n".join(discovery.edge_lines(value))
             return discovery.summary(value)
         case Plan():
+            if options.get("part") == "design":
+                return planning.design_words(value)
             return planning.plan_text(value, **options)
         case Screening():
             return gwas.summary(value)

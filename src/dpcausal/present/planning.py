@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -36,6 +37,20 @@ def effect_words(value: float | None, most: float) -> str:
     ('0.031', '-', '')
     """
     return "" if value is None else "-" if value >= most else number(value)
+
+
+def design_words(plan: Plan) -> str:
+    """Return what will be measured, in one line."""
+    design, last = plan.design, plan.orders[-1].order
+    if design.joint:
+        cells = math.prod(design.sizes)
+        return f"one joint table of {cells:,} cells with {design.law} noise; every test is made on it"
+    more = [
+        f"about {design.interactions(order):,} larger tables for order {order}"
+        for order in range(2, last + 1)
+        if design.interactions(order)
+    ]
+    return ", then ".join([f"all columns and pairs with {design.law} noise (orders 0 and 1)", *more])
 
 
 def answer(plan: Plan) -> str:
@@ -205,7 +220,7 @@ def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
         "",
         f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
         f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}.",
-        f"It would measure {plan.design.words(plan.orders[-1].order)}.",
+        f"It would measure {design_words(plan)}.",
         f"Taken for granted: {spread}. No data was read and nothing is charged.",
     ]
     if plan.numbers:

@@ -44,14 +44,14 @@ from dpcausal.core.progress import waiting
 _written: dict[Path, int] = {}  # ledger file -> process that charged it
 
 
-def tidy_at_exit(path: Path) -> None:
+def remove_journal_at_exit(path: Path) -> None:
     """Remember that this process has written to the ledger at ``path``."""
     if not _written:
         atexit.register(_at_exit)
     _written[path] = os.getpid()
 
 
-def tidy(path: Path) -> None:
+def remove_idle_journal(path: Path) -> None:
     """Delete the journal beside ``path`` if no process uses it; silent where that can't be."""
     with suppress(sqlite3.Error):
         location = f"file:{quote(str(path))}?mode=rw"
@@ -63,7 +63,7 @@ def tidy(path: Path) -> None:
 def _at_exit() -> None:
     for path, process in _written.items():
         if process == os.getpid():
-            tidy(path)
+            remove_idle_journal(path)
 
 
 T = TypeVar("T")
@@ -235,7 +235,7 @@ def _sqlite(url: URL, wait: float) -> Engine:
     def begin(connection: Connection) -> None:
         write = connection.get_execution_options().get("dpcausal_write", False)
         if write:
-            tidy_at_exit(path)
+            remove_journal_at_exit(path)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine

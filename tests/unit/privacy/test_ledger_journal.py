@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.connection import tidy
+from dpcausal.privacy.ledger.connection import remove_idle_journal
 
 CHARGE = """
 import sys
@@ -44,18 +44,18 @@ def test_a_journal_in_use_stays_and_still_rolls_back(tmp_path: Path) -> None:
     journal = path.with_name("budget.db-journal")
     before = journal.read_bytes()
     assert any(before[:8])  # its header says that it is needed
-    tidy(path)
+    remove_idle_journal(path)
     assert journal.read_bytes() == before
     writer.execute("ROLLBACK")
     writer.close()
     assert ledger.verify().ok
-    tidy(path)
+    remove_idle_journal(path)
     assert not journal.exists()
     assert ledger.charge("d", "r1", 0.5).seq == 2
 
 
 def test_tidying_makes_no_file_and_no_noise(tmp_path: Path) -> None:
-    tidy(tmp_path / "none.db")
+    remove_idle_journal(tmp_path / "none.db")
     (tmp_path / "text.db").write_text("this is no database" * 100)
-    tidy(tmp_path / "text.db")
+    remove_idle_journal(tmp_path / "text.db")
     assert [path.name for path in tmp_path.iterdir()] == ["text.db"]
