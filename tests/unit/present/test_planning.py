@@ -139,3 +139,14 @@ def test_no_number_is_cut_at_any_width(width: int) -> None:
         for cell in column.cells:
             assert str(cell) in text
     assert (text.count("──\n") == 1) == (width >= 200)  # one table, or several one below the other
+
+
+def test_what_will_be_measured_is_said_in_one_line() -> None:
+    many = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c"]) for i in range(20)})
+    words = dc.plan(many, 10_000, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
+    assert words.startswith(
+        "all columns and pairs with Gaussian noise (orders 0 and 1), then about 240 larger tables"
+    )
+    few = many.select(["c0", "c1", "c2"])
+    joint = dc.plan(few, 10_000, 1.0).to_dict()["design_words"]
+    assert joint == "one joint table of 27 cells with Laplace noise; every test is made on it"
