@@ -64,6 +64,11 @@ def test_the_ledger_is_true_wherever_it_is_hit(
     assert ledger.verify().ok
 
 
+def _listen_to_interrupts() -> None:
+    """A shell script starts what it puts in the background with Ctrl-C ignored; a terminal does not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def signalled(program: str, words: str, said: str, delay: float) -> tuple[int, str, str]:
     """Run ``program``; ``delay`` seconds after it has printed the line ``said`` comes Ctrl-C. (code, out, err)."""
     child = subprocess.Popen(
@@ -72,6 +77,7 @@ def signalled(program: str, words: str, said: str, delay: float) -> tuple[int, s
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ,
+        preexec_fn=_listen_to_interrupts,
     )
     assert child.stdout
     assert child.stdout.readline() == f"{said}\n"
