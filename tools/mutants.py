@@ -54,6 +54,7 @@ MALFORMED = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError", "
 REPORT = "MUTANTS_REPORT"  # environment: the file to which the tests' outcome is written
 NONE = "no tests"
 EQUIVALENT = "equivalent"
+ANY_MARK = ("-m", "not postgres")  # for a test that is named: slow ones, too
 LIMIT = 600.0
 
 
@@ -308,7 +309,7 @@ def twice(copy: Path, arguments: Sequence[str], limit: float, *, kernels: bool) 
         cpu += outcome.cpu
         if outcome.status != "killed" or outcome.test in chance:
             return replace(outcome, cpu=cpu)
-        again = run_tests(copy, [outcome.test], limit, kernels=kernels)
+        again = run_tests(copy, [*ANY_MARK, outcome.test], limit, kernels=kernels)
         cpu += again.cpu
         if again.status == "killed":
             return replace(outcome, cpu=cpu)
@@ -404,7 +405,7 @@ def confirmed(results: Sequence[Result], copy: Path, limit: float) -> list[Resul
     tests = sorted({result.test for result in results if result.status == "killed"})
     if not tests:
         return list(results)
-    clean = run_tests(copy, ["--maxfail=1000", *tests], limit)
+    clean = run_tests(copy, [*ANY_MARK, "--maxfail=1000", *tests], limit)
     failing = {line["test"] for line in noted(copy) if "test" in line}
     if clean.status in ("error", "timeout") and not failing:
         raise SystemExit(f"the tests that killed mutants could not be run without them: {clean.why}")
