@@ -141,7 +141,17 @@ def test_nothing_is_cut_off_where_every_pair_has_an_edge(result: DiscoveryResult
     """Lines run beside the boxes there."""
     names = [f"column{i}" for i in range(8)]
     graph = dc.Graph(names, undirected=list(combinations(names, 2)))
-    seen = probed(replace(result, graph=graph, untested=graph.skeleton, separating={}), tmp_path)
+    seen = probed(
+        replace(
+            result,
+            graph=graph,
+            untested=graph.skeleton,
+            separating={},
+            conflicts=frozenset(),
+            confidence=None,
+        ),
+        tmp_path,
+    )
     assert (seen["edges"], seen["cut"]) == (28, 0)
 
 
@@ -276,6 +286,8 @@ def test_it_prints(result: DiscoveryResult, tmp_path: Path) -> None:
 def test_names_that_look_like_markup_stay_text(result: DiscoveryResult, tmp_path: Path) -> None:
     name = "</script><b id='x'>\"&"
     graph = dc.Graph([name, "b"], directed=[(name, "b")])
-    seen = probed(replace(result, graph=graph, untested=frozenset(), separating={}), tmp_path)
+    seen = probed(
+        replace(result, graph=graph, untested=frozenset(), separating={}, conflicts=frozenset()), tmp_path
+    )
     assert seen["said"] == f"{name} → b in every graph that fits the answers, if no common cause is hidden"
     assert seen["row"] == 1

@@ -145,6 +145,7 @@ def test_our_tests_keep_their_level_and_see_dependence(gcm: Any) -> None:
             assert rejected <= 24 if beta == 0 else rejected >= 190
 
 
+@pytest.mark.slow
 def test_fast_agrees_with_the_public_call(gcm: Any) -> None:
     """gcm by ``fast.py`` and by ``dc.ci_test`` where power is about a half: two shares of 60, four sd of each other."""
     from gcm.runs import Points, Scene

@@ -132,6 +132,7 @@ def test_an_interrupt_that_compiled_code_wraps(
     assert capsys.readouterr().err == "dpcausal: interrupted\n"
 
 
+@pytest.mark.slow
 def test_signals_while_kernels_run(place: Path) -> None:
     """Real signals, at moments spread over a search repeated many times."""
     columns = "abcdef"

@@ -53,7 +53,8 @@ def test_level_with_skewed_errors_in_both_columns() -> None:
     assert rejected(1, s=1.0, beta=0.0, skewed=True) <= 11
 
 
-@pytest.mark.parametrize("d", [1, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [1, 5])
 def test_power_where_the_papers_algorithm_has_almost_none(d: int) -> None:
     assert rejected(d, s=2.0, beta=0.5) >= 44
 

@@ -47,7 +47,13 @@ def pvalue(draws: NDArray[np.int64], expected: dict[tuple[int, ...], float]) -> 
 
 
 @pytest.mark.parametrize(
-    ("counts", "m"), [([3, 5, 2], 4), ([1, 1, 1, 1, 1], 2), ([9, 0, 9], 9), ([20, 1], 7)]
+    ("counts", "m"),
+    [
+        ([3, 5, 2], 4),
+        ([1, 1, 1, 1, 1], 2),
+        pytest.param([9, 0, 9], 9, marks=pytest.mark.slow),
+        pytest.param([20, 1], 7, marks=pytest.mark.slow),
+    ],
 )
 def test_small_cases_follow_the_exact_law(counts: list[int], m: int) -> None:
     random = source(1)

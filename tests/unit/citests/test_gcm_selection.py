@@ -65,6 +65,7 @@ def test_refused_before_anything_is_drawn(rows: dc.Dataset) -> None:
     assert budget.events == ()
 
 
+@pytest.mark.slow
 def test_a_clearly_better_bandwidth_is_taken(rows: dc.Dataset) -> None:
     """Its score is ahead by 268 at a sensitivity of 6.7: at epsilon 1 another is taken with probability e^-20."""
     with dc.testing.seeded(3):

@@ -83,6 +83,7 @@ def test_one_sided_pvalues() -> None:
     assert part_pvalue(-900.0, 0.0, plan, 256.0, one_sided=True) == 1 - both / 2
 
 
+@pytest.mark.slow
 def test_the_test_itself() -> None:
     """10 runs at n = 3,000, epsilon 2: independent ones reject at most 4 times (probability 6e-5 of more)."""
     schema = dc.Schema(x=dc.Numeric(-6, 6), y=dc.Numeric(-6, 6), z=dc.Numeric(-5, 5))
