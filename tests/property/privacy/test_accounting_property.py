@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpcausal.privacy.accounting.composition import ZERO, Filter, Spent, add, exact, fits
@@ -50,12 +50,15 @@ def test_equal_shares_always_fit(total: float, count: int) -> None:
 
 
 @given(costs, deltas)
+@example(1.0000000000000002e-12, 0.24542253946002943)
+@example(5.96e-8, 0.75)
 @settings(deadline=None)
 def test_conversions_invert_each_other_on_the_safe_side(epsilon: float, delta: float) -> None:
     rho = rho_for(epsilon, delta)
     assert delta_for(rho, epsilon) <= delta
     if rho > 0:
-        assert epsilon_for(rho, delta) <= epsilon * (1 + 1e-9)
+        # doubles of delta resolve epsilon to about 1e-15, and what is not resolved is counted as cost
+        assert epsilon_for(rho, delta) <= epsilon * (1 + 1e-9) + 1e-14
         assert rho_for(epsilon_for(rho, delta), delta) >= rho * (1 - 1e-9)
 
 
