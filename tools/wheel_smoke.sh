@@ -49,7 +49,7 @@ grep -q "discover" help.txt || die "--help lists no discover"
 import dpcausal as dc, dpcausal
 from importlib.resources import files
 assert "clean" in dpcausal.__file__, dpcausal.__file__
-for name in ("py.typed", "report/templates/report.html", "report/templates/style.css", "report/templates/graph.js",
+for name in ("py.typed", "present/templates/report.html", "present/templates/style.css", "present/templates/graph.js",
              "networks/data/asia.json", "privacy/mechanisms/laplace.proof.md"):
     assert files("dpcausal").joinpath(name).is_file(), name
 import csv
