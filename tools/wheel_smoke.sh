@@ -50,7 +50,7 @@ import dpcausal as dc, dpcausal
 from importlib.resources import files
 assert "clean" in dpcausal.__file__, dpcausal.__file__
 for name in ("py.typed", "present/templates/report.html", "present/templates/style.css", "present/templates/graph.js",
-             "networks/data/asia.json", "privacy/mechanisms/laplace.proof.md"):
+             "networks/data/asia.json", "privacy/mechanisms/additive.proof.md"):
     assert files("dpcausal").joinpath(name).is_file(), name
 import csv
 data = dc.networks.clinic.patients(2000, seed=1)
