@@ -76,7 +76,7 @@ BAD = {
     "level": (["STUDY", "--epsilon", "1", "--level", "2"], "level"),
     "nothing left": (["STUDY", "--epsilon", "1", "--chr", "77"], "no SNP"),
     "hits": (["STUDY", "--epsilon", "1", "--max-hits", "0"], "at least one"),
-    "missing rule": (["STUDY", "--epsilon", "1", "--missing", "drop"], "reference, het or allele1"),
+    "missing rule": (["STUDY", "--epsilon", "1", "--missing", "drop"], "het, reference or allele1"),
     "neither": (["--epsilon", "1"], "PREFIX"),
     "no epsilon": (["STUDY"], "--epsilon"),
 }

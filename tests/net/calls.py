@@ -130,6 +130,7 @@ LABELS = dc.Schema(group=dc.Categorical(["control", "case"]), outcome=dc.Categor
 Raw = dict[
     str, Any
 ]  # columns by name; for genotypes "genotypes" (people x SNPs, 0..2 copies of allele 1) and "case"
+MISSING = -1  # a genotype that was not called
 SNPS = 40
 
 
@@ -261,20 +262,32 @@ def _simulated(columns: Raw) -> tuple[Any, np.ndarray[Any, Any]]:
     return blank, np.column_stack(parts).astype(np.int32)
 
 
+def _rarer_first(genotypes: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], list[tuple[str, str]]]:
+    """Copies of allele 1 a person and SNP, and the alleles, as plink 1.9 orders them: the study's rarer one first."""
+    called = genotypes != MISSING
+    turned = np.where(called, genotypes, 0).sum(axis=0) > called.sum(axis=0)
+    copies = np.where(called & turned, 2 - genotypes, genotypes)
+    return copies, [("G", "A") if other else ("A", "G") for other in turned]
+
+
 def _counted(columns: Raw) -> Any:
-    blank, table = _simulated(columns)
-    return replace(blank, table=table)
+    copies, alleles = _rarer_first(columns["genotypes"])
+    blank, table = _simulated({**columns, "genotypes": copies})
+    variants = [blank.variant(i)._replace(allele1=one, allele2=two) for i, (one, two) in enumerate(alleles)]
+    return replace(blank, table=table, variants=variants, allele_order="study")
 
 
 def _write_bed(columns: Raw, folder: Path) -> None:
-    """PLINK 1 files: two bits a person, 00 for two copies of allele 1, 10 for one, 11 for none."""
-    genotypes, case = columns["genotypes"], columns["case"]
-    codes = np.array([3, 2, 0], np.uint8)[genotypes].T
+    """PLINK 1 files: two bits a person, 00 for two copies of allele 1, 10 for one, 11 for none, 01 for no call."""
+    copies, alleles = _rarer_first(columns["genotypes"])
+    codes = np.array([3, 2, 0, 1], np.uint8)[copies].T
     codes = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 4))).reshape(len(codes), -1, 4)
     packed = (codes << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2).astype(np.uint8)
     (folder / "study.bed").write_bytes(b"\x6c\x1b\x01" + packed.tobytes())
-    (folder / "study.bim").write_text("".join(f"1\tsnp{i}\t0\t{i + 1}\tA\tG\n" for i in range(len(codes))))
-    (folder / "study.fam").write_text("".join(f"f{i} p{i} 0 0 1 {1 + int(c)}\n" for i, c in enumerate(case)))
+    lines = [f"1\tsnp{i}\t0\t{i + 1}\t{one}\t{two}\n" for i, (one, two) in enumerate(alleles)]
+    (folder / "study.bim").write_text("".join(lines))
+    people = [f"f{i} p{i} 0 0 1 {1 + int(c)}\n" for i, c in enumerate(columns["case"])]
+    (folder / "study.fam").write_text("".join(people))
 
 
 # --- ci_test -----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
 if TYPE_CHECKING:
-    from dpcausal.gwas.cohort import GenotypeCounts, MissingRule
+    from dpcausal.gwas.cohort import AlleleOrder, GenotypeCounts, MissingRule
 
 BUDGET, FREQ_SHARE = "budget", 0.03
 
@@ -41,7 +41,13 @@ def register(app: typer.Typer) -> None:
 
 
 def from_tables(
-    model: list[Path], case_counts: list[Path], control_counts: list[Path], cases: int, controls: int
+    model: list[Path],
+    case_counts: list[Path],
+    control_counts: list[Path],
+    cases: int,
+    controls: int,
+    missing: MissingRule,
+    allele_order: AlleleOrder,
 ) -> GenotypeCounts:
     """Counts made elsewhere."""
     from dpcausal.gwas.tables import read_gcount, read_model
@@ -51,8 +57,10 @@ def from_tables(
     if bool(case_counts) != bool(control_counts):
         raise InputError("--case-counts and --control-counts go together")
     if model:
-        return read_model(model, cases, controls)
-    return read_gcount(case_counts, control_counts, cases, controls)
+        return read_model(model, cases, controls, missing=missing, allele_order=allele_order)
+    return read_gcount(
+        case_counts, control_counts, cases, controls, missing=missing, allele_order=allele_order
+    )
 
 
 def run_gwas(
@@ -86,8 +94,15 @@ def run_gwas(
     chromosomes: Annotated[str | None, typer.Option("--chr", help="Chromosomes: 1,3-5,X.")] = None,
     extract: Annotated[Path | None, typer.Option("--extract", help="SNPs to keep.", parser=path)] = None,
     missing: Annotated[
-        str, typer.Option("--missing", help="A missing call counts as reference, het or allele1.")
-    ] = "reference",
+        str, typer.Option("--missing", help="A missing call counts as het, reference or allele1.")
+    ] = "het",
+    allele_order: Annotated[
+        str,
+        typer.Option(
+            "--allele-order",
+            help="public: the files' order of alleles does not follow the study (plink 1.9's does).",
+        ),
+    ] = "study",
     model: Annotated[
         list[Path] | None, typer.Option("--model", help="plink .model instead of PREFIX.", parser=path)
     ] = None,
@@ -105,7 +120,7 @@ def run_gwas(
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
-    from dpcausal.gwas.cohort import Cohort, read_frequencies
+    from dpcausal.gwas.cohort import Cohort, check_missing_rule, read_frequencies
     from dpcausal.gwas.screen import screen
     from dpcausal.present.plots import draw_hits
     from dpcausal.privacy.accounting.composition import check_total
@@ -123,15 +138,19 @@ def run_gwas(
         raise InputError(f"--mpheno counts columns after the two ids from 1, not {mpheno}")
     if threads is not None and threads < 1:
         raise InputError("--threads must be at least 1")
+    check_missing_rule(missing, allele_order)  # before a large study is counted
+    rule, order = cast("MissingRule", missing), cast("AlleleOrder", allele_order)
     if tables:
-        counts = from_tables(model or [], case_counts or [], control_counts or [], cases, controls)
+        counts = from_tables(
+            model or [], case_counts or [], control_counts or [], cases, controls, rule, order
+        )
     else:
         opened = Cohort.open(
             cast(str, prefix), phenotype_file=pheno, phenotype_column=mpheno, coding="01" if zero_one else "12",
             keep=keep, chromosomes=chromosomes, extract=extract,
         )  # fmt: skip
         with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
-            counts = opened.count(missing=cast("MissingRule", missing), threads=threads, tick=tick)
+            counts = opened.count(missing=rule, allele_order=order, threads=threads, tick=tick)
     known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
     with prepared(out):
         result = screen(

@@ -71,6 +71,7 @@ class PublicKind(StrEnum):
     COPIES = "copies"
     GROUPS = "groups"  # cases, controls
     SNPS = "snps"  # snps
+    ALLELE_ORDER = "allele-order"
     ALLELES = "alleles"  # cases, controls: alleles of each group
     COPIES_OF_ALLELE = "copies-of-allele"  # least, most
     NO_FREQUENCY = "no-frequency"

@@ -16,17 +16,23 @@ Genotype counts of cases and controls for every SNP, straight from the bytes of 
 
 The file is memory-mapped and read once, by threads over blocks of SNPs (``kernels.py``). **Missing
 calls** are counted by a public rule, the same for every SNP, so that both group sizes are the same for every SNP:
-as the homozygote of allele 2, plink's reference ("reference", the default), as heterozygote ("het") or as
-homozygote of allele 1 ("allele1"). Leaving them out would give every SNP its own N, which depends on the data.
+as heterozygote ("het", the default), as the homozygote of allele 2, plink's reference ("reference"), or as homozygote
+of allele 1 ("allele1"). Leaving them out would give every SNP its own N, which depends on the data.
+
+**Order of alleles.** plink 1.9 puts the study's rarer allele first, so which one is allele 1 follows the data and one
+person can turn it. "het" treats both alleles alike, and so does every statistic (``cohort.proof.md``). The other two
+rules do not: they are refused unless the user declares that the order is public, fixed without a look at the study
+(``allele_order="public"``). Without that declaration no release says which allele is which either.
 
 **Cost** n/32 word operations a SNP; about a third of the memory bandwidth a core. Counts are raw data: nothing here
 is private, and nothing here is printed.
 
 Public allele frequencies from a reference panel: plink's .frq or plink2's .afreq, matched by SNP name.
 
-The frequency is turned to allele 1 of the .bim file: as given if the file counts that allele, its complement if it
-counts the other. A SNP the panel does not know, or with other alleles, is an error: a public list should cover what
-is screened.
+The frequency is that of the panel's rarer allele, whichever allele the .bim file counts: cuts are the same for both,
+so the order of the .bim file does not enter. A SNP the panel does not know, or with other alleles, is an error: a
+public list should cover what is screened. "0" and "." in a .bim file stand for an allele nobody in the study carries;
+they agree with any, so that no error tells of it.
 """
 
 from __future__ import annotations
@@ -41,6 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.counts.rows import processors, run_parallel, split
 from dpcausal.gwas.kernels import count_genotypes, find_lines
 
@@ -201,7 +208,7 @@ class Variant(NamedTuple):
     position : int
         In bases.
     allele1, allele2 : str
-        Allele 1 is counted, allele 2 is the reference.
+        Allele 1 is counted. Both are "NA" in a release, unless their order is public.
     """
 
     chromosome: str
@@ -302,12 +309,55 @@ def listed(path: Path) -> set[bytes]:
         raise InputError(f"can't read {path.name}: {error.strerror or error}") from None
 
 
-MissingRule = Literal["reference", "het", "allele1"]
+UNSEEN = {"0", "."}  # how plink writes an allele that nobody in the study carries
+
+
+def swapped(one: tuple[str, str], two: tuple[str, str]) -> bool | None:
+    """Whether the second pair of alleles is the first the other way round; None if they are other alleles.
+
+    An allele that nobody carries has no letter in the file and agrees with any, unless the pair would then hold one
+    allele twice.
+
+    >>> swapped(("A", "G"), ("A", "G")), swapped(("A", "G"), ("G", "A")), swapped(("A", "G"), ("A", "T"))
+    (False, True, None)
+    >>> swapped(("0", "A"), ("A", "G")), swapped(("0", "A"), ("A", "0")), swapped(("0", "A"), ("0", "G"))
+    (True, True, True)
+    """
+    for turned, (a, b) in ((False, two), (True, two[::-1])):
+        pairs = [{x, y} - UNSEEN for x, y in ((one[0], a), (one[1], b))]
+        if all(len(letters) < 2 for letters in pairs) and not pairs[0] & pairs[1]:
+            return turned
+    return None
+
+
+MissingRule = Literal["het", "reference", "allele1"]
+AlleleOrder = Literal["study", "public"]
 Tick = Callable[[int], None]
 BLOCK = 2048  # SNPs between two ticks of progress
 MAGIC, SNP_MAJOR = b"\x6c\x1b", 1
 _ONES, _ZERO = np.uint64(2**64 - 1), np.uint64(0)
-_RULES = {"reference": (_ONES, _ZERO), "het": (_ONES, _ONES), "allele1": (_ZERO, _ZERO)}
+_RULES = {"het": (_ONES, _ONES), "reference": (_ONES, _ZERO), "allele1": (_ZERO, _ZERO)}
+
+
+@proved("cohort.proof.md")
+def check_missing_rule(missing: str, allele_order: str) -> None:
+    """Refuse a rule for missing calls that needs a public order of alleles where none is declared.
+
+    Raises
+    ------
+    InputError
+        If there is no such rule or order, or the rule does not treat both alleles alike and the order may follow the
+        study.
+    """
+    if missing not in ("het", "reference", "allele1"):
+        raise InputError(f"missing must be het, reference or allele1, not {missing!r}")
+    if allele_order not in ("study", "public"):
+        raise InputError(f"allele_order must be study or public, not {allele_order!r}")
+    if missing != "het" and allele_order != "public":
+        raise InputError(
+            f"missing={missing} needs a public order of alleles, and plink 1.9 orders them by the study's own counts: "
+            "use het, or declare allele_order=public if the order was fixed without looking at the study"
+        )
 
 
 @dataclass(frozen=True)
@@ -324,8 +374,16 @@ class GenotypeCounts:
         The SNPs of the study.
     rows : array of int
         Which of them are counted.
-    missing : str
-        How a missing call was counted.
+    missing : str, default "het"
+        How a missing call was counted: "het", "reference" or "allele1".
+    allele_order : str, default "study"
+        "study" where the order of a SNP's two alleles may follow the study, as plink 1.9's does; "public" where it was
+        fixed without looking at it.
+
+    Raises
+    ------
+    InputError
+        If missing calls were counted by a rule that needs a public order, and the order is not declared to be.
     """
 
     table: NDArray[np.int32]
@@ -333,7 +391,11 @@ class GenotypeCounts:
     controls: int
     variants: Sequence[Variant]
     rows: Rows
-    missing: str = "reference"
+    missing: str = "het"
+    allele_order: str = "study"
+
+    def __post_init__(self) -> None:
+        check_missing_rule(self.missing, self.allele_order)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -350,8 +412,17 @@ class GenotypeCounts:
         return 2 * t[:, 0] + t[:, 1], 2 * t[:, 2] + t[:, 3]
 
     def variant(self, i: int) -> Variant:
-        """The SNP of row ``i``."""
+        """The SNP of row ``i``, as the file has it."""
         return self.variants[int(self.rows[i])]
+
+    def public_variant(self, i: int) -> Variant:
+        """The SNP of row ``i`` as a release may name it: without its alleles, unless their order is public.
+
+        An order that follows the study tells which allele is the rarer one, and an allele that nobody carries has no
+        letter in the file.
+        """
+        found = self.variant(i)
+        return found if self.allele_order == "public" else found._replace(allele1="NA", allele2="NA")
 
 
 @dataclass(frozen=True)
@@ -421,14 +492,23 @@ class Cohort:
         return cls(bed, people, variants, variants.select(chromosomes, extract))
 
     def count(
-        self, *, missing: MissingRule = "reference", threads: int | None = None, tick: Tick | None = None
+        self,
+        *,
+        missing: MissingRule = "het",
+        allele_order: AlleleOrder = "study",
+        threads: int | None = None,
+        tick: Tick | None = None,
     ) -> GenotypeCounts:
         """Count the genotypes of every selected SNP.
 
         Parameters
         ----------
-        missing : str, default "reference"
-            How a missing call is counted: as the homozygote of allele 2 ("reference"), as "het" or as "allele1".
+        missing : str, default "het"
+            How a missing call is counted: as "het", as the homozygote of allele 2 ("reference") or of allele 1
+            ("allele1"). The last two need a public order.
+        allele_order : str, default "study"
+            "public" declares that the order of alleles in the .bim file was fixed without looking at the study, such
+            as that of a reference genome. plink 1.9's own is not: it puts the study's rarer allele first.
         threads : int or None, default None
             How many threads; None is one for every core.
         tick : callable or None, default None
@@ -437,9 +517,13 @@ class Cohort:
         Returns
         -------
         GenotypeCounts
+
+        Raises
+        ------
+        InputError
+            If ``missing`` needs a public order that was not declared.
         """
-        if missing not in _RULES:
-            raise InputError(f"missing must be reference, het or allele1, not {missing!r}")
+        check_missing_rule(missing, allele_order)
         stride = (len(self.people.names) + 3) // 4
         case, control = group_mask(self.people.case, stride), group_mask(self.people.control, stride)
         out = np.empty((len(self.rows), 4), np.int32)
@@ -472,7 +556,9 @@ class Cohort:
 
         run_parallel([task(a, b) for a, b in split(len(self.rows), threads or processors())])
         people = self.people
-        return GenotypeCounts(out, people.cases, people.controls, self.variants, self.rows, missing)
+        return GenotypeCounts(
+            out, people.cases, people.controls, self.variants, self.rows, missing, allele_order
+        )
 
 
 def check_bed(bed: Path, people: int, variants: int) -> None:
@@ -503,7 +589,7 @@ def group_mask(members: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
 
 
 def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
-    """Return the public frequency of allele 1 for each SNP of ``counts``.
+    """Return the public frequency of the panel's rarer allele for each SNP of ``counts``.
 
     Parameters
     ----------
@@ -551,11 +637,9 @@ def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
     for i in range(len(counts)):
         v = counts.variant(i)
         one, two, frequency = panel.get(v.name, ("", "", float("nan")))
-        if (one, two) == (v.allele2, v.allele1):
-            frequency = 1.0 - frequency
-        elif (one, two) != (v.allele1, v.allele2):
+        if v.name not in panel or swapped((one, two), (v.allele1, v.allele2)) is None:
             raise InputError(f"{path.name} has no frequency for the alleles of {v.name}")
-        out[i] = frequency
+        out[i] = min(frequency, 1.0 - frequency)
     if not ((out >= 0) & (out <= 1)).all():
         raise InputError(f"{path.name}: a frequency outside 0 to 1")
     return out

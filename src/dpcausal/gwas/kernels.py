@@ -139,7 +139,10 @@ def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
 
 @jit()
 def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -> None:
-    """``out[i]``: distance of (c11[i], c10[i]) to the ellipse if it lies outside, minus that to the rest if inside."""
+    """``out[i]``: distance of (c11[i], c10[i]) to the ellipse if it lies outside, minus that to the rest if inside.
+
+    A table and its mirror image (the other allele counted) are computed as one of the two: the same double.
+    """
     n = n1 + n0
     spread, lean = math.sqrt(tau * n0 * n1 / n), 0.5 * (n1 - n0)
     reach = math.sqrt(spread * spread + lean * lean)
@@ -151,9 +154,10 @@ def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -
     for i in range(c11.shape[0]):
         a, b = float(c11[i]), float(c10[i])
         link = n0 * a - n1 * b
-        outside = n * link * link > tau * n0 * n1 * (a + b) * (n - a - b)
-        if outside and link > 0.0:  # mirror, so that the way in is up in a and down in b
+        # mirror, so that the way in is up in a and down in b, and so that both alleles give the same
+        if link > 0.0 or (link == 0.0 and 2.0 * (a + b) > n):
             a, b = n1 - a, n0 - b
+        outside = n * link * link > tau * n0 * n1 * (a + b) * (n - a - b)
         low_y, high_y = _band(a, n, n1, n0, tau)
         low_x, high_x = _band(b, n, n0, n1, tau)
         if outside:

@@ -90,6 +90,7 @@ class Screen(ScreenPlan):
         return [
             Public(PublicKind.GROUPS, cases=self.cases, controls=self.controls),
             Public(PublicKind.SNPS, snps=self.snps),
+            *([Public(PublicKind.ALLELE_ORDER)] if counts.allele_order == "public" else []),
             Public(PublicKind.MISSING_RULE, rule=counts.missing),
             known,
         ]
@@ -109,7 +110,7 @@ class Screen(ScreenPlan):
         counts : GenotypeCounts
             The counts; their numbers of SNPs, cases and controls must be those of the plan.
         frequencies : array or None, default None
-            Public frequency of allele 1 at each SNP (``svt``).
+            Public frequency of either allele at each SNP (``svt``).
         ledger, dataset : str or None, default None
             The address of a ledger that is charged first, and the name of the data set there.
 
@@ -193,7 +194,7 @@ class Screen(ScreenPlan):
             found = session.first_above(block)
             asked += len(block) if found is None else found + 1
             if found is not None:
-                hits.append(Hit(counts.variant(asked - 1), None, None, True))
+                hits.append(Hit(counts.public_variant(asked - 1), None, None, True))
         return hits, asked
 
     def _em(
@@ -203,7 +204,7 @@ class Screen(ScreenPlan):
         noisy = np.array([float(release(self.test, budget, "gwas: test", float(values[i]))) for i in rows])
         hits = []
         for i, x, p in zip(rows, noisy.tolist(), self.pvalues(noisy), strict=True):
-            hits.append(Hit(counts.variant(i), x, min(p + risk, 1.0), p <= self.level))
+            hits.append(Hit(counts.public_variant(i), x, min(p + risk, 1.0), p <= self.level))
         return hits, self.snps
 
 
@@ -236,7 +237,7 @@ def screen(
     epsilon : float
         What the screening costs in total.
     frequencies : array or None, default None
-        Public frequency of allele 1 at each SNP, as ``read_frequencies`` gives it (``svt``).
+        Public frequency of either allele at each SNP, as ``read_frequencies`` gives it (``svt``).
     ledger : str or None, default None
         The address of a ledger that is charged first.
     dataset : str or None, default None

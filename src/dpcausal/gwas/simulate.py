@@ -110,7 +110,9 @@ class Simulation:
             table[:, 2 * column] = hom
             table[:, 2 * column + 1] = generator.binomial(size - hom, 2 * p / (1 + p))
         variants = [self.variant(i) for i in range(self.snps)]
-        return GenotypeCounts(table, self.cases, self.people - self.cases, variants, np.arange(self.snps))
+        return GenotypeCounts(
+            table, self.cases, self.people - self.cases, variants, np.arange(self.snps), allele_order="public"
+        )
 
     def write(self, prefix: str | Path, tick: Callable[[int], object] = lambda done: None) -> None:
         """Write PREFIX.bed, .bim, .fam, and the truth: PREFIX.causal (SNP, frequencies in both groups, odds ratio).

@@ -1,11 +1,12 @@
 """Genotype counts made elsewhere: plink's .model tables, or a pair of plink2 .gcount tables.
 
 So counting can run by chromosome where the genotypes are, and only counts travel. Group sizes are given, since they
-are public and a table with missing calls does not tell them: what a SNP lacks of them is counted as the homozygote
-of allele 2 (the rule "reference" of ``cohort.py``). Several files are read one after the other.
+are public and a table with missing calls does not tell them: what a SNP lacks of them is counted by the rules of
+``cohort.py`` for missing calls. Several files are read one after the other.
 
 - ``.model`` (plink --model, rows GENO): CHR SNP A1 A2 TEST AFF UNAFF, counts hom1/het/hom2.
-- ``.gcount`` (plink2 --geno-counts), one of cases and one of controls, the same SNPs: allele 1 is ALT.
+- ``.gcount`` (plink2 --geno-counts), one of cases and one of controls, the same SNPs: allele 1 is ALT. Where the two
+  name a SNP's alleles the other way round, the counts of controls are turned.
 """
 
 from __future__ import annotations
@@ -14,15 +15,42 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.cohort import GenotypeCounts, Variant, read_lines
+from dpcausal.core.proofs import proved
+from dpcausal.gwas.cohort import (
+    AlleleOrder,
+    GenotypeCounts,
+    MissingRule,
+    Variant,
+    check_missing_rule,
+    read_lines,
+    swapped,
+)
 
-Entry = tuple[Variant, int, int, int]  # SNP, hom1, het, hom2
+Counted = NDArray[np.int64]
+Entry = tuple[Variant, tuple[int, ...]]  # SNP, (hom1, het, hom2), of one group or of cases and controls
+PLACES = {"allele1": 0, "het": 1, "reference": 2}  # of (hom1, het, hom2): what a missing call counts as
 
 
-def checked(entries: Sequence[tuple[Variant, tuple[int, ...]]], cases: int, controls: int) -> GenotypeCounts:
+@proved("cohort.proof.md")
+def with_missing(counts: Counted, people: int, missing: str) -> Counted:
+    """Counts (hom1, het, hom2) of each SNP, with what lacks of ``people`` added by the rule.
+
+    >>> with_missing(np.array([[1, 2, 3]]), 10, "het").tolist()
+    [[1, 6, 3]]
+    """
+    filled = counts.copy()
+    filled[:, PLACES[missing]] += people - counts.sum(axis=1)
+    return filled
+
+
+def checked(
+    entries: Sequence[Entry], cases: int, controls: int, missing: MissingRule, allele_order: AlleleOrder
+) -> GenotypeCounts:
     """Counts of (hom1, het, hom2) x (case, control) within the public group sizes."""
+    check_missing_rule(missing, allele_order)
     if cases < 1 or controls < 1:
         raise InputError("give the public numbers of cases and controls (people), both at least 1")
     if not entries:
@@ -34,8 +62,10 @@ def checked(entries: Sequence[tuple[Variant, tuple[int, ...]]], cases: int, cont
         or (full[:, 3:].sum(axis=1) > controls).any()
     ):
         raise InputError("a table of counts holds more people than the given numbers of cases and controls")
-    table = np.ascontiguousarray(full[:, [0, 1, 3, 4]].astype(np.int32))
-    return GenotypeCounts(table, cases, controls, [v for v, _ in entries], np.arange(len(entries)))
+    groups = with_missing(full[:, :3], cases, missing), with_missing(full[:, 3:], controls, missing)
+    table = np.column_stack([group[:, :2] for group in groups]).astype(np.int32)
+    variants = [v for v, _ in entries]
+    return GenotypeCounts(table, cases, controls, variants, np.arange(len(entries)), missing, allele_order)
 
 
 def whole(word: str, where: str) -> int:
@@ -54,7 +84,14 @@ def columns_of(header: list[str], names: Sequence[str], path: Path) -> list[int]
     return [places[name] for name in names]
 
 
-def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCounts:
+def read_model(
+    paths: Sequence[Path],
+    cases: int,
+    controls: int,
+    *,
+    missing: MissingRule = "het",
+    allele_order: AlleleOrder = "study",
+) -> GenotypeCounts:
     """Return counts from one or more .model files of plink.
 
     Parameters
@@ -63,6 +100,8 @@ def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCoun
         The files, one after the other.
     cases, controls : int
         The public numbers of people.
+    missing, allele_order : str, default "het" and "study"
+        As in ``Cohort.count``.
 
     Returns
     -------
@@ -71,7 +110,7 @@ def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCoun
     Raises
     ------
     InputError
-        If a file can't be read as such, or holds more people than that.
+        If a file can't be read as such, or holds more people than that; or ``missing`` needs a public order.
 
     Examples
     --------
@@ -82,7 +121,7 @@ def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCoun
     ...     read_model([path], cases=6, controls=6).table.tolist()
     [[1, 2, 0, 2]]
     """
-    entries: list[tuple[Variant, tuple[int, ...]]] = []
+    entries: list[Entry] = []
     for path in paths:
         lines = read_lines(path)
         if not lines:
@@ -100,11 +139,17 @@ def read_model(paths: Sequence[Path], cases: int, controls: int) -> GenotypeCoun
                 raise InputError(f"{path.name}, line {number}: AFF and UNAFF must hold three counts each")
             numbers = tuple(whole(word, f"{path.name}, line {number}") for word in words)
             entries.append((Variant(fields[c], fields[s], 0, fields[a1], fields[a2]), numbers))
-    return checked(entries, cases, controls)
+    return checked(entries, cases, controls, missing, allele_order)
 
 
 def read_gcount(
-    case_paths: Sequence[Path], control_paths: Sequence[Path], cases: int, controls: int
+    case_paths: Sequence[Path],
+    control_paths: Sequence[Path],
+    cases: int,
+    controls: int,
+    *,
+    missing: MissingRule = "het",
+    allele_order: AlleleOrder = "study",
 ) -> GenotypeCounts:
     """Return counts from .gcount files of plink2, of cases and of controls, SNP by SNP the same.
 
@@ -114,6 +159,8 @@ def read_gcount(
         The files of each group, one after the other.
     cases, controls : int
         The public numbers of people.
+    missing, allele_order : str, default "het" and "study"
+        As in ``Cohort.count``.
 
     Returns
     -------
@@ -122,7 +169,8 @@ def read_gcount(
     Raises
     ------
     InputError
-        If a file can't be read as such, or the SNPs differ, or there are more people than that.
+        If a file can't be read as such, or the SNPs differ, or there are more people than that; or ``missing`` needs a
+        public order.
 
     Examples
     --------
@@ -137,10 +185,15 @@ def read_gcount(
     case, control = (
         [entry for path in paths for entry in gcount_lines(path)] for paths in (case_paths, control_paths)
     )
-    if [v for v, *_ in case] != [v for v, *_ in control]:
+    if [v[:3] for v, _ in case] != [v[:3] for v, _ in control]:
         raise InputError("the .gcount files of cases and of controls do not list the same SNPs")
-    both = [(v, (*a, *b)) for (v, *a), (_, *b) in zip(case, control, strict=True)]
-    return checked(both, cases, controls)
+    both: list[Entry] = []
+    for (v, ours), (w, theirs) in zip(case, control, strict=True):
+        turned = swapped((v.allele1, v.allele2), (w.allele1, w.allele2))
+        if turned is None:
+            raise InputError(f"the .gcount files of cases and of controls have other alleles of {v.name}")
+        both.append((v, (*ours, *(theirs[::-1] if turned else theirs))))
+    return checked(both, cases, controls, missing, allele_order)
 
 
 def gcount_lines(path: Path) -> list[Entry]:
@@ -155,6 +208,6 @@ def gcount_lines(path: Path) -> list[Entry]:
         if len(fields) != len(lines[0]):
             raise InputError(f"{path.name}, line {number}: not as many columns as the header")
         where = f"{path.name}, line {number}"
-        counts = [whole(fields[place], where) for place in (hom1, het, hom2)]
-        found.append((Variant(fields[c], fields[s], 0, fields[alt], fields[ref]), *counts))  # type: ignore[arg-type]
+        counts = tuple(whole(fields[place], where) for place in (hom1, het, hom2))
+        found.append((Variant(fields[c], fields[s], 0, fields[alt], fields[ref]), counts))
     return found

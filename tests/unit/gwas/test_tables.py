@@ -46,7 +46,7 @@ def test_model(tmp_path: Path) -> None:
     assert np.array_equal(found.table, COUNTS.table)
     assert found.variant(2).name == "snp3"
     assert np.array_equal(
-        read_model([tmp_path / "x.model"], 30, 25).genotypes()[:, 0, 2], COUNTS.genotypes()[:, 0, 2] + 5
+        read_model([tmp_path / "x.model"], 30, 25).genotypes()[:, 0, 1], COUNTS.genotypes()[:, 0, 1] + 5
     )
 
 

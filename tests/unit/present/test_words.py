@@ -74,6 +74,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.COPIES: ({}, ("copies",)),
         PublicKind.GROUPS: ({"cases": 30, "controls": 40}, ("N1 = 30 cases", "N0 = 40 controls")),
         PublicKind.SNPS: ({"snps": 500}, ("500 SNPs",)),
+        PublicKind.ALLELE_ORDER: ({}, ("the order of the two alleles",)),
         PublicKind.ALLELES: ({"cases": 60, "controls": 80}, ("60 alleles of cases", "80 of controls")),
         PublicKind.COPIES_OF_ALLELE: ({"least": 3, "most": 137}, ("3 to 137",)),
         PublicKind.NO_FREQUENCY: ({}, ("nothing about the allele frequency",)),
