@@ -31,12 +31,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.stats.exact import exact_interaction, rows_of
 
 Floats = NDArray[np.float64]
 Columns = tuple[int, ...]  # ascending column numbers
 ROUNDING = 1.0 + 2.0**-40  # float64 errors of the few products here are far below
 MAX_ENUMERATED = 100_000  # ways in which two rows can differ that are tried one by one
 STEP = 2.0**-12  # of the grid that components are released on
+MAX_FLOAT_WORK = 2.0**39  # n (2^d - 1) for d columns, up to which float64 is good enough
 
 
 @proved("components.proof.md")
@@ -47,7 +49,10 @@ def interaction(margin: ArrayLike) -> Floats:
     array([[ 15., -15.],
            [-15.,  15.]])
     """
-    found = np.array(margin, dtype=np.float64)
+    counts = np.asarray(margin)
+    if counts.dtype.kind in "iu" and rows_of(counts) * (2.0**counts.ndim - 1) > MAX_FLOAT_WORK:
+        return exact_interaction(counts)
+    found = np.array(counts, dtype=np.float64)
     for axis in range(found.ndim):
         found -= found.mean(axis=axis, keepdims=True)
     return found

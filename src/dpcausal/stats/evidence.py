@@ -22,11 +22,16 @@ from dpcausal.core.compiled import jit
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.exact import exact_evidence, rows_of
 from dpcausal.stats.kendall import kendall_margin_sensitivity, kendall_variance_sensitivity
 
 Sides = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 SETTLED_INFORMATION = 1e15  # information of a question whose answer is public
+MAX_FLOAT_ROWS, MAX_FLOAT_WORK = (
+    2.0**31,
+    2.0**41,
+)  # rows n, and n (k + 11), up to which float64 is good enough
 MAX_K_OVER_V = 4.5  # largest |K| over V, without ties
 
 
@@ -83,7 +88,10 @@ def score_sensitivity(neighbours: Neighbours | str, k: int) -> float:
 @proved("evidence.proof.md")
 def table_evidence(blocks: Blocks, x: Sides, y: Sides, threshold: float) -> tuple[float, float]:
     """Return (dependence, information) of a table of shape (k, r, c), over the splits ``x`` and ``y`` of its levels."""
-    found: tuple[float, float] = evidence(blocks, x, y, threshold, threshold**2 / 4)
+    rows, floor = rows_of(blocks), threshold**2 / 4
+    if rows > MAX_FLOAT_ROWS or rows * (len(blocks) + 11) > MAX_FLOAT_WORK:
+        return exact_evidence(blocks, x, y, threshold, floor)
+    found: tuple[float, float] = evidence(blocks, x, y, threshold, floor)
     return found
 
 

@@ -29,7 +29,7 @@ holds for data sets above it.
 **Null law**: given the margins of every block, K has mean 0 and variance V exactly and is asymptotically normal; with
 noise on both see ``stats/noisy_normal.py``. **Cost** O(k r c).
 **Edge cases**: a block of fewer than two rows, or constant in x or y, adds 0 to both K and V; nothing is dropped.
-Exact integers up to n = 3e9 rows.
+Any number of rows: where float64 or int64 would not do, whole numbers are used (``stats/exact.py``).
 
 References: [1] Kendall 1970, Rank Correlation Methods, ch. 4-5; [2] Mantel & Haenszel 1959. The papers' weighted
 z is in ``stats/weighted_kendall.py``; it needs more noise and has the wrong null variance when there are ties.
@@ -48,6 +48,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_shape, is_binary
+from dpcausal.stats.exact import exact_kendall, exact_scores, rows_of
 
 # an added row moves V by at most MAX_V_RISE (MAX_V_RISE_BINARY for 2x2 tables) up and MAX_V_FALL down
 MAX_V_RISE_BINARY, MAX_V_RISE, MAX_V_FALL = 1 / 4, 1 / 3, 5 / 144
@@ -55,6 +56,10 @@ FREE_WEIGHT_L1, FREE_WEIGHT_L2 = (
     1.0,
     3.0,
 )  # for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
+
+
+MAX_FLOAT_WORK = 2.0**37  # n (r + c + 40), up to which float64 is good enough
+MAX_PAIR_ROWS = 2.0**31  # up to here all numbers of pairs fit 64 bits
 
 
 class Kendall(NamedTuple):
@@ -133,7 +138,7 @@ def fill_kendall_terms(blocks: Any, value: Any, variance: Any) -> None:
 
 
 def kendall_terms(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return S_i/n_i and Var_perm(S_i)/n_i^2 of every block, zeros where n_i < 2.
+    """Return S_i/n_i and Var_perm(S_i)/n_i^2 of every block, zeros where n_i < 2; only for tables ``in_floats``.
 
     >>> value, variance = kendall_terms(checked_blocks([[[2, 0], [0, 2]], [[1, 0], [0, 0]]]))
     >>> value.tolist(), variance.round(4).tolist()
@@ -144,13 +149,23 @@ def kendall_terms(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float
     return value, variance
 
 
+def in_floats(blocks: Blocks) -> bool:
+    """Return whether ``kendall_terms`` errs by less than a grid counts; else whole numbers must be used."""
+    _, r, c = blocks.shape
+    return rows_of(blocks) * (int(r) + int(c) + 40) <= MAX_FLOAT_WORK
+
+
+@proved("kendall.proof.md")
 def kendall(blocks: ArrayLike) -> Kendall:
-    """Return K and V of the blocks.
+    """Return K and V of the blocks, of any number of rows; beyond 2^35 they are cut.
 
     >>> kendall([[[2, 0], [0, 2]], [[0, 1], [1, 0]]])
     Kendall(statistic=0.5, variance=0.5833333333333334)
     """
-    value, variance = kendall_terms(checked_blocks(blocks))
+    table = checked_blocks(blocks)
+    if not in_floats(table):
+        return Kendall(*exact_kendall(table))
+    value, variance = kendall_terms(table)
     return Kendall(float(value.sum()), float(variance.sum()))
 
 
@@ -174,12 +189,14 @@ def kendall_margin(blocks: ArrayLike, threshold: float, floor: float) -> float:
     return abs(statistic) - threshold * math.sqrt(max(variance, floor))
 
 
-def concordance(blocks: Blocks) -> NDArray[np.int64]:
-    """Return S of every block: concordant minus discordant pairs.
+def concordance(blocks: Blocks) -> NDArray[Any]:
+    """Return S of every block, concordant minus discordant pairs: int64, or Python integers for huge tables.
 
     >>> concordance(checked_blocks([[[2, 0], [0, 2]]])).tolist()
     [4]
     """
+    if rows_of(blocks) > MAX_PAIR_ROWS:
+        return np.array(exact_scores(blocks), dtype=object)
     scores = np.empty(len(blocks), np.int64)
     fill_concordance(blocks, scores)
     return scores

@@ -35,6 +35,9 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_floor, checked_shape, is_binary
+from dpcausal.stats.exact import exact_spearman, rows_of
+
+MAX_FLOAT_WORK = 2.0**39  # n (r c + 80), up to which float64 is good enough
 
 
 class Spearman(NamedTuple):
@@ -79,19 +82,29 @@ def fill_spearman_terms(blocks: Any, value: Any, variance: Any) -> None:
 
 
 def spearman_terms(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return (n_i - 1) rho_i and its permutation variance for every block, zeros where n_i < 2."""
+    """Return (n_i - 1) rho_i and its permutation variance of every block, 0 where n_i < 2; for tables ``in_floats``."""
     value, variance = np.empty(len(blocks)), np.empty(len(blocks))
     fill_spearman_terms(blocks, value, variance)
     return value, variance
 
 
+def in_floats(blocks: Blocks) -> bool:
+    """Return whether ``spearman_terms`` errs by less than a grid counts; else whole numbers must be used."""
+    _, r, c = blocks.shape
+    return rows_of(blocks) * (int(r) * int(c) + 80) <= MAX_FLOAT_WORK
+
+
+@proved("spearman.proof.md")
 def spearman(blocks: ArrayLike) -> Spearman:
-    """Return F and U of the blocks.
+    """Return F and U of the blocks, of any number of rows; beyond 2^35 they are cut.
 
     >>> spearman([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]])
     Spearman(statistic=2.0, variance=2.0)
     """
-    value, variance = spearman_terms(checked_blocks(blocks))
+    table = checked_blocks(blocks)
+    if not in_floats(table):
+        return Spearman(*exact_spearman(table))
+    value, variance = spearman_terms(table)
     return Spearman(float(value.sum()), float(variance.sum()))
 
 
@@ -103,9 +116,8 @@ def spearman_z(blocks: ArrayLike, floor: float) -> float:
     """
     checked_floor(floor)
     table = checked_blocks(blocks)
-    value, _ = spearman_terms(table)
     weight = float(np.maximum(block_sizes(table) - 1, 0).sum())
-    return float(value.sum()) / math.sqrt(max(weight, floor))
+    return spearman(table).statistic / math.sqrt(max(weight, floor))
 
 
 @proved("spearman.proof.md")

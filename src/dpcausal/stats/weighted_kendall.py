@@ -53,7 +53,7 @@ def weighted_kendall(blocks: ArrayLike) -> WeightedKendall:
     table = checked_blocks(blocks)
     score = concordance(table)
     n = block_sizes(table).astype(np.float64)
-    return WeightedKendall(float(np.sum(9 * score / (2 * n + 5))), float(np.sum(_weight(n))))
+    return WeightedKendall(float(np.sum(9.0 * score / (2 * n + 5))), float(np.sum(_weight(n))))
 
 
 def weighted_kendall_z(blocks: ArrayLike, floor: float) -> float:
