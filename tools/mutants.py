@@ -449,21 +449,21 @@ def main() -> None:
     running.add_argument("--json", type=Path, metavar="FILE", help="write the result, after every mutant")
     chosen = parser.parse_args()
     mutants, broad = read_list()
+    if chosen.command == "run" and chosen.only:
+        unknown = set(chosen.only) - {mutant.id for mutant in mutants}
+        if unknown:
+            sys.exit(f"no mutant is called {', '.join(sorted(unknown))}")
+        mutants = [mutant for mutant in mutants if mutant.id in chosen.only]
     wrong = faults(mutants, broad)
     if wrong:
         sys.exit("\n".join(wrong))
     if chosen.command == "check":
         print(f"{len(mutants)} mutants: every snippet is found exactly once")
         return
-    unknown = set(chosen.only or ()) - {mutant.id for mutant in mutants}
-    if unknown:
-        sys.exit(f"no mutant is called {', '.join(sorted(unknown))}")
     results: list[Result] = []
     with copied(ROOT) as copy:
         tests = [chosen.tests] if chosen.tests else None
         for mutant in mutants:
-            if chosen.only and mutant.id not in chosen.only:
-                continue
             result = tried(mutant, copy, broad, tests=tests, wide=chosen.broad, limit=chosen.limit)
             results.append(result)
             print(line_of(result), flush=True)

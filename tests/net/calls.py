@@ -527,6 +527,16 @@ def _discoveries() -> Iterator[Case]:
             deltas=(PURE, APPROXIMATE),
             epsilon=4.0,
         )
+    yield Case(
+        id="discover measured levels, delta near 1/n",  # a statement that warns of delta must not know n
+        call="discover",
+        name="measured",
+        kind="levels",
+        run=_discover_call("measured", {}),
+        relations=("add-remove",),
+        deltas=(0.005,),
+        epsilon=4.0,
+    )
 
 
 def _discover_call(name: str, options: Mapping[str, Any]) -> Callable[..., Any]:

@@ -93,9 +93,10 @@ def search(
     charged: str = "",
     by_label: bool = False,
 ) -> Found:
-    """The best over up to ``most`` stars, and ``climb`` steps up from the best of them; stops at ``enough``.
+    """The best over ``most`` stars, and ``climb`` steps up from the best of them until ``enough``.
 
-    ``enough`` is asked of every mechanism. Stars are tried with coins of their own.
+    ``enough`` is asked of every mechanism. All stars are tried, with coins of their own: what a bug needs to be seen is
+    not what comes near the charge.
     """
     best: Found = {}
     top: tuple[float, Star | None, int] = (-1.0, None, 0)
@@ -113,8 +114,6 @@ def search(
         worth = tried(star, seed)
         if worth > top[0]:
             top = (worth, star, seed)
-        if done():
-            return best
     rng = np.random.default_rng(most)
     for _ in range(climb):
         worth, star, seed = top

@@ -11,9 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 import dpcausal as dc
-from dpcausal.citests.gcm import VARIANTS
+from dpcausal.citests.base import Question, TestSettings
+from dpcausal.citests.gcm import VARIANTS, Gcm
+from dpcausal.citests.regression_columns import columns_of
 from dpcausal.cli.app import app
 from dpcausal.counts.memory import counts_of
+from dpcausal.regression.ridge import MAX_EXACT_ROWS
+from dpcausal.regression.rounding import products_error, squares_error
+from dpcausal.stats.gcm_ridge import squares_sensitivity, sum_sensitivity, weight_bound
 
 SCHEMA = dc.Schema(
     x=dc.Numeric(-6, 6),
@@ -143,3 +148,18 @@ def test_on_the_command_line(method: str, rows: dc.Dataset, tmp_path: Path) -> N
     found = json.loads(result.stdout)
     assert found["method"] == method
     assert found["independent"] is False
+
+
+@pytest.mark.parametrize("lambda_", [0.01, 1.0, 100.0])
+def test_the_noise_of_moments_covers_both_moments_and_what_floats_add(
+    rows: dc.Dataset, lambda_: float
+) -> None:
+    relation, columns = dc.Neighbours.REPLACE_ONE, columns_of(Question.of(rows.schema, "x", "y", ["z"]), rows)
+    settings = TestSettings(epsilon=1.0, delta=0.0, level=0.05, neighbours=relation, n=rows.n)
+    ridge = Gcm(variant="moments", lambda_=lambda_).ridge
+    mechanism, weight = ridge._moments_noise(columns, settings)
+    eta = ridge.error(columns, exact=rows.n <= MAX_EXACT_ROWS)
+    exact = sum_sensitivity(lambda_, relation) + weight * squares_sensitivity(lambda_, relation)
+    rounding = products_error(rows.n, eta) + weight * squares_error(rows.n, eta, 1 + weight_bound(lambda_))
+    assert rounding > 1e-15 * exact  # else the next line might pass without it
+    assert mechanism.sensitivity == pytest.approx(exact + 2 * rounding, rel=1e-15)

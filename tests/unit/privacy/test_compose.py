@@ -73,6 +73,12 @@ def test_of_several_events_in_one_release_only_the_costs_count() -> None:
     assert dc.compose([table], delta=1e-6) == pytest.approx(table.epsilon, rel=1e-9)
 
 
+def test_a_release_counts_with_its_own_sensitivity() -> None:
+    """1,000 counts of sensitivity 10 at scale 1,000 (.01 each): about 1.363 together, a hundredth of that with 1."""
+    count = LaplaceEvent(label="count", neighbours="replace-one", sensitivity=10, scale=1000)
+    assert dc.compose([count] * 1000, delta=1e-6) == pytest.approx(1.363, abs=0.001)
+
+
 def test_nothing_charged_costs_nothing() -> None:
     assert dc.compose([dc.Budget(1.0).statement(released=[])], delta=0.0) == 0.0
 
