@@ -524,7 +524,7 @@ MANY_ROWS = [
         asked("gcm", ADD, "z", parts=2, variant=variant),
         lambda n=n: near.far_stars("xyz", 3, rows=(n,)),
         ADD,  # type: ignore[misc]
-    )  # fmt: skip
+    )
     for variant, n in (("parts", 2_100), ("weighted", 4_200))
 ]
 

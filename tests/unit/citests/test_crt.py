@@ -154,11 +154,18 @@ def test_refusals_say_what_is_needed(options: dict[str, Any], words: str) -> Non
         dc.ci_test(rows(50, 0.0, seed=1), "x", "y", ["z"], method="crt", epsilon=1.0, **options)
 
 
-def test_a_model_that_draws_nonsense_changes_nothing_but_the_answer() -> None:
-    data = rows(60, 0.0, seed=1)
-    for drawn in (np.nan, np.inf, -1e300):
-        model = lambda z, g, drawn=drawn: np.full(len(z["z"]), drawn)  # noqa: E731
-        dc.ci_test(data, "x", "y", ["z"], method="crt", epsilon=1.0, model=model)
+@pytest.mark.parametrize("release", ["decision", "rank"])
+@pytest.mark.parametrize("drawn", [np.nan, np.inf, -1e300])
+def test_a_model_that_draws_nonsense_changes_nothing_but_the_answer(drawn: float, release: str) -> None:
+    told = []
+    for model in (function, lambda z, g: np.full(len(z["z"]), drawn)):
+        found = dc.ci_test(
+            rows(60, 0.0, seed=1), "x", "y", ["z"], method="crt", epsilon=1.0, release=release, model=model
+        )
+        assert found.pvalue is None or 0 < found.pvalue <= 1
+        told.append({**found.to_dict(), **dict.fromkeys(("independent", "pvalue", "statistic"))})
+    assert told[0] == told[1]
+    assert told[0]["privacy"]["epsilon"] == 1.0
 
 
 def test_counts_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -78,16 +79,26 @@ def test_subsample_runs_and_stays_within_the_total(task: Any, delta: float) -> N
     given = task("cancer", 50.0, delta, rows=20_000)
     with testing.seeded(1):
         found = run(given, subsample="optimal")
-    size = found.notes[0]["rows"]
     assert given.budget.spent_epsilon() <= 50.0
     assert found.skeleton.edges
     with testing.seeded(1):
         half = run(task("cancer", 50.0, delta, rows=20_000), subsample=10_000)
     assert half.notes[0]["rows"] == 10_000
     assert "on 10,000 rows" in note_words(half.notes[0])
-    plain = rounds(given.budget.total, 10, SHARE, given.neighbours, 20_000, None).mechanism.epsilon_sieve
-    best = optimal_subsample(plain, 20_000)
-    assert size == (best if best < 20_000 else None)  # None: all rows
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_best_subsample_is_used(task: Any, delta: float) -> None:
+    """No other size makes sqrt(n/m)/eps' smaller by more than a thousandth; here it is neither end of the range."""
+    n, epsilon = 20_000, 6.0
+    given = task("cancer", epsilon, delta, rows=n)
+    with testing.seeded(1):
+        size = run(given, subsample="optimal").notes[0]["rows"]
+    plain = rounds(given.budget.total, 10, SHARE, given.neighbours, n, None).mechanism.epsilon_sieve
+    ratios = [n / m for m in range(n // 20, n + 1)]
+    noise = [math.sqrt(ratio) / math.log1p(ratio * math.expm1(plain)) for ratio in ratios]
+    assert n // 20 < size < n
+    assert noise[size - n // 20] <= 1.001 * min(noise)
 
 
 def test_subsample_needs_a_public_number_of_rows(task: Any) -> None:
