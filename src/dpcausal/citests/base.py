@@ -164,6 +164,9 @@ class TestSettings:
     neighbours: Neighbours
     n: int | None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
+
 
 @dataclass(frozen=True)
 class TestInfo:

@@ -33,14 +33,15 @@ class Session:
     epsilon, delta
         What one answer costs; ``epsilon=None`` is the classical answer, without privacy.
     neighbours
-        Which two tables must be hard to tell apart.
+        Which two tables must be hard to tell apart: the relation or its name, such as "add-remove".
     budget
         What is charged before noise is drawn; None without privacy.
 
     Raises
     ------
     InputError
-        If an epsilon comes without a budget or a budget without an epsilon, or the test needs rows and gets counts.
+        If an epsilon comes without a budget or a budget without an epsilon, the test needs rows and gets counts, or
+        there is no such relation.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Session:
         level: float,
         epsilon: float | None,
         delta: float = 0.0,
-        neighbours: Neighbours = Neighbours.REPLACE_ONE,
+        neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
         budget: Charger | None = None,
     ) -> None:
         if (epsilon is None) != (budget is None):
@@ -69,8 +70,9 @@ class Session:
         else:
             assert isinstance(method, TableTest)  # checked above
             self._test, self._counts, self._answer = method, counts_of(data), self._answer_table
-        n = data.n if neighbours is not Neighbours.ADD_REMOVE else None
-        self._settings = None if epsilon is None else TestSettings(epsilon, delta, level, neighbours, n)
+        relation = Neighbours.parse(neighbours)
+        n = data.n if relation is not Neighbours.ADD_REMOVE else None
+        self._settings = None if epsilon is None else TestSettings(epsilon, delta, level, relation, n)
         self._answered: dict[tuple[frozenset[str], frozenset[str]], Outcome] = {}
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:

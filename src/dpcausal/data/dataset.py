@@ -1,6 +1,8 @@
 """A data set as the rest of the package sees it: declared columns, coded, nothing else.
 
-Every value was clamped or mapped to a level when it was read, so nothing downstream can fail on a value in a row.
+Every value is clamped or mapped to a level when it is read, so nothing downstream can fail on a value in a row. A data
+set that is built by hand is brought to the same state: shapes and types of its arrays are public, and wrong ones are
+errors; a code or number that the schema does not allow is mapped or clamped in its own row.
 """
 
 from __future__ import annotations
@@ -8,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, did_you_mean_column
+from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.schema import Schema
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -30,14 +34,16 @@ class Dataset:
         Number of rows. Public under replace-one neighbours only.
     codes : mapping of str to array
         For every column, the level number (categorical) or bin number (numeric) of every row: one byte where the
-        column has at most 256 levels or bins, else two.
+        column has at most 256 levels or bins, else two. A code that is no declared level or bin becomes that of
+        ``other``.
     values : mapping of str to array of float64, optional
-        For every numeric column, the clamped numbers.
+        For numeric columns, the numbers. They are clamped to the bounds; NaN becomes ``other``.
 
     Raises
     ------
     InputError
-        If an array does not have ``n`` entries.
+        If an array does not have ``n`` entries or holds no numbers, or the columns are not those of the schema. No
+        error depends on a value in a row.
 
     Examples
     --------
@@ -54,15 +60,29 @@ class Dataset:
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for kind in ("codes", "values"):
-            columns = dict(getattr(self, kind))
-            for name, array in columns.items():
-                if array.shape != (self.n,):
-                    raise InputError(
-                        f'column "{name}" has {array.shape} entries where {self.n} rows are declared'
-                    )
-                array.flags.writeable = False
-            object.__setattr__(self, kind, MappingProxyType(columns))
+        if not isinstance(self.schema, Schema):
+            raise InputError(
+                f"schema must be a Schema, not {type(self.schema).__name__}: see Schema.from_toml"
+            )
+        object.__setattr__(self, "n", _whole(self.n))
+        codes, values = dict(self.codes), dict(self.values)
+        self.sizes([*codes, *values])  # refuses a column that is not declared
+        for name in self.schema:
+            if name not in codes:
+                raise InputError(f'no codes of column "{name}", which the schema declares')
+        coded = {x: _codes(x, self.schema[x], self._of_n_rows(x, array)) for x, array in codes.items()}
+        numbers = {x: _values(x, self.schema[x], self._of_n_rows(x, array)) for x, array in values.items()}
+        for array in (*coded.values(), *numbers.values()):
+            array.flags.writeable = False
+        object.__setattr__(self, "codes", MappingProxyType(coded))
+        object.__setattr__(self, "values", MappingProxyType(numbers))
+
+    def _of_n_rows(self, name: str, array: Any) -> NDArray[Any]:
+        if not isinstance(array, np.ndarray):  # a list has no type but what its rows give it
+            raise InputError(f'column "{name}" must be a numpy array, not {type(array).__name__}')
+        if array.shape != (self.n,):
+            raise InputError(f'column "{name}" has {array.shape} entries where {self.n} rows are declared')
+        return array
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -81,3 +101,42 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset(n={self.n}, columns={list(self.columns)})"
+
+
+def _whole(n: Any) -> int:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+        raise InputError(f"the number of rows must be a whole number, zero or above, not {n!r}")
+    return int(n)
+
+
+def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
+    """Codes of declared levels or bins in their own type; any other code, row by row, is that of ``other``."""
+    if array.dtype.kind not in "biu":
+        raise InputError(f'the codes of column "{name}" must be whole numbers, not {array.dtype}')
+    if array.size and (int(array.min()) < 0 or int(array.max()) >= column.size):
+        array = np.where((array >= 0) & (array < column.size), array, _other_code(column))
+    if column.size <= 256:
+        return np.ascontiguousarray(array, dtype=np.uint8)
+    return np.ascontiguousarray(array, dtype=np.uint16)
+
+
+def _other_code(column: Column) -> int:
+    if isinstance(column, Categorical):
+        return column.other_code
+    return int(np.searchsorted(column.bins or (), _other(column), side="right"))
+
+
+def _other(column: Numeric) -> float:
+    return column.lower if column.other is None else column.other
+
+
+def _values(name: str, column: Column, array: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers within the bounds; what is none, row by row, is ``other``."""
+    if not isinstance(column, Numeric):
+        raise InputError(f'column "{name}" is not numeric: it has codes only')
+    if array.dtype.kind not in "biuf":
+        raise InputError(f'the values of column "{name}" must be numbers, not {array.dtype}')
+    numbers: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64)
+    if array.size and not (numbers.min() >= column.lower and numbers.max() <= column.upper):  # NaN fails both
+        numbers = np.where(np.isnan(numbers), _other(column), np.clip(numbers, column.lower, column.upper))
+    return numbers

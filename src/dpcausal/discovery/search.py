@@ -275,6 +275,9 @@ class Task:
     rows: Dataset | None = None  # for tests on values; None where there are only counts
     stage: Stage = silent  # opens a progress bar; only public amounts may drive it
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))  # a name would not be ``is``
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names in the order of the schema."""
