@@ -7,9 +7,9 @@ not exist: a missing or odd cell is mapped as the schema says, since an error wo
 
 **Input of** ``fit``. Only shapes, types and names are looked at, never a value. An array has one type, which is public.
 A list of rows has none: numpy would choose one that holds all cells, and one row would change how the others are read
-(0.5 makes 2^53 + 1 an even number). So every cell of it stays the object it is. How many columns there are is the
-length of the first row, public like an array's shape; a row that is shorter is filled up with missing values, one that
-is longer is cut, as in a CSV file, and what is no row at all is a missing one.
+(0.5 makes 2^53 + 1 an even number). So every cell of it stays the object it is. How many columns there are is what the
+schema declares, for no row may decide it; a row that is shorter is filled up with missing values, one that is longer is
+cut, as in a CSV file, and what is no row at all is a missing one.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _columns(X: Any, schema: Schema | Column | None) -> tuple[Mapping[str, Any],
         _check_shape((-1, len(found.names)))
         return found.whole, True
     if _untyped(X):
-        return _named(_split(list(X)), schema), False
+        return _rows(list(X), schema), False
     values = np.asarray(X)
     if values.ndim != 2:
         raise _not_two(values.ndim)
@@ -92,15 +92,16 @@ def _untyped(X: Any) -> bool:
     return not typed and hasattr(X, "__len__") and hasattr(X, "__getitem__")
 
 
-def _split(rows: list[Any]) -> list[list[Any]]:
-    """Return the columns of a list of rows, cells untouched."""
-    first = _cells(rows[0]) if rows else None
-    if first is None:
-        raise _not_two(1)
-    _check_shape((len(rows), len(first)))
-    missing = [None] * len(first)
-    whole = [((_cells(row) or []) + missing)[: len(first)] for row in rows]
-    return [[row[i] for row in whole] for i in range(len(first))]
+def _rows(rows: list[Any], schema: Schema | Column | None) -> dict[str, list[Any]]:
+    """Return the columns of a list of rows by their declared names, cells untouched."""
+    if not isinstance(schema, Schema):
+        raise InputError(
+            "a list of rows needs a Schema that declares its columns: give that, or an array, whose shape is public"
+        )
+    _check_shape((len(rows), len(schema)))
+    missing = [None] * len(schema)
+    whole = [((_cells(row) or []) + missing)[: len(schema)] for row in rows]
+    return {name: [row[i] for row in whole] for i, name in enumerate(schema)}
 
 
 def _cells(row: Any) -> list[Any] | None:
@@ -228,7 +229,8 @@ class Estimator:
         ----------
         X : Dataset, frame, table, dict or 2-D array
             The rows: a ``Dataset``, a pandas or polars frame, an Arrow table, a dict of columns, a 2-D array or a list
-            of rows. Columns of an array, or of a list of rows, are those of the schema, in its order.
+            of rows. Columns of an array, or of a list of rows, are those of the schema, in its order; a list of rows
+            needs a ``Schema``.
         y : None
             There for pipelines, and ignored.
 

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sqlalchemy.engine import make_url
 
 import dpcausal as dc
+from dpcausal.estimators import as_data
 from dpcausal.estimators import PrivateEstimator
 
 PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC]
@@ -189,3 +190,41 @@ def test_scikit_learn_is_not_needed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "5\n"
+
+
+ODD_ROWS: list[Any] = [
+    [],
+    [1],
+    [1, 0, 2, 3],
+    "text",
+    None,
+    7,
+    {"a": 1},
+    np.zeros((2, 2)),
+    ["x", None, object()],
+]
+
+
+@pytest.mark.parametrize("place", [0, 5])
+@pytest.mark.parametrize("odd", range(len(ODD_ROWS)))
+def test_no_row_of_a_list_decides_an_error_or_how_the_others_are_read(place: int, odd: int) -> None:
+    """The first row's length and type decided how many columns there were, and whether there was an error."""
+    rows: list[Any] = frame(20).to_numpy(dtype=object).tolist()
+    whole = as_data(rows, SCHEMA)[0]
+    rows[place] = ODD_ROWS[odd]
+    changed = as_data(rows, SCHEMA)[0]
+    others = np.arange(20) != place
+    assert changed.n == whole.n
+    for name in SCHEMA:
+        assert np.array_equal(changed.codes[name][others], whole.codes[name][others])
+    assert np.array_equal(changed.values["c"][others], whole.values["c"][others])
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [3, 4]], [[1], [3, 4]], ["a", [3, 4]], [1.0, 2.0]])
+def test_a_list_of_rows_needs_declared_columns(rows: list[Any]) -> None:
+    """How many columns a list has is in its rows: with one declaration for all columns the line is always the same."""
+    with pytest.raises(dc.InputError) as caught:
+        dc.PC(dc.Categorical([1, 2, 3, 4])).fit(rows)
+    assert str(caught.value) == (
+        "a list of rows needs a Schema that declares its columns: give that, or an array, whose shape is public"
+    )
