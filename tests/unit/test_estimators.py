@@ -20,8 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sqlalchemy.engine import make_url
 
 import dpcausal as dc
-from dpcausal.estimators import as_data
-from dpcausal.estimators import PrivateEstimator
+from dpcausal.estimators import PrivateEstimator, as_data
 
 PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC]
 EVERY = dc.Numeric(-10, 10, bins=[0.0])  # scikit-learn's checks bring arrays of any width
