@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.citests.base import Charger, Outcome, Question, TestInfo, TestSettings, ValueTest
-from dpcausal.citests.crt_models import LinearGaussian, Model, as_model, numbers, usable
+from dpcausal.citests.crt_models import LinearGaussian, Model, as_model, numbers, refuse_fitted_rows, usable
 from dpcausal.citests.rank import Strata, bins_for, blocks_of, ranked_column
 from dpcausal.citests.result import HeldFixed, HeldFixedKind
 from dpcausal.core.entropy import public_generator
@@ -128,6 +128,7 @@ class Crt(ValueTest):
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Draw the copies and compare them with the real column through a mechanism."""
+        refuse_fitted_rows(as_model(self.model, question), data)
         sensitivity = crt_sensitivity(settings.neighbours, self.score, self.strength)
         if self.score == "kernel":
             eta = residual_error(max(data.n, 1), self.strength, self._kernel(question), len(question.given))

@@ -1,7 +1,8 @@
 """Laws of one column given others, for the conditional randomization test.
 
 A law is public: written down from knowledge of the design, or fitted on **public or separate** rows. Fitted on the rows
-that are tested it would be a release without noise, so nothing here ever sees those. Three ways to say it:
+that are tested it would be a release without noise. A law made by ``fit`` remembers the arrays it was fitted to, and
+a private test of those arrays, or of a part of them, is refused (``FittedRows``). Three ways to say a law:
 
 - a function ``draw(z, generator)``: z maps the names in ``given`` to arrays (numbers, or codes of levels); it returns
   one drawn x a row (numbers, or codes). It must treat every row by itself and must not fail, whatever the values;
@@ -12,8 +13,9 @@ that are tested it would be a release without noise, so nothing here ever sees t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -41,6 +43,66 @@ class Model(Protocol):
     def draw(self, data: Dataset, generator: Any) -> NDArray[Any]:
         """Return one x for each row, drawn given that row's z."""
         ...
+
+
+class FittedRows:
+    """The arrays that a law was fitted to, known by where they are and not by what they hold.
+
+    Comparing values would not do: a refusal for equal rows would tell whoever guesses the rows under test that the
+    guess is right, without noise. So a copy of the rows, or the same file read once more, is not recognised; whoever
+    fits on them breaks the promise. Arrays are not kept alive. A pickled law forgets them: they are elsewhere then.
+    """
+
+    def __init__(self, arrays: Iterable[NDArray[Any]] = ()) -> None:
+        self._places = tuple((weakref.ref(owner_of(array)), bytes_of(array)) for array in arrays)
+
+    @classmethod
+    def of(cls, data: Dataset, names: Sequence[str]) -> FittedRows:
+        """Return the arrays of these columns."""
+        return cls(array for name in names for array in arrays_of(data, name))
+
+    def __reduce__(self) -> tuple[type[FittedRows], tuple[()]]:
+        return FittedRows, ()
+
+    def overlap(self, data: Dataset) -> bool:
+        """Return whether any array of ``data`` shares memory with them. All of them are contiguous (``Dataset``)."""
+        kept = [bounds for owner, bounds in self._places if owner() is not None]
+        held = [bytes_of(array) for name in data.columns for array in arrays_of(data, name)]
+        return any(one.start < two.stop and two.start < one.stop for one in kept for two in held)
+
+
+def owner_of(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array that keeps the memory of this one alive."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def bytes_of(array: NDArray[Any]) -> range:
+    """Return where a contiguous array is in memory."""
+    start = array.__array_interface__["data"][0]
+    return range(start, start + array.nbytes)
+
+
+def arrays_of(data: Dataset, name: str) -> list[NDArray[Any]]:
+    """Return the codes of a column, and its numbers if it has any."""
+    return [data.codes[name], *([data.values[name]] if name in data.values else [])]
+
+
+def refuse_fitted_rows(model: Model, data: Dataset) -> None:
+    """Refuse to test rows that the law was fitted on.
+
+    Raises
+    ------
+    InputError
+        If the law came from ``fit`` on a data set that shares its arrays with ``data``; no value is compared.
+    """
+    fitted = getattr(model, "fitted_on", None)
+    if isinstance(fitted, FittedRows) and fitted.overlap(data):
+        raise InputError(
+            "the model of crt was fitted on these rows, which is a release without noise: fit it on public or separate "
+            "rows, or write it down"
+        )
 
 
 def numbers(data: Dataset, name: str) -> NDArray[Any]:
@@ -81,6 +143,8 @@ class LinearGaussian:
         By the name of the conditioning column; the z of a categorical column is its code.
     sd : float
         Standard deviation of the error, above 0.
+    fitted_on : FittedRows or None, default None
+        Set by ``fit``: rows that may not be tested with this law.
 
     Raises
     ------
@@ -96,6 +160,7 @@ class LinearGaussian:
     intercept: float
     slopes: Mapping[str, float]
     sd: float
+    fitted_on: FittedRows | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         wanted = (self.intercept, self.sd, *self.slopes.values())
@@ -111,7 +176,7 @@ class LinearGaussian:
         Parameters
         ----------
         public
-            Rows that are public, or separate from the rows that will be tested.
+            Rows that are public, or separate from the rows that will be tested: a private test refuses these.
         x, given
             The column and what it is regressed on.
         """
@@ -120,7 +185,8 @@ class LinearGaussian:
         weights, *_ = np.linalg.lstsq(design, target, rcond=None)
         residuals = target - design @ weights
         sd = math.sqrt(float(residuals @ residuals) / max(public.n - design.shape[1], 1))
-        return cls(float(weights[0]), dict(zip(given, map(float, weights[1:]), strict=True)), max(sd, 1e-12))
+        slopes = dict(zip(given, map(float, weights[1:]), strict=True))
+        return cls(float(weights[0]), slopes, max(sd, 1e-12), fitted_on=FittedRows.of(public, (x, *given)))
 
     def check(self, question: Question, resampled: str) -> None:
         """Refuse a question with other conditioning columns, or about a column without numbers."""
@@ -153,6 +219,8 @@ class TableModel:
         The conditioning columns. Columns of numbers take part by their declared bins.
     probabilities : array
         One axis for each column of ``given`` in their order, the last one for x; they sum to 1 over the last.
+    fitted_on : FittedRows or None, default None
+        Set by ``fit``: rows that may not be tested with this law.
 
     Raises
     ------
@@ -167,6 +235,7 @@ class TableModel:
 
     given: tuple[str, ...]
     probabilities: Floats
+    fitted_on: FittedRows | None = field(default=None, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         table = np.asarray(self.probabilities, dtype=np.float64)
@@ -185,7 +254,7 @@ class TableModel:
         Parameters
         ----------
         public
-            Rows that are public, or separate from the rows that will be tested.
+            Rows that are public, or separate from the rows that will be tested: a private test refuses these.
         x, given
             The column and what it is conditioned on.
         smoothing
@@ -193,7 +262,8 @@ class TableModel:
         """
         table = np.full(public.sizes((*given, x)), float(smoothing))
         np.add.at(table, tuple(public.codes[name] for name in (*given, x)), 1.0)
-        return cls(tuple(given), table / table.sum(axis=-1, keepdims=True))
+        fitted_on = FittedRows.of(public, (x, *given))
+        return cls(tuple(given), table / table.sum(axis=-1, keepdims=True), fitted_on=fitted_on)
 
     def check(self, question: Question, resampled: str) -> None:
         """Refuse a question with other conditioning columns, or other declared sizes."""
