@@ -1,6 +1,6 @@
 """Tables per second: ours beside numpy, pandas, polars, DuckDB and pgmpy, on the same data in the same run.
 
-    python benchmarks/counting.py [--quick] [--alarm alarm.bif] [--calibrate]
+    python benchmarks/counting.py [--quick|--toy] [--alarm alarm.bif] [--calibrate]
 
 Every rival starts from data already loaded in the form it likes best (coded small integers). Ours starts from coded
 columns too: its figure includes packing and compression; a second row adds coding from an Arrow table of
@@ -215,6 +215,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--toy", action="store_true", help="a thousandth: only to see that it runs")
     parser.add_argument("--alarm", type=Path, help="a .bif file; without it an alarm-sized random table")
     parser.add_argument("--calibrate", action="store_true")
     options = parser.parse_args()
@@ -224,7 +225,7 @@ def main() -> None:
     if options.calibrate:
         calibrate()
         return
-    scale, seconds = (10, 1.0) if options.quick else (1, 6.0)
+    scale, seconds = (1000, 0.01) if options.toy else (10, 1.0) if options.quick else (1, 6.0)
     warm = dc.networks.load("asia").sample(20_000, seed=0)
     MemoryCounts(warm).tables(all_requests(warm.columns, 2))
     wide = random_data(20_000, (2, 3, 4) * 12, seed=0)

@@ -151,7 +151,8 @@ def speed() -> None:
             print(f"{name:9s} k {k:3d}, {levels} x {levels}: {best * 1e6:7.1f} us")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--part", choices=["sensitivity", "level", "power", "speed"])
@@ -164,3 +165,7 @@ if __name__ == "__main__":
         power(chosen.draws)
     if chosen.part in (None, "level"):
         level(chosen.draws)
+
+
+if __name__ == "__main__":
+    main()
