@@ -528,11 +528,11 @@ def _discoveries() -> Iterator[Case]:
             epsilon=4.0,
         )
     yield Case(
-        id="discover measured levels, delta near 1/n",  # a statement that warns of delta must not know n
+        id="discover curate levels, delta near 1/n",  # a statement that warns of delta must not know n
         call="discover",
-        name="measured",
+        name="curate",
         kind="levels",
-        run=_discover_call("measured", {}),
+        run=_discover_call("curate", {}),
         relations=("add-remove",),
         deltas=(0.005,),
         epsilon=4.0,
