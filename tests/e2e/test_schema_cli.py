@@ -98,7 +98,7 @@ def test_what_a_column_is_taken_for(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "".join(f'"{cell}",1\n' for cell in cells))
-    assert run(["schema", str(path)]) == 0
+    assert run(["schema", str(path), "--quoted-newlines"]) == 0
     text = capsys.readouterr().out
     assert line in text
     schema = Schema.from_toml_string(text)

@@ -21,8 +21,9 @@ Both look at rows without noise and are [bold]not private[/bold]: for your own
 machine. A draft shows levels and bounds read from rows; a person must check
 every line against public knowledge. A check says what the schema will do to
 the rows: what is missing, clamped, no level, no number, and how many rows have
-more or fewer fields than the header. Spellings are declared as
-aliases = { Yes = "yes" }, codes for no value as missing = [999].
+more or fewer fields than the header or a quote that is not closed. Spellings
+are declared as aliases = { Yes = "yes" }, codes for no value as
+missing = [999].
 
 [bold]Examples[/bold]
 
@@ -51,17 +52,29 @@ def run_schema(
             parser=path,
         ),
     ] = None,
+    quoted_newlines: Annotated[
+        bool,
+        typer.Option(
+            "--quoted-newlines",
+            help="Line breaks inside quotes belong to their cell; the draft declares it.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft or check."""
-    from dpcausal.core.errors import SchemaError
+    from dpcausal.core.errors import InputError, SchemaError
+
+    if quoted_newlines and check is not None:
+        raise InputError(
+            "--quoted-newlines is for a draft: a schema says it by its line quoted_newlines = true"
+        )
 
     progress = not as_json and sys.stderr.isatty()
     if check is None:
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
         from dpcausal.present.schema import draft_toml
 
-        text = draft_toml(draft(str(data), progress=progress))
+        text = draft_toml(draft(str(data), quoted_newlines=quoted_newlines, progress=progress))
         typer.echo(_draft_as_json(text) if as_json else text, nl=as_json)
         return
     from dpcausal.data.check import check as look

@@ -3,7 +3,8 @@
 **Not private.** A release never reports that a value was clamped or a text was no level, since that depends on rows.
 Whoever holds the rows may look beforehand, on their own machine: which declared columns are missing, which cells are
 missing or mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how
-many rows of a CSV file have more or fewer cells than its header, and which identifiers repeat. An alias counts as
+many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, and which identifiers
+repeat. An alias counts as
 declared, a declared missing code as missing. The outcome is as sensitive as the data.
 
 A ``SchemaCheck`` carries counts; ``dpcausal.present.schema`` puts them into words. Cost: as reading, and the distinct
@@ -119,6 +120,9 @@ class SchemaCheck:
             "rows": self.rows,
             "rows_with_fewer_cells": self.ragged.fewer,
             "rows_with_more_cells": self.ragged.more,
+            "lines_with_open_quote": self.ragged.unclosed,
+            "first_lines_with_open_quote": self.ragged.unclosed_lines,
+            "line_breaks_inside_quotes": self.ragged.breaks,
             "usable": self.usable,
             "draft": self.draft,
             "not_in_data": self.not_in_data,
@@ -145,7 +149,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     InputError
         If the source can't be read at all, or has no rows. Faults of single columns are in the outcome.
     """
-    opened = open_source(source, list(schema))
+    opened = open_source(source, list(schema), quoted_newlines=schema.quoted_newlines)
     unique = [name for name in schema if opened.names.count(name) == 1]
     if isinstance(opened, ColumnSource):
         opened.convert(unique)

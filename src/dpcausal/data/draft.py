@@ -80,6 +80,9 @@ class DraftNoteKind(StrEnum):
     REPEATED_IDENTIFIER = "repeated-identifier"  # column, rows
     HEADER_LIKE_VALUES = "header-like-values"
     RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
+    OPEN_QUOTES = (
+        "open-quotes"  # lines: number of lines with a quote that is not closed; first: numbers of some
+    )
 
 
 class DraftNote(Fact):
@@ -122,15 +125,18 @@ class Draft:
 
     columns: tuple[DraftedColumn, ...]
     notes: tuple[DraftNote, ...]
+    quoted_newlines: bool = False
 
 
-def draft(source: Any, *, progress: bool = False) -> Draft:
+def draft(source: Any, *, quoted_newlines: bool = False, progress: bool = False) -> Draft:
     """Draft a schema for a source. Not private.
 
     Parameters
     ----------
     source
         Anything that ``dc.read`` takes.
+    quoted_newlines
+        Whether a line break inside quotes belongs to its cell, in a CSV file; the draft declares it.
     progress
         Show a progress bar on standard error.
 
@@ -139,7 +145,7 @@ def draft(source: Any, *, progress: bool = False) -> Draft:
     InputError
         If the source can't be read, has no rows, or has no column that can be drafted.
     """
-    opened = open_source(source)
+    opened = open_source(source, quoted_newlines=quoted_newlines)
     names = list(dict.fromkeys(opened.names))
     if isinstance(opened, ColumnSource):
         opened.convert([name for name in names if opened.names.count(name) == 1])
@@ -165,11 +171,14 @@ def draft(source: Any, *, progress: bool = False) -> Draft:
     if opened.ragged.more or opened.ragged.fewer:
         ragged = opened.ragged
         notes.append(DraftNote(DraftNoteKind.RAGGED_ROWS, more=ragged.more, fewer=ragged.fewer))
+    if opened.ragged.unclosed:
+        first = tuple(opened.ragged.unclosed_lines)
+        notes.append(DraftNote(DraftNoteKind.OPEN_QUOTES, lines=opened.ragged.unclosed, first=first))
     columns = [
         DraftedColumn(name, None, left_out[name]) if name in left_out else _draft_column(name, profiles[name])
         for name in names
     ]
-    return Draft(tuple(columns), tuple(notes))
+    return Draft(tuple(columns), tuple(notes), quoted_newlines)
 
 
 def _unusable(source: Source, name: str) -> LeftOut | None:

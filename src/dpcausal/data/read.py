@@ -43,12 +43,15 @@ class DraftSchema(UserWarning):
     """
 
 
-def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
+def read(
+    source: Any, schema: Schema, *, quoted_newlines: bool | None = None, progress: bool = False
+) -> Dataset:
     """Read the columns that a schema declares, every row coded as declared.
 
     A cell that spells a level or one of its aliases gets that level; an undeclared value, an empty cell and a declared
-    missing code get ``other``. Numbers are clamped to their bounds. A row of a CSV file with too few cells is filled up
-    with missing ones, one with too many is cut.
+    missing code get ``other``. Numbers are clamped to their bounds. A line of a CSV file is a row; one with too few
+    cells is filled up with missing ones, one with too many is cut, and a quote that is not closed on its line is an
+    ordinary character.
 
     **Guarantee.** The number of rows never changes, the codes of a row depend on that row alone, and no error,
     warning or progress depends on a value. That there are no rows at all is an error: n is public under replace-one;
@@ -66,6 +69,9 @@ def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
     schema : Schema
         The declared columns. Others are ignored, with one ``ColumnsIgnored`` warning; a draft gives a ``DraftSchema``
         warning.
+    quoted_newlines : bool, optional
+        Whether a line break inside quotes belongs to its cell, in a CSV file; as the schema says unless given (see
+        ``Schema.with_quoted_newlines``).
     progress : bool, default False
         Show a progress bar on standard error.
 
@@ -90,7 +96,10 @@ def read(source: Any, schema: Schema, *, progress: bool = False) -> Dataset:
     """
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
-    opened = open_checked(source, schema)
+    if not isinstance(quoted_newlines, bool | None):
+        raise InputError(f"quoted_newlines must be True or False, not {quoted_newlines!r}")
+    declared = schema if quoted_newlines is None else schema.with_quoted_newlines(quoted_newlines)
+    opened = open_checked(source, declared)
     columns = list(schema)
     groups = [[name] for name in columns] if isinstance(opened, ParquetSource) else [columns]
     codes: dict[str, Codes] = {}
@@ -114,7 +123,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
     Warns of ignored columns and of a draft; raises as ``read`` does.
     """
     wanted = list(schema)
-    opened = open_source(source, wanted)
+    opened = open_source(source, wanted, quoted_newlines=schema.quoted_newlines)
     missing = [name for name in wanted if name not in opened.names]
     if missing:
         hint = did_you_mean(missing[0], opened.names) if len(missing) == 1 else ""

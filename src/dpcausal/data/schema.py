@@ -8,7 +8,8 @@ A schema is public by definition. Its file has one table a column:
     aliases = { Yes = "yes", Y = "yes" }
     missing = ["NA"]
 
-A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet.
+A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet. A
+top-level line ``quoted_newlines = true`` declares that a line break inside quotes belongs to its cell in CSV files.
 Reading what was written gives an equal schema. Every fault is one ``SchemaError`` that names the file, the line where
 it is certain, and the column. A table of data given in the place of a schema is recognised by the end of its name or
 by its first line, and the error shows nothing of what is in it. Cost: O(length of the file).
@@ -34,7 +35,7 @@ __all__ = ["Schema", "column_toml", "line_of_column", "toml_header"]
 class Schema(Mapping[str, Column]):
     """An immutable, ordered mapping from column name to ``Categorical`` or ``Numeric``.
 
-    Two schemas are equal when they declare the same columns in the same order.
+    Two schemas are equal when they declare the same columns in the same order, and agree on ``quoted_newlines``.
 
     Parameters
     ----------
@@ -58,9 +59,10 @@ class Schema(Mapping[str, Column]):
     True
     """
 
-    __slots__ = ("_columns", "_draft")
+    __slots__ = ("_columns", "_draft", "_quoted_newlines")
     _columns: dict[str, Column]
     _draft: bool
+    _quoted_newlines: bool
 
     def __init__(
         self, columns: Mapping[str, Column] | Iterable[tuple[str, Column]] = (), /, **named: Column
@@ -80,18 +82,42 @@ class Schema(Mapping[str, Column]):
             raise SchemaError("a schema needs at least one column")
         object.__setattr__(self, "_columns", declared)
         object.__setattr__(self, "_draft", False)
+        object.__setattr__(self, "_quoted_newlines", False)
 
     @classmethod
-    def _marked(cls, columns: Mapping[str, Column] | Iterable[tuple[str, Column]], draft: bool) -> Schema:
-        """Return a schema with its draft mark set."""
+    def _marked(
+        cls,
+        columns: Mapping[str, Column] | Iterable[tuple[str, Column]],
+        draft: bool,
+        quoted_newlines: bool = False,
+    ) -> Schema:
+        """Return a schema with its marks set."""
         schema = cls(columns)
         object.__setattr__(schema, "_draft", draft)
+        object.__setattr__(schema, "_quoted_newlines", quoted_newlines)
         return schema
 
     @property
     def draft(self) -> bool:
         """Whether this is an unchecked draft: levels and bounds read from data are not covered by any guarantee."""
         return self._draft
+
+    @property
+    def quoted_newlines(self) -> bool:
+        """Whether, in a CSV file, a line break inside quotes belongs to its cell; else every line is a row."""
+        return self._quoted_newlines
+
+    def with_quoted_newlines(self, declared: bool = True) -> Schema:
+        """Return this schema for CSV files with line breaks inside quotes.
+
+        It declares, publicly, that the program which wrote the file closes every quote and doubles those inside a cell,
+        whatever the cell holds. In any other file one quote could take other rows into its cell, and the guarantee
+        would not cover that.
+
+        >>> Schema(smoke=Categorical(["no", "yes"])).with_quoted_newlines().quoted_newlines
+        True
+        """
+        return Schema._marked(self._columns, self._draft, declared)
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
@@ -133,7 +159,9 @@ class Schema(Mapping[str, Column]):
     def to_toml(self) -> str:
         """Return this schema as a TOML document, with defaults written out."""
         tables = [column_toml(name, column) for name, column in self.items()]
-        return "\n".join(["draft = true\n"] * self._draft + tables)
+        marks = (("draft", self._draft), ("quoted_newlines", self._quoted_newlines))
+        top = "".join(f"{mark} = true\n" for mark, is_set in marks if is_set)
+        return "\n".join([top] * bool(top) + tables)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write this schema to a file that ``from_toml`` reads; raise ``InputError`` where that fails."""
@@ -150,7 +178,8 @@ class Schema(Mapping[str, Column]):
                 raise SchemaError(
                     f'no column "{name}" in the schema{did_you_mean_column(name, self._columns)}'
                 )
-        return Schema._marked(((name, self._columns[name]) for name in chosen), self._draft)
+        pairs = ((name, self._columns[name]) for name in chosen)
+        return Schema._marked(pairs, self._draft, self._quoted_newlines)
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -162,16 +191,20 @@ class Schema(Mapping[str, Column]):
         return len(self._columns)
 
     def __eq__(self, another: object) -> bool:
-        return isinstance(another, Schema) and list(self.items()) == list(another.items())
+        return (
+            isinstance(another, Schema)
+            and list(self.items()) == list(another.items())
+            and self._quoted_newlines == another._quoted_newlines
+        )
 
     def __hash__(self) -> int:
-        return hash(tuple(self._columns.items()))
+        return hash((tuple(self._columns.items()), self._quoted_newlines))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a schema can't be changed; make another")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema._marked, (self._columns, self._draft)
+        return Schema._marked, (self._columns, self._draft, self._quoted_newlines)
 
     def __repr__(self) -> str:
         return f"Schema({self._columns!r})"
@@ -208,7 +241,8 @@ def _data_file_error(source: str) -> SchemaError:
 
 # ---- reading TOML
 
-_TOP_LEVEL_KEYS = ("columns", "draft")
+_TOP_LEVEL_KEYS = ("columns", "draft", "quoted_newlines")
+_MARKS = ("draft", "quoted_newlines")
 _COLUMN_KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
     "numeric": ("type", "lower", "upper", "bins", "other", "missing"),
@@ -240,9 +274,10 @@ def _parse(text: str, source: str) -> Schema:
         if key not in _TOP_LEVEL_KEYS:
             hint = did_you_mean(key, _TOP_LEVEL_KEYS)
             raise SchemaError(f'{lines.top_level(key)}: unknown entry "{key}"{hint}')
-    draft = document.get("draft", False)
-    if not isinstance(draft, bool):
-        raise SchemaError(f"{lines.top_level('draft')}: draft must be true or false, not {draft!r}")
+    marks = {mark: document.get(mark, False) for mark in _MARKS}
+    for mark, value in marks.items():
+        if not isinstance(value, bool):
+            raise SchemaError(f"{lines.top_level(mark)}: {mark} must be true or false, not {value!r}")
     tables = document.get("columns", {})
     if not isinstance(tables, dict):
         what = "a list" if isinstance(tables, list) else repr(tables)
@@ -251,7 +286,7 @@ def _parse(text: str, source: str) -> Schema:
         raise SchemaError(f"{lines.column('')}: a column's name must not be empty")
     if not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
-    return Schema._marked({name: _column(name, table, lines) for name, table in tables.items()}, draft)
+    return Schema._marked({name: _column(name, table, lines) for name, table in tables.items()}, **marks)
 
 
 def _syntax_error(message: str, lines: _LineFinder) -> SchemaError:

@@ -54,7 +54,7 @@ class Source:
     fraction_read : float
         How much of a file was read, from 0 to 1; 0 where that is not known.
     ragged : RaggedRows
-        Rows of a CSV file with too few or too many cells, counted as it is read.
+        Unusual rows and lines of a CSV file, counted as it is read.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Source:
         raise NotImplementedError
 
 
-def open_source(source: Any, wanted: Sequence[str] = ()) -> Source:
+def open_source(source: Any, wanted: Sequence[str] = (), *, quoted_newlines: bool = False) -> Source:
     """Return the source behind a path, frame, table or dict.
 
     Parameters
@@ -79,6 +79,8 @@ def open_source(source: Any, wanted: Sequence[str] = ()) -> Source:
         What a user handed in.
     wanted
         Names of columns, which help to find the delimiter of a CSV header.
+    quoted_newlines
+        Whether a line break inside quotes belongs to its cell, in a CSV file.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def open_source(source: Any, wanted: Sequence[str] = ()) -> Source:
         If it is nothing that can be read, or a file that is not there or can't be opened.
     """
     if isinstance(source, str | PathLike):
-        return _open_path(Path(source), wanted)
+        return _open_path(Path(source), wanted, quoted_newlines)
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
@@ -116,7 +118,7 @@ def open_source(source: Any, wanted: Sequence[str] = ()) -> Source:
     )
 
 
-def _open_path(path: Path, wanted: Sequence[str]) -> Source:
+def _open_path(path: Path, wanted: Sequence[str], quoted_newlines: bool) -> Source:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] in _COMPRESSED
     (suffix,) = (suffixes[:-1] if compressed else suffixes)[-1:] or [""]
@@ -125,7 +127,7 @@ def _open_path(path: Path, wanted: Sequence[str]) -> Source:
             raise IsADirectoryError
         path.open("rb").close()
     if suffix in _CSV:
-        return CsvSource(path, wanted)
+        return CsvSource(path, wanted, quoted_newlines=quoted_newlines)
     if suffix in _PARQUET and not compressed:
         return ParquetSource(path)
     if suffix in _ARROW and not compressed:
@@ -156,17 +158,19 @@ def file_errors(label: str, kind: str = "") -> Iterator[None]:
 class CsvSource(Source):
     """A CSV file, compressed or not."""
 
-    def __init__(self, path: Path, wanted: Sequence[str]) -> None:
-        self._path = path
+    def __init__(self, path: Path, wanted: Sequence[str], *, quoted_newlines: bool = False) -> None:
+        self._path, self._quoted = path, quoted_newlines
         with file_errors(path.name), pa.input_stream(str(path)) as stream:
-            top, _ = csv.read_header_row(stream)
+            header = csv.read_header_row(stream, quoted_newlines=quoted_newlines)
+        top = header.row
         if top[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
             raise InputError(f"{path.name} is UTF-32 text: save it as UTF-8")
         if top[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise InputError(f"{path.name} is UTF-16 text: save it as UTF-8")
         if not top.strip():
             raise InputError(f"{path.name} is empty: no header line")
-        names, self._delimiter = csv.parse_header(top, wanted)
+        names, delimiter = csv.parse_header(top, wanted, quoted_newlines=quoted_newlines)
+        self._layout = csv.Layout(len(names), delimiter, header.line_end, quoted_newlines)
         super().__init__(path.name, names, [None] * len(names))
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
@@ -176,9 +180,9 @@ class CsvSource(Source):
             size = 0 if isinstance(stream, pa.CompressedInputStream) else self._path.stat().st_size
         with stream:
             with file_errors(self.label):
-                _, rest = csv.read_header_row(stream)
+                header = csv.read_header_row(stream, quoted_newlines=self._quoted)
             self.ragged = csv.RaggedRows()
-            blocks = csv.chunks(stream, rest, len(self.names), places, self._delimiter, self.ragged)
+            blocks = csv.chunks(stream, header.rest, self._layout, places, self.ragged, header.next_line)
             for block in _guarded(blocks, self.label):
                 self.fraction_read = stream.tell() / size if size else 0.0
                 for start in range(0, len(block[0]), rows):

@@ -74,7 +74,8 @@ def draft_toml(draft: Draft) -> str:
         lines = note_words(note)
         one_line = note.is_a(DraftNoteKind.REPEATED_IDENTIFIER)  # a name may hold a line break
         remarks += [" ".join(lines.split())] if one_line else lines.splitlines()
-    top = _DRAFT_HEADER + "".join(f"# {line}\n" for line in remarks)
+    declared = "quoted_newlines = true\n" if draft.quoted_newlines else ""
+    top = _DRAFT_HEADER + declared + "".join(f"# {line}\n" for line in remarks)
     return "\n".join([top, *map(_drafted_table, draft.columns)])
 
 
@@ -159,6 +160,11 @@ def note_words(note: DraftNote) -> str:
                 f"{fact['fewer']:,}\n(the last ones are missing). Is there a text with the delimiter in it and no "
                 "quotes?"
             )
+        case DraftNoteKind.OPEN_QUOTES:
+            return (
+                f"{_open_quotes(fact['lines'], fact['first'])}.\nEach is a row by itself. If line breaks inside quotes "
+                "belong to a cell, draft again with --quoted-newlines"
+            )
     raise TypeError(f"no words for {note!r}")
 
 
@@ -241,7 +247,8 @@ def check_lines(found: SchemaCheck) -> list[str]:
         lines.append(
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
-    whole = not (found.ragged.fewer or found.ragged.more or found.repeats or found.not_in_schema)
+    ragged = found.ragged
+    whole = not (ragged.fewer or ragged.more or ragged.unclosed or found.repeats or found.not_in_schema)
     if found.usable and whole and all(column.fine for column in found.columns):
         lines.append(f"Every cell of {found.rows:,} rows is used as it stands.")
     elif found.usable:
@@ -280,3 +287,26 @@ def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
         )
     if ragged.fewer:
         yield f"{rows(ragged.fewer, 'fewer')}: the last ones are missing"
+    if ragged.unclosed:
+        yield (
+            f"{_open_quotes(ragged.unclosed, ragged.unclosed_lines)}. Each is a row by itself, and the quote is a "
+            "character of its cell; if line breaks inside quotes belong to a cell, put `quoted_newlines = true` on top "
+            "of the schema"
+        )
+    if ragged.breaks:
+        yield (
+            f"{ragged.breaks:,} line {'break lies' if ragged.breaks == 1 else 'breaks lie'} inside quotes and "
+            f"{'ends' if ragged.breaks == 1 else 'end'} no row, as `quoted_newlines = true` says: a quote that is "
+            "never closed takes all rows after it"
+        )
+
+
+def _open_quotes(lines: int, first: Sequence[int]) -> str:
+    """Return which lines have a quote that is not closed.
+
+    >>> _open_quotes(1, [7]), _open_quotes(9, [2, 3])
+    ('1 line has a quote that is not closed: 7', '9 lines have a quote that is not closed: 2, 3 and 7 more')
+    """
+    more = f" and {lines - len(first):,} more" if lines > len(first) else ""
+    listed = ", ".join(map(str, first))
+    return f"{lines:,} line{' has' if lines == 1 else 's have'} a quote that is not closed: {listed}{more}"

@@ -67,7 +67,7 @@ class Listener(logging.Handler):
         self.lines.append(record.getMessage())
 
 
-def watched(source: Any) -> tuple[Dataset, list[str]]:
+def watched(source: Any, quoted_newlines: bool = False) -> tuple[Dataset, list[str]]:
     """What was read, and everything that was said meanwhile."""
     listener, root = Listener(), logging.getLogger()
     level = root.level
@@ -76,7 +76,7 @@ def watched(source: Any) -> tuple[Dataset, list[str]]:
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            data = read(source, SCHEMA)
+            data = read(source, SCHEMA, quoted_newlines=quoted_newlines)
     finally:
         root.removeHandler(listener)
         root.setLevel(level)
@@ -111,14 +111,15 @@ def test_one_row_of_a_csv_changes_nothing_else(
     place %= len(table)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         small_blocks(patch, block)
-        one, said = watched(as_csv(table, Path(folder) / "t.csv"))
-        two, said_too = watched(as_csv([*table[:place], row, *table[place + 1 :]], Path(folder) / "t.csv"))
+        one, said = watched(as_csv(table, Path(folder) / "t.csv"), quoted_newlines=True)
+        another = as_csv([*table[:place], row, *table[place + 1 :]], Path(folder) / "t.csv")
+        two, said_too = watched(another, quoted_newlines=True)
     assert said == said_too == ['ColumnsIgnored: t.csv: column "extra" not in the schema, ignored']
     assert one.n == len(table)
     same_but(one, two, place)
 
 
-# every cell ends in its own row, whatever it holds: an open quote would run on
+# with line breaks declared every cell ends in its own row: an open quote would run on
 PLAIN = [b"no", b"yes", b"0.3", b"", b'"no"', b'"a ""b"""', b'"x\ny"']
 ODD = [
     b'"no"x',
@@ -139,28 +140,55 @@ raw_rows = st.one_of(
 ends = st.sampled_from([b"\n", b"\r\n", b"\r"])
 
 
-def cells_of(lines: list[bytes], end: bytes) -> list[tuple[bytes, ...]]:
+def cells_of(lines: list[bytes], end: bytes, quoted_newlines: bool) -> list[tuple[bytes, ...]]:
     """All rows of a file of these lines, in blocks of ``delimited.BLOCK_BYTES``."""
     stream = io.BytesIO(b"a,b,c" + end + b"".join(line + end for line in lines))
-    _, rest = delimited.read_header_row(stream, 4)
-    blocks = list(delimited.chunks(stream, rest, 3, range(3), ","))
+    header = delimited.read_header_row(stream, 4, quoted_newlines=quoted_newlines)
+    layout = delimited.Layout(3, ",", header.line_end, quoted_newlines)
+    blocks = list(delimited.chunks(stream, header.rest, layout, range(3)))
     return [row for block in blocks for row in zip(*(column.to_pylist() for column in block), strict=True)]
 
 
-@settings(max_examples=150, deadline=None)
+def reads_rows_apart(
+    table: list[bytes], row: bytes, place: int, end: bytes, block: int, quoted: bool
+) -> None:
+    """Every row gives what it gives in a file of its own, whatever the size of blocks."""
+    place %= len(table)
+    with pytest.MonkeyPatch.context() as patch:
+        alone = {line: cells_of([line], end, quoted) for line in {*table, row}}  # none for a blank line
+        patch.setattr(delimited, "BLOCK_BYTES", block)
+        for lines in (table, [*table[:place], row, *table[place + 1 :]]):
+            assert cells_of(lines, end, quoted) == [found for line in lines for found in alone[line]]
+    marked = {line: alone[line] for line in alone if line.startswith(delimited.BYTE_ORDER_MARK)}
+    assert all(found[0][0].startswith(delimited.BYTE_ORDER_MARK) for found in marked.values())
+    assert quoted or all(len(found) == bool(line) for line, found in alone.items())
+
+
+@settings(max_examples=100, deadline=None)
 @given(st.lists(raw_rows, min_size=1, max_size=12), raw_rows, st.integers(0, 11), ends, st.integers(1, 60))
 def test_a_row_of_a_csv_is_read_as_if_it_were_the_only_one(
     table: list[bytes], row: bytes, place: int, end: bytes, block: int
 ) -> None:
     """Rows too long, too short, oddly quoted or marked, in blocks that begin anywhere: none touches another."""
-    place %= len(table)
-    with pytest.MonkeyPatch.context() as patch:
-        alone = {line: cells_of([line], end) for line in {*table, row}}  # none for a blank line
-        patch.setattr(delimited, "BLOCK_BYTES", block)
-        for lines in (table, [*table[:place], row, *table[place + 1 :]]):
-            assert cells_of(lines, end) == [found for line in lines for found in alone[line]]
-    marked = {line: alone[line] for line in alone if line.startswith(delimited.BYTE_ORDER_MARK)}
-    assert all(found[0][0].startswith(delimited.BYTE_ORDER_MARK) for found in marked.values())
+    reads_rows_apart(table, row, place, end, block, quoted=True)
+
+
+any_line = st.one_of(
+    raw_rows.filter(lambda line: b"\n" not in line),
+    st.lists(st.sampled_from([b'"', b'""', b",", b"a", b"\xff", b"\x00", b"no", b"7"]), max_size=9).map(
+        b"".join
+    ),
+    st.binary(max_size=9).map(lambda line: line.translate(None, b"\r\n")),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(any_line, min_size=1, max_size=12), any_line, st.integers(0, 11), ends, st.integers(1, 60))
+def test_a_line_is_read_as_if_it_were_the_only_one(
+    table: list[bytes], line: bytes, place: int, end: bytes, block: int
+) -> None:
+    """Without the declaration any bytes whatever may stand on a line: it is one row, and touches no other."""
+    reads_rows_apart(table, line, place, end, block, quoted=False)
 
 
 objects = st.one_of(

@@ -1,3 +1,5 @@
+"""Files with line breaks inside quotes, declared; what is the same without the declaration; the header."""
+
 from __future__ import annotations
 
 import csv
@@ -15,7 +17,8 @@ MARK = delimited.BYTE_ORDER_MARK
 
 def rows(body: bytes, width: int = 2, delimiter: str = ",") -> list[list[bytes]]:
     columns: list[list[bytes]] = [[] for _ in range(width)]
-    for arrays in delimited.chunks(io.BytesIO(body), b"", width, range(width), delimiter):
+    layout = delimited.Layout(width, delimiter, quoted_newlines=True)
+    for arrays in delimited.chunks(io.BytesIO(body), b"", layout, range(width)):
         for column, array in zip(columns, arrays, strict=True):
             column.extend(array.to_pylist())
     return [list(row) for row in zip(*columns, strict=True)]
@@ -60,7 +63,7 @@ def test_blocks_that_arrow_can_t_count_are_read_all_the_same(
     schema = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Numeric(0, 1, bins=[0.75]))
     usual = dc.read(path, schema)
     monkeypatch.setattr(delimited, "MAX_ARROW_BYTES", 1)
-    (found,) = delimited.chunks(io.BytesIO(b"1,2\n3,4\n"), b"", 2, [0, 1], ",")
+    (found,) = delimited.chunks(io.BytesIO(b"1,2\n3,4\n"), b"", delimited.Layout(2, ","), [0, 1])
     assert [column.type for column in found] == [pa.large_binary()] * 2
     assert [column.to_pylist() for column in found] == [[b"1", b"3"], [b"2", b"4"]]
     long = dc.read(path, schema)
@@ -93,10 +96,15 @@ def test_the_delimiter_is_found_in_the_header_alone() -> None:
 def test_the_header_is_split_from_what_follows() -> None:
     for size in (1, 2, 7, 100):
         body = b'\xef\xbb\xbf\r\n"a\nb",c\r\n1,2\r\n'
-        stream = io.BytesIO(body)
-        top, rest = delimited.read_header_row(stream, size)
-        assert top == b'"a\nb",c\r\n'
-        assert rest + stream.read() == b"1,2\r\n"
+        for quoted_newlines, expected, following, line in (
+            (True, b'"a\nb",c\r\n', b"1,2\r\n", 4),
+            (False, b'"a\n', b'b",c\r\n1,2\r\n', 3),
+        ):
+            stream = io.BytesIO(body)
+            top, rest, number = delimited.read_header_row(stream, size, quoted_newlines=quoted_newlines)
+            assert top == expected
+            assert rest + stream.read() == following
+            assert number == line
 
 
 def test_one_byte_order_mark_is_skipped_and_only_at_the_very_start() -> None:
@@ -107,6 +115,24 @@ def test_one_byte_order_mark_is_skipped_and_only_at_the_very_start() -> None:
             (b"\n" + MARK + b"a,b\n1,2\n", MARK + b"a,b\n"),
         ):
             stream = io.BytesIO(body)
-            top, rest = delimited.read_header_row(stream, size)
+            top, rest, _ = delimited.read_header_row(stream, size)
             assert top == expected
             assert rest + stream.read() == b"1,2\n"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@pytest.mark.parametrize(
+    ("body", "row", "end"),
+    [
+        (b"a,b\n1,2\n", b"a,b\n", b"\n"),
+        (b"a,b\r\n1,2\r\n", b"a,b\r\n", b"\n"),
+        (b"a,b\r\r\n1,2\r\r\n", b"a,b\r\r\n", b"\n"),
+        (b"a,b\r1,2\r", b"a,b\r", b"\r"),
+        (b"a,b", b"a,b", b"\n"),
+        (b"a,b\r", b"a,b\r", b"\r"),
+    ],
+)
+def test_the_header_says_how_lines_end(size: int, body: bytes, row: bytes, end: bytes) -> None:
+    header = delimited.read_header_row(io.BytesIO(body), size)
+    assert header.row == row
+    assert header.line_end == end

@@ -226,6 +226,7 @@ EXAMPLES[DraftNote] = {
     DraftNoteKind.REPEATED_IDENTIFIER: ({"column": "id", "rows": 3000}, ("id repeats in 3,000 rows",)),
     DraftNoteKind.HEADER_LIKE_VALUES: ({}, ("header",)),
     DraftNoteKind.RAGGED_ROWS: ({"more": 1200, "fewer": 3}, ("header: 1,200 (", "with fewer: 3")),
+    DraftNoteKind.OPEN_QUOTES: ({"lines": 1200, "first": (3, 7)}, ("1,200 lines", "3, 7 and 1,198 more")),
 }
 EXAMPLES[LeftOut] = {
     LeftOutKind.NO_NAME: ({}, ("no name",)),
@@ -273,7 +274,7 @@ def test_every_kind_has_words_with_its_values(fact: Fact, said: tuple[str, ...])
     assert [part for part in said if part not in words] == []
     assert words == words.strip()
     assert "None" not in words
-    assert "\n" not in words or fact.is_a(DraftNoteKind.RAGGED_ROWS)
+    assert "\n" not in words or fact.is_a(DraftNoteKind.RAGGED_ROWS) or fact.is_a(DraftNoteKind.OPEN_QUOTES)
     assert fact.kind == "stated" or not {"{", "}"} & set(words)
 
 
