@@ -47,7 +47,17 @@ from dpcausal.discovery.search import (
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
-from dpcausal.stats.moments import MomentTest, moment_sensitivity, packed, partial_test, shrunk, unpacked
+from dpcausal.stats.limits import checked_rows
+from dpcausal.stats.moments import (
+    MomentTest,
+    TreeSum,
+    moment_sensitivity,
+    packed,
+    partial_test,
+    second_moments,
+    shrunk,
+    unpacked,
+)
 
 Floats = NDArray[np.float64]
 
@@ -126,13 +136,12 @@ class Moments:
 def sums(rows: Dataset, harmonics: int, constant: float, reach: float) -> Floats:
     """M of all rows. Not private: for a mechanism, or for ``pc``."""
     size = 1 + sum(width(rows.schema, name, harmonics) for name in rows.schema)
-    total = np.zeros((size, size))
+    total = TreeSum()
     for start in range(0, rows.n, ROWS_PER_CHUNK):
         stop = min(start + ROWS_PER_CHUNK, rows.n)
         h = shrunk(features(rows, harmonics, start, stop), reach)
-        f = np.hstack([np.full((stop - start, 1), constant), h])
-        total += f.T @ f
-    return total
+        second_moments(np.hstack([np.full((stop - start, 1), constant), h]), total)
+    return np.zeros((size, size)) + total.value()
 
 
 @proved("moments.proof.md")
@@ -159,6 +168,7 @@ def _rows(task: Task) -> Dataset:
         isinstance(c, Numeric) and name not in rows.values for name, c in rows.schema.items()
     ):
         raise InputError("moments needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    checked_rows(rows.n)
     return rows
 
 

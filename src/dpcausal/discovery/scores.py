@@ -73,6 +73,7 @@ from dpcausal.stats.evidence import (
     value_evidence,
     value_score_sensitivity,
 )
+from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics
 
 ALL_SPLITS = 5  # unordered columns with more levels are split one level against the rest
@@ -183,5 +184,6 @@ def scorer_for(task: Task, on: On = "values") -> Scorer:
     if on not in ("values", "table"):
         raise InputError(f"on must be values or table, not {on!r}")
     if on == "values" and task.rows is not None and task.rows.values:
+        checked_rows(task.rows.n)
         return ValueScorer(task.counts, task.level, task.neighbours, rows=task.rows)
     return Scorer(task.counts, task.level, task.neighbours)

@@ -29,6 +29,7 @@ import numba as nb
 import numpy as np
 
 from dpcausal.core.compiled import jit
+from dpcausal.core.proofs import proved
 from dpcausal.counts.kernels.intrinsics import pointer, popcount
 
 
@@ -138,6 +139,7 @@ def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
 
 
 @jit()
+@proved("statistics.proof.md")
 def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -> None:
     """``out[i]``: distance of (c11[i], c10[i]) to the ellipse if it lies outside, minus that to the rest if inside.
 

@@ -167,6 +167,7 @@ class ScreenPlan:
             raise InputError("the share of epsilon for frequencies must lie within 0 and 1")
         if self.freq_share and self.maf:
             raise InputError("a budgeted floor of frequencies is for when nothing is public: leave out maf")
+        self.scored(1.0)  # refuses more people than the statistic is proved for
 
     @cached_property
     def law(self) -> NullLaw:

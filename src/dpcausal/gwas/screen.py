@@ -157,7 +157,8 @@ class Screen(ScreenPlan):
         statement = budget.statement(
             released=released,
             public=self.public(counts, known is not None),
-            adaptive=False,  # what each part costs is fixed, whatever the floor turns out to be
+            adaptive=self.freq_share
+            > 0,  # a floor that was released decides thresholds, and how em splits the rest
             unit=UNITS[self.unit],
         )
         full = self.method == "svt" and len(hits) == self.hits

@@ -47,6 +47,18 @@ from dpcausal.gwas.kernels import signed_distances
 from dpcausal.stats.chi2 import checked_groups, chi2_sensitivity
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
 
+MAX_ALLELES = (
+    10**8
+)  # in both groups together, up to which the distance is proved to err by less than a grid counts
+
+
+def _checked_alleles(n0: int, n1: int) -> None:
+    checked_groups(n0, n1)
+    if n0 + n1 > MAX_ALLELES:
+        raise InputError(
+            f"the distance takes at most {MAX_ALLELES:,} alleles, not {n0 + n1:,}: ask for circle or chi2"
+        )
+
 
 @proved("statistics.proof.md")
 def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float) -> NDArray[np.float64]:
@@ -55,7 +67,7 @@ def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float
     >>> allele_distance([5, 9], [5, 1], 10, 10, 3.84).round(3).tolist()
     [-4.013, 3.618]
     """
-    checked_groups(n0, n1)
+    _checked_alleles(n0, n1)
     if not 0.0 < tau < np.inf:
         raise InputError(f"the chi-squared threshold must be positive, not {tau}")
     x, y = np.atleast_1d(c11), np.atleast_1d(c10)
@@ -73,6 +85,7 @@ def allele_distance_sensitivity(*, person: bool = True) -> float:
 Name = Literal["distance", "circle", "chi2"]
 
 
+@proved("statistics.proof.md")
 def allelic_chi2(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int) -> NDArray[np.float64]:
     """Chi-squared of 2 x 2 allele counts, without continuity correction; 0 where an allele is absent.
 
@@ -99,6 +112,10 @@ class Statistic:
     def __post_init__(self) -> None:
         if self.name not in get_args(Name):
             raise InputError(f"statistic must be distance, circle or chi2, not {self.name!r}")
+        if self.name == "distance":
+            _checked_alleles(self.n0, self.n1)
+        else:
+            checked_groups(self.n0, self.n1)
 
     def __call__(self, c11: ArrayLike, c10: ArrayLike) -> NDArray[np.float64]:
         """Values of many SNPs."""

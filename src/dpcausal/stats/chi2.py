@@ -49,13 +49,15 @@ from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import checked_blocks
+from dpcausal.stats.limits import checked_group_rows
 from dpcausal.stats.measured import gamma_pvalue
 
 
 def checked_groups(n0: int, n1: int) -> tuple[int, int]:
-    """Return both public group sizes, if each is at least 1."""
+    """Return both public group sizes, if each is at least 1 and floats are good enough for both together."""
     if n0 < 1 or n1 < 1:
         raise InputError(f"both groups need at least one row, not {n0} and {n1}")
+    checked_group_rows(n0 + n1)
     return n0, n1
 
 

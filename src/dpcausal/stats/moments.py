@@ -39,6 +39,7 @@ from dpcausal.core.proofs import proved
 
 Floats = NDArray[np.float64]
 ROOT2 = math.sqrt(2.0)  # weight of off-diagonal entries
+ROWS_PER_PRODUCT = 128  # rows multiplied at once: rounding errors grow with this and with log n, not with n
 MIN_STANDARD_ERRORS = 4.0  # a perfect association must be worth this many for a test to be informative
 RELATIVE_RIDGE = 1e-9  # times the number of rows: keeps the regression solvable without noise
 RELATIVE_VARIANCE = 1e-12  # the same for the covariance of the products
@@ -72,6 +73,45 @@ def shrunk(features: Floats, reach: float) -> Floats:
     length = np.sqrt(np.einsum("ij,ij->i", features, features))
     factor = np.minimum(1.0, reach * (1 - 1e-12) / np.maximum(length, 1e-300))
     return np.asarray(features * factor[:, None])
+
+
+@proved("moments.proof.md")
+class TreeSum:
+    """A sum of many arrays in a tree: each passes through at most log2 of their number + 1 additions.
+
+    >>> total = TreeSum()
+    >>> for _ in range(10):
+    ...     total.add(np.array([1.0, 0.5]))
+    >>> total.value().tolist()
+    [10.0, 5.0]
+    """
+
+    def __init__(self) -> None:
+        self._levels: list[Floats | None] = []  # at place i the sum of 2^i arrays, or nothing
+
+    def add(self, array: Floats) -> None:
+        """Add one array, which is not changed."""
+        for i, waiting in enumerate(self._levels):
+            if waiting is None:
+                self._levels[i] = array
+                return
+            array, self._levels[i] = waiting + array, None
+        self._levels.append(array)
+
+    def value(self) -> Floats:
+        """Return the sum of all arrays added; 0 where there were none."""
+        total = np.zeros(())
+        for waiting in self._levels:
+            total = total if waiting is None else total + waiting
+        return np.asarray(total)
+
+
+@proved("moments.proof.md")
+def second_moments(features: Floats, total: TreeSum) -> None:
+    """Add the sum of f f' over the rows f of ``features`` to ``total``, in pieces of ``ROWS_PER_PRODUCT`` rows."""
+    for start in range(0, len(features), ROWS_PER_PRODUCT):
+        piece = features[start : start + ROWS_PER_PRODUCT]
+        total.add(piece.T @ piece)
 
 
 @proved("moments.proof.md")

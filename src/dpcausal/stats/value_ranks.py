@@ -15,7 +15,7 @@ block), U 3 and 10/3. A column of two levels keeps the smaller bound of two leve
 F have mean 0 and variances V, U. It holds if x and y are independent given z and z moves neither of them *within* a
 block: strata of a numeric z must be fine enough for that (``citests/rank.py``).
 **Edge cases**: blocks of fewer than two rows or constant in x or y add 0; NaN can't occur (values are clamped).
-Exact integers up to 2e9 rows.
+Integers are exact up to ``limits.MAX_ROWS`` rows, more are refused.
 
 References: [1] Knight 1966 (a computer method for Kendall's tau with ungrouped data).
 """
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from dpcausal.core.compiled import jit
 from dpcausal.core.proofs import proved
 from dpcausal.stats.kendall import Kendall
+from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.spearman import Spearman
 
 Integers = NDArray[np.int64]
@@ -37,6 +38,8 @@ ANY_LEVELS = (
     1 << 62
 )  # stands for the number of levels of a column of numbers: the bounds for any number of them
 _LOW_BITS = 40  # of the low half of an exact sum
+_CUBE_BITS = 31  # the same for a sum of cubes
+_LOW_MASK = (1 << 31) - 1
 
 
 @jit()
@@ -70,34 +73,51 @@ def _sort_by_y(y: Any, a: Any, spare_y: Any, spare_a: Any) -> int:
 
 
 @jit()
-def _shares(pairs: float, triples: float, n: int) -> tuple[float, float]:
-    """Return the shares of pairs and of triples that are not all equal, from ordered tied pairs and triples."""
+def _cubed(high: int, low: int, t: int, sign: int) -> tuple[int, int]:
+    """Return high 2^31 + low with sign t^3 added, exactly: t < 2^31, and low stays below 2^31."""
+    square = t * t
+    low += sign * ((square & _LOW_MASK) * t)
+    carry = low >> _CUBE_BITS
+    return high + sign * ((square >> _CUBE_BITS) * t) + carry, low - (carry << _CUBE_BITS)
+
+
+@jit()
+def _shares(pairs: int, high: int, low: int, n: int) -> tuple[float, float, float]:
+    """Return the shares of pairs and of triples of rows that are not all equal, and 1 - sum (t/n)^3.
+
+    ``pairs`` is n(n-1) - sum t(t-1), and high 2^31 + low is n^3 - sum t^3, over the numbers t of equal values.
+    """
+    wide = 2.0**_CUBE_BITS
+    cubes = float(high) * wide + float(low)
+    triples = float(high - 3 * (pairs >> _CUBE_BITS)) * wide + float(low - 3 * (pairs & _LOW_MASK))
     every = float(n) * (n - 1)
-    return 1.0 - pairs / every, (1.0 - triples / (every * (n - 2)) if n > 2 else 0.0)
+    return pairs / every, (triples / (every * (n - 2)) if n > 2 else 0.0), cubes / (float(n) * n * n)
 
 
 @jit()
 def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
-    """Add to ``out`` the sums over blocks of S/n, Var(S)/n^2, (n-1) rho and its variance.
+    """Write S/n, Var(S)/n^2, (n-1) rho and its variance of every block into the columns of ``out``, in their order.
 
     Rows are sorted by (block, x, y) and x, y are integers that order them. ``y`` is overwritten.
     """
     rows = block.shape[0]
     spare_y, spare_a = np.empty_like(y), np.empty(rows, np.int64)
     a = np.empty(rows, np.int64)
-    start = 0
+    start, number = 0, -1
     while start < rows:
         stop = start + 1
         while stop < rows and block[stop] == block[start]:
             stop += 1
         n = stop - start
+        number += 1
+        out[:, number] = 0.0
         if n < 2:
             start = stop
             continue
-        # runs of x: below minus above, tied pairs and triples; runs of (x, y): pairs tied in both
-        x_pairs, x_triples, both, x_cubes = 0.0, 0.0, 0, 0.0
+        # runs of x: below minus above, tied pairs and cubes; runs of (x, y): pairs tied in both
+        both, tied_x = 0, 0
+        x_high, x_low = _cubed(0, 0, n, 1)
         i = start
-        tied_x = 0
         while i < stop:
             j, same = i, 1
             while j + 1 < stop and x[j + 1] == x[i]:
@@ -110,17 +130,13 @@ def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
             both += same * (same - 1) // 2
             t = j + 1 - i
             tied_x += t * (t - 1) // 2
-            pair = float(t) * (t - 1)
-            x_pairs += pair
-            x_triples += pair * (t - 2)
-            share = t / n
-            x_cubes += share * share * share
+            x_high, x_low = _cubed(x_high, x_low, t, -1)
             for place in range(i, j + 1):
                 a[place] = 2 * (i - start) + t - n
             i = j + 1
         discordant = _sort_by_y(y[start:stop], a[start:stop], spare_y[start:stop], spare_a[start:stop])
-        y_pairs, y_triples, y_cubes = 0.0, 0.0, 0.0
         tied_y, high, low = 0, 0, 0  # high 2^40 + low = sum of A B, exactly
+        y_high, y_low = _cubed(0, 0, n, 1)
         i = start
         while i < stop:
             j = i
@@ -128,11 +144,7 @@ def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
                 j += 1
             t = j + 1 - i
             tied_y += t * (t - 1) // 2
-            pair = float(t) * (t - 1)
-            y_pairs += pair
-            y_triples += pair * (t - 2)
-            share = t / n
-            y_cubes += share * share * share
+            y_high, y_low = _cubed(y_high, y_low, t, -1)
             b = 2 * (i - start) + t - n
             for place in range(i, j + 1):
                 low += a[place] * b
@@ -141,14 +153,14 @@ def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
                 low -= carry << _LOW_BITS
             i = j + 1
         score = n * (n - 1) // 2 - tied_x - tied_y + both - 2 * discordant
-        x2, x3 = _shares(x_pairs, x_triples, n)
-        y2, y3 = _shares(y_pairs, y_triples, n)
-        out[0] += score / n
-        out[1] += (n - 1) / n * ((n - 2) * x3 * y3 / 9 + x2 * y2 / 2)
+        x2, x3, x_spread = _shares(n * (n - 1) - 2 * tied_x, x_high, x_low, n)
+        y2, y3, y_spread = _shares(n * (n - 1) - 2 * tied_y, y_high, y_low, n)
+        out[0, number] = score / n
+        out[1, number] = (n - 1) / n * ((n - 2) * x3 * y3 / 9 + x2 * y2 / 2)
         product = float(high) * 2.0**_LOW_BITS + float(low)
-        out[2] += 3.0 * product / (float(n) * (n + 1))
+        out[2, number] = 3.0 * product / (float(n) * (n + 1))
         ratio = n / (n + 1)
-        out[3] += ratio * ratio * (n / (n - 1)) * n * ((1.0 - x_cubes) * (1.0 - y_cubes))
+        out[3, number] = ratio * ratio * (n / (n - 1)) * n * (x_spread * y_spread)
         start = stop
 
 
@@ -183,10 +195,13 @@ def rank_statistics(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Kend
     >>> kendall.statistic, kendall.variance.__round__(4), spearman.statistic.__round__(4)
     (0.25, 0.4271, 0.9)
     """
+    checked_rows(len(block))
     inside, xs, ys = _sorted(x, y, block, k)
-    out = np.zeros(4)
+    occupied = int(np.count_nonzero(inside[1:] != inside[:-1])) + min(len(inside), 1)
+    out = np.zeros((4, occupied))
     value_terms(inside, xs, ys, out)
-    return Kendall(float(out[0]), float(out[1])), Spearman(float(out[2]), float(out[3]))
+    k_sum, v_sum, f_sum, u_sum = (float(terms.sum()) for terms in out)  # in a tree, as numpy adds
+    return Kendall(k_sum, v_sum), Spearman(f_sum, u_sum)
 
 
 def _sorted(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Integers, Integers, Integers]:

@@ -9,12 +9,13 @@ import pytest
 from scipy.stats import binom
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import Composition, Public, PublicKind, Released, ReleasedKind
 from dpcausal.gwas.floor import floor_of
 from dpcausal.gwas.null_law import NullLaw
 from dpcausal.gwas.plan import FIXED_LABELS, z_needed
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
+from dpcausal.privacy.accounting.pld import compose
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import INTEGERS, Laplace
 from dpcausal.testing import seeded
@@ -41,7 +42,12 @@ def test_it_is_charged_first_and_stands_in_the_statement(method: str) -> None:
     found = screen(COUNTS, 20.0, method=method, freq_share=0.1, max_hits=3)  # type: ignore[arg-type]
     privacy = found.privacy
     assert privacy.epsilon is not None
-    assert 20.0 * (1 - 1e-9) <= privacy.epsilon <= 20.0
+    assert (
+        privacy.epsilon == 20.0
+    )  # the total: later parts follow from the floor, so their sum promises nothing
+    assert privacy.composition is Composition.FILTER_EPSILON
+    with pytest.raises(InputError, match="not all fixed beforehand"):
+        compose([privacy], delta=1e-6)
     assert privacy.events[0]["label"] == "gwas: rarest allele"
     assert privacy.events[0]["sensitivity"] / privacy.events[0]["scale"] == pytest.approx(2.0)
     assert privacy.released[-1] == Released(ReleasedKind.FREQUENCY_FLOOR)

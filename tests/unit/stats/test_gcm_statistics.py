@@ -9,7 +9,7 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
+from dpcausal.stats.gcm_bins import SCALE, binned_moments, binned_sensitivity, binned_weight
 from dpcausal.stats.gcm_fit import block_moments, classical_gcm, gcm_pvalue, gcm_statistic
 from dpcausal.stats.gcm_parts import (
     STEPS,
@@ -122,7 +122,8 @@ def test_the_variance_of_the_null_law_is_raised_only_by_clear_evidence() -> None
 
 def test_binned_moments_by_hand_and_against_pairs() -> None:
     rng = np.random.default_rng(3)
-    x, y, bins = rng.random(40), rng.random(40), rng.integers(-3, 3, 40)
+    x, y = rng.integers(0, SCALE + 1, (2, 40)) / SCALE
+    bins = rng.integers(-3, 3, 40)
     covariance = variance = 0.0
     for b in np.unique(bins):
         u, v = x[bins == b], y[bins == b]

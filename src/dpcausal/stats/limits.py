@@ -1,0 +1,38 @@
+"""How many rows a statistic of rows takes: one limit for all of them, checked before anything is charged.
+
+Tables of counts have none (``stats/exact.py``). Rows are held in memory, one array a column, and below this limit every
+rounding error is proved to be less than a mechanism counts, and every integer to fit 64 bits. Where the number of rows
+is public (replace-one) a refusal tells nothing. Where it is not (add-remove) the limit is part of what the guarantee is
+for: data sets of at most so many rows in memory.
+"""
+
+from __future__ import annotations
+
+from dpcausal.core.errors import InputError
+
+MAX_ROWS = (1 << 31) - 1  # of a statistic of rows
+MAX_GROUP_ROWS = 1 << 34  # of the statistics for two groups of public size, both groups together
+
+
+def checked_rows(n: int) -> int:
+    """Return ``n``, the number of rows that a statistic is asked for, or refuse it.
+
+    >>> checked_rows(1_000_000)
+    1000000
+    """
+    if n > MAX_ROWS:
+        raise InputError(
+            f"a test on rows in memory takes at most {MAX_ROWS:,} rows, not {n:,}; tests on tables take any number"
+        )
+    return n
+
+
+def checked_group_rows(n: int) -> int:
+    """Return ``n``, the public number of rows in both groups together, or refuse it.
+
+    >>> checked_group_rows(40_000)
+    40000
+    """
+    if n > MAX_GROUP_ROWS:
+        raise InputError(f"the two groups may have at most {MAX_GROUP_ROWS:,} rows together, not {n:,}")
+    return n
