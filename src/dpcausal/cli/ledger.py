@@ -77,6 +77,9 @@ def create(
             help="What one row may do: replace-one (say anything else), add-remove (be missing), fixed-labels (gwas)."
         ),
     ] = "replace-one",
+    similar_name: Annotated[
+        bool, typer.Option("--similar-name", help="Take a name that looks like another data set's.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Record a data set with its total budget, for ever; makes the ledger if there is none.
@@ -93,7 +96,7 @@ def create(
     opened = _open(ledger, create=True)
     warn_weak(epsilon, delta)
     warn_large_delta(delta)
-    entry = opened.create(dataset, epsilon, delta, neighbours=neighbours)
+    entry = opened.create(dataset, epsilon, delta, neighbours=neighbours, similar_name=similar_name)
     if as_json:
         _print_json(_as_numbers(entry))
     else:

@@ -1,12 +1,24 @@
-"""Take out of addresses and paths what is nobody's business: folders, logins, passwords."""
+"""Take out of addresses and paths what is nobody's business: folders, logins, passwords.
+
+All that the package shows of a ledger's address goes through here. An address is shown only in parts that can be
+nothing else: a host, a port, the name of a database. Where a part can be read in two ways, all of it is left out.
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePath
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 _SQLITE = "sqlite:///"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.]*")
+_HOST = r"(\[[0-9A-Fa-f:.]+\]|[\w.-]*)(:[0-9]+)?"
+_PLACE = re.compile(rf"{_HOST}(,{_HOST})*(/[\w.-]*)?")  # hosts, ports and a database
+_USER = re.compile(r"[\w.-]+")
+_SECRET_OPTION = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
+_PAIR = re.compile(r"""([\w%]+)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s&;]*)""")
+HIDDEN = "..."
+MIN_PART = 3  # letters of a part of a secret that is taken out by itself
 
 
 def file_name(path: str) -> str:
@@ -19,26 +31,61 @@ def file_name(path: str) -> str:
     return whole.name if whole.is_absolute() and whole.name else path
 
 
-def ledger_name(url: str) -> str:
-    """A ledger's address without login, options and folders.
+def ledger_name(url: str, *, user: bool = False) -> str:
+    """A ledger's address without login, options and folders; with ``user`` the name in the login is kept.
 
     Options (after ``?``) go because a password may be one. Where an ``@`` comes after a ``?`` either may be part of a
-    password, and all of the address goes. So does one without a scheme, which is no address. A name is its own name.
+    password, and all of the address goes. So does what is no host, port and database, and an address without a scheme.
+    A name is its own name.
 
     >>> ledger_name("postgresql://me:p@ss@host/db?password=x"), ledger_name("sqlite:////home/me/b.db")
     ('postgresql://...@host/db', 'sqlite:///b.db')
     >>> ledger_name("postgresql://me:p?w@host/db"), ledger_name("postgresql://host/db")
     ('postgresql://...', 'postgresql://host/db')
-    >>> ledger_name("me:pw@host/db"), ledger_name("host=h password=pw")
-    ('...', '...')
+    >>> ledger_name("me:pw@host/db"), ledger_name("host=h password=pw"), ledger_name("postgresql://me:pw")
+    ('...', '...', 'postgresql://...')
+    >>> ledger_name("postgresql://me:pw@host/db", user=True)
+    'postgresql://me@host/db'
     """
     scheme, mark, rest = url.partition("://")
     if not mark or not _SCHEME.fullmatch(scheme):
-        return "..."
+        return HIDDEN
     if url.startswith(_SQLITE) and "?" not in url:
         return _SQLITE + file_name(url.removeprefix(_SQLITE))
     plain, mark, options = rest.replace("#", "?").partition("?")
-    if mark and "@" in options:
-        return f"{scheme}://..."
-    _, login, place = plain.rpartition("@")
-    return f"{scheme}://...@{place}" if login else f"{scheme}://{plain}"
+    login, at, place = plain.rpartition("@")
+    if (mark and "@" in options) or not _PLACE.fullmatch(place):
+        return f"{scheme}://{HIDDEN}"
+    if not at:
+        return f"{scheme}://{place}"
+    name = login.partition(":")[0]
+    return f"{scheme}://{name if user and _USER.fullmatch(name) else HIDDEN}@{place}"
+
+
+def without_secrets(text: str, url: str) -> str:
+    """A line of a driver without any password of the address, however it is spelled there.
+
+    >>> without_secrets("no login with p/w", "postgresql://me:p%2Fw@host/db")
+    'no login with ***'
+    """
+    found: set[str] = set()
+    for secret in _secrets(url):
+        spelled = {secret, unquote(secret), unquote_plus(secret)}
+        spelled |= {form(word) for word in spelled for form in (lambda w: quote(w, safe=""), quote_plus)}
+        parts = {part for word in spelled for part in word.split("@") if len(part) >= MIN_PART}
+        found |= spelled | parts
+    for secret in sorted(filter(None, found), key=lambda word: (-len(word), word)):  # the longest first
+        text = text.replace(secret, "***")
+    return text
+
+
+def _secrets(url: str) -> set[str]:
+    """All that may be a password: after the colon of a login, and of options with a telling name."""
+    rest = url.partition("://")[2] or url
+    found = set()
+    for login in {rest.rpartition("@")[0], rest.partition("?")[0].rpartition("@")[0]}:
+        found.add(login.partition(":")[2])
+    for name, value in _PAIR.findall(rest):
+        if _SECRET_OPTION.search(unquote(name)):
+            found.add(value.strip("'"))
+    return found

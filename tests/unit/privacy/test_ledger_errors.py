@@ -14,7 +14,7 @@ import pytest
 
 from dpcausal.core.errors import LedgerError
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.connection import Database, parse
+from dpcausal.privacy.ledger.connection import parse
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,6 @@ def test_unreachable_server_fails_at_once_without_the_password() -> None:
         Ledger.open("postgresql://user:hunter2@127.0.0.1:1/db?password=hunter2")
     assert "hunter2" not in str(caught.value)
     assert "postgresql://user@127.0.0.1:1/db" in str(caught.value)
-
-
-def test_no_password_among_the_options_is_shown_by_a_driver_s_line() -> None:
-    url = "postgresql://user:hunter2@127.0.0.1:1/db?password=a1b2c3&password=d4e5f6&sslpassword=g7%2Fh8"
-    database = Database(url)
-    said = database._without_password("hunter2 a1b2c3 d4e5f6 g7/h8 g7%2Fh8 port 1")
-    assert said == "*** *** *** *** *** port 1"
-    assert Database("postgresql://127.0.0.1:1/db")._without_password("port 1") == "port 1"
 
 
 @pytest.mark.postgres

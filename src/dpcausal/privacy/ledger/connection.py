@@ -17,7 +17,7 @@ the first statement, so that waiting writers see each other's commits instead of
 have passed. All work given to ``run`` must be safe to repeat, since a connection can break after the server
 committed and before it said so; charges are, by their release id.
 
-No message holds a password: only the parts of the URL before ``?`` without it, and driver lines with it taken out.
+No message holds a password: of the URL it has what ``core/redact.py`` leaves, and of a driver's line the same.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from sqlalchemy.pool import NullPool
 
 from dpcausal.core.errors import LedgerError
 from dpcausal.core.progress import waiting
+from dpcausal.core.redact import ledger_name, without_secrets
 
 _written: dict[Path, int] = {}  # ledger file -> process that charged it
 
@@ -85,10 +86,10 @@ class Database:
     """One database that holds a ledger."""
 
     def __init__(self, url: str, *, patience: float = 30.0) -> None:
-        self._url = parse(url)
+        self._url, self._text = parse(url), str(url)
         self.patience = patience
         self._process = os.getpid()
-        self.name = _name(self._url)
+        self.name = str(self._url.database) if self.is_sqlite else ledger_name(self._text, user=True)
         self._engine = _sqlite(self._url, min(5.0, patience)) if self.is_sqlite else _postgresql(self._url)
 
     @property
@@ -164,21 +165,12 @@ class Database:
             said = _SQLITE_LINES.get(primary or 0, f"failed: {_one_line(cause)}")
             return f"the ledger {self.name} {said}", False
         state = getattr(cause, "sqlstate", None)
-        line = f"the ledger {self.name} failed: {self._without_password(_one_line(cause or error))}"
+        line = f"the ledger {self.name} failed: {without_secrets(_one_line(cause or error), self._text)}"
         if isinstance(error, DBAPIError) and (
             error.connection_invalidated or state is None or state[:2] == "08"
         ):
             return f"the ledger {self.name} can't be reached: {line.split('failed: ', 1)[1]}", True
         return line, state in _PASSING_STATES
-
-    def _without_password(self, text: str) -> str:
-        given = [self._url.password] if self._url.password else []
-        for name, value in self._url.query.items():  # an option given twice is a tuple
-            if "password" in name:
-                given += [value] if isinstance(value, str) else value
-        for secret in filter(None, map(str, given)):
-            text = text.replace(secret, "***").replace(quote(secret, safe=""), "***")
-        return text
 
 
 def parse(text: str) -> URL:
@@ -193,8 +185,11 @@ def parse(text: str) -> URL:
     if scheme not in ("sqlite", "postgresql+psycopg"):
         named = f" {scheme!r}" if scheme.replace("+", "").isalnum() else ""  # else it may be part of a login
         raise LedgerError(f"unknown ledger URL scheme{named}: {FORMS}")
-    if scheme != "sqlite" and rest.split("/")[0].split("?")[0].count("@") > 1:
-        raise LedgerError("the ledger URL holds more than one @: write %40 for one inside a password")
+    if scheme != "sqlite" and (rest.count("@") > 1 or "@" in rest.replace("#", "?").partition("?")[2]):
+        raise LedgerError(
+            "the ledger URL holds more than one @, or one among its options: write %40 for one inside a password (and "
+            "%3F for a ?)"
+        )
     try:
         url = make_url(f"{scheme}://{rest}")
     except (ArgumentError, ValueError):
@@ -202,14 +197,6 @@ def parse(text: str) -> URL:
     if scheme == "sqlite" and (url.database in (None, "", ":memory:") or url.host or url.query):
         raise LedgerError(f"an SQLite ledger needs a file and nothing else: {FORMS}")
     return url
-
-
-def _name(url: URL) -> str:
-    if url.get_backend_name() == "sqlite":
-        return str(url.database)
-    return URL.create(
-        "postgresql", username=url.username, host=url.host, port=url.port, database=url.database
-    ).render_as_string()
 
 
 def _one_line(error: object) -> str:

@@ -39,6 +39,7 @@ from dpcausal.privacy.ledger.chain import (
     genesis,
 )
 from dpcausal.privacy.ledger.connection import Database
+from dpcausal.privacy.ledger.lookalikes import lookalike, spelled
 from dpcausal.privacy.ledger.tables import entries
 
 DECISION = "a new budget is the decision of whoever is answerable for the data"
@@ -122,6 +123,7 @@ class Ledger:
         delta: float = 0.0,
         *,
         neighbours: str | Neighbours = "replace-one",
+        similar_name: bool = False,
     ) -> Entry:
         """Record a new data set with its total, which can't be changed later.
 
@@ -133,6 +135,9 @@ class Ledger:
             The total of all releases; ``delta`` is 0.0 unless given.
         neighbours : str or Neighbours, default "replace-one"
             The relation that every release must have.
+        similar_name : bool, default False
+            Whether to take a name that looks like that of another data set. One data set under two names would have
+            two budgets.
 
         Returns
         -------
@@ -142,7 +147,7 @@ class Ledger:
         Raises
         ------
         LedgerError
-            If the ledger has this data set already.
+            If the ledger has this data set already, or one whose name looks like it.
         InputError
             If the name or the total can't be used.
         """
@@ -158,7 +163,14 @@ class Ledger:
             entry = first_entry(dataset, epsilon, delta, note, now.entries + 1, now.head, _time())
             old = rows.find(connection, entries.c.release == entry.release)
             if old is None:
-                return rows.append(connection, entry)
+                other = None if similar_name else lookalike(dataset, rows.names(connection))
+                if other is None:
+                    return rows.append(connection, entry)
+                raise LedgerError(
+                    f"the ledger {self.name} has a data set {spelled(other)}, and {spelled(dataset)} looks like it: "
+                    "one data set under two names has two budgets; if it is another one, say so (--similar-name, or "
+                    "similar_name=True)"
+                )
             found = account(*rows.first_and_last(connection, self.name, dataset), 0)
             raise LedgerError(
                 f"the ledger {self.name} has a data set {dataset!r} already: total epsilon {found.epsilon:.6g}, delta "

@@ -9,6 +9,7 @@ Reading and writing single rows of an open ledger, and refusing what can't be tr
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,6 +32,7 @@ from sqlalchemy import (
 
 from dpcausal.core.errors import LedgerError, did_you_mean
 from dpcausal.privacy.ledger.chain import CREATE, Entry, genesis
+from dpcausal.privacy.ledger.lookalikes import lookalike, spelled
 
 FORMAT = 1
 
@@ -183,5 +185,15 @@ def append(connection: Connection, entry: Entry) -> Entry:
 
 def unknown(connection: Connection, ledger: str, dataset: str) -> LedgerError:
     """The error for a data set that isn't there, with the nearest name that is."""
-    known = connection.execute(select(entries.c.dataset).where(entries.c.kind == CREATE)).scalars().all()
+    known = names(connection)
+    alike = lookalike(dataset, known)
+    if alike is not None:
+        return LedgerError(
+            f"the ledger {ledger} has no data set {spelled(dataset)}: did you mean {spelled(alike)}?"
+        )
     return LedgerError(f"the ledger {ledger} has no data set {dataset!r}{did_you_mean(dataset, known)}")
+
+
+def names(connection: Connection) -> Sequence[str]:
+    """The names of all data sets."""
+    return connection.execute(select(entries.c.dataset).where(entries.c.kind == CREATE)).scalars().all()
