@@ -38,11 +38,11 @@ def without_docstrings(node: ast.AST) -> None:
                     inner.body = inner.body[1:] or [ast.Pass()]
 
 
-def definitions_of(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Module-level assignments and functions by name: a proof rests on what its function uses, too."""
+def definitions_of(statements: list[ast.stmt]) -> dict[str, ast.stmt]:
+    """Assignments, functions and classes by name: a proof rests on what its function uses, too."""
     found: dict[str, ast.stmt] = {}
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef):
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found[statement.name] = statement
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if isinstance(statement, ast.AnnAssign):
@@ -52,16 +52,50 @@ def definitions_of(tree: ast.Module) -> dict[str, ast.stmt]:
     return found
 
 
-def digest(node: ast.AST, known: dict[str, ast.stmt]) -> str:
-    """Hash of a function or class and of every constant and function of its module that it reaches by name."""
+def names_in(node: ast.AST) -> set[str]:
+    """Every plain name in a syntax tree."""
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def own_names_in(node: ast.AST) -> set[str]:
+    """Every x of ``self.x`` and ``cls.x`` in a syntax tree."""
+    return {
+        inner.attr
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute)
+        and isinstance(inner.value, ast.Name)
+        and inner.value.id in ("self", "cls")
+    }
+
+
+def digest(node: ast.AST, known: dict[str, ast.stmt], owner: ast.ClassDef | None = None) -> str:
+    """Hash of a function or class and of everything of its module that it reaches by name.
+
+    That is constants, functions and whole classes. A method of ``owner`` also rests on the class's bases and fields,
+    and on the methods that it reaches through ``self`` and ``cls``.
+    """
     todo, seen = [node], [ast.dump(node)]
+
+    def reach(statement: ast.AST) -> None:
+        text = ast.dump(statement)
+        if text not in seen:
+            seen.append(text)
+            todo.append(statement)
+
+    members: dict[str, ast.stmt] = {}
+    if owner is not None:
+        members = definitions_of(owner.body)
+        for base in owner.bases:
+            reach(base)
+        for statement in owner.body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign):
+                reach(statement)
     while todo:
-        names = {inner.id for inner in ast.walk(todo.pop()) if isinstance(inner, ast.Name)}
-        for name in sorted(names & known.keys()):
-            text = ast.dump(known[name])
-            if text not in seen:
-                seen.append(text)
-                todo.append(known[name])
+        current = todo.pop()
+        for name in sorted(names_in(current) & known.keys()):
+            reach(known[name])
+        for name in sorted(own_names_in(current) & members.keys()):
+            reach(members[name])
     return hashlib.sha256("\n".join([seen[0], *sorted(seen[1:])]).encode()).hexdigest()[:16]
 
 
@@ -70,7 +104,7 @@ def proved_in(module: Path) -> list[Proved]:
     found: list[Proved] = []
     tree = ast.parse(module.read_text())
     without_docstrings(tree)
-    known = definitions_of(tree)
+    known = definitions_of(tree.body)
 
     def visit(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
@@ -89,7 +123,8 @@ def proved_in(module: Path) -> list[Proved]:
                             f"{module}: @proved on {name} must name its file as a literal string"
                         )
                     proof = module.parent / argument.value
-                    found.append(Proved(module, name, proof, digest(child, known)))
+                    owner = node if isinstance(node, ast.ClassDef) else None
+                    found.append(Proved(module, name, proof, digest(child, known, owner)))
             visit(child, name + ".")
 
     visit(tree, "")
