@@ -6,8 +6,9 @@
 
 with a hash of the syntax tree, without docstrings, of the function or class and of the constants, functions and
 classes of its module that it uses; a method also rests on the bases, the fields and the methods of its class that it
-reaches. What is in another module has a proof of its own. ``python tools/proofs.py check`` fails when any of them changed after its proof was read;
-``python tools/proofs.py sign NAME`` renews the hash once a person has read the proof against the code again.
+reaches. What is in another module has a proof of its own. ``python tools/proofs.py check`` fails when any of them
+changed after its proof was read; ``python tools/proofs.py sign NAME`` renews the hash once a person has read the proof
+against the code again.
 """
 
 from __future__ import annotations
