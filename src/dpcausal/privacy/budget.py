@@ -12,7 +12,9 @@ from the conversion of rho.
 first event, under a fresh random release id; the filter then spends within it. If that fails nothing is
 charged here either.
 
-A budget can't be copied, pickled or used after ``fork``: two copies could spend the same epsilon twice.
+A budget can't be copied, pickled or used after ``fork``: two copies could spend the same epsilon twice. A fork is known
+by a random token, not by the process id (``core/process.py``). A snapshot of the whole machine that is restored twice
+is not seen: use a ledger outside of it.
 
 >>> from dpcausal.privacy.events import PureEvent
 >>> budget = Budget(1.0)
@@ -26,14 +28,13 @@ dpcausal.core.errors.BudgetError: the budget does not allow it: asked epsilon 0.
 from __future__ import annotations
 
 import math
-import os
 import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpcausal._version import __version__
-from dpcausal.core import entropy
+from dpcausal.core import entropy, process
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
@@ -120,7 +121,7 @@ class Budget:
         self._spent = Spent()
         self._events: list[Event] = []
         self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._process = process.token()
         self._epoch = entropy.epoch() if entropy.is_secure() else None  # None: seeded from the start
 
     @classmethod
@@ -159,7 +160,7 @@ class Budget:
             If there is no budget, an event is for other neighbours, or the process was forked.
         """
         total = self.total
-        if os.getpid() != self._process:
+        if process.token() != self._process:
             raise InputError("a budget can't be used in a forked process: both could spend it")
         for event in events:
             if event.neighbours != self.neighbours:

@@ -77,7 +77,7 @@ def categorical(weights: Sequence[int], gammas: Sequence[Fraction]) -> int:
     least = min(gamma for weight, gamma in zip(weights, gammas, strict=True) if weight)
     digits, bits, u = 28, 0, 0
     while True:
-        low, high = _weight_bounds(weights, [gamma - least for gamma in gammas], digits)
+        low, high = weight_bounds(weights, [gamma - least for gamma in gammas], digits)
         u, bits = (u << 4 * digits) | int.from_bytes(entropy.random_bytes(digits // 2)), bits + 4 * digits
         below_low, below_high, all_low, all_high = 0, 0, sum(low), sum(high)
         for i, (least_i, most_i) in enumerate(zip(low, high, strict=True)):
@@ -90,7 +90,7 @@ def categorical(weights: Sequence[int], gammas: Sequence[Fraction]) -> int:
         digits *= 2
 
 
-def _weight_bounds(
+def weight_bounds(
     weights: Sequence[int], gammas: Sequence[Fraction], digits: int
 ) -> tuple[list[int], list[int]]:
     """Integers low <= 10^digits weight exp(-gamma) <= high, from Decimal's correctly rounded exp."""
@@ -131,17 +131,17 @@ def bernoulli_exp_many(steps: NDArray[np.int64], per_step: Fraction) -> NDArray[
     level = np.exp(steps[alive] * -rate) * 2.0**32
     below = (first + 1.0 <= level * (1.0 - SLACK)) | (steps[alive] == 0)
     for i in np.flatnonzero(~below & (first < level * (1.0 + SLACK) + 2.0**-200)).tolist():
-        below[i] = _settled(int(steps[alive[i]]) * per_step, int(first[i]), 32)
+        below[i] = settled(int(steps[alive[i]]) * per_step, int(first[i]), 32)
     heads[alive] = below
     return np.asarray(heads, np.bool_)
 
 
 @proved("coins.proof.md")
-def _settled(gamma: Fraction, u: int, bits: int) -> bool:
+def settled(gamma: Fraction, u: int, bits: int) -> bool:
     """Whether U < exp(-gamma), given that U lies in [u, u + 1)/2^bits; further bits are drawn as needed."""
     digits = 28
     while True:
-        (low,), (high,) = _weight_bounds([1], [gamma], digits)
+        (low,), (high,) = weight_bounds([1], [gamma], digits)
         if (u + 1) * 10**digits <= low << bits:
             return True
         if u * 10**digits >= high << bits:

@@ -1,6 +1,7 @@
 """Stand-ins for the secure samplers while ``dpcausal.testing.seeded`` is on: same laws, never private.
 
-Vectorised numpy, bytes from the replaced source. Geometric and Laplace draws are exact ([1] Alg. 1, 2); the
+Vectorised numpy, bytes from the replaced source, drawn in batches that serve scalar draws one at a time: such a pool is
+for stand-ins only (``noise.py`` keeps nothing). Geometric and Laplace draws are exact ([1] Alg. 1, 2); the
 Gaussian accepts with float64 probabilities, within 2^-50 of its law ([1] Alg. 3). About 1 to 2 us a draw.
 
 References: [1] Canonne, Kamath & Steinke, The discrete Gaussian for differential privacy, 2020.
@@ -9,7 +10,11 @@ References: [1] Canonne, Kamath & Steinke, The discrete Gaussian for differentia
 from __future__ import annotations
 
 import math
+import os
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +22,11 @@ from numpy.typing import NDArray
 from dpcausal.core import entropy
 
 Integers = NDArray[np.int64]
+
+FIRST_BATCH, LARGEST_BATCH = 16, 4096  # batches grow fourfold, so a single draw at a fresh scale stays cheap
+LARGEST_POOLED = 256  # larger arrays are drawn on their own
+LARGEST_VECTOR = 65_536  # one call of the sampler for an array
+POOLED_SCALES = 64  # the least recently used pool is dropped beyond this: at most about 10 MB
 
 
 def _words_below(bound: int, count: int) -> NDArray[np.uint64]:
@@ -82,3 +92,61 @@ def gaussian(sigma: float, count: int) -> Integers:
 
 
 SAMPLERS: dict[str, Callable[[float, int], Integers]] = {"laplace": laplace, "gaussian": gaussian}
+
+
+# --- The pool ---
+
+
+class _Pool:
+    """Draws waiting to be used, per (kind, scale); belongs to one replaced source."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.mark = -1  # the epoch of the source
+        self.waiting: OrderedDict[tuple[str, float], list[int]] = OrderedDict()
+        self.batch: dict[tuple[str, float], int] = {}
+
+    def take(self, kind: str, scale: float, count: int) -> list[int]:
+        with self.lock:
+            if self.mark != entropy.epoch():
+                self.mark = entropy.epoch()
+                self.waiting.clear()
+                self.batch.clear()
+            key = (kind, scale)
+            draws = self.waiting.get(key, [])
+            if len(draws) < count:
+                size = max(self.batch.get(key, FIRST_BATCH), count)
+                draws = self.waiting[key] = draws + SAMPLERS[kind](scale, size).tolist()
+                self.batch[key] = min(4 * size, LARGEST_BATCH)
+                self.waiting.move_to_end(key)
+                if len(self.waiting) > POOLED_SCALES:
+                    oldest, _ = self.waiting.popitem(last=False)
+                    del self.batch[oldest]
+            taken = draws[-count:]
+            del draws[-count:]
+            return taken
+
+
+_pool = _Pool()
+
+
+def _forget() -> None:
+    """In a forked child: a new lock (the old one may be held) and no draws in common with the parent."""
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def draw(kind: str, scale: float, size: int | None) -> Any:
+    """One integer, or an array of ``size``, of the law ``kind``, "laplace" or "gaussian"."""
+    if size is None:
+        return _pool.take(kind, scale, 1)[0]
+    if 0 < size <= LARGEST_POOLED:
+        return np.array(_pool.take(kind, scale, size), dtype=np.int64)
+    parts = [
+        SAMPLERS[kind](scale, min(LARGEST_VECTOR, size - done)) for done in range(0, size, LARGEST_VECTOR)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)

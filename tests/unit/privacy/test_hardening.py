@@ -14,13 +14,14 @@ import dpcausal as dc
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.session import Session
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.privacy import coins, noise
+from dpcausal.privacy import coins, noise, samplers
 from dpcausal.privacy.accounting.composition import exact, fits, optimal
 from dpcausal.privacy.accounting.pld import FixedPlan
+from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import LaplaceEvent, PureEvent
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import Grid
-from dpcausal.privacy.mechanisms.selection import Exponential
+from dpcausal.privacy.mechanisms.selection import Exponential, NoisyMax, TopK
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import HaltedError, SparseVector
 
@@ -69,7 +70,7 @@ def test_bounds_of_exponentials_hold_in_any_decimal_context(digits: int, gamma: 
     with localcontext(prec=400):
         truth = (Decimal(-gamma.numerator) / Decimal(gamma.denominator)).exp().scaleb(digits)
     with localcontext(prec=2):
-        (low,), (high,) = coins._weight_bounds([1], [gamma], digits)
+        (low,), (high,) = coins.weight_bounds([1], [gamma], digits)
     assert low <= truth <= high
     assert high - low <= 10
 
@@ -80,23 +81,21 @@ def test_totals_do_not_depend_on_the_decimal_context() -> None:
         assert fits(exact(1.0), exact(1.0))
 
 
-def test_a_seeded_block_entered_during_a_batch_leaves_nothing_in_the_pool(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    scale, real = 1234.5, noise._batch
+def test_a_seeded_block_entered_during_a_draw_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    scale, real = 2.0**40, samplers.draw
+    budget = Budget(1.0)
     with dc.testing.seeded(7):
-        predictable = set(noise.discrete_laplace(scale, 300).tolist())
+        predictable = samplers.draw("laplace", scale)
 
-    def late(kind: str, scale: float, count: int, *, secure: bool) -> list[int]:
-        with dc.testing.seeded(7):  # another thread, between the decision and the draw
-            return real(kind, scale, count, secure=secure)
+    def late(kind: str, scale: float) -> int:
+        with dc.testing.seeded(7):  # another thread, between the choice of the sampler and the draw
+            return real(kind, scale)
 
-    monkeypatch.setattr(noise, "_batch", late)
-    first = noise.discrete_laplace(scale)
+    monkeypatch.setattr(samplers, "draw", late)
+    assert noise.discrete_laplace(scale) == predictable
     monkeypatch.undo()
-    drawn = [first] + [noise.discrete_laplace(scale) for _ in range(15)]
-    # 16 draws with this scale fall into a given set of 300 by chance about 1.6 times; all of them never
-    assert sum(draw in predictable for draw in drawn) < 12
+    assert not budget.statement(released=()).private  # so what was drawn is stamped,
+    assert predictable not in [noise.discrete_laplace(scale) for _ in range(16)]  # and nothing of it is left
 
 
 def test_monotone_scores_on_a_coarse_grid_count_one_step_more() -> None:
@@ -118,6 +117,30 @@ def test_noise_that_can_not_be_drawn_is_refused_before_any_charge() -> None:
         Laplace(sensitivity=1.0, epsilon=1e-14)
     with pytest.raises(dc.InputError, match="noise scale"):
         SparseVector(sensitivity=1.0, epsilon=1e-14)
+    with pytest.raises(dc.InputError, match="noise scale"):
+        NoisyMax(sensitivity=1.0, epsilon=1e-14)
+    with pytest.raises(dc.InputError, match="noise scale"):
+        SieveAndExamine(sensitivity=1.0, epsilon_sieve=1e-14, epsilon_examine=1.0)
+    with pytest.raises(dc.InputError, match="noise scale"):
+        SieveAndExamine(sensitivity=1.0, epsilon_sieve=1.0, epsilon_examine=1e-14)
+    with pytest.raises(dc.InputError, match="sensitivity"):
+        TopK(sensitivity=float("nan"), epsilon=1.0, count=2)
+
+
+def test_a_round_draws_its_rows_only_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    real = noise.permutation
+    monkeypatch.setattr(noise, "permutation", lambda n: drawn.append(n) or real(n))
+    sieve = SieveAndExamine(
+        sensitivity=1.0, epsilon_sieve=0.5, epsilon_examine=0.5, rows=100, subsample=10, sieve_sensitivity=1.0
+    )
+    session = sieve.start(0.0)
+    session.ask(-1e9, lambda: 0.0)
+    assert drawn == []
+    rows = session.subsample
+    assert rows is not None
+    assert session.subsample is rows
+    assert (drawn, len(set(rows.tolist()))) == ([100], 10)
 
 
 def test_the_rows_of_a_secret_subsample_are_not_printed() -> None:

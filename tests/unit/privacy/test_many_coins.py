@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core import entropy
-from dpcausal.privacy.coins import _settled, bernoulli_exp_many
+from dpcausal.privacy.coins import bernoulli_exp_many, settled
 from dpcausal.testing import seeded
 
 
@@ -34,10 +34,10 @@ def test_unsettled_bits_are_compared_with_the_true_exponential(gamma: Fraction) 
     cell = math.floor(math.exp(-gamma) * 2**32)
     share = math.exp(-gamma) * 2**32 - cell
     with seeded(7):
-        heads = sum(_settled(gamma, cell, 32) for _ in range(4000))
+        heads = sum(settled(gamma, cell, 32) for _ in range(4000))
     assert abs(heads - 4000 * share) <= 5.2 * math.sqrt(4000 * max(share * (1 - share), 1e-4)) + 1
-    assert _settled(gamma, 0, 32) or cell == 0
-    assert not _settled(gamma, 2**32 - 1, 32) or cell == 2**32 - 1
+    assert settled(gamma, 0, 32) or cell == 0
+    assert not settled(gamma, 2**32 - 1, 32) or cell == 2**32 - 1
 
 
 def test_bits_at_the_border_reach_the_exact_comparison() -> None:

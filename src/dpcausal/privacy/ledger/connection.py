@@ -38,18 +38,19 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from dpcausal.core import process
 from dpcausal.core.errors import LedgerError
 from dpcausal.core.progress import waiting
 from dpcausal.core.redact import ledger_name, without_secrets
 
-_written: dict[Path, int] = {}  # ledger file -> process that charged it
+_written: dict[Path, tuple[int, bytes]] = {}  # ledger file -> process that charged it
 
 
 def remove_journal_at_exit(path: Path) -> None:
     """Remember that this process has written to the ledger at ``path``."""
     if not _written:
         atexit.register(_at_exit)
-    _written[path] = os.getpid()
+    _written[path] = process.token()
 
 
 def remove_idle_journal(path: Path) -> None:
@@ -62,8 +63,8 @@ def remove_idle_journal(path: Path) -> None:
 
 
 def _at_exit() -> None:
-    for path, process in _written.items():
-        if process == os.getpid():
+    for path, writer in _written.items():
+        if writer == process.token():
             remove_idle_journal(path)
 
 
@@ -88,7 +89,7 @@ class Database:
     def __init__(self, url: str, *, patience: float = 30.0) -> None:
         self._url, self._text = parse(url), str(url)
         self.patience = patience
-        self._process = os.getpid()
+        self._process = process.token()
         self.name = str(self._url.database) if self.is_sqlite else ledger_name(self._text, user=True)
         self._engine = _sqlite(self._url, min(5.0, patience)) if self.is_sqlite else _postgresql(self._url)
 
@@ -127,9 +128,9 @@ class Database:
         options: dict[str, Any] = {"dpcausal_write": write}
         if not self.is_sqlite:
             options["isolation_level"] = level or ("SERIALIZABLE" if write else "REPEATABLE READ")
-        if os.getpid() != self._process:  # connections of the parent are not ours
+        if process.token() != self._process:  # connections of the parent are not ours
             self._engine.dispose(close=False)
-            self._process = os.getpid()
+            self._process = process.token()
         deadline = time.monotonic() + (self.patience if patience is None else patience)
         with waiting(f"the ledger {self.name}"):
             return self._until(work, write, options, deadline)

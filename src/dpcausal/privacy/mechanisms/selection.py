@@ -171,6 +171,10 @@ class NoisyMax(Selection):
     1.0
     """
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        noise.checked_scale(self.scale)
+
     @property
     def scale(self) -> float:
         """Scale of the noise in grid steps: the least float with reach/scale <= epsilon."""
@@ -225,6 +229,7 @@ class TopK:
         if (self.epsilon is None) == (self.rho is None):
             raise InputError("top-k takes either epsilon or rho")
         checked_positive(**{"epsilon" if self.rho is None else "rho": self.epsilon or self.rho or 0.0})
+        _ = self.round  # its checks come now, not after a charge
 
     @cached_property
     def round(self) -> PermuteAndFlip | Exponential:

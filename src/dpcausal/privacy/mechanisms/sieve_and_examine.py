@@ -21,6 +21,7 @@ References: [1] Wang, Pang & Song 2020, Alg. 1-2; [2] Balle, Barthe & Gaboardi 2
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -78,9 +79,12 @@ class SieveAndExamine:
             raise InputError(f"tweak must be a finite number, zero or above, not {self.tweak!r}")
         if self.rho_examine is not None and self.hits != 1:
             raise InputError("the zCDP version takes one hit a round: begin a new round at every hit")
-        if self.subsample is None:
-            return
-        if self.rows is None or self.sieve_sensitivity is None or not 0 < self.subsample < self.rows:
+        if self.subsample is not None:
+            self._check_subsample(self.subsample)
+        _ = self.sieve, self.examine  # a scale that no draw can have is refused now, not after a charge
+
+    def _check_subsample(self, size: int) -> None:
+        if self.rows is None or self.sieve_sensitivity is None or not 0 < size < self.rows:
             raise InputError("a subsample needs rows, 0 < subsample < rows, and the sensitivity at its size")
         if Neighbours.parse(self.neighbours) != Neighbours.REPLACE_ONE or self.hits != 1:
             raise InputError("a subsample needs replace-one neighbours and one hit a round")
@@ -126,22 +130,32 @@ class SieveAndExamine:
         return ConcentratedEvent(label=label, neighbours=self.neighbours, mechanism=name, cost=rho)
 
     def start(self, threshold: float) -> SieveSession:
-        """A round with fresh threshold noise and subsample. Charge the event first (``begin``)."""
-        drawn = None
-        if self.subsample is not None and self.rows is not None:
-            drawn = noise.permutation(self.rows)[: self.subsample]
-        return SieveSession(self, threshold, drawn, self.sieve.start(threshold - self.tweak))
+        """A round with fresh threshold noise. Charge the event first (``begin``)."""
+        return SieveSession(self, threshold, self.sieve.start(threshold - self.tweak))
 
 
 @proved("sieve_and_examine.proof.md")
 @dataclass
 class SieveSession:
-    """One round. ``subsample`` holds the rows that sieve values must be computed on (None: all of them)."""
+    """One round. Sieve values must be computed on one fresh subsample of the rows, if the mechanism has one.
+
+    ``subsample`` draws it; a caller that counts may draw its own (``counts/sampling.py``) and leave this one undrawn.
+    """
 
     mechanism: SieveAndExamine
     threshold: float
-    subsample: noise.Integers | None = field(repr=False)  # secret: amplification rests on it
     _sieve: SparseVectorSession
+    _drawn: noise.Integers | None = field(default=None, repr=False)  # secret: amplification rests on it
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def subsample(self) -> noise.Integers | None:
+        """The rows of this round, drawn when first asked for and the same from then on (None: all rows)."""
+        size, rows = self.mechanism.subsample, self.mechanism.rows
+        with self._lock:
+            if self._drawn is None and size is not None and rows is not None:
+                self._drawn = noise.permutation(rows)[:size]
+            return self._drawn
 
     @property
     def halted(self) -> bool:

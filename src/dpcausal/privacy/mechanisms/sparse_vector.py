@@ -22,7 +22,6 @@ References: [1] Lyu, Su & Li 2017, Thm 2-5 and section 4.2; [2] Dwork & Roth 201
 from __future__ import annotations
 
 import math
-import os
 import threading
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +31,7 @@ from typing import Literal, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcausal.core import process
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -142,7 +142,7 @@ class SparseVectorSession:
 
     def __init__(self, mechanism: SparseVector, level: int, positives: int) -> None:
         self.mechanism, self._level, self._remaining = mechanism, level, positives
-        self._pid, self._lock = os.getpid(), threading.Lock()
+        self._process, self._lock = process.token(), threading.Lock()
 
     @property
     def remaining(self) -> int:
@@ -158,7 +158,7 @@ class SparseVectorSession:
         return f"SparseVectorSession({self.mechanism}, remaining={self._remaining})"
 
     def _check(self) -> None:
-        if self.halted or self._pid != os.getpid():
+        if self.halted or self._process != process.token():
             raise HaltedError("this sparse vector session is over: pay for another one")
 
     def ask(self, value: float) -> bool:
