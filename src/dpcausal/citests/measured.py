@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.privacy.accounting.conversion import rho_for
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
@@ -73,6 +74,7 @@ class Measured(TableTest):
 
 
 @lru_cache(maxsize=256)
+@proved("measured.proof.md")
 def _mechanism(
     noise: str, cells: int, epsilon: float, delta: float, neighbours: Neighbours
 ) -> tuple[Laplace | Gaussian, float, float]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpcausal.citests.base import TestSettings
 from dpcausal.core.entropy import random_bytes
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.counts.sampling import deal_equal, deal_fair
 from dpcausal.privacy.noise import permutation
 from dpcausal.stats.blocks import Blocks
@@ -44,6 +45,7 @@ def part_count(wanted: int, settings: TestSettings) -> int:
     return max(1, min(wanted, settings.n // MIN_PART_ROWS))
 
 
+@proved("parts.proof.md")
 def deal_table(blocks: Blocks, parts: int, settings: TestSettings) -> list[Blocks]:
     """Return the table of every part."""
     if settings.n is None:
@@ -51,6 +53,7 @@ def deal_table(blocks: Blocks, parts: int, settings: TestSettings) -> list[Block
     return deal_equal(blocks, part_sizes(settings.n, parts))
 
 
+@proved("parts.proof.md")
 def deal_rows(n: int, parts: int, settings: TestSettings) -> list[NDArray[np.int64]]:
     """Return the numbers of the rows of every part; ``parts`` is a power of two where n is not public."""
     if settings.n is not None:

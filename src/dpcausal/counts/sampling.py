@@ -83,6 +83,7 @@ def hypergeometric(
     return kept + open_rows if m else kept
 
 
+@proved("sampling.proof.md")
 def deal_equal(
     table: NDArray[np.int64], sizes: Sequence[int], source: RandomBytes = random_bytes
 ) -> list[NDArray[np.int64]]:
@@ -108,6 +109,7 @@ def deal_equal(
     return cut(whole, list(sizes))
 
 
+@proved("sampling.proof.md")
 def deal_fair(
     table: NDArray[np.int64], levels: int, source: RandomBytes = random_bytes
 ) -> list[NDArray[np.int64]]:

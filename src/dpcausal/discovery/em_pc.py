@@ -72,6 +72,7 @@ def count_scores(best: Floats) -> Floats:
     return scores
 
 
+@proved("em_pc.proof.md")
 def choice_for(total: Filter, calls: int, neighbours: Neighbours) -> Choice:
     """The mechanism of one choice out of ``calls``: pure, or by rho where that allows a larger epsilon.
 

@@ -32,6 +32,7 @@ import numpy as np
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Unit as StatementUnit
 from dpcausal.core.statement import UnitKind
 from dpcausal.gwas.floor import least_minor_sensitivity
@@ -220,11 +221,13 @@ class ScreenPlan:
         step = sieve.on.step
         return sieve.scales.query * step, sieve.scales.threshold * step, sieve.centre * step
 
+    @proved("screen.proof.md")
     def _sieve(self, score: Statistic) -> SparseVector:
         return SparseVector(
             sensitivity=score.sensitivity, epsilon=self.epsilon, positives=self.hits, neighbours=FIXED_LABELS
         )
 
+    @proved("screen.proof.md")
     def _choice(self, score: Statistic, share: float) -> TopK:
         return TopK(
             sensitivity=score.sensitivity,
@@ -233,6 +236,7 @@ class ScreenPlan:
             neighbours=FIXED_LABELS,
         )
 
+    @proved("screen.proof.md")
     def _test(self, score: Statistic, share: float) -> Laplace:
         each = (self.epsilon - self._choice(score, share).round.epsilon * self.hits) / self.hits * (1 - 1e-12)
         return Laplace(sensitivity=score.sensitivity, epsilon=each, neighbours=FIXED_LABELS)
@@ -258,6 +262,7 @@ class ScreenPlan:
         return self._test(self.score, self.design.share)
 
     @cached_property
+    @proved("screen.proof.md")
     def floor(self) -> Laplace:
         """The mechanism that buys a floor of allele counts, before the others."""
         sensitivity = least_minor_sensitivity(person=self.unit == "person")
@@ -268,6 +273,7 @@ class ScreenPlan:
             grid=INTEGERS,
         )
 
+    @proved("screen.proof.md")
     def ready(self) -> None:
         """Make every mechanism: what can't be made is an error before anything is charged."""
         for mechanism in (self.sieve,) if self.method == "svt" else (self.choice, self.test):

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.floor import floor_of, least_minor_count
@@ -95,6 +96,7 @@ class Screen(ScreenPlan):
             known,
         ]
 
+    @proved("screen.proof.md")
     def run(
         self,
         counts: GenotypeCounts,
@@ -166,6 +168,7 @@ class Screen(ScreenPlan):
             tuple(hits), self.method, self.statistic, self.snps, asked, full, self.level, statement
         )
 
+    @proved("screen.proof.md")
     def _with_released_floor(self, c11: ArrayLike, c10: ArrayLike, budget: Budget) -> Screen:
         """The plan for what is left of epsilon and of the level, with a floor of allele counts."""
         n = 2 * (self.cases + self.controls)
@@ -180,6 +183,7 @@ class Screen(ScreenPlan):
             freq_share=0.0,
         )
 
+    @proved("screen.proof.md")
     def _svt(
         self, counts: GenotypeCounts, values: Floats, known: Floats | None, budget: Budget
     ) -> tuple[list[Hit], int]:
@@ -198,6 +202,7 @@ class Screen(ScreenPlan):
                 hits.append(Hit(counts.public_variant(asked - 1), None, None, True))
         return hits, asked
 
+    @proved("screen.proof.md")
     def _em(
         self, counts: GenotypeCounts, values: Floats, risk: float, budget: Budget
     ) -> tuple[list[Hit], int]:

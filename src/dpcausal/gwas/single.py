@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import PrivacyStatement, Public, PublicKind, Released, ReleasedKind
 from dpcausal.gwas.null_law import chi2_quantile
 from dpcausal.gwas.plan import FIXED_LABELS, UNITS, Unit
@@ -39,6 +40,7 @@ class SingleTest:
     privacy: PrivacyStatement
 
 
+@proved("screen.proof.md")
 def single_test(
     c11: int,
     c10: int,

@@ -21,6 +21,7 @@ from itertools import combinations
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid
@@ -69,6 +70,7 @@ def noise_variance(mechanism: Noise) -> float:
     return 2.0 * decay / (1.0 - decay) ** 2 * step**2
 
 
+@proved("measurement.proof.md")
 def joint_mechanism(cells: int, total: float, neighbours: Neighbours, *, gaussian: bool) -> Noise:
     """Noise for one joint table; ``total`` is rho or epsilon. A replaced row moves two cells by one, an added one."""
     moved = 1.0 if neighbours is Neighbours.ADD_REMOVE else 2.0
@@ -78,6 +80,7 @@ def joint_mechanism(cells: int, total: float, neighbours: Neighbours, *, gaussia
     return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=INTEGERS)
 
 
+@proved("measurement.proof.md")
 def components_mechanism(
     sets: Sequence[Columns], sizes: Sequence[int], total: float, neighbours: Neighbours, *, gaussian: bool
 ) -> Noise:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from scipy.special import ndtr
 
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
@@ -139,6 +140,7 @@ class SieveDesign:
         return self.sieve.false_hit(dependence) * self.examine.false_hit(dependence)
 
 
+@proved("sieve.proof.md")
 def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> SieveDesign:
     """One session for up to ``hits`` hits, pure epsilon."""
     sieve = share * total.epsilon
@@ -152,6 +154,7 @@ def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> Siev
     return SieveDesign(mechanism, hits, renewed=False)
 
 
+@proved("sieve.proof.md")
 def rounds(
     total: Filter, hits: int, share: float, neighbours: Neighbours, n: int | None, subsample: int | None
 ) -> SieveDesign:
@@ -203,6 +206,7 @@ class SparseVectorDesign:
         return SievePlan.of(self.mechanism)
 
 
+@proved("sieve.proof.md")
 def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[SparseVectorDesign]:
     """The ways to spend ``total`` on up to ``positives`` deletions.
 

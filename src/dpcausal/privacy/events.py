@@ -57,6 +57,7 @@ class Event:
         return {"kind": self.kind, **asdict(self), "neighbours": self.neighbours.value}
 
 
+@proved("events.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
     """Any epsilon-DP mechanism, by name."""
@@ -128,6 +129,7 @@ class GaussianEvent(Event):
         return (self.sensitivity / self.sigma) ** 2 / 2  # [3] Thm 4
 
 
+@proved("events.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class ConcentratedEvent(Event):
     """Any rho-zCDP mechanism, by name."""
@@ -149,6 +151,7 @@ class ConcentratedEvent(Event):
         return self.cost
 
 
+@proved("events.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class ApproximateEvent(Event):
     """Any (epsilon, delta)-DP mechanism with delta > 0, by name."""

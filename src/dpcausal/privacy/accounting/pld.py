@@ -52,6 +52,7 @@ _SHARES = (0.5, 0.1, 0.9)  # of delta for the sum of rho, where a plan needs bot
 _LARGEST_SIGMA = 20_000.0  # beyond, the table of outcomes is too long and zCDP as tight
 
 
+@proved("pld.proof.md")
 @dataclass(frozen=True)
 class FixedPlan:
     """Events fixed in advance, to be charged together or not at all.
@@ -142,6 +143,7 @@ def _response(epsilon: float, delta: float, grid: float) -> dict[int, float]:
     return masses
 
 
+@proved("pld.proof.md")
 def _composed(events: Sequence[Event], delta: float) -> float:
     """epsilon at ``delta`` for events that all have a distribution."""
     losses = [event.epsilon if math.isfinite(event.epsilon) else math.sqrt(2 * event.rho) for event in events]
@@ -168,6 +170,7 @@ def _parameters(event: Event) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((name, value) for name, value in event.to_dict().items() if name != "label"))
 
 
+@proved("pld.proof.md")
 def _numerical(events: Sequence[Event], delta: float) -> float:
     """Best epsilon at ``delta`` with distributions where there are any and the sum of rho for the rest."""
     without = [event for event in events if _distribution_of(event) is None]
@@ -187,6 +190,7 @@ def _numerical(events: Sequence[Event], delta: float) -> float:
     return best
 
 
+@proved("pld.proof.md")
 def compose(releases: Iterable[PrivacyStatement | Event], *, delta: float) -> float:
     """Return what several releases from the same rows cost together: epsilon at ``delta``.
 
@@ -255,6 +259,7 @@ def compose(releases: Iterable[PrivacyStatement | Event], *, delta: float) -> fl
     return epsilon
 
 
+@proved("pld.proof.md")
 def _fixed_events(statement: PrivacyStatement) -> list[Event]:
     """Return the events of a statement as far as they were fixed beforehand.
 
