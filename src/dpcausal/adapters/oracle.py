@@ -25,6 +25,7 @@ from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
+    NOT_EMPTY,
     ROWS,
     SCHEMA,
     Limit,
@@ -233,4 +234,5 @@ class PrivateOracle:
             limits.append(Limit(LimitKind.BUDGET_ENDED, questions=len(self._refused)))
         rows = (ROWS,) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
         n = self._counts.n if rows else None
-        return self._budget.statement(released=[released], public=(*PUBLIC, *rows), limits=limits, rows=n)
+        public = (*PUBLIC, *(rows or (NOT_EMPTY,)))
+        return self._budget.statement(released=[released], public=public, limits=limits, rows=n)

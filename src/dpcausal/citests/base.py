@@ -243,6 +243,11 @@ class CITest(ABC):
         """What leaves, for the privacy statement."""
 
     @property
+    def assumes(self) -> tuple[Public, ...]:
+        """What it takes to be public besides the schema (kernel, bandwidth, bins ...), for the statement."""
+        return ()
+
+    @property
     def protects(self) -> Unit:
         """The unit of privacy."""
         return ONE_ROW
@@ -320,11 +325,6 @@ class TableTest(CITest):
 
 class ValueTest(CITest):
     """A test on the values of the rows: ``data.values`` (clamped numbers) and ``data.codes``."""
-
-    @property
-    def assumes(self) -> tuple[Public, ...]:
-        """What it takes to be public besides the schema (kernel, bandwidth, bins ...), for the statement."""
-        return ()
 
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None

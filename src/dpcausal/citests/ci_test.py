@@ -23,6 +23,7 @@ from dpcausal.core.arguments import (
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
+    NOT_EMPTY,
     ROWS,
     SCHEMA,
     Limit,
@@ -245,6 +246,7 @@ def ci_test(
     )
     outcome = session.ask(question.x, question.y, question.given)
     rows = (ROWS,) if relation is not Neighbours.ADD_REMOVE else ()
+    known = rows or (NOT_EMPTY,)
     statement = budget.statement(
         released=[
             Released(
@@ -255,7 +257,7 @@ def ci_test(
                 released=EXACT if epsilon is None else test.releases,
             )
         ],
-        public=(*PUBLIC, *rows, *_also_public(test, data, question)),
+        public=(*PUBLIC, *known, *_also_public(test, data, question)),
         adaptive=outcome.chosen is not None,
         unit=test.protects,
         limits=(Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.draft else (),
@@ -300,6 +302,8 @@ def _trend(question: Question, statistic: float | None, tau: float | None) -> Tr
 
 def _also_public(test: CITest, data: Dataset | Counts, question: Question) -> tuple[Public, ...]:
     """Return what the test takes to be public besides; strata of numeric given columns only where there are any."""
+    if test.info.fixed_labels:
+        return test.assumes
     if not (isinstance(test, ValueTest) and isinstance(data, Dataset)):
         return ()
     if any(name in question.numeric for name in question.given):

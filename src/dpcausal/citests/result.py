@@ -196,7 +196,8 @@ class CITestResult:
     def __repr__(self) -> str:
         pvalue = "None" if self.pvalue is None else f"{self.pvalue:.4g}"
         cost = f"method={self.method!r}, epsilon={self.privacy.epsilon}"
-        return f"CITestResult(independent={self.independent}, pvalue={pvalue}, {cost})"
+        stamp = "" if self.privacy.private else ", private=False"
+        return f"CITestResult(independent={self.independent}, pvalue={pvalue}, {cost}{stamp})"
 
     def _repr_html_(self) -> str:
         return display().html(self)

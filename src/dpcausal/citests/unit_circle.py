@@ -25,7 +25,7 @@ from scipy.special import chdtri
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import Released, ReleasedKind, Unit, UnitKind
+from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind, Unit, UnitKind
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.stats.blocks import Blocks
@@ -70,6 +70,11 @@ class UnitCircle(TableTest):
     def protects(self) -> Unit:
         """The unit of privacy: the outcome of a row, its label being public."""
         return Unit(UnitKind.OUTCOME, labels=self.labels)
+
+    @property
+    def assumes(self) -> tuple[Public, ...]:
+        """What is public besides the schema: who is in which group, whatever relation was asked for."""
+        return (Public(PublicKind.LABELS, labels=self.labels),)
 
     def check(self, question: Question) -> None:
         """Refuse all but two columns of two levels each with nothing given, the labels among them."""

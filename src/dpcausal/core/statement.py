@@ -56,6 +56,8 @@ class PublicKind(StrEnum):
     STATED = "stated"  # text
     SCHEMA = "schema"
     ROWS = "rows"
+    NOT_EMPTY = "not-empty"
+    LABELS = "labels"  # labels: the column that holds them
     METHOD = "method"
     QUESTION = "question"
     LOOP = "loop"
@@ -175,6 +177,7 @@ class NotPrivate(StrEnum):
 ONE_ROW = Unit(UnitKind.ROW)
 SCHEMA = Public(PublicKind.SCHEMA)
 ROWS = Public(PublicKind.ROWS)
+NOT_EMPTY = Public(PublicKind.NOT_EMPTY)
 
 
 def known_limits(unit: Unit) -> tuple[Limit, ...]:

@@ -28,7 +28,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
-from dpcausal.core.statement import ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
+from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
@@ -293,7 +293,7 @@ def discover(
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (
         *PUBLIC,
-        *((ROWS,) if relation is Neighbours.REPLACE_ONE else ()),
+        ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
     )
     statement = (budget or Budget.none(relation)).statement(

@@ -225,7 +225,8 @@ class DiscoveryResult:
 
     def __repr__(self) -> str:
         cost = f"epsilon={self.privacy.epsilon}, delta={self.privacy.delta}"
-        return f"DiscoveryResult({len(self.graph.skeleton)} edges, method={self.method!r}, {cost})"
+        stamp = "" if self.privacy.private else ", private=False"
+        return f"DiscoveryResult({len(self.graph.skeleton)} edges, method={self.method!r}, {cost}{stamp})"
 
     def _repr_html_(self) -> str:
         return display().html(self)

@@ -131,7 +131,7 @@ def _parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> 
         raise InputError(f"not JSON: {error}") from None
 
 
-def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> str:
+def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None, *, remark: str | None = None) -> str:
     r"""Return Graphviz text: a ``digraph`` with every name quoted; a plain edge is an arc without a head.
 
     Parameters
@@ -141,6 +141,8 @@ def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> str:
     attributes
         Further Graphviz attributes by unordered pair, such as ``style`` or ``label``. Values are written as they are;
         texts that may hold anything must be quoted by ``dot_quoted``.
+    remark
+        One line about the whole graph: a comment at the top, and drawn above it.
 
     Notes
     -----
@@ -155,13 +157,15 @@ def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> str:
       "a" -> "say \"b\"" [dir=none];
     }
     """
-    lines = [f"  {dot_quoted(name)};" for name in graph.nodes]
+    told = "" if remark is None else " ".join(remark.split())
+    lines = [f"  label={dot_quoted(told)};", "  labelloc=t;"] if told else []
+    lines += [f"  {dot_quoted(name)};" for name in graph.nodes]
     for a, b, arrow in graph.edges():
         own = {} if arrow else {"dir": "none"}
         marks = {**own, **(attributes or {}).get(frozenset((a, b)), {})}
         listed = ", ".join(f"{key}={value}" for key, value in marks.items())
         lines.append(f"  {dot_quoted(a)} -> {dot_quoted(b)}" + (f" [{listed}]" if listed else "") + ";")
-    return "\n".join(["digraph {", *lines, "}"]) + "\n"
+    return "\n".join([*([f"// {told}"] if told else []), "digraph {", *lines, "}"]) + "\n"
 
 
 def dot_quoted(text: str) -> str:
@@ -170,7 +174,9 @@ def dot_quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def to_graphml(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> str:
+def to_graphml(
+    graph: MixedGraph, attributes: EdgeAttributes | None = None, *, more: Mapping[str, Any] | None = None
+) -> str:
     """Return GraphML text with its XML declaration, written by networkx.
 
     Parameters
@@ -179,6 +185,8 @@ def to_graphml(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> s
         The graph to write.
     attributes
         Further values (texts, numbers, booleans) by unordered pair; every arc of the pair gets them.
+    more
+        Further values of the whole graph, by name.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])
@@ -188,6 +196,7 @@ def to_graphml(graph: MixedGraph, attributes: EdgeAttributes | None = None) -> s
     from networkx.readwrite.graphml import generate_graphml
 
     made = to_networkx(graph)
+    made.graph.update(more or {})
     for a, b in made.edges:
         made.edges[a, b].update((attributes or {}).get(frozenset((a, b)), {}))
     body = "\n".join(generate_graphml(made, named_key_ids=True))

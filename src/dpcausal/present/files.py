@@ -12,12 +12,13 @@
   ``confidence_repeats``: of how many repeats;
 - ``method``, ``why``: what searched, and why it was taken; ``notes``: what it did, and what must be known of the graph;
 - ``facts``: the same for programs, as kinds and numbers: ``reason``, ``verdict`` and ``notes``;
+- ``private``, and ``why_not_private`` where it is not: noise from a seed, or none;
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
 
 ``graph.dot`` draws untested edges dotted, without a head where nothing about them was answered, gives those in
 ``conflicts`` a question mark and others their confidence; ``graph.graphml`` has
-``untested``, ``conflict`` (and ``confidence``) on every edge.
+``untested``, ``conflict`` (and ``confidence``) on every edge. A graph that is not private says so in all three.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     if result.confidence is not None:
         more["confidence"] = confidence_list(result.confidence)
         more["confidence_repeats"] = result.repeats
+    more |= stamp(result)
     if words := caveat_lines(result.privacy):
         more["caveats"] = words
     if statement is not None:
@@ -62,9 +64,21 @@ def file_texts(result: DiscoveryResult) -> dict[str, str]:
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
-        "graph.dot": to_dot(result.drawn, dot_attributes(result)),
-        "graph.graphml": to_graphml(result.graph, graphml_attributes(result)),
+        "graph.dot": to_dot(result.drawn, dot_attributes(result), remark=remark(result)),
+        "graph.graphml": to_graphml(result.graph, graphml_attributes(result), more=stamp(result)),
     }
+
+
+def stamp(result: DiscoveryResult) -> dict[str, Any]:
+    """Return whether the graph is private, and if not, why."""
+    if result.privacy.private:
+        return {"private": True}
+    return {"private": False, "why_not_private": result.privacy.why_not_private or ""}
+
+
+def remark(result: DiscoveryResult) -> str | None:
+    """Return the line for a graph that is not private; None for one that is."""
+    return None if result.privacy.private else f"NOT PRIVATE: {result.privacy.why_not_private}"
 
 
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:

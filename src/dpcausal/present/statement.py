@@ -82,6 +82,9 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.STATED: "{text}",
     PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins)",
     PublicKind.ROWS: "the number of rows",
+    PublicKind.NOT_EMPTY: "that there is at least one row (an empty data set is refused)",
+    PublicKind.LABELS: "the labels in {labels} are fixed: who is in which group is known, and so is the size of both "
+    "groups (other relations can't be asked of this test)",
     PublicKind.METHOD: "the method, its level and background knowledge",
     PublicKind.QUESTION: "the question, the test and its level",
     PublicKind.LOOP: "the loop, the test and its level",
@@ -377,7 +380,9 @@ def promise(statement: PrivacyStatement) -> list[str]:
         "where you can."
     )
     if statement.neighbours is Neighbours.ADD_REMOVE:
-        lines.append("The number of rows is protected too.")
+        lines.append(
+            "The number of rows is protected too, but not that there are any: an empty one is refused."
+        )
     if statement.ledger:
         lines.append(
             f"It was charged to the data set {statement.ledger.get('dataset')!r} in a ledger, as entry "

@@ -56,6 +56,8 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.STATED: ({"text": "the city"}, ("the city",)),
         PublicKind.SCHEMA: ({}, ("schema",)),
         PublicKind.ROWS: ({}, ("number of rows",)),
+        PublicKind.NOT_EMPTY: ({}, ("at least one row",)),
+        PublicKind.LABELS: ({"labels": "smoke"}, ("labels in smoke are fixed", "size of both groups")),
         PublicKind.METHOD: ({}, ("method",)),
         PublicKind.QUESTION: ({}, ("question",)),
         PublicKind.LOOP: ({}, ("loop",)),

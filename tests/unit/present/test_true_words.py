@@ -1,0 +1,101 @@
+"""Words that must be true wherever a result is shown: noise was seeded, what add-remove leaves open, fixed labels."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.adapters.oracle import PrivateOracle
+from dpcausal.present.files import file_texts
+from dpcausal.present.statement import promise
+
+WHY = "made under dpcausal.testing.seeded: the noise was predictable"
+
+
+@pytest.fixture(scope="module")
+def data() -> dc.Dataset:
+    return dc.networks.load("cancer").sample(2000, seed=1)
+
+
+def learned(data: dc.Dataset, *, seeded: bool) -> dc.DiscoveryResult:
+    if not seeded:
+        return dc.discover(data, epsilon=4.0, method="tests", max_order=0)
+    with dc.testing.seeded(3):
+        return dc.discover(data, epsilon=4.0, method="tests", max_order=0)
+
+
+def test_files_of_a_seeded_run_say_that_it_is_not_private(data: dc.Dataset) -> None:
+    texts = file_texts(learned(data, seeded=True))
+    told = json.loads(texts["graph.json"])
+    assert told["private"] is False
+    assert told["why_not_private"] == WHY
+    assert texts["graph.dot"].splitlines()[0] == f"// NOT PRIVATE: {WHY}"
+    assert f'label="NOT PRIVATE: {WHY}"' in texts["graph.dot"]
+    keys = {key.get("id"): key.get("attr.name") for key in ElementTree.fromstring(texts["graph.graphml"])}
+    body = ElementTree.fromstring(texts["graph.graphml"]).find("{*}graph")
+    assert body is not None
+    found = {keys[data_.get("key")]: data_.text for data_ in body.findall("{*}data")}
+    assert found == {"private": "False", "why_not_private": WHY}
+
+
+def test_files_of_a_private_run_say_that_it_is(data: dc.Dataset) -> None:
+    result = learned(data, seeded=False)
+    texts = file_texts(result)
+    told = json.loads(texts["graph.json"])
+    assert told["private"] is True
+    assert "why_not_private" not in told
+    assert "NOT PRIVATE" not in texts["graph.dot"]
+    assert "why_not_private" not in texts["graph.graphml"]
+    for text, read in (
+        (texts["graph.graphml"], dc.Graph.from_graphml),
+        (texts["graph.json"], dc.Graph.from_json),
+    ):
+        assert read(text) == result.graph
+
+
+def test_stamped_files_are_still_read(data: dc.Dataset) -> None:
+    result = learned(data, seeded=True)
+    texts = file_texts(result)
+    assert dc.Graph.from_graphml(texts["graph.graphml"]) == result.graph
+    assert dc.Graph.from_json(texts["graph.json"]) == result.graph
+
+
+def test_both_reprs_say_it(data: dc.Dataset) -> None:
+    assert "private=False" in repr(learned(data, seeded=True))
+    assert "private" not in repr(learned(data, seeded=False))
+    with dc.testing.seeded(3):
+        seeded = dc.ci_test(data, "Smoker", "Cancer", epsilon=1.0)
+    assert "private=False" in repr(seeded)
+    assert "private" not in repr(dc.ci_test(data, "Smoker", "Cancer", epsilon=1.0))
+    assert "private=False" in repr(dc.ci_test(data, "Smoker", "Cancer", epsilon=None))
+    assert "private=False" in repr(dc.discover(data, epsilon=None, method="pc"))
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+def test_under_add_remove_it_is_public_that_there_are_rows(data: dc.Dataset, neighbours: str) -> None:
+    """``dc.read`` refuses an empty source, so whether there is a row at all is not protected."""
+    oracle = PrivateOracle(data, epsilon=1.0, each=0.5, neighbours=neighbours)
+    oracle.ask("Smoker", "Cancer")
+    statements = [
+        dc.ci_test(data, "Smoker", "Cancer", epsilon=1.0, neighbours=neighbours).privacy,
+        dc.discover(data, epsilon=1.0, method="tests", max_order=0, neighbours=neighbours).privacy,
+        oracle.privacy,
+    ]
+    for statement in statements:
+        said = [line for line in statement.to_dict()["public"] if "at least one row" in line]
+        assert bool(said) == (neighbours == "add-remove")
+        words = " ".join(promise(statement))
+        assert ("an empty one is refused" in words) == (neighbours == "add-remove")
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "fixed-labels"])
+def test_unit_circle_says_that_labels_are_public(data: dc.Dataset, neighbours: str) -> None:
+    answer = dc.ci_test(
+        data, "Smoker", "Cancer", epsilon=1.0, method="unit-circle", neighbours=neighbours, labels="Cancer"
+    )
+    public = answer.privacy.to_dict()["public"]
+    assert [line for line in public if "labels in Cancer are fixed" in line and "size of both groups" in line]
+    assert answer.privacy.to_dict()["neighbours"] == "fixed-labels"
