@@ -117,3 +117,38 @@ def test_coins_and_choices_fit() -> None:
     exact = np.array(weights) * np.exp([-float(g) for g in gammas])
     assert frequencies_fit(picks, (exact / exact.sum()).tolist()) > FAILURE
     assert frequencies_fit(picks, [1 / 3] * 3) < FAILURE  # the test has power
+
+
+def opendp_draws(kind: str, scale: float, size: int) -> NDArray[np.int64]:
+    """The oracle: OpenDP's samplers, from a generator of their own."""
+    from opendp import domains, measurements, metrics, mod
+
+    mod.enable_features("contrib")
+    domain = domains.vector_domain(domains.atom_domain(T="i64"))
+    if kind == "laplace":
+        measurement = measurements.make_laplace(domain, metrics.l1_distance(T="i64"), scale=scale)
+    else:
+        measurement = measurements.make_gaussian(domain, metrics.l2_distance(T="f64"), scale=scale)
+    return np.array(measurement([0] * size), np.int64)
+
+
+def same_law(one: NDArray[np.int64], two: NDArray[np.int64]) -> float:
+    """P-value of the chi-squared test that two samples of one size have one law; about 40 bins of equal counts."""
+    edges = np.unique(np.quantile(np.concatenate([one, two]), np.linspace(0, 1, 41)[1:-1]))
+    a, b = (np.bincount(np.searchsorted(edges, each), minlength=edges.size + 1) for each in (one, two))
+    kept = a + b >= 20
+    statistic = ((a - b)[kept] ** 2 / (a + b)[kept]).sum()
+    return float(chi2.sf(statistic, kept.sum()))
+
+
+@pytest.mark.parametrize(
+    "scale", [0.7, SCALE, *(pytest.param(s, marks=pytest.mark.slow) for s in (4096.5, 2.0**40))]
+)
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_the_law_is_that_of_opendp(kind: str, scale: float) -> None:
+    size = 30_000
+    theirs = opendp_draws(kind, scale, size)
+    draw = noise.discrete_laplace if kind == "laplace" else noise.discrete_gaussian
+    singles = np.array([draw(scale) for _ in range(size // 2)], np.int64)
+    assert same_law(np.concatenate([singles, draw(scale, size - size // 2)]), theirs) > FAILURE
+    assert same_law(draw(1.3 * scale, size), theirs) < FAILURE  # 30% off is seen
