@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dpcausal as dc
 from dpcausal.privacy import mechanisms, noise
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 
@@ -134,6 +135,32 @@ def test_all_randomness_is_read_from_the_operating_system_at_every_release(name:
     urandom.again = bytearray(read)
     assert text(release()) == first
     assert not urandom.again  # the same bytes, all of them, and no others
+
+
+CALLS: dict[str, Callable[[dc.Dataset], Any]] = {
+    "test": lambda data: dc.ci_test(data, "Smoker", "Cancer", epsilon=0.01).statistic,
+    "test, delta": lambda data: dc.ci_test(data, "Smoker", "Cancer", epsilon=0.01, delta=1e-6).statistic,
+    "measured": lambda data: dc.discover(data, epsilon=0.01, delta=1e-6, method="measured").graph,
+    "svt-pc": lambda data: dc.discover(data, epsilon=0.01, method="svt-pc").graph,
+    "priv-pc": lambda data: dc.discover(data, epsilon=0.01, method="priv-pc").graph,
+    "em-pc": lambda data: dc.discover(data, epsilon=0.01, delta=1e-6, method="em-pc").graph,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_public_calls_are_repeated_by_their_bytes_and_by_nothing_else(name: str, urandom: Bytes) -> None:
+    data, call = dc.networks.load("cancer").sample(300, seed=1), CALLS[name]
+    call(data)
+    runs = []
+    for _ in range(2):
+        urandom.given.clear()
+        found = text(call(data))
+        runs.append((bytes(urandom.given), found))
+    assert len(runs[0][0]) > 40
+    assert runs[0][0][:16] != runs[1][0][:16]
+    urandom.again = bytearray(runs[0][0])
+    assert text(call(data)) == runs[0][1]
+    assert not urandom.again
 
 
 def test_every_mechanism_and_every_draw_is_among_them() -> None:
