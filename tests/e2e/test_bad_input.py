@@ -68,7 +68,7 @@ def test_a_path_or_an_option_that_is_not_there(tmp_path: Path, capsys: pytest.Ca
         (b"smoke,age\r\nyes,30\r\nno,40\r\n", 2),
         (b"smoke,age\nyes,thirty\n7,40\n\xff\xfe,1e999\n", 3),
         (b"smoke,age\nyes\nno,40,50,60\n\n,\n", 3),
-        (b'smoke,age\n"yes,30\nno,40\n', 1),
+        (b'smoke,age\n"yes,30\nno,40\n', 2),
         (b"smoke;age\nyes;30,5\n", 1),
         (b'"smoke","age"\n"yes","30"', 1),
     ],

@@ -135,6 +135,13 @@ def to_text(array: pa.Array) -> pa.Array:
     return text.cast(pa.binary())
 
 
+def without_zero_time(text: pa.Array) -> pa.Array:
+    """Return times in bytes without final zeros of a fraction, and without a time of day that is midnight."""
+    text = pc.replace_substring_regex(text, rb"(\.[0-9]*?)0+(Z?)$", rb"\1\2")
+    text = pc.replace_substring_regex(text, rb"\.(Z?)$", rb"\1")
+    return pc.replace_substring_regex(text, rb" 00:00:00(Z?)$", rb"\1")
+
+
 def has_other_bytes(array: pa.Array, usual: bytes) -> NDArray[np.bool_]:
     """Return which cells of an array of bytes are empty or hold a byte that is not in ``usual``."""
     offsets, data = _offsets_and_data(array)

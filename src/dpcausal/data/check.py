@@ -152,7 +152,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     opened = open_source(source, list(schema), quoted_newlines=schema.quoted_newlines)
     unique = [name for name in schema if opened.names.count(name) == 1]
     if isinstance(opened, ColumnSource):
-        opened.convert(unique)
+        opened.convert(unique, schema)
     found = [name for name in schema if name in opened.names]
     faulty = {name: fault for name in found if (fault := _column_fault(opened, name, schema[name]))}
     checked = [name for name in unique if name not in faulty]

@@ -115,6 +115,9 @@ class CategoricalCoder:
         self._keys = pa.array([text.encode() for text in texts], pa.binary())
         self._codes = np.array([*texts.values(), self.other], dtype=self.dtype)
         self._numbers = spelling.number_codes(column, missing)
+        times = spelling.time_codes(column, missing)
+        self._time_keys = pa.array([text.encode() for text in times], pa.binary())
+        self._time_codes = np.array([*times.values(), self.other], dtype=self.dtype)
         self._truth = np.array([texts.get(t, self.other) for t in ("False", "True")], dtype=self.dtype)
         self._dictionary: tuple[object, pa.Array, Codes] | None = None
         self._integers: dict[Any, tuple[int, Codes] | None] = {}
@@ -242,9 +245,10 @@ class CategoricalCoder:
         array = array.dictionary_encode()
         text = arrow.to_text(array.dictionary)
         codes = self._from_bytes(text)
-        dates = self._from_bytes(pc.replace_substring_regex(text, r" 00:00:00(Z?)$", r"\1"))
+        found = pc.index_in(arrow.without_zero_time(text), value_set=self._time_keys)
+        same = look_up(self._time_codes, arrow.to_numpy(pc.fill_null(found, len(self._time_keys))))
         known = arrow.validity(pc.index_in(text, value_set=self._keys))
-        codes = codes if known is None else np.where(known, codes, dates)
+        codes = codes if known is None else np.where(known, codes, same)
         table = np.append(codes, self.dtype(self.other))
         return self._masked(look_up(table, arrow.to_numpy(array.indices)), array.indices)
 

@@ -133,7 +133,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
         raise SchemaError(f"{opened.label} has more than one {_column_list(repeated)}")
     in_memory = isinstance(opened, ColumnSource)
     if isinstance(opened, ColumnSource):
-        opened.convert(wanted)
+        opened.convert(wanted, schema)
     for name, type_ in zip(opened.names, opened.types, strict=True):
         if name in schema and type_ is not None:
             check_type(name, type_, schema[name], opened.label, of_file=not in_memory)

@@ -4,9 +4,9 @@ A source is a CSV, Parquet or Arrow file, a stream of record batches, or columns
 or Arrow. pandas and polars are recognised by the names of their types and never imported.
 
 **Guarantee.** Only what is public about a source (its name, its columns, their types and lengths) can make an error
-here. A file that turns out damaged half way is one fixed sentence. A Python object becomes its printed form, each cell
-by itself: the type of a column is never inferred from its values, since one unusual cell would then change what
-becomes of the others.
+here. A file that turns out damaged half way is one fixed sentence. A Python object becomes text, each cell by itself
+(``dpcausal.data.objects``): the type of a column is never inferred from its values, since one unusual cell would then
+change what becomes of the others.
 
 **Cost.** One pass; memory one chunk for a file, one column for columns in memory.
 """
@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +27,8 @@ from pyarrow import parquet
 
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data import arrow, csv
+from dpcausal.data.columns import Column
+from dpcausal.data.objects import ObjectPrinter
 
 Chunk = Mapping[str, pa.Array]
 BATCH_ROWS = 1 << 17  # rows of a chunk
@@ -294,12 +295,16 @@ class ColumnSource(Source):
         """The columns by name, as they were given."""
         return MappingProxyType(self._columns)
 
-    def convert(self, columns: Sequence[str]) -> None:
-        """Convert the named columns to Arrow arrays; raise ``InputError`` on a type or where lengths differ."""
+    def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
+        """Convert the named columns to Arrow arrays, for a schema where there is one.
+
+        Raises ``InputError`` on a type, or where lengths differ.
+        """
+        declared = schema or {}
         for name in columns:
             if name not in self._converted:
                 try:
-                    self._converted[name] = as_arrow(name, self._columns[name])
+                    self._converted[name] = as_arrow(name, self._columns[name], declared.get(name))
                 except pa.ArrowException:  # raised on types: values were printed one by one before
                     raise InputError(
                         f'column "{name}" of {self.label} has a type that can\'t be read'
@@ -320,51 +325,60 @@ class ColumnSource(Source):
             yield dict(zip(columns, batch.columns, strict=True))
 
 
-MAX_DECIMAL_EXPONENT = 400  # a decimal beyond it, which no float reaches, is not written out in full
-_MAX_INT_BITS = 1100  # an integer beyond it, which no float reaches, is printed as infinite
-_SIMPLE_TYPES, _SIMPLE_INT = frozenset({str, int, float, bool}), 1 << 64
-_MISSING_TYPES = ("NAType", "NaTType")
+def as_arrow(name: str, column: Any, declared: Column | None = None) -> pa.ChunkedArray:
+    """Convert one column of a dict or frame; raise ``InputError``, which names the column, where it is none.
 
-
-def as_arrow(name: str, column: Any) -> pa.ChunkedArray:
-    """Convert one column of a dict or frame; raise ``InputError``, which names the column, where it is none."""
+    Objects are printed for the declaration of the column, where there is one (see ``dpcausal.data.objects``).
+    """
+    printer = ObjectPrinter(declared)
     if isinstance(column, pa.ChunkedArray):
         return column
     if isinstance(column, pa.Array):
         return pa.chunked_array([column])
     if type(column).__module__.partition(".")[0] == "pandas":
-        array = _from_pandas(name, column)
+        array = _from_pandas(name, column, printer)
         return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    if _is_polars_object(column):
+        return pa.chunked_array([printer.array(column.to_list())])
     if hasattr(column, "__arrow_c_stream__"):
         return pa.chunked_array(column)
     if hasattr(column, "__arrow_c_array__"):
         return pa.chunked_array([pa.array(column)])
     if isinstance(column, np.ndarray):
-        return pa.chunked_array([_from_numpy(name, column)])
+        return pa.chunked_array([_from_numpy(name, column, printer)])
     if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
         raise InputError(f'column "{name}" must be an array or a list, not {type(column).__name__}')
-    return pa.chunked_array([_from_objects(list(column))])
+    return pa.chunked_array([printer.array(list(column))])
 
 
-def _from_pandas(name: str, series: Any) -> pa.Array | pa.ChunkedArray:
+def _is_polars_object(column: Any) -> bool:
+    """Return whether a polars column holds Python objects, of which its Arrow form gives addresses."""
+    return (
+        type(column).__module__.partition(".")[0] == "polars"
+        and str(getattr(column, "dtype", "")) == "Object"
+    )
+
+
+def _from_pandas(name: str, series: Any, printer: ObjectPrinter) -> pa.Array | pa.ChunkedArray:
     if str(series.dtype).startswith("Sparse"):
         series = series.sparse.to_dense()
     if series.dtype == object:
-        return _from_objects(list(series.to_numpy()))
+        return printer.array(list(series.to_numpy()))
     if str(series.dtype).startswith(("period", "interval", "complex")):
         raise InputError(f'column "{name}" has type {series.dtype}, which can\'t be read')
     if getattr(series.dtype, "categories", None) is not None and series.dtype.categories.dtype == object:
         codes = np.array(series.cat.codes, dtype=np.int32)
         return pa.DictionaryArray.from_arrays(
-            pa.array(codes, mask=codes < 0), _from_objects(list(series.dtype.categories))
+            pa.array(codes, mask=codes < 0), printer.array(list(series.dtype.categories))
         )
     try:
-        return pa.array(series, from_pandas=True)
+        array = pa.array(series, from_pandas=True)
     except UnicodeError:  # text that can't be encoded, such as a lone surrogate: cell by cell
-        return _from_objects(list(series))
+        return printer.array(list(series))
+    return array.cast(pa.large_binary()) if arrow.kind_of(array.type) == "text" else array
 
 
-def _from_numpy(name: str, values: np.ndarray[Any, Any]) -> pa.Array:
+def _from_numpy(name: str, values: np.ndarray[Any, Any], printer: ObjectPrinter) -> pa.Array:
     if values.ndim != 1:
         raise InputError(f'column "{name}" must have one dimension, not {values.ndim}')
     if values.dtype.kind not in "biufMmOSUT":
@@ -375,54 +389,9 @@ def _from_numpy(name: str, values: np.ndarray[Any, Any]) -> pa.Array:
         cells = plain.tolist()
         if mask is not None:
             cells = [None if masked else cell for cell, masked in zip(cells, mask, strict=True)]
-        return _from_objects(cells)
+        return printer.array(cells)
     if plain.dtype.kind == "f" and plain.dtype.itemsize > 8:
         with np.errstate(all="ignore"):  # too large a number becomes infinite, silently
             plain = plain.astype(np.float64)
     plain = np.ascontiguousarray(plain, dtype=plain.dtype.newbyteorder("="))
     return pa.array(plain, mask=mask)
-
-
-def _from_objects(cells: Sequence[Any]) -> pa.Array:
-    if set(map(type, cells)) <= {str, type(None)}:
-        try:
-            return pa.array(cells, pa.large_string())
-        except UnicodeEncodeError:
-            pass
-    return pa.array([_printed(cell) for cell in cells], pa.large_binary())
-
-
-def _printed(cell: Any) -> bytes | None:
-    """Return the printed form; None for a missing value and for an object that can't print itself.
-
-    Whatever an object's own methods raise would reveal that this object is there, ``SystemExit`` included. Only
-    ``KeyboardInterrupt`` passes: it comes from the user.
-    """
-    try:
-        return _print_cell(cell)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        return None
-
-
-def _print_cell(cell: Any) -> bytes | None:
-    if (
-        type(cell) in _SIMPLE_TYPES
-        and cell == cell
-        and (type(cell) is not int or -_SIMPLE_INT < cell < _SIMPLE_INT)
-    ):
-        return str(cell).encode("utf-8", "surrogatepass")  # what the rest gives too, sooner
-    if isinstance(cell, np.float16 | np.float32):
-        cell = float(str(cell))  # as many digits as its own type holds: 0.1, not 0.10000000149
-    if isinstance(cell, np.generic) and not isinstance(cell, np.datetime64 | np.timedelta64):
-        cell = cell.item()
-    if cell is None or type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and cell != cell):
-        return None
-    if isinstance(cell, bytes):
-        return cell
-    if isinstance(cell, int) and cell.bit_length() > _MAX_INT_BITS:  # Python refuses to print very long ones
-        return b"inf" if cell > 0 else b"-inf"
-    if isinstance(cell, Decimal):
-        cell = format(cell.normalize(), "f" if abs(cell.adjusted()) < MAX_DECIMAL_EXPONENT else "e")
-    return str(cell).encode("utf-8", "surrogatepass")

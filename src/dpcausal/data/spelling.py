@@ -8,8 +8,13 @@ rules do, for levels and aliases alike, in this order:
 3. true is also ``1`` and ``1.0``, false ``0`` and ``0.0``; and 1 is also true, 0 also false.
 
 If two levels claim a text by the same rule, the one declared first wins. Codes that are declared to mean a missing
-value claim their spellings in the same way, after levels and aliases. Cells that come typed as numbers match by value:
-the level that reads as that number exactly, or else to the nearest number of the cell's own precision.
+value claim their spellings in the same way, after levels and aliases.
+
+Cells that come typed as numbers match by value: the level that reads as that number exactly, or else to the nearest
+number of the cell's own precision. ``01``, ``+1`` and ``1.`` read as 1 where nothing else does. Cells that come typed
+as dates or times match the level that prints the same, or else the one that is the same time: ``2020-01-01``,
+``2020-01-01 00:00:00`` and ``2020-01-01T00:00:00.000`` are one another. So a code does not depend on whether a
+column was stored as numbers, as objects, or as the texts that were read as these numbers.
 
 Every backend codes by these tables, so all of them give the same codes. Cost: O(number of declared spellings).
 """
@@ -27,6 +32,11 @@ from dpcausal.data.columns import FALSE_SPELLINGS, NUMBER_PATTERN, TRUE_SPELLING
 _WHOLE_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.0)?", re.ASCII)
 _ZERO_SPELLINGS = ("0", "0.0", "-0", "-0.0")
 _ONE_SPELLINGS = ("1", "1.0")
+_LOOSE_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+_TIME = re.compile(
+    r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?:(?(date)[ T])(?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?P<part>\.[0-9]+)?)?Z?",
+    re.ASCII,
+)
 
 
 def _as_printed(text: str) -> tuple[str, ...]:
@@ -89,11 +99,40 @@ def text_codes(column: Categorical, missing: int | None = None) -> dict[str, int
 
 
 def number_codes(column: Categorical, missing: int | None = None) -> dict[Decimal, int]:
-    """Return every number that means a level or, with the code ``missing``, a missing value."""
+    """Return every number that means a level or, with the code ``missing``, a missing value.
+
+    >>> number_codes(Categorical(["no", "01", "1.50"]))
+    {Decimal('1.50'): 2, Decimal('1'): 1}
+    """
     codes: dict[Decimal, int] = {}
-    for text, code in text_codes(column, missing).items():  # in the order of the rules
-        if NUMBER_PATTERN.fullmatch(text):
-            codes.setdefault(Decimal(text), code)
+    texts = text_codes(column, missing)
+    for pattern in (NUMBER_PATTERN, _LOOSE_NUMBER):
+        for text, code in texts.items():  # in the order of the rules
+            if pattern.fullmatch(text):
+                codes.setdefault(Decimal(text), code)
+    return codes
+
+
+def canonical_time(text: str) -> str:
+    """Return a date or time without what is zero in it; any other text as it is.
+
+    >>> canonical_time("2020-01-01T00:00:00.000Z"), canonical_time("2020-01-01T00:00:01.50"), canonical_time("x")
+    ('2020-01-01Z', '2020-01-01 00:00:01.5', 'x')
+    """
+    found = _TIME.fullmatch(text)
+    if not found or not (found["date"] or found["time"]):
+        return text
+    time = (found["time"] or "") + (found["part"] or "").rstrip("0").rstrip(".")
+    if found["date"] and time == "00:00:00":
+        time = ""
+    return " ".join(filter(None, (found["date"], time))) + "Z" * text.endswith("Z")
+
+
+def time_codes(column: Categorical, missing: int | None = None) -> dict[str, int]:
+    """Return every text that means a level, dates and times in the form of ``canonical_time``."""
+    codes: dict[str, int] = {}
+    for text, code in text_codes(column, missing).items():
+        codes.setdefault(canonical_time(text), code)
     return codes
 
 
