@@ -48,7 +48,7 @@ from dpcausal.stats.chi2 import checked_groups, chi2_sensitivity
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
 
 MAX_ALLELES = (
-    10**8
+    10**9
 )  # in both groups together, up to which the distance is proved to err by less than a grid counts
 
 

@@ -67,11 +67,11 @@ def test_statistics_of_groups_refuse_more_than_they_are_proved_for() -> None:
 
 def test_the_allele_distance_refuses_more_than_it_is_proved_for() -> None:
     assert allele_distance(1, 0, MAX_ALLELES // 2, MAX_ALLELES // 2, 30.0) < 0
-    with pytest.raises(InputError, match="at most 100,000,000 alleles"):
+    with pytest.raises(InputError, match="at most 1,000,000,000 alleles"):
         allele_distance(1, 0, MAX_ALLELES // 2, MAX_ALLELES // 2 + 1, 30.0)
-    with pytest.raises(InputError, match="at most 100,000,000 alleles"):
+    with pytest.raises(InputError, match="at most 1,000,000,000 alleles"):
         Statistic("distance", MAX_ALLELES, 2, 30.0)
-    with pytest.raises(InputError, match="at most 100,000,000 alleles"):
+    with pytest.raises(InputError, match="at most 1,000,000,000 alleles"):
         Screen(snps=10, cases=MAX_ALLELES // 2, controls=2, epsilon=1.0)
 
 
