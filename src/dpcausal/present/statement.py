@@ -83,8 +83,8 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins)",
     PublicKind.ROWS: "the number of rows",
     PublicKind.NOT_EMPTY: "that there is at least one row (an empty data set is refused)",
-    PublicKind.LABELS: "the labels in {labels} are fixed: who is in which group is known, and so is the size of both "
-    "groups (other relations can't be asked of this test)",
+    PublicKind.LABELS: "the labels in {labels} are fixed, whatever relation was asked for: who is in which group, and "
+    "the size of both groups",
     PublicKind.METHOD: "the method, its level and background knowledge",
     PublicKind.QUESTION: "the question, the test and its level",
     PublicKind.LOOP: "the loop, the test and its level",
@@ -381,7 +381,7 @@ def promise(statement: PrivacyStatement) -> list[str]:
     )
     if statement.neighbours is Neighbours.ADD_REMOVE:
         lines.append(
-            "The number of rows is protected too, but not that there are any: an empty one is refused."
+            "The number of rows is protected too, except that there is at least one: an empty data set is refused."
         )
     if statement.ledger:
         lines.append(

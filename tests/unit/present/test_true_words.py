@@ -88,7 +88,7 @@ def test_under_add_remove_it_is_public_that_there_are_rows(data: dc.Dataset, nei
         said = [line for line in statement.to_dict()["public"] if "at least one row" in line]
         assert bool(said) == (neighbours == "add-remove")
         words = " ".join(promise(statement))
-        assert ("an empty one is refused" in words) == (neighbours == "add-remove")
+        assert ("an empty data set is refused" in words) == (neighbours == "add-remove")
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "fixed-labels"])
