@@ -144,7 +144,7 @@ def _tests() -> Iterator[Tight]:
     yield from _crt("kernel", REPLACE, strength=20.0, bandwidth=0.05)
     for statistic in ("circle", "distance", "chi2"):
         yield Tight(
-            f"unit-circle {statistic}", asked("unit-circle", FIXED, statistic=statistic), _labelled, FIXED,
+            f"unit-circle {statistic}", asked("unit-circle", FIXED, statistic=statistic), labelled, FIXED,
             build=levels, covers=("ci_test", "unit-circle"),
         )  # fmt: skip
     for variant, strength in (("moments", 1.0), ("residuals", 100.0)):
@@ -213,7 +213,7 @@ def _crt(score: str, relation: str, **options: Any) -> Iterator[Tight]:
         )  # fmt: skip
 
 
-def _labelled() -> Iterator[Star]:
+def labelled() -> Iterator[Star]:
     """Labels in x, which do not change; outcomes in y."""
     for n1, n0, positive in ((10, 11, 5), (11, 10, 0), (40, 19, 20), (1, 8, 0), (6, 9, 6), (3, 10, 5)):
         for label in (0, 1):

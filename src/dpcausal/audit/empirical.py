@@ -20,11 +20,14 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from scipy.special import betaincinv
 
+from dpcausal.audit.observed import Observation, Score, scores
 from dpcausal.core.errors import InputError
 
-Sampler = Callable[[int], Hashable]  # world 0 or 1 -> output
+Sampler = Callable[[int], Hashable]  # world 0 or 1 -> output, or an ``Observation`` of a whole call
+CUTS = 60  # thresholds tried for a score
 
 
 def clopper_pearson(successes: int, trials: int, tail: float) -> tuple[float, float]:
@@ -47,11 +50,30 @@ def lower_bound(hits: int, hits_other: int, trials: int, tail: float, delta: flo
 
 @dataclass(frozen=True)
 class Choice:
-    """An event and the world where it is more likely."""
+    """An event and the world where it is more likely; ``score`` is the bound it gave on the trials that chose it."""
 
     event: frozenset[Hashable]
     world: int
     score: float
+
+    def hits(self, outputs: Sequence[Any]) -> int:
+        """How many outputs are in the event."""
+        return sum(output in self.event for output in outputs)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The event "sign x score >= cut" of observations, and the world where it is more likely."""
+
+    of: Score | None
+    sign: int
+    cut: float
+    world: int
+    score: float
+
+    def hits(self, outputs: Sequence[Any]) -> int:
+        """How many observations are in the event."""
+        return 0 if self.of is None else int((self.sign * self.of(outputs) >= self.cut).sum())
 
 
 def choose_event(first: Sequence[Hashable], second: Sequence[Hashable], tail: float, delta: float) -> Choice:
@@ -71,6 +93,31 @@ def choose_event(first: Sequence[Hashable], second: Sequence[Hashable], tail: fl
             ):
                 if bound > best.score:
                     best = Choice(frozenset(event), world, bound)
+    return best
+
+
+def choose_threshold(
+    first: Sequence[Observation], second: Sequence[Observation], tail: float, delta: float
+) -> Threshold:
+    """The event with the best bound among scores of observations and thresholds at their quantiles.
+
+    Scores are learned on one half of what is given, thresholds on the other: a score fits the runs it came from.
+    """
+    best = Threshold(None, 1, 0.0, 0, -1.0)
+    half = len(first) // 2
+    for score in scores(first[:half], second[:half]):
+        values = score(first[half:]), score(second[half:])
+        for sign in (1, -1):
+            worlds = [np.sort(sign * value[np.isfinite(value)]) for value in values]
+            both = np.unique(np.concatenate(worlds))
+            cuts = both[:: max(1, len(both) // CUTS)]
+            above = [len(world) - np.searchsorted(world, cuts) for world in worlds]
+            for i, cut in enumerate(cuts.tolist()):
+                for world in (0, 1):
+                    hits, misses = int(above[world][i]), int(above[1 - world][i])
+                    bound = lower_bound(hits, misses, len(first) - half, tail, delta)
+                    if bound > best.score:
+                        best = Threshold(score, sign, cut, world, bound)
     return best
 
 
@@ -106,17 +153,19 @@ def audit(
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie strictly between 0 and 1, not {confidence!r}")
     half, tail = trials // 2, (1 - confidence) / 2
-    outputs: tuple[list[Hashable], list[Hashable]] = ([], [])
+    outputs: tuple[list[Any], list[Any]] = ([], [])
     for done in range(2 * half):
         for world in (0, 1):
             outputs[world].append(sampler(world))
         if done % 256 == 255:
             step(256)
-    choice = choose_event(outputs[0][:half], outputs[1][:half], tail, delta)
-    hits, misses = (
-        sum(output in choice.event for output in outputs[world][half:])
-        for world in (choice.world, 1 - choice.world)
+    chosen_on = outputs[0][:half], outputs[1][:half]
+    choice = (
+        choose_threshold(*chosen_on, tail, delta)
+        if isinstance(outputs[0][0], Observation)
+        else choose_event(*chosen_on, tail, delta)
     )
+    hits, misses = (choice.hits(outputs[world][half:]) for world in (choice.world, 1 - choice.world))
     lower = lower_bound(hits, misses, half, tail, delta)
     return AuditResult(
         method=method,

@@ -23,7 +23,7 @@ FAR = 60  # candidates FAR/epsilon apart: what is left of the better one's weigh
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Something to audit: a sampler, what it claims to cost and what it really costs."""
+    """Something to audit: a sampler, what it claims to cost and what it really costs (not a number: unknown)."""
 
     name: str
     says: str
@@ -32,6 +32,7 @@ class Target:
     real: Callable[[], float]
     delta: float = 0.0
     broken: bool = False
+    trials: int = 100_000  # unless told
     catchable: bool = False  # of a broken one: whether 100,000 trials at epsilon = 1 refute its claim
 
 

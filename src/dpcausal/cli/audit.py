@@ -1,4 +1,4 @@
-"""``dpcausal audit METHOD``: an empirical lower bound on the epsilon of a mechanism, or of a known-broken variant."""
+"""``dpcausal audit METHOD``: an empirical lower bound on the epsilon of a mechanism, a broken one or a public call."""
 
 from __future__ import annotations
 
@@ -25,14 +25,32 @@ def _methods() -> dict[str, Callable[[float], Target]]:
     return {**SHIPPED, **{f"broken-{name}": make for name, make in BROKEN.items()}}
 
 
-def find(method: str, epsilon: float) -> Target:
+def _names() -> list[str]:
+    from dpcausal.audit.calls import CALLS
+
+    return [*_methods(), *CALLS]
+
+
+def find(method: str, epsilon: float, neighbours: str | None = None) -> Target:
     """The target of that name; an error that lists all names otherwise."""
+    from dpcausal.audit import calls
+    from dpcausal.discovery.discover import METHODS
+
     if not (math.isfinite(epsilon) and 0 < epsilon <= 20):
         raise InputError(f"--epsilon must lie above 0 and up to 20, not {epsilon!r}")
+    if method in calls.CALLS:
+        return calls.target(method, epsilon, neighbours)
+    group, _, name = method.partition(":")
+    if group == "discover" and name in METHODS and not METHODS[name].private:
+        raise InputError(f"{name} is not private: there is nothing to audit")
     methods = _methods()
     if method not in methods:
-        hint = did_you_mean(method, methods)
-        raise InputError(f"no method {method!r} to audit{hint}; there are {', '.join(methods)}")
+        hint = did_you_mean(method, _names())
+        raise InputError(f"no method {method!r} to audit{hint}; there are {', '.join(_names())}")
+    if neighbours is not None:
+        raise InputError(
+            f"--neighbours goes with a public call, such as ci-test:kendall, not with {method!r}"
+        )
     return methods[method](epsilon)
 
 
@@ -64,18 +82,25 @@ def register(app: typer.Typer) -> None:
     @app.command("audit")
     def command(
         method: str = typer.Argument(
-            help="A mechanism, such as laplace, svt or median; or broken-...",
-            autocompletion=lambda: list(_methods()),
+            help="A mechanism, such as laplace, svt or median; broken-...; or a public call: ci-test:NAME, "
+            "discover:NAME, gwas:NAME.",
+            autocompletion=_names,
         ),
         epsilon: float = typer.Option(1.0, "--epsilon", help="The epsilon to claim."),
-        trials: int = typer.Option(100_000, "--trials", help="Runs on each of two neighbours."),
+        trials: int | None = typer.Option(
+            None, "--trials", help="Runs on each of two neighbours; 100,000, or 2,000 of a public call."
+        ),
         confidence: float = typer.Option(0.95, "--confidence", help="Confidence of the lower bound."),
+        neighbours: str | None = typer.Option(
+            None, "--neighbours", help="Of a public call: replace-one, add-remove or fixed-labels."
+        ),
         as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     ) -> None:
         """Lower-bound the epsilon of a mechanism by running it on two neighbours.
 
         Half of the trials choose an event, the other half test it (Clopper-Pearson). Broken variants, named
-        broken-..., show what an audit can and can't catch.
+        broken-..., show what an audit can and can't catch. A public call runs as yours do, with real noise, on the
+        neighbours that came nearest to its charge in a search; what it returns and what its mechanisms answer is seen.
 
         [bold]Examples[/bold]
 
@@ -83,9 +108,12 @@ def register(app: typer.Typer) -> None:
 
         # a variant with a known fault: the audit refutes its claim
         dpcausal audit broken-svt-no-query-noise --epsilon 1 --trials 20000 --json
+
+        # a whole call
+        dpcausal audit ci-test:kendall --neighbours add-remove
         """
-        target = find(method, epsilon)
-        result = run(method, target, trials, confidence)
+        target = find(method, epsilon, neighbours)
+        result = run(method, target, target.trials if trials is None else trials, confidence)
         if as_json:
             real = target.real()
             exact = None if not math.isfinite(real) else real

@@ -1,0 +1,30 @@
+"""The neighbours on which ``dpcausal audit`` runs public calls are as near to the charge as they were found to be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import worst
+from neighbours import Star
+
+from dpcausal.audit.calls import CALLS, decoded
+
+STORED = json.loads(worst.FILE.read_text())
+NAMED = [(name, relation) for name in STORED for relation in STORED[name]]
+FAR = {"ci-test:crt:rank"}  # a rank seldom uses up its charge: ``RANKED`` in test_wiring.py
+
+
+def test_all_calls_have_neighbours() -> None:
+    assert [(name, relation) for name, call in CALLS.items() for relation in call.relations] == NAMED
+
+
+@pytest.mark.parametrize(("name", "relation"), NAMED)
+def test_stored_neighbours_come_near_the_charge(name: str, relation: str) -> None:
+    kept = STORED[name][relation]
+    base = {column: decoded(cells) for column, cells in kept["base"].items()}
+    rows = tuple({column: decoded([cell])[0] for column, cell in row.items()} for row in kept["rows"] if row)
+    seed = int(kept["from"].split(" star ")[1].split(",")[0])
+    ((share, *_),) = worst.pairs(CALLS[name], Star(base, rows), relation, seed)
+    assert share == pytest.approx(kept["share"], abs=1e-3)
+    assert share >= 0.6 or name in FAR

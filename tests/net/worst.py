@@ -1,0 +1,137 @@
+"""Find the neighbours on which ``dpcausal audit`` runs public calls: those that come nearest to the charge.
+
+    python tests/net/worst.py [NAME ...]      all calls, or these; writes src/dpcausal/audit/neighbours.json
+
+For every call of ``audit/calls.py`` and every relation, the searches of ``tests/net/neighbours.py`` (extreme and random
+rows, then a hill climb) are run with the noise intercepted. The share of a pair is the mean over the charges of a call
+of loss found/loss charged: 1 would be a pair that uses up the whole budget. The pair of the largest share is kept, with
+where it came from. Where answers are words (which, yes or no) the largest loss may be that of a rare answer: of the
+best pairs the one is kept that a few real runs tell apart best.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from itertools import combinations, islice
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import neighbours as near
+import numpy as np
+import test_wiring as wiring
+from capture import compared, record
+from neighbours import Star
+
+from dpcausal.audit.calls import ADD, CALLS, FIXED, Call, built, sampler
+from dpcausal.audit.empirical import choose_threshold
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "src" / "dpcausal" / "audit" / "neighbours.json"
+MOST, CLIMB = 40, 40  # stars, and steps up from the best of them
+PILOT, CANDIDATES = 300, 6  # runs, and pairs that are run, where a share says little about what can be seen:
+PILOTED = {"ci-test:chi2", "ci-test:g", "ci-test:crt", "ci-test:crt:rank", "discover:svt-pc", "discover:priv-pc"} | {
+    "discover:em-pc", "gwas:svt", "gwas:em"
+}  # fmt: skip
+SEARCHES: dict[str, Callable[[], Iterator[Star]]] = {
+    "bits": lambda: near.level_stars(dict.fromkeys("xyz", 2), 0),
+    "parts": lambda: near.level_stars(dict.fromkeys("xy", 2), 0, rows=(84,)),
+    "numbers": lambda: near.number_stars("xyz", 0, rows=(23, 60)),
+    "line": lambda: near.number_stars("xy", 0, rows=(23, 60)),
+    "far": lambda: near.far_stars("xyz", 3),
+    "tied": lambda: near.far_stars("xyz", 3, tied=0.6),
+    "labels": wiring.labelled,
+    "people": lambda: near.genotype_stars(5, 6, (31, 61), 2),
+}
+
+
+def rounded(star: Star) -> Star:
+    """The same with numbers as they are stored."""
+
+    def short(value: Any) -> Any:
+        cell = np.asarray(value)
+        return np.round(cell, 6) if cell.dtype.kind == "f" else cell
+
+    base = {name: short(column) for name, column in star.base.items()}
+    return Star(base, tuple({name: short(cell) for name, cell in row.items()} for row in star.candidates))
+
+
+def pairs(call: Call, star: Star, relation: str, seed: int) -> Iterator[tuple[float, Any, Any]]:
+    """Every pair of a star: its share, and either row (None: the base alone)."""
+    runs: list[Any] = []
+    for columns in near.data_sets(star, relation):
+        replay = runs[0] if runs else None
+        runs.append(
+            record(lambda data: call.run(data, 1.0, relation), built(call, columns), seed=seed, replay=replay)
+        )
+    rows = [None, *star.candidates] if relation == ADD else list(star.candidates)
+    chosen = list(combinations(range(len(runs)), 2))
+    if relation == ADD:
+        chosen = [(0, i) for i in range(1, len(runs))]
+    for i, j in chosen:
+        losses = compared(runs[i], runs[j], relation)
+        if losses:
+            yield mean(max(loss.ratio, 0.0) for loss in losses), rows[i], rows[j]
+
+
+def told_apart(call: Call, star: Star, rows: Any, relation: str) -> float:
+    """The bound on epsilon that ``PILOT`` runs of the call give at low confidence, with production noise."""
+    worlds = [star.base if row is None else near.with_row(star.base, row) for row in rows]
+    sample = sampler(call, [built(call, columns) for columns in worlds], 1.0, relation)
+    first, second = ([sample(world) for _ in range(PILOT)] for world in (0, 1))
+    return choose_threshold(first, second, 0.1, 0.0).score
+
+
+def worst(call: Call, relation: str) -> dict[str, Any]:
+    """The pair with the largest share; of answers that are no numbers, the one of the best that shows most."""
+    found: list[tuple[float, Star, Any, str]] = []
+
+    def tried(star: Star, seed: int, words: str) -> None:
+        best = max(pairs(call, star, relation, seed), key=lambda pair: pair[0], default=None)
+        if best is not None:
+            found.append((best[0], star, best[1:], words))
+
+    for seed, star in enumerate(islice(SEARCHES[call.rows](), MOST)):
+        tried(rounded(star), seed, f"{call.rows}, star {seed}")
+    rng = np.random.default_rng(MOST)
+    for step in range(CLIMB if call.schema is not None and relation != FIXED else 0):
+        share, star, _, words = max(found, key=lambda one: one[0])
+        if share > 0.98:
+            break
+        start = words.split(", step")[0]
+        tried(rounded(near.nudged(star, rng)), int(start.split()[-1]), f"{start}, step {step} up")
+    found.sort(key=lambda one: -one[0])
+    if call.name in PILOTED:
+        found = [one for one in found if one[0] > 0.8 * found[0][0]][:CANDIDATES]
+        found.sort(key=lambda one: -told_apart(call, one[1], one[2], relation))
+    share, star, rows, words = found[0]
+    cells = {name: [cell(value) for value in column] for name, column in star.base.items()}
+    two = [row and {name: cell(value) for name, value in row.items()} for row in rows]
+    return {"from": words, "share": round(share, 4), "base": cells, "rows": two}
+
+
+def cell(value: Any) -> Any:
+    """A cell as it is stored."""
+    found = np.asarray(value)
+    if found.dtype.kind == "f":
+        return float(found)
+    return "".join(str(int(digit)) for digit in np.atleast_1d(found))
+
+
+def main() -> None:
+    """Search and write, after every call."""
+    for name in sys.argv[1:] or CALLS:
+        call = CALLS[name]
+        found = {relation: worst(call, relation) for relation in call.relations}
+        kept = (json.loads(FILE.read_text()) if FILE.exists() else {}) | {name: found}
+        lines = [f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in CALLS if name in kept]
+        FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        shares = {relation: (one["share"], one["from"]) for relation, one in found.items()}
+        sys.stdout.write(f"{name} {shares}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
