@@ -307,6 +307,9 @@ class SearchOutcome:
     # middles of open triples that must not be made colliders, where more is known than one separating set
     not_colliders: Mapping[Pair, frozenset[str]] | None = None
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again on noise drawn anew
+    open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as ``Skeleton`` tells
+    # found edges about which larger sets could not be asked: the largest order fully asked; None: as ``Skeleton`` tells
+    given_up_to: Mapping[Pair, int] | None = None
 
 
 def drive(
