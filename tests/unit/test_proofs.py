@@ -41,7 +41,7 @@ def test_code_and_constants_may_not(house: Path, old: str, new: str) -> None:
     assert "changed after its proof was read" in fault
 
 
-CLASSES = '''
+CLASSES = """
 from dpcausal.core.proofs import proved
 class Scale:
     factor = 2
@@ -58,7 +58,7 @@ class Bound(Base):
         return n // self.step
     def unrelated(self):
         return 7
-'''
+"""
 
 
 @pytest.fixture
