@@ -68,8 +68,8 @@ def main() -> None:
                 single = opendp_scalar(kind, scale)
                 raw = seconds(lambda single=single: [single(0) for _ in range(500)]) / 500  # type: ignore[misc]
             print(
-                f"{kind:10} {scale:9.4g} {scalar * 1e6:10.1f} {hundred / ARRAY * 1e6:9.2f} {hundred:10.3f} {fast * 1e6:10.2f}"
-                f" {raw * 1e6:10.1f}"
+                f"{kind:10} {scale:9.4g} {scalar * 1e6:10.1f} {hundred / ARRAY * 1e6:9.2f} {hundred:10.3f}"
+                f" {fast * 1e6:10.2f} {raw * 1e6:10.1f}"
             )
     cauchy = seconds(lambda: [noise.discrete_cauchy(20.5) for _ in range(5_000)]) / 5_000
     print(f"{'cauchy':10} {20.5:9.1f} {cauchy * 1e6:10.1f}")

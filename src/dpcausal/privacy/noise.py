@@ -13,7 +13,8 @@ call reads its own bytes and drops what it did not use. Nothing is kept between 
 restored snapshot) share no draw. Under ``dpcausal.testing.seeded`` the samplers of ``seeded.py`` stand in.
 
 **What depends on the arguments**: run time. Scales are public except in ``SmoothMedian``, which says so.
-**Cost** 5 to 16 us per draw; below 1 us each in large arrays, but for Gaussians of sigma below 1/2 (``benchmarks/noise.py``).
+**Cost** 5 to 16 us per draw; below 1 us each in large arrays, but for Gaussians of sigma below 1/2
+(``benchmarks/noise.py``).
 
 References: [1] Canonne, Kamath & Steinke, The discrete Gaussian for differential privacy, 2020.
 """

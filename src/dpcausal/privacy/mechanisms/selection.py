@@ -34,8 +34,7 @@ Report-noisy-max with one-sided geometric noise of scale 2 Delta/epsilon, all in
 
 **Guarantee** epsilon-DP, ``selection.proof.md``: b = 2 Delta_g/epsilon for general scores, Delta_g/epsilon
 for monotone ones (monotone scales on general scores cost 2 epsilon). Same law as permute-and-flip as the
-grid gets fine ([1]). **Cost** one draw per candidate, below 1 us each where there are many; prefer it to ``PermuteAndFlip``
-when there are many.
+grid gets fine ([1]). **Cost** one draw per candidate, below 1 us each where there are many.
 
 References: [1] Ding, Kifer et al. 2021; [2] Dwork & Roth 2014, Claim 3.9.
 
