@@ -106,5 +106,10 @@ def timing(quick: bool) -> None:
             )
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the case and size that were given."""
     one(sys.argv[1], int(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Every benchmark and every ``reproduce`` target runs from its first line to its last, at toy size.
+
+What it prints at that size means nothing. The lists come from the folder and from the command: a new script fails here
+until it has a toy run.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcausal.cli import reproduce
+from dpcausal.cli.app import run
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "benchmarks"
+SOURCES = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.py"))}
+SCRIPTS = [name for name, text in SOURCES.items() if '__name__ == "__main__"' in text]
+BIF = ROOT / "tests" / "data" / "networks" / "dog.bif"
+
+
+@dataclass(frozen=True)
+class Toy:
+    """How a script is run: arguments, constants of its module (as ``m``) that are made small, what it needs."""
+
+    arguments: str = ""
+    smaller: str = ""
+    needs: str = ""
+    says: str = ""  # stands in what it prints
+
+
+FEW = "import citests_grid as g; g.repetitions = lambda setting, *, quick: 2"
+TOYS: dict[str, list[Toy]] = {
+    "adapters": [Toy("--rows 1000 --seeds 1", says="calls")],
+    "bigger_than_memory": [Toy("--rows 5000 --repeat 1 --file {out}/big.parquet", says="GROUP BY")],
+    "citests": [
+        Toy("--quick --part values", says="scipy"),
+        Toy("--quick --part sensitivity", "m.sensitivity_rank.SHAPES = ((1, 2, 2),)", says="found / claimed"),
+        Toy("--quick --part level --part plots --out {out}", FEW, says="summary of levels"),
+        Toy("--quick --part power --out {out}", FEW, says="without privacy"),
+    ],
+    "continuous_citests": [
+        Toy(
+            "--runs 1 --out {out}/a.jsonl",
+            "m.SETTINGS[:] = [(60, 0, 0.0, 1.0), (60, 1, 0.4, 1.0)]",
+            says="crt",
+        )
+    ],
+    "continuous_discovery": [
+        Toy(
+            "--graphs 1 --rows 200 --out {out}/a.jsonl --figure {out}", "m.EPSILONS = (1.0, 3.0)", says=".png"
+        )
+    ],
+    "counting": [Toy("--toy", says="ns per row")],
+    "discovery_private": [Toy("--repeats 1", 'm.NETWORKS = ("cancer",)', says="goal")],
+    "exact_privacy": [Toy(says="sampling misses it")],
+    "gcm_concrete": [Toy(smaller="m.FEATURES = m.FEATURES[:2]; m.PENALTIES = m.PENALTIES[:2]", says="left")],
+    "gcm_robust": [Toy("--rows 60 --draws 1", says="codes")],
+    "gcm_selection": [
+        Toy("--runs 10", "m.OPTIONS = dict(list(m.OPTIONS.items())[:2])", says="best bandwidth")
+    ],
+    "gcm_time": [
+        Toy(f"{case} 300", says="peak memory") for case in ("factor", "exact", "features", "others")
+    ],
+    "gwas": [
+        Toy("parity speed --snps 400 --rounds 1", says="the whole command at 400 SNPs"),
+        Toy(
+            "power recovery known --repetitions 2 --runs 1 --snps 400",
+            "import gwas_power; gwas_power.STUDIES = 1",
+            says="by what is known",
+        ),
+    ],
+    "ledger_fire": [Toy("--processes 2 --kills 2 --charges 20 --engines sqlite", says="edited row found")],
+    "noise": [Toy(smaller="m.REPEATS = 1", says="laplace")],
+    "peers_pc": [
+        Toy("--part skeleton --sets 1", says="not installed" if not find_spec("pgmpy") else "skeleton equal"),
+        Toy(f"--part alarm --alarm {BIF} --repeats 1", says="CPU seconds"),
+    ],
+    "private_gcm": [
+        Toy("--part sensitivity --quick", "m.BOUNDS = dict(list(m.BOUNDS.items())[:1])", says="bound"),
+        Toy("--part level --quick --repetitions 1", "m.level_cells = first(m.level_cells)", says="rejected"),
+        Toy("--part power --quick --repetitions 1", "m.power_cells = first(m.power_cells)", says="rejected"),
+    ],
+    "sensitivity_rank": [Toy("--quick", "m.SHAPES = ((1, 2, 2),)", says="range")],
+    "tables_stats": [
+        Toy("--draws 2 --part sensitivity", says=""),
+        Toy("--draws 2 --part level", "m.SIZES = (500,); m.BLOCKS = (4,)"),
+        Toy("--draws 2 --part power", "m.SIZES = (500,); m.BLOCKS = (4,)"),
+        Toy("--part speed", says="us"),
+    ],
+    "utility": [
+        Toy(
+            "--seeds 1",
+            "m.RESULTS = Path('{out}/u.json'); m.SMALL = ('cancer',); m.small_grid = first(m.small_grid, 8)",
+        ),
+        Toy("--table"),
+        Toy("--brief", says="|"),
+    ],
+    "utility_mbi": [Toy(needs="mbi")],
+    "utility_rivals": [
+        Toy(
+            "--methods pc --networks cancer --seeds 1",
+            "m.RESULTS = Path('{out}/r.json'); m.GRID = ((1_000, (1.0,)),)",
+            says="PC, not private",
+        )
+    ],
+}
+
+
+def run_script(name: str, toy: Toy, out: Path) -> subprocess.CompletedProcess[str]:
+    """Import the script, make its constants small, and call its ``main`` with the arguments as its own."""
+    code = f"""
+import sys
+from itertools import islice
+from pathlib import Path
+import {name} as m
+first = lambda cells, count=2: lambda *given: islice(cells(*given), count)
+{toy.smaller.format(out=out)}
+sys.argv[0] = m.__file__
+sys.exit(m.main(*({MAIN.get(name, "")})))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(FOLDER), "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+    words = toy.arguments.format(out=out).split()
+    command = [sys.executable, "-c", code, *words]
+    return subprocess.run(command, cwd=out, env=environment, capture_output=True, text=True, check=False)
+
+
+MAIN = {"sensitivity_rank": "True,"}  # what ``main`` is given, where it is given anything
+
+
+def test_every_script_has_a_toy_run_and_every_other_file_is_used_by_one() -> None:
+    assert set(TOYS) == set(SCRIPTS)
+    imported = {
+        name
+        for text in SOURCES.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else [node.module])
+    }
+    assert set(SOURCES) - set(SCRIPTS) <= imported
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "toy"),
+    [pytest.param(name, toy, id=f"{name} {toy.arguments}") for name, toys in TOYS.items() for toy in toys],
+)
+def test_benchmarks_run(name: str, toy: Toy, tmp_path: Path) -> None:
+    if toy.needs and not find_spec(toy.needs):
+        pytest.skip(f"needs {toy.needs}")
+    before = {path: path.stat().st_mtime_ns for path in FOLDER.rglob("*.json")}
+    done = run_script(name, toy, tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip()
+    assert toy.says in done.stdout
+    assert before == {
+        path: path.stat().st_mtime_ns for path in FOLDER.rglob("*.json")
+    }  # results are left alone
+
+
+# --- dpcausal reproduce --------------------------------------------------------------------------------------------
+
+
+def small_cells(script: Any) -> None:
+    """Two data sets of 60 rows for each of the first cells of a figure on gcm."""
+    if hasattr(script, "measure"):
+        measure = script.measure
+
+        def fewer(tests: Any, cells: Any, reps: int, draws: int, **more: Any) -> Any:
+            return measure(tests, [replace(cell, n=60) for cell in cells], 2, 1, **more)
+
+        script.measure = fewer
+
+
+def small_networks(script: Any) -> None:
+    """One network, two budgets, few rows, one seed."""
+    script.NETWORKS, script.EPSILONS = ("cancer",), (1.0, 30.0)
+    for name in ("run", "published_points", "measured"):
+        if hasattr(script, name):
+            setattr(script, name, _once(getattr(script, name)))
+
+
+def _once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same with one seed, which is its last number above 1."""
+
+    def once(*given: Any) -> Any:
+        return function(*[1 if value == 5 and isinstance(value, int) else value for value in given])
+
+    return once
+
+
+def one_feature(script: Any) -> None:
+    """One column of the concrete data."""
+    script.FEATURES = script.FEATURES[:1]
+
+
+SMALLER: dict[str, Callable[[Any], None]] = {
+    **{name: small_cells for name in reproduce.FIGURES if name.startswith("gcm")},
+    "gcm-figure5": one_feature,
+    "priv-pc-figure1": small_networks,
+    "priv-pc-table2": small_networks,
+    "curate-comparison": small_networks,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", reproduce.FIGURES)
+def test_figures_are_reproduced(figure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = reproduce.load
+
+    def smaller(script: Path) -> Any:
+        module = load(script)
+        SMALLER[figure](module)
+        return module
+
+    monkeypatch.setattr(reproduce, "load", smaller)
+    assert run(["reproduce", figure, "--quick", "--out", str(tmp_path)]) == 0
+    assert {path.suffix for path in tmp_path.iterdir()} & {".md", ".csv"}
