@@ -196,20 +196,42 @@ def test_every_way_through_memory_agrees(
 
 
 def test_duckdb_bad_input(tmp_path: Path) -> None:
+    import duckdb
+
     data = dataset([2, 3], 5, seed=9)
     path = parquet_of(data, tmp_path)
     with pytest.raises(SchemaError, match=r'no column "c_1" \(did you mean'):
         DuckDBCounts(path, Schema(c_1=Categorical([0, 1])))
-    with pytest.raises(InputError, match="can't be read"):
+    with pytest.raises(InputError, match=r"none\.parquet: no such file"):
         DuckDBCounts(tmp_path / "none.parquet", data.schema)
+    with pytest.raises(InputError, match="can't be read by DuckDB: no such table"):
+        DuckDBCounts("none", data.schema, connection=duckdb.connect())
     nested = tmp_path / "nested.parquet"
     pq.write_table(pa.table({"c0": [[1], [2]], "c1": [0, 1]}), nested)
-    with pytest.raises(InputError, match='"c0" is stored as'):
+    with pytest.raises(SchemaError, match=r'"c0" of nested\.parquet has type'):
         DuckDBCounts(nested, data.schema)
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE nested AS SELECT [1] AS c0, 1 AS c1")
+    with pytest.raises(InputError, match='"c0" is stored as'):
+        DuckDBCounts("nested", data.schema, connection=connection)
     empty = tmp_path / "empty.parquet"
     pq.write_table(pa.table({"c0": pa.array([], pa.int8()), "c1": pa.array([], pa.int8())}), empty)
     with pytest.raises(InputError, match="no rows"):
         DuckDBCounts(empty, data.schema)
+
+
+def test_a_file_damaged_half_way_is_one_line(tmp_path: Path) -> None:
+    data = dataset([2, 3], 5000, seed=9)
+    path = parquet_of(data, tmp_path)
+    body = bytearray(path.read_bytes())
+    body[4 : len(body) // 2] = bytes(len(body) // 2 - 4)
+    path.write_bytes(body)
+    for scan_only in (True, False):
+        counts = DuckDBCounts(path, data.schema)
+        counts._scan_only = scan_only
+        with pytest.raises(InputError, match=r"data\.parquet is damaged") as caught:
+            counts.table(["c0"])
+        assert "\n" not in str(caught.value)
 
 
 def test_text_that_is_not_utf8_is_other_everywhere(tmp_path: Path) -> None:

@@ -1,23 +1,28 @@
-"""Counting in DuckDB: Parquet larger than memory, or a table of a DuckDB database, in one pass.
+"""Counting in DuckDB: files larger than memory, or a table of a DuckDB database, in one pass.
 
-DuckDB codes every column as the schema says, packs a row into one or a few 64-bit keys and counts equal keys. The
-distinct rows and their counts come back, and from then on everything is local. Where rows hardly repeat, tables are
-counted in DuckDB instead: one scan per batch of requests, by grouping sets over covering tables. The choice decides
-only how long it takes.
+A file is read and coded as ``dc.read`` does it, and DuckDB sees codes only. A table of a database is coded in SQL as
+the schema says. Either way DuckDB packs a row into one or a few 64-bit keys and counts equal keys. The distinct rows
+and their counts come back, and from then on everything is local. Where rows hardly repeat, tables are counted in DuckDB
+instead: one scan per batch of requests, by grouping sets over covering tables. The choice decides only how long it
+takes.
 
-**Guarantee.** The codes are those of ``dc.read``, for the types that can be coded in SQL: integers, floats, booleans
-and text. Types are public metadata, so a type that can't be coded is an error; values never are. A cell that DuckDB
-itself refuses makes the file be read by way of Arrow instead, and nobody learns that it happened.
+**Guarantee.** The codes are those of ``dc.read``. A file is read in one way, which no cell can change: DuckDB never
+opens it, so none of its own rules apply (text that is not UTF-8, half-floats, marks of a glob in a name, folders named
+like a column). A table of a database may have the types that can be coded in SQL: integers, floats, booleans and text.
+Types are public metadata, so one that can't be coded is an error; values never are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from glob import glob, has_magic
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
@@ -25,10 +30,10 @@ from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.memory import Covering, MemoryCounts
 from dpcausal.counts.protocol import Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
-from dpcausal.counts.stream import stream
 from dpcausal.data import spelling
+from dpcausal.data.coding import code_type
 from dpcausal.data.columns import ASCII_WHITESPACE, Categorical, Column, Numeric
-from dpcausal.data.read import read
+from dpcausal.data.read import coded_partitions, open_checked
 from dpcausal.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -39,7 +44,7 @@ MAX_DISTINCT_SHARE = 0.5  # distinct rows per row of the trial up to which compr
 
 
 class DuckDBCounts:
-    """``Counts`` of a Parquet file, or several, or of a table of an open DuckDB connection.
+    """``Counts`` of a file, or several, or of a table of an open DuckDB connection.
 
     **Guarantee.** The tables are those of the same rows read by ``dc.read``. Errors depend on names, types and whether
     there is a row at all, never on a value.
@@ -47,7 +52,8 @@ class DuckDBCounts:
     Parameters
     ----------
     source : path or str
-        A Parquet file, or a glob of several; with ``connection`` the name of a table or view.
+        A file that ``dc.read`` takes, best a Parquet file, or a glob of several: where a file has exactly this name it
+        is that file, whatever marks the name holds. With ``connection`` the name of a table or view.
     schema : Schema
         The declared columns.
     connection : duckdb.DuckDBPyConnection, optional
@@ -60,9 +66,9 @@ class DuckDBCounts:
     Raises
     ------
     SchemaError
-        If a declared column is missing.
+        If a declared column is missing, or has a type that can't be coded as declared.
     InputError
-        If DuckDB can't read the source, it has no rows, or a type can't be coded as declared.
+        If the source can't be read, it has no rows, or a type can't be coded in SQL.
 
     Examples
     --------
@@ -91,31 +97,29 @@ class DuckDBCounts:
         self._keys = KeyLayout(self._layout.sizes)
         self._local: MemoryCounts | None = None
         self._scan_only: bool | None = None
+        self._files: CodedFiles | None = None
         if connection is None:
             self._connection = duckdb.connect(config={"threads": self._threads})
             if memory_limit:
                 self._connection.execute(f"SET memory_limit = {_text(memory_limit)}")
-            self._table = f"read_parquet({_text(str(source))})"
+            self._files = CodedFiles(source, schema, self._threads)
+            self._table = self._files.table
+            self._coding, self._n = self._files.coding, self._files.count_rows()
         else:
             self._connection = connection.cursor()
             self._table = _identifier(str(source))
-        self._source = Path(source) if connection is None else None
-        self._coding, self._n = self._describe(Path(source).name if connection is None else str(source))
+            self._coding, self._n = self._describe(str(source))
 
     def _describe(self, source: str) -> tuple[dict[str, str], int]:
-        """Return the coding expression of every declared column, and n."""
+        """Return the coding expression of every declared column of a table, and n."""
         import duckdb
 
         try:
-            kinds = {
-                name: str(kind)
-                for name, kind, *_ in self._run(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
-            }
-            n = int(self._run(f"SELECT count(*) FROM {self._table}").fetchall()[0][0])
+            described = self._connection.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
+            kinds = {name: str(kind) for name, kind, *_ in described}
+            n = int(self._run(f"SELECT count(*) AS n FROM {self._table}")["n"][0])
         except duckdb.Error:
-            raise InputError(
-                f"{source} can't be read by DuckDB: no such file or table, or it is damaged"
-            ) from None
+            raise InputError(f"{source} can't be read by DuckDB: no such table, or it is damaged") from None
         for name in self._schema:
             if name not in kinds:
                 raise SchemaError(f'{source} has no column "{name}"{did_you_mean(name, kinds)}')
@@ -126,7 +130,15 @@ class DuckDBCounts:
         }, n
 
     def _run(self, sql: str) -> Any:
-        return self._connection.execute(sql)
+        """Return the columns that a query gives, by name."""
+        readers = {} if self._files is None else self._files.readers()
+        try:
+            for name, reader in readers.items():
+                self._connection.register(name, reader)
+            return self._connection.execute(sql).fetchnumpy()
+        finally:
+            for name in readers:
+                self._connection.unregister(name)
 
     @property
     def schema(self) -> Schema:
@@ -161,26 +173,21 @@ class DuckDBCounts:
                 return self._layout.tables(wanted, covering.requests.cells, flat)
         except duckdb.Error:
             pass
-        return (self._local or self._read_by_arrow()).tables(requests)
+        if self._local is None:
+            raise self._error()  # outside the except block: no trace of DuckDB's error
+        return self._local.tables(requests)
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
         """Draw m rows without replacement: a hypergeometric draw over the distinct rows."""
         return self.compress().subsample(m, source)
 
-    def _read_by_arrow(self) -> MemoryCounts:
-        """Return the same counts by way of Arrow, for a file with cells that DuckDB refuses (text that is not UTF-8).
-
-        DuckDB's error names the cell, so nobody may see that it happened. A table of the user's own database can't be
-        read in another way, and its error is one fixed sentence.
-        """
-        if self._source is None:
-            raise InputError("DuckDB could not evaluate the table: check the view or cast behind it")
-        if self._local is None:
-            if self._keys.fits:
-                self._local = stream(self._source, self._schema, threads=self._threads)
-            else:
-                self._local = MemoryCounts(read(self._source, self._schema), threads=self._threads)
-        return self._local
+    def _error(self) -> InputError:
+        """Return what to raise where DuckDB failed: one fixed sentence, since its own error names cells."""
+        if self._files is None:
+            return InputError("DuckDB could not evaluate the table: check the view or cast behind it")
+        return self._files.fault or InputError(
+            "DuckDB could not count the rows: is there memory and disk for it?"
+        )
 
     def compress(self) -> MemoryCounts:
         """Return the distinct rows with their counts, held in memory: one GROUP BY over packed keys."""
@@ -190,7 +197,7 @@ class DuckDBCounts:
             return self._compress()
         except duckdb.Error:
             pass
-        return self._read_by_arrow()  # outside the except block: no trace of DuckDB's error
+        raise self._error()  # outside the except block: no trace of DuckDB's error
 
     def _compress(self) -> MemoryCounts:
         if self._local is None:
@@ -204,7 +211,7 @@ class DuckDBCounts:
             sql = (
                 f"SELECT {names}, count(*) AS weight FROM (SELECT {keys} FROM {self._table}) GROUP BY {names}"
             )
-            found = self._run(sql).fetchnumpy()
+            found = self._run(sql)
             codes = self._keys.unpack(*(found[f"key{i}"].astype(np.uint64) for i in range(len(words))))
             rows = Rows(codes, self._layout.sizes, found["weight"].astype(np.int64))
             self._local = MemoryCounts(rows, self._schema, threads=self._threads)
@@ -212,14 +219,14 @@ class DuckDBCounts:
 
     def _mostly_distinct(self) -> bool:
         """Return whether most of the first rows are distinct; it decides only how long counting takes."""
+        if self._scan_only is None and self._n <= TRIAL_ROWS:
+            self._scan_only = False
         if self._scan_only is None:
             columns = ", ".join(f"{sql} AS c{c}" for c, sql in enumerate(self._coding.values()))
             names = ", ".join(f"c{c}" for c in range(len(self._coding)))
             trial = f"SELECT {columns} FROM (SELECT * FROM {self._table} LIMIT {TRIAL_ROWS})"
-            found = self._run(f"SELECT count(*) FROM (SELECT DISTINCT {names} FROM ({trial}))").fetchall()[0][
-                0
-            ]
-            self._scan_only = found > MAX_DISTINCT_SHARE * min(self._n, TRIAL_ROWS) and self._n > TRIAL_ROWS
+            found = self._run(f"SELECT count(*) AS n FROM (SELECT DISTINCT {names} FROM ({trial}))")["n"][0]
+            self._scan_only = bool(found > MAX_DISTINCT_SHARE * TRIAL_ROWS)
         return self._scan_only
 
     def _scan(self, jobs: Jobs) -> Table:
@@ -238,13 +245,91 @@ class DuckDBCounts:
         found = self._run(
             f"SELECT {', '.join(f'k{j}' for j in range(len(codes)))}, count(*) AS weight"
             f" FROM ({coded}) GROUP BY GROUPING SETS ({sets})"
-        ).fetchnumpy()
+        )
         out, weight = np.zeros(int(jobs.cells[-1]), np.int64), np.asarray(found["weight"], np.int64)
         for j in range(len(codes)):
             key = np.ma.masked_array(found[f"k{j}"])
             here = ~np.ma.getmaskarray(key)
             out[int(jobs.cells[j]) + key.data[here].astype(np.int64)] = weight[here]
         return out
+
+
+# ---- files, coded as they are read
+
+
+def find_files(source: str | Path) -> list[Path]:
+    """Return the file of this name; where there is none, the files that match it as a glob, in the order of names.
+
+    >>> find_files("patients.parquet")
+    [PosixPath('patients.parquet')]
+    """
+    path = Path(source)
+    if path.exists() or not has_magic(str(source)):
+        return [path]
+    found = [Path(name) for name in sorted(glob(str(source), recursive=True)) if Path(name).is_file()]
+    if not found:
+        raise InputError(f"{path.name}: no such file")
+    return found
+
+
+class CodedFiles:
+    """Files whose rows DuckDB gets as codes: read and coded as ``dc.read`` does it, in parts side by side.
+
+    Attributes
+    ----------
+    coding : dict
+        For every column, the name of its codes in ``table``.
+    table : str
+        All parts in SQL.
+    fault : InputError or None
+        The error that ended a scan: a file that is damaged half way.
+    """
+
+    def __init__(self, source: str | Path, schema: Schema, threads: int) -> None:
+        self._schema, self._threads = schema, threads
+        self._sources = [open_checked(path, schema) for path in find_files(source)]
+        self._label = Path(source).name
+        self.coding = {name: f"code{c}" for c, name in enumerate(schema)}
+        self.fault: InputError | None = None
+        parts = len(self._parts())
+        self.table = f"({' UNION ALL '.join(f'SELECT * FROM dpcausal_part{i}' for i in range(parts))})"
+
+    def _parts(self) -> list[Iterator[dict[str, Any]]]:
+        parts: list[list[Iterator[dict[str, Any]]]] = [[] for _ in range(self._threads)]
+        for source in self._sources:
+            for i, part in enumerate(coded_partitions(source, self._schema, self._threads)):
+                parts[i].append(part)
+        return [chain.from_iterable(part) for part in parts if part]
+
+    def count_rows(self) -> int:
+        """Return the number of rows; raise ``InputError`` where there are none."""
+        stated = [source.rows for source in self._sources]
+        known = [rows for rows in stated if rows is not None]
+        if len(known) < len(stated):
+            known = [len(next(iter(batch.values()))) for batch in chain.from_iterable(self._parts())]
+        if not sum(known):
+            raise InputError(f"{self._label} has no rows")
+        return sum(known)
+
+    def readers(self) -> dict[str, pa.RecordBatchReader]:
+        """Return a fresh reader of every part, which is read once."""
+        self.fault = None
+        types = [pa.from_numpy_dtype(code_type(column.size)) for column in self._schema.values()]
+        schema = pa.schema(list(zip(self.coding.values(), types, strict=True)))
+        return {
+            f"dpcausal_part{i}": pa.RecordBatchReader.from_batches(schema, self._batches(part, schema))
+            for i, part in enumerate(self._parts())
+        }
+
+    def _batches(self, part: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in part:
+                yield pa.RecordBatch.from_arrays(
+                    [pa.array(batch[name]) for name in self.coding], schema=schema
+                )
+        except InputError as error:
+            self.fault = error
+            raise
 
 
 # ---- coding in SQL

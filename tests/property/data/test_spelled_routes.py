@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -69,6 +70,10 @@ def test_every_route_reads_the_same(
     here = MemoryCounts(expected).table(["a"])
     there = DuckDBCounts(folder / "t.parquet", schema.select(["a"]), threads=1).table(["a"])
     assert here.tolist() == there.tolist()
+    connection = duckdb.connect()
+    connection.execute(f"CREATE VIEW cells AS SELECT * FROM read_parquet('{folder / 't.parquet'}')")
+    in_sql = DuckDBCounts("cells", schema.select(["a"]), connection=connection, threads=1).table(["a"])
+    assert here.tolist() == in_sql.tolist()
     looked = check(cells, schema).columns
     texts = [cell.strip() for cell in cells["a"]]
     assert looked[0].coded_missing >= sum(text in column.missing for text in texts)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -133,8 +134,12 @@ def test_typed_cells_and_duckdb(kind: str, tmp_path: Path) -> None:
     assert data.values["age"].tolist() == values
     pq.write_table(table, tmp_path / "t.parquet")
     there = DuckDBCounts(tmp_path / "t.parquet", SCHEMA, threads=1)
+    connection = duckdb.connect()
+    connection.execute(f"CREATE VIEW cells AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
+    in_sql = DuckDBCounts("cells", SCHEMA, connection=connection, threads=1)
     for name, size in (("smoke", 3), ("age", 4)):
-        assert there.table([name]).tolist() == np.bincount(data.codes[name], minlength=size).tolist()
+        expected = np.bincount(data.codes[name], minlength=size).tolist()
+        assert there.table([name]).tolist() == in_sql.table([name]).tolist() == expected
 
 
 def test_half_floats_and_decimals() -> None:
@@ -149,11 +154,13 @@ def test_half_floats_and_decimals() -> None:
 
 def test_text_in_duckdb(tmp_path: Path) -> None:
     pq.write_table(TABLE.select(["smoke"]), tmp_path / "t.parquet")
-    assert DuckDBCounts(tmp_path / "t.parquet", SCHEMA.select(["smoke"])).table(["smoke"]).tolist() == [
-        3,
-        6,
-        6,
-    ]
+    connection = duckdb.connect()
+    connection.execute(f"CREATE VIEW cells AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
+    for found in (
+        DuckDBCounts(tmp_path / "t.parquet", SCHEMA.select(["smoke"])),
+        DuckDBCounts("cells", SCHEMA.select(["smoke"]), connection=connection),
+    ):
+        assert found.table(["smoke"]).tolist() == [3, 6, 6]
 
 
 def test_estimators_map_too() -> None:

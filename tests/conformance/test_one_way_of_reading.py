@@ -1,0 +1,109 @@
+"""A file has one way of being read, whatever engine counts it: chosen by its name and the schema, never by a cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpcausal as dc
+from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import stream
+
+HALVES = dc.Schema(x=dc.Categorical(["0.1", "other"], other="other"), note=dc.Categorical(["a", "b"]))
+
+
+def half_floats(path: Path, note: bytes = b"a") -> Path:
+    """1,000 rows of the half-float nearest to .1, and one other note."""
+    notes = pa.array([b"b", *[b"a"] * 998, note], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"x": pa.array(np.full(1000, 0.1, np.float16)), "note": notes}), path)
+    return path
+
+
+@pytest.mark.parametrize("scan_only", [True, False, None])
+@pytest.mark.parametrize("note", [b"a", b"\xff", b"\x00", b"a\xed\xa0\x80"])
+@pytest.mark.parametrize("name", ["t.parquet", "*.parquet"])
+def test_half_floats_beside_a_cell_that_duckdb_refuses(
+    tmp_path: Path, name: str, note: bytes, scan_only: bool | None
+) -> None:
+    half_floats(tmp_path / "t.parquet", note)
+    expected = MemoryCounts(dc.read(tmp_path / "t.parquet", HALVES)).table(["x", "note"])
+    assert expected.tolist() == [[999, 1], [0, 0]]
+    counts = DuckDBCounts(tmp_path / name, HALVES)
+    if scan_only is not None:
+        counts._scan_only = scan_only
+    assert counts.n == 1000
+    assert counts.table(["x", "note"]).tolist() == expected.tolist()
+    assert counts.subsample(1000).table(["x", "note"]).tolist() == expected.tolist()
+
+
+SCHEMA = dc.Schema(c=dc.Categorical(["no", "yes"]))
+
+
+def write(path: Path, *cells: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({"c": list(cells)}), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["data[1].parquet", "data*.parquet", "data?.parquet", "{a,b}.parquet"])
+def test_a_name_with_marks_of_a_glob_is_a_file_where_there_is_one(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "data1.parquet", "no", "no", "no")
+    write(tmp_path / "a.parquet", "no", "no", "no")
+    path = write(tmp_path / name, "yes", "yes")
+    assert dc.read(path, SCHEMA).n == stream(path, SCHEMA).n == 2
+    assert DuckDBCounts(path, SCHEMA).table(["c"]).tolist() == [0, 2]
+
+
+def test_a_glob_is_all_files_in_the_order_of_their_names(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "2.parquet", "yes")
+    write(tmp_path / "a" / "1.parquet", "no", "yes")
+    write(tmp_path / "b" / "1.parquet", "no")
+    (tmp_path / "a" / "3.txt").write_text("not read")
+    assert DuckDBCounts(tmp_path / "a" / "*.parquet", SCHEMA).table(["c"]).tolist() == [1, 2]
+    assert DuckDBCounts(str(tmp_path / "[a-b]" / "[0-9].parquet"), SCHEMA).n == 4
+    assert DuckDBCounts(str(tmp_path / "**" / "*.parquet"), SCHEMA).n == 4
+    with pytest.raises(dc.InputError, match=r"none\*\.parquet: no such file"):
+        DuckDBCounts(tmp_path / "none*.parquet", SCHEMA)
+    pq.write_table(pa.table({"d": [1]}), tmp_path / "b" / "2.parquet")
+    with pytest.raises(dc.SchemaError, match=r'2\.parquet has no column "c"'):
+        DuckDBCounts(tmp_path / "b" / "*.parquet", SCHEMA)
+
+
+@pytest.mark.parametrize("glob", [False, True])
+def test_a_folder_named_like_a_column_overrides_nothing(tmp_path: Path, glob: bool) -> None:
+    path = write(tmp_path / "c=yes" / "t.parquet", "no", "no", "yes")
+    assert dc.read(path, SCHEMA).codes["c"].tolist() == [0, 0, 1]
+    source = tmp_path / "*" / "*.parquet" if glob else path
+    assert DuckDBCounts(source, SCHEMA).table(["c"]).tolist() == [2, 1]
+
+
+def test_a_folder_named_like_a_column_adds_none(tmp_path: Path) -> None:
+    path = write(tmp_path / "d=yes" / "t.parquet", "no")
+    with pytest.raises(dc.SchemaError, match='no column "d"'):
+        DuckDBCounts(path, dc.Schema(d=dc.Categorical(["no", "yes"])))
+
+
+def test_every_type_that_can_be_read_can_be_counted(tmp_path: Path) -> None:
+    from datetime import date
+    from decimal import Decimal
+
+    table = pa.table(
+        {
+            "day": [date(2020, 1, 1), date(2021, 1, 1), None],
+            "price": pa.array([Decimal("1.50"), None, Decimal(2)], pa.decimal128(6, 2)),
+            "text": ["7", "x", " 3 "],
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    schema = dc.Schema(
+        day=dc.Categorical(["none", "2020-01-01"]),
+        price=dc.Numeric(0, 3, bins=[1, 1.75]),
+        text=dc.Numeric(0, 10, bins=[5]),
+    )
+    expected = MemoryCounts(dc.read(tmp_path / "t.parquet", schema)).table(list(schema))
+    assert (DuckDBCounts(tmp_path / "t.parquet", schema).table(list(schema)) == expected).all()
