@@ -10,6 +10,13 @@ and b. Then, with x -> y known, and until nothing changes, orient b - c as b -> 
 
 Rule 4 matters only when some arrows were ``required`` beforehand.
 
+Possible edges. About some pairs nothing is known: ``possible``. They may be adjacent or not, so "not adjacent" above
+means neither adjacent nor possible, and no v-structure is read off such a pair. In rule 4 b and d may be a possible
+pair. Every arrow then stands in every DAG that has the skeleton and any of the possible edges, and in which each of
+the given sets separates its pair: the v-structures and rules 1 to 4 follow from acyclicity and from what separates
+pairs that are surely not adjacent, whichever possible edges are there (a test lists all such DAGs on four nodes). In
+rule 4, c -> b would make a -> d -> c -> b, hence a -> b <- c, whether b and d are adjacent or not.
+
 Conflicts. Answers of tests on finite or noisy data can contradict each other. The policy here does not
 depend on the order of nodes: an edge that the evidence of one round points both ways stays plain for good,
 so do new arrows that lie on a directed cycle, and ``required`` arrows always win. The arrows of the result
@@ -64,29 +71,38 @@ from dpcausal.graphs.graph import Arrow, Graph, Pair, checked_arrow
 
 
 def orient(
-    skeleton: Graph, separating: Mapping[Pair, Collection[str]], required: Iterable[Arrow] = ()
+    skeleton: Graph,
+    separating: Mapping[Pair, Collection[str]],
+    required: Iterable[Arrow] = (),
+    possible: Collection[Pair] = frozenset(),
 ) -> Graph:
     """The CPDAG of a skeleton and what separated each pair that is not adjacent.
 
     ``separating[frozenset({a, b})]`` is the set that made a and b independent. A pair without an entry was
     never separated by evidence (an edge forbidden beforehand) and gives no v-structure. Directions already
-    in ``skeleton`` are ignored. A required arrow must be an edge of the skeleton, else ``InputError``.
+    in ``skeleton`` are ignored. A required arrow must be an edge of the skeleton, else ``InputError``. Pairs in
+    ``possible`` may be adjacent or not: no arrow depends on which.
 
     >>> g = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
     >>> orient(g, {frozenset("ab"): []}), orient(g, {frozenset("ab"): ["c"]})
     (Graph(a -> c, b -> c), Graph(a - c, b - c))
+    >>> orient(g, {frozenset("ab"): []}, possible=[frozenset("ab")])
+    Graph(a - c, b - c)
     """
     fixed = _checked_required(skeleton, required)
+    unknown = frozenset(possible)
     claims = {
         arrow
-        for arrow in v_structure_arrows(skeleton, separating)
+        for arrow in v_structure_arrows(skeleton, separating, unknown)
         if (arrow[1], arrow[0]) not in fixed and arrow not in fixed
     }
     accepted, barred = _settle(skeleton.nodes, fixed, claims)
-    return _close(skeleton, fixed | accepted, barred)
+    return _close(skeleton, fixed | accepted, barred, unknown)
 
 
-def v_structure_arrows(skeleton: Graph, separating: Mapping[Pair, Collection[str]]) -> set[Arrow]:
+def v_structure_arrows(
+    skeleton: Graph, separating: Mapping[Pair, Collection[str]], possible: Collection[Pair] = frozenset()
+) -> set[Arrow]:
     """The arrows of every v-structure that the separating sets imply, contradictions included.
 
     >>> g = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
@@ -97,19 +113,50 @@ def v_structure_arrows(skeleton: Graph, separating: Mapping[Pair, Collection[str
     for middle in skeleton.nodes:
         for a, b in combinations(skeleton.adjacent(middle), 2):
             pair = frozenset((a, b))
-            if pair not in skeleton.skeleton and pair in separating and middle not in separating[pair]:
+            if pair in skeleton.skeleton or pair in possible:
+                continue
+            if pair in separating and middle not in separating[pair]:
                 arrows |= {(a, middle), (b, middle)}
     return arrows
 
 
-def meek(graph: Graph) -> Graph:
+def meek(graph: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
     """``graph`` with every plain edge oriented that the four rules decide; its arrows stay as they are.
 
-    >>> meek(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
-    Graph(a -> b, b -> c)
+    >>> chain = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
+    >>> meek(chain), meek(chain, possible=[frozenset("ac")])
+    (Graph(a -> b, b -> c), Graph(a -> b, b - c))
     """
     graph.topological_order()  # refuses a cycle
-    return _close(graph, graph.directed, frozenset())
+    return _close(graph, graph.directed, frozenset(), frozenset(possible))
+
+
+def consistent(
+    graph: Graph, required: Collection[Arrow], *, settle: bool, possible: Collection[Pair] = frozenset()
+) -> tuple[Graph, frozenset[Pair]]:
+    """(the graph, settled if asked for and needed; the edges on which answers contradict each other).
+
+    Settled: the arrows that every DAG shares that has the v-structures of the nearest one, read over pairs that are
+    surely not adjacent, and the ``required`` arrows.
+
+    >>> square = Graph(["a", "b", "c", "d"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    >>> settled, where = consistent(square, [], settle=True)
+    >>> settled, sorted(sorted(pair) for pair in where)
+    (Graph(a - b, a -> d, b - c, c -> d), [['a', 'd'], ['c', 'd']])
+    >>> consistent(square, [], settle=True, possible=[frozenset("ac")])
+    (Graph(a - b, a - d, b - c, c - d), frozenset())
+    """
+    dag, contradicted = nearest(graph, possible)
+    if not contradicted or not settle:
+        return graph, contradicted
+    unknown = frozenset(possible)
+    arrows = set(required)
+    for middle in dag.nodes:
+        for a, b in combinations(dag.parents(middle), 2):
+            if frozenset((a, b)) not in dag.skeleton | unknown:
+                arrows |= {(a, middle), (b, middle)}
+    plain = dag.skeleton - {frozenset(arrow) for arrow in arrows}
+    return meek(Graph(graph.nodes, directed=arrows, undirected=plain), unknown), contradicted
 
 
 def _checked_required(skeleton: Graph, required: Iterable[Arrow]) -> frozenset[Arrow]:
@@ -121,9 +168,12 @@ def _checked_required(skeleton: Graph, required: Iterable[Arrow]) -> frozenset[A
     return fixed
 
 
-def _close(graph: Graph, arrows: frozenset[Arrow], barred: frozenset[Pair]) -> Graph:
+def _close(
+    graph: Graph, arrows: frozenset[Arrow], barred: frozenset[Pair], possible: frozenset[Pair]
+) -> Graph:
     """Apply the rules in rounds; each round gathers all claims first, so no order of edges matters."""
     done = frozenset(frozenset(arrow) for arrow in arrows)
+    maybe = _beside(graph.nodes, possible)
     while True:
         current = Graph(graph.nodes, arrows, graph.skeleton - done)
         open_edges = [pair for pair in current.undirected if pair not in barred]
@@ -131,7 +181,7 @@ def _close(graph: Graph, arrows: frozenset[Arrow], barred: frozenset[Pair]) -> G
             (b, c)
             for pair in open_edges
             for b, c in (tuple(pair), tuple(pair)[::-1])
-            if _decided(current, b, c)
+            if _decided(current, b, c, maybe)
         }
         if not claims:
             return current
@@ -140,17 +190,26 @@ def _close(graph: Graph, arrows: frozenset[Arrow], barred: frozenset[Pair]) -> G
         done |= frozenset(frozenset(arrow) for arrow in accepted)
 
 
-def _decided(g: Graph, b: str, c: str) -> bool:
+def _beside(nodes: Iterable[str], possible: Iterable[Pair]) -> dict[str, set[str]]:
+    """For every node, those it may be adjacent to."""
+    found: dict[str, set[str]] = {name: set() for name in nodes}
+    for one, other in possible:
+        found[one].add(other)
+        found[other].add(one)
+    return found
+
+
+def _decided(g: Graph, b: str, c: str, maybe: Mapping[str, set[str]]) -> bool:
     """Whether one of the four rules orients the plain edge b - c as b -> c."""
-    near_c = g.adjacent(c)
+    near_c = g.adjacent(c) | maybe[c]
     into_c = g.parents(c)
     if g.parents(b) - near_c or g.children(b) & into_c:  # rules 1 and 2
         return True
     beside = g.neighbours(b) & into_c
-    if any(a2 not in g.adjacent(a1) for a1, a2 in combinations(beside, 2)):  # rule 3
+    if any(a2 not in g.adjacent(a1) | maybe[a1] for a1, a2 in combinations(beside, 2)):  # rule 3
         return True
     tops = g.neighbours(b) - near_c - {c}
-    return any(tops & g.parents(d) for d in into_c & g.adjacent(b))  # rule 4
+    return any(tops & g.parents(d) for d in into_c & (g.adjacent(b) | maybe[b]))  # rule 4
 
 
 def _settle(
@@ -232,15 +291,16 @@ def extend(pdag: Graph) -> Graph:
     return dag
 
 
-def nearest(pdag: Graph) -> tuple[Graph, frozenset[Pair]]:
+def nearest(pdag: Graph, possible: Collection[Pair] = frozenset()) -> tuple[Graph, frozenset[Pair]]:
     """A DAG with this skeleton and these arrows, and the edges of v-structures that it has to add (none if it can).
 
-    ``InputError`` if the arrows form a cycle.
+    ``InputError`` if the arrows form a cycle. Arrows that meet from a pair in ``possible`` are no v-structure.
 
     >>> nearest(Graph(["a", "b", "c", "d"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]))[0]
     Graph(a -> b, a -> d, b -> c, c -> d)
     """
     pdag.topological_order()  # refuses a cycle
+    maybe = _beside(pdag.nodes, possible)
     adjacent = {name: set(pdag.adjacent(name)) for name in pdag.nodes}
     children = {name: set(pdag.children(name)) for name in pdag.nodes}
     neighbours = {name: set(pdag.neighbours(name)) for name in pdag.nodes}
@@ -248,8 +308,8 @@ def nearest(pdag: Graph) -> tuple[Graph, frozenset[Pair]]:
     left = list(reversed(pdag.nodes))
     while left:
         ends = [name for name in left if not children[name]]
-        last = min(ends, key=lambda name: len(_new_colliders(name, adjacent, neighbours)))
-        for one, other in _new_colliders(last, adjacent, neighbours):
+        last = min(ends, key=lambda name: len(_new_colliders(name, adjacent, neighbours, maybe)))
+        for one, other in _new_colliders(last, adjacent, neighbours, maybe):
             contradicted |= {frozenset((one, last)), frozenset((other, last))}
         arrows |= {(other, last) for other in neighbours[last]}
         for other in adjacent[last]:
@@ -261,12 +321,15 @@ def nearest(pdag: Graph) -> tuple[Graph, frozenset[Pair]]:
 
 
 def _new_colliders(
-    name: str, adjacent: dict[str, set[str]], neighbours: dict[str, set[str]]
+    name: str,
+    adjacent: Mapping[str, set[str]],
+    neighbours: Mapping[str, set[str]],
+    maybe: Mapping[str, set[str]],
 ) -> list[tuple[str, str]]:
     """Pairs that would meet at ``name`` without being adjacent if it came last, one of them by a plain edge."""
     return [
         (one, other)
         for one in neighbours[name]
         for other in adjacent[name]
-        if other != one and other not in adjacent[one]
+        if other != one and other not in adjacent[one] and other not in maybe[one]
     ]
