@@ -111,11 +111,12 @@ def test_a_bad_total_makes_no_file(url: str, tmp_path: Path, capsys: pytest.Capt
 
 def fire(engine: str) -> dict[str, Any]:
     command = [sys.executable, str(ROOT / "benchmarks" / "ledger_fire.py"), "--json", "--engines", engine]
-    sizes = ["--processes", "8", "--kills", "20", "--charges", "150"]
+    sizes = ["--processes", "8", "--kills", "20", "--charges", "150", "--tiny", "100"]
     done = subprocess.run([*command, *sizes], capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)[engine]
-    return found
+    whole: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = whole[engine] | whole["tiny"][engine]
+    return found | whole.get("refused", {}).get("a role that may only charge", {})
 
 
 @pytest.mark.parametrize("engine", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
@@ -133,6 +134,14 @@ def test_under_fire(engine: str) -> None:
     assert found["chain holds"] is True
     assert found["edited row found"] is True
     assert found["charged, killed before release"] <= found["kills"]
+    assert found["tiny charges accepted"] == 100
+    assert found["the next one refused"] is True
+    assert found["sum of epsilon is the exact one"] is True
+    assert found["sum of delta is the exact one"] is True
+    if engine == "postgresql":  # by a role that may only charge
+        assert found["open a new budget"].startswith("refused: new row violates row-level security")
+        assert found["change an entry"].startswith("refused: permission denied")
+        assert found["forge an entry that has nothing spent"] == "DONE; verify finds it"
 
 
 def test_the_log_fits_a_terminal_and_says_what_was_released(
