@@ -252,6 +252,13 @@ _TABLE_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
 _COLUMNS_HEADER = re.compile(r"^\s*\[\s*columns\s*\]")
 _LONG_NUMBER = re.compile(r"[0-9][0-9_]{999,}")
 _DEEP_NESTING = re.compile(r"(?:[\[{]\s*){50}|(?:\.\s*\w+\s*){50}")
+MAX_KEY_PARTS = 100  # of one dotted key: tomllib takes memory in proportion to their square
+_KEY_PART = r"""(?:[A-Za-z0-9_-]++|"(?:\\[^\n]|[^"\\\n])*+"|'[^'\n]*+')"""
+_STRING_OR_KEY = re.compile(
+    r'''"""(?:\\[\s\S]|[^\\])*?"""'''
+    r"|'''[\s\S]*?'''|#[^\n]*+"
+    rf"|(?P<key>{_KEY_PART}(?:[ \t]*\.[ \t]*{_KEY_PART})*+)"
+)
 _DECIMAL_COMMA = re.compile(r"=\s*([-+]?\d+,\d+)\s*(?:#.*)?$")
 _TOMLLIB_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _TOMLLIB_DUPLICATE_KEY = "Cannot overwrite a value"  # tomllib's own text: it has no error codes
@@ -259,6 +266,8 @@ _TOMLLIB_DUPLICATE_KEY = "Cannot overwrite a value"  # tomllib's own text: it ha
 
 def _parse(text: str, source: str) -> Schema:
     """Return the schema that ``text`` declares; ``source`` is what errors call it."""
+    if (deep := _deep_key(text)) is not None:
+        raise SchemaError(f"{source}:{deep}: not valid TOML: nested too deeply")
     lines = _LineFinder(text, source)
     try:
         document = tomllib.loads(text)
@@ -287,6 +296,20 @@ def _parse(text: str, source: str) -> Schema:
     if not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
     return Schema._marked({name: _column(name, table, lines) for name, table in tables.items()}, **marks)
+
+
+def _deep_key(text: str) -> int | None:
+    """Return the line of the first dotted key with too many parts; None where there is none.
+
+    >>> _deep_key("a = 1\\n" + "b." * 200 + "c = 1"), _deep_key("a = '" + "b." * 200 + "c'")
+    (2, None)
+    """
+    for match in _STRING_OR_KEY.finditer(text):
+        if match["key"] and match["key"].count(".") >= MAX_KEY_PARTS:
+            parts = re.findall(_KEY_PART, match["key"])
+            if len(parts) > MAX_KEY_PARTS:
+                return text.count("\n", 0, match.start()) + 1
+    return None
 
 
 def _syntax_error(message: str, lines: _LineFinder) -> SchemaError:

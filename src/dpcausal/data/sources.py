@@ -13,13 +13,13 @@ change what becomes of the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,10 +35,7 @@ BATCH_ROWS = 1 << 17  # rows of a chunk
 READ_BUFFER_BYTES = 1 << 20  # read ahead from a Parquet file
 
 SUPPORTED_SUFFIXES = ".csv, .tsv, .tab, .txt (also .gz, .bz2, .zst), .parquet, .arrow, .feather"
-_COMPRESSED = (".gz", ".bz2", ".zst")
-_CSV = (".csv", ".tsv", ".tab", ".txt")
-_PARQUET = (".parquet", ".pq")
-_ARROW = (".arrow", ".feather", ".ipc", ".arrows")
+COMPRESSED = (".gz", ".bz2", ".zst")  # after a suffix of CSV
 
 
 class Source:
@@ -90,50 +87,29 @@ def open_source(source: Any, wanted: Sequence[str] = (), *, quoted_newlines: boo
     """
     if isinstance(source, str | PathLike):
         return _open_path(Path(source), wanted, quoted_newlines)
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    if isinstance(source, pa.Table):
-        return ColumnSource("the table", source.column_names, source.columns)
-    if isinstance(source, pa.RecordBatchReader):
-        return BatchSource("the record batch reader", source)
-    if isinstance(source, Mapping):
-        return ColumnSource("the dict", [str(name) for name in source], list(source.values()))
-    module, kind = type(source).__module__.partition(".")[0], type(source).__name__
-    if module == "pandas" and kind == "DataFrame":
-        columns = [source.iloc[:, i] for i in range(source.shape[1])]
-        return ColumnSource("the data frame", [str(name) for name in source.columns], columns)
-    if module == "polars" and kind == "LazyFrame":
-        names = source.collect_schema().names()
-        source = source.select([name for name in names if not wanted or name in wanted]).collect()
-        ignored = [name for name in names if name not in source.columns]
-        return ColumnSource("the lazy frame", list(source.columns), source.get_columns(), ignored)
-    if module == "polars" and kind == "DataFrame":
-        return ColumnSource("the data frame", list(source.columns), source.get_columns())
-    if hasattr(source, "__arrow_c_stream__"):
-        return BatchSource(f"the {kind}", pa.RecordBatchReader.from_stream(source))
-    if callable(getattr(source, "to_arrow", None)):
-        return open_source(source.to_arrow(), wanted)
+    for kind in INPUTS.values():
+        if kind.recognises(source):
+            return kind.open(source, wanted)
     raise InputError(
-        f"can't read data from {kind}: give a path ({SUPPORTED_SUFFIXES}), a data frame, an Arrow table or a dict of "
-        "arrays"
+        f"can't read data from {type(source).__name__}: give a path ({SUPPORTED_SUFFIXES}), a data frame, an Arrow "
+        "table or a dict of arrays"
     )
 
 
 def _open_path(path: Path, wanted: Sequence[str], quoted_newlines: bool) -> Source:
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = bool(suffixes) and suffixes[-1] in _COMPRESSED
+    compressed = bool(suffixes) and suffixes[-1] in COMPRESSED
     (suffix,) = (suffixes[:-1] if compressed else suffixes)[-1:] or [""]
     with file_errors(path.name):
         if path.is_dir():
             raise IsADirectoryError
         path.open("rb").close()
-    if suffix in _CSV:
+    reader = FORMATS.get(suffix)
+    if reader is CsvSource:
         return CsvSource(path, wanted, quoted_newlines=quoted_newlines)
-    if suffix in _PARQUET and not compressed:
-        return ParquetSource(path)
-    if suffix in _ARROW and not compressed:
-        return ArrowSource(path)
-    hint = did_you_mean(suffix, (*_CSV, *_PARQUET, *_ARROW))
+    if reader is not None and not compressed:
+        return reader(path)
+    hint = did_you_mean(suffix, FORMATS)
     raise InputError(f"{path.name}: the name must end in one of {SUPPORTED_SUFFIXES}{hint}")
 
 
@@ -330,33 +306,16 @@ def as_arrow(name: str, column: Any, declared: Column | None = None) -> pa.Chunk
 
     Objects are printed for the declaration of the column, where there is one (see ``dpcausal.data.objects``).
     """
-    printer = ObjectPrinter(declared)
-    if isinstance(column, pa.ChunkedArray):
-        return column
-    if isinstance(column, pa.Array):
-        return pa.chunked_array([column])
-    if type(column).__module__.partition(".")[0] == "pandas":
-        array = _from_pandas(name, column, printer)
-        return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    if _is_polars_object(column):
-        return pa.chunked_array([printer.array(column.to_list())])
-    if hasattr(column, "__arrow_c_stream__"):
-        return pa.chunked_array(column)
-    if hasattr(column, "__arrow_c_array__"):
-        return pa.chunked_array([pa.array(column)])
-    if isinstance(column, np.ndarray):
-        return pa.chunked_array([_from_numpy(name, column, printer)])
-    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
-        raise InputError(f'column "{name}" must be an array or a list, not {type(column).__name__}')
-    return pa.chunked_array([printer.array(list(column))])
+    for kind in COLUMN_KINDS.values():
+        if kind.recognises(column):
+            array = kind.convert(name, column, ObjectPrinter(declared))
+            return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    raise InputError(f'column "{name}" must be an array or a list, not {type(column).__name__}')
 
 
 def _is_polars_object(column: Any) -> bool:
     """Return whether a polars column holds Python objects, of which its Arrow form gives addresses."""
-    return (
-        type(column).__module__.partition(".")[0] == "polars"
-        and str(getattr(column, "dtype", "")) == "Object"
-    )
+    return _module(column) == "polars" and str(getattr(column, "dtype", "")) == "Object"
 
 
 def _from_pandas(name: str, series: Any, printer: ObjectPrinter) -> pa.Array | pa.ChunkedArray:
@@ -395,3 +354,102 @@ def _from_numpy(name: str, values: np.ndarray[Any, Any], printer: ObjectPrinter)
             plain = plain.astype(np.float64)
     plain = np.ascontiguousarray(plain, dtype=plain.dtype.newbyteorder("="))
     return pa.array(plain, mask=mask)
+
+
+# ---- what can be read: every entry has a test that one cell changes its own row only
+
+
+def _module(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def _is_frame(source: Any, module: str, kind: str) -> bool:
+    return _module(source) == module and type(source).__name__ == kind
+
+
+def _open_pandas(source: Any, wanted: Sequence[str]) -> Source:
+    columns = [source.iloc[:, i] for i in range(source.shape[1])]
+    return ColumnSource("the data frame", [str(name) for name in source.columns], columns)
+
+
+def _open_lazy_frame(source: Any, wanted: Sequence[str]) -> Source:
+    names = source.collect_schema().names()
+    source = source.select([name for name in names if not wanted or name in wanted]).collect()
+    ignored = [name for name in names if name not in source.columns]
+    return ColumnSource("the lazy frame", list(source.columns), source.get_columns(), ignored)
+
+
+class InputKind(NamedTuple):
+    """One kind of thing that a user may hand in: how it is recognised, by its type, and opened."""
+
+    recognises: Callable[[Any], bool]
+    open: Callable[[Any, Sequence[str]], Source]
+
+
+class ColumnKind(NamedTuple):
+    """One kind of column in memory: how it is recognised, by its type, and converted to Arrow."""
+
+    recognises: Callable[[Any], bool]
+    convert: Callable[[str, Any, ObjectPrinter], pa.Array | pa.ChunkedArray]
+
+
+FORMATS: Mapping[str, Callable[..., Source]] = {
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), CsvSource),
+    **dict.fromkeys((".parquet", ".pq"), ParquetSource),
+    **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), ArrowSource),
+}
+INPUTS: Mapping[str, InputKind] = {  # the first that recognises it
+    "record batch": InputKind(
+        lambda source: isinstance(source, pa.RecordBatch),
+        lambda source, _: ColumnSource("the table", source.schema.names, source.columns),
+    ),
+    "table": InputKind(
+        lambda source: isinstance(source, pa.Table),
+        lambda source, _: ColumnSource("the table", source.column_names, source.columns),
+    ),
+    "record batch reader": InputKind(
+        lambda source: isinstance(source, pa.RecordBatchReader),
+        lambda source, _: BatchSource("the record batch reader", source),
+    ),
+    "dict": InputKind(
+        lambda source: isinstance(source, Mapping),
+        lambda source, _: ColumnSource("the dict", [str(name) for name in source], list(source.values())),
+    ),
+    "pandas": InputKind(lambda source: _is_frame(source, "pandas", "DataFrame"), _open_pandas),
+    "polars lazy": InputKind(lambda source: _is_frame(source, "polars", "LazyFrame"), _open_lazy_frame),
+    "polars": InputKind(
+        lambda source: _is_frame(source, "polars", "DataFrame"),
+        lambda source, _: ColumnSource("the data frame", list(source.columns), source.get_columns()),
+    ),
+    "arrow stream": InputKind(
+        lambda source: hasattr(source, "__arrow_c_stream__"),
+        lambda source, _: BatchSource(
+            f"the {type(source).__name__}", pa.RecordBatchReader.from_stream(source)
+        ),
+    ),
+    "to_arrow": InputKind(
+        lambda source: callable(getattr(source, "to_arrow", None)),
+        lambda source, wanted: open_source(source.to_arrow(), wanted),
+    ),
+}
+COLUMN_KINDS: Mapping[str, ColumnKind] = {  # the first that recognises it
+    "arrow chunks": ColumnKind(
+        lambda column: isinstance(column, pa.ChunkedArray), lambda _, column, __: column
+    ),
+    "arrow array": ColumnKind(lambda column: isinstance(column, pa.Array), lambda _, column, __: column),
+    "pandas": ColumnKind(lambda column: _module(column) == "pandas", _from_pandas),
+    "polars objects": ColumnKind(
+        _is_polars_object, lambda _, column, printer: printer.array(column.to_list())
+    ),
+    "arrow stream": ColumnKind(
+        lambda column: hasattr(column, "__arrow_c_stream__"), lambda _, column, __: pa.chunked_array(column)
+    ),
+    "arrow interface": ColumnKind(
+        lambda column: hasattr(column, "__arrow_c_array__"), lambda _, column, __: pa.array(column)
+    ),
+    "numpy": ColumnKind(lambda column: isinstance(column, np.ndarray), _from_numpy),
+    "iterable": ColumnKind(
+        lambda column: isinstance(column, Iterable) and not isinstance(column, str | bytes | Mapping),
+        lambda _, column, printer: printer.array(list(column)),
+    ),
+}
