@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from dpcausal.present.origin import Origin
 
 HELP = """Learn a causal graph under differential privacy: arrows where the data decide
-a direction, plain edges where they do not (a CPDAG).
+a direction, plain edges where they do not (a CPDAG). Pairs of columns that
+could not be decided are no edges: they are listed as open.
 
 DIR gets graph.json, graph.dot, graph.graphml, privacy.json and report.html.
 An earlier release there is kept, in DIR/earlier-1 and so on.
@@ -123,14 +124,14 @@ def parse_tiers(text: str | None) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
-def write(result: DiscoveryResult, out: Path, origin: Origin) -> Place:
+def write(result: DiscoveryResult, out: Path, origin: Origin, *, show_open: bool = False) -> Place:
     """The privacy statement, the graph in three formats and the report; where they went."""
     from dpcausal.present.files import file_texts
     from dpcausal.present.page import write as write_page
 
     where = place(out)
-    write_texts(where.folder, file_texts(result))
-    write_page(result, where.folder / "report.html", origin=origin)
+    write_texts(where.folder, file_texts(result, open=show_open))
+    write_page(result, where.folder / "report.html", origin=origin, open=show_open)
     return where
 
 
@@ -182,6 +183,12 @@ def run_discover(
     confidence: Annotated[
         int, typer.Option("--confidence", help="Repeats to tell how sure each edge is (measured); no cost.")
     ] = 0,
+    show_open: Annotated[
+        bool,
+        typer.Option(
+            "--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
@@ -234,11 +241,13 @@ def run_discover(
             tell_no_delta(declared, epsilon, delta, neighbours)
         result = discover(rows, progress=bars, **options)
         try:
-            where = write(result, out, origin_of(data, schema, out, options, texts))
+            where = write(result, out, origin_of(data, schema, out, options, texts), show_open=show_open)
         except InputError:  # paid for: not to be lost
-            typer.echo(result.to_json() if as_json else result.summary())
+            typer.echo(result.to_json() if as_json else result.summary(open=show_open))
             raise
-    typer.echo(result.to_json() if as_json else f"{result.summary()}\nWritten to {where.folder}")
+    typer.echo(
+        result.to_json() if as_json else f"{result.summary(open=show_open)}\nWritten to {where.folder}"
+    )
     if where.fault:
         raise InputError(where.fault)
     public = None if neighbours == "add-remove" else rows.n

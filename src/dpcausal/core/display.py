@@ -30,11 +30,11 @@ class Display(Protocol):
         """Return a result, statement or plan as a piece of HTML for a notebook."""
         ...
 
-    def plot(self, value: Any, ax: Any) -> Any:
+    def plot(self, value: Any, ax: Any, **options: Any) -> Any:
         """Draw a result, statement or plan with matplotlib; return the axes."""
         ...
 
-    def report(self, value: Any, path: str | os.PathLike[str]) -> str:
+    def report(self, value: Any, path: str | os.PathLike[str], **options: Any) -> str:
         """Write a result as one self-contained HTML page or a plan as a picture; return its path."""
         ...
 

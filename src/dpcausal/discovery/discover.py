@@ -3,7 +3,7 @@
 **Contradictions.** Tests on finite or noisy data can imply colliders that no DAG has together. ``orient`` then leaves
 edges plain or gives arrows that no member of any class has; such a graph is no CPDAG, whatever it looks like. Methods
 that settle take the nearest DAG instead (``graphs/equivalence.py``: all arrows kept, fewest new colliders) and show its
-CPDAG; methods of papers are left as they are and only say so. All of this is post-processing of the skeleton and its
+class; methods of papers are left as they are and only say so. All of this is post-processing of the skeleton and its
 separating sets.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,9 +36,17 @@ from dpcausal.data.schema import Schema
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, one_level, without_constants
 from dpcausal.discovery.result import DiscoveryResult, in_order
-from dpcausal.discovery.search import Method, MethodReason, MethodReasonKind, Note, NoteKind, Task
-from dpcausal.graphs.equivalence import cpdag, meek, nearest, orient
-from dpcausal.graphs.graph import Arrow, Graph
+from dpcausal.discovery.search import (
+    Method,
+    MethodReason,
+    MethodReasonKind,
+    Note,
+    NoteKind,
+    SearchOutcome,
+    Task,
+)
+from dpcausal.graphs.equivalence import consistent, orient
+from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
 from dpcausal.privacy.accounting.composition import check_total
@@ -96,8 +104,8 @@ def discover(
 ) -> DiscoveryResult:
     """Learn a causal graph (a CPDAG) over the columns of ``data``.
 
-    Arrows stand where the data decide a direction, plain edges where they do not. What could not be tested within the
-    budget keeps its edge, and the result says so.
+    Arrows stand where the data decide a direction, plain edges where they do not. A pair that could not be decided
+    within the budget is no edge of the graph: it is listed as open.
 
     **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks: every charge comes before
     its noise, and the method stops when the filter on the total refuses the next one. Orientation is post-processing.
@@ -144,8 +152,8 @@ def discover(
     Returns
     -------
     DiscoveryResult
-        The graph (``.graph``), what was spent (``.privacy``), what was left untested (``.untested``) and more;
-        ``.report("report.html")`` writes it all on one page.
+        The edges found (``.graph``), pairs that could not be decided (``.open``), what was spent (``.privacy``) and
+        more; ``.report("report.html")`` writes it all on one page.
 
     Raises
     ------
@@ -179,7 +187,7 @@ def discover(
     ``priv-pc``: a noisy threshold finds pairs that may be independent, a second noisy look confirms each.
 
     - ``hits=None``: the largest number of pairs to look at twice; None is the number of all pairs. Fewer hits mean
-      less noise, and edges beyond them stay untested.
+      less noise, and pairs beyond them stay open.
     - ``share=0.5``: the share of the budget, between 0 and 1, that goes to the threshold.
     - ``subsample=None``: how many rows, drawn at random, the threshold sees: None for all, a number, or
       ``"optimal"``.
@@ -284,12 +292,9 @@ def discover(
         found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
     settle = chosen.settles
     skeleton = found.skeleton
-    edges = skeleton.edges
-    middles = skeleton.separating if found.not_colliders is None else found.not_colliders
-    fixed = known.required_arrows(edges)
-    graph, conflicts = consistent(
-        orient(Graph(columns, undirected=edges), middles, fixed), fixed, settle=settle
-    )
+    undecided = (skeleton.open(asking) if found.open is None else found.open) - asking.kept - asking.left_out
+    graph, conflicts = _arrows(found, known, undecided, settle=settle)
+    given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (
         *PUBLIC,
@@ -314,19 +319,43 @@ def discover(
         reason=reason,
         level=level,
         asked=dict(skeleton.asked),
-        untested=frozenset(skeleton.untested & edges),
+        open=undecided,
+        given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.kept},
         complete=skeleton.complete,
-        separating=dict(skeleton.separating),
+        separating={pair: by for pair, by in skeleton.separating.items() if pair not in undecided},
         notes=(*_one_level_note(counts.schema), *found.notes, *more),
         settled=settle,
-        confidence=found.confidence,
+        confidence=_of_edges(found.confidence, graph),
         repeats=options.get("confidence") or None if found.confidence is not None else None,
-        answered=frozenset(skeleton.answered & edges),
         rows=public_rows,
         reach=expected_reach,
         conflicts=conflicts,
         known=known,
     )
+
+
+def _arrows(
+    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
+) -> tuple[Graph, frozenset[Pair]]:
+    """The edges found, oriented, and where answers contradict each other.
+
+    Open pairs count as possibly adjacent. So do pairs that were left out beforehand, for no set was asked to separate
+    them: whether arrows meet between them is not known.
+    """
+    skeleton = found.skeleton
+    edges = skeleton.edges - undecided
+    middles = skeleton.separating if found.not_colliders is None else found.not_colliders
+    possible = undecided | (known.left_out - frozenset(middles))
+    fixed = known.required_arrows(edges)
+    graph = orient(Graph(skeleton.columns, undirected=edges), middles, fixed, possible)
+    return consistent(graph, fixed, settle=settle, possible=possible)
+
+
+def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:
+    """Confidence in the edges shown: an open pair has none."""
+    if confidence is None:
+        return None
+    return {pair: part for pair, part in confidence.items() if pair in graph.skeleton}
 
 
 def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, MethodReason]:
@@ -350,20 +379,3 @@ def _conflict_note(conflicts: Collection[Pair], columns: Sequence[str], settled:
     if not conflicts:
         return None
     return Note(NoteKind.CONFLICTS, pairs=in_order(conflicts, columns), settled=settled)
-
-
-def consistent(graph: Graph, required: Collection[Arrow], *, settle: bool) -> tuple[Graph, frozenset[Pair]]:
-    """(the graph, settled if asked for and needed; the edges on which answers contradict each other).
-
-    >>> square = Graph(["a", "b", "c", "d"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
-    >>> settled, where = consistent(square, [], settle=True)
-    >>> settled, sorted(sorted(pair) for pair in where)
-    (Graph(a - b, a -> d, b - c, c -> d), [['a', 'd'], ['c', 'd']])
-    """
-    dag, contradicted = nearest(graph)
-    if not contradicted or not settle:
-        return graph, contradicted
-    classes = cpdag(dag)
-    arrows = classes.directed | frozenset(required)
-    plain = classes.skeleton - {frozenset(arrow) for arrow in arrows}
-    return meek(Graph(graph.nodes, directed=arrows, undirected=[tuple(pair) for pair in plain])), contradicted

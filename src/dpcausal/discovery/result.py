@@ -1,4 +1,8 @@
-"""The result of a discovery: a CPDAG, what it cost, and what could not be tested.
+"""The result of a discovery: the edges that were found, the pairs that stay open, and what it cost.
+
+A pair of columns is found, absent or open (``PairState``). The graph holds what was found and what was required; an
+open pair is never drawn as an edge unless asked for, has no arrow and no confidence, and counts as possibly adjacent
+when arrows are decided: every arrow stands whether or not open pairs are edges.
 
 Everything here is a fact; ``dpcausal.present`` makes the words and pictures.
 """
@@ -10,27 +14,33 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import combinations
 from typing import Any
 
 from dpcausal.core.display import display
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
 from dpcausal.discovery.search import MethodReason, Note
-from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.planning.designs import Reach
 
-UNTESTED_SHARE = 0.9  # of the edges: from here on the number of edges says how little was learned
+OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
+
+
+class PairState(StrEnum):
+    """What is known of two columns."""
+
+    FOUND = "found"  # an edge: a dependence was shown, and no set that could be asked about separates the two
+    ABSENT = "absent"  # no edge: some set separates the two, or you declared so
+    OPEN = "open"  # neither could be shown
 
 
 class Verdict(StrEnum):
-    """How much a search could decide; edges declared beforehand don't count."""
+    """How much a search could decide; pairs declared beforehand don't count."""
 
-    DECIDED = "decided"  # more than a tenth of the edges was fully tested
-    NO_EDGE_TESTED = "no-edge-tested"  # pairs were separated, so missing edges do say something
-    HARDLY_ANY_TESTED = "hardly-any-tested"
-    NOTHING_DECIDED = (
-        "nothing-decided"  # hardly any pair was separated either: the graph is where the search began
-    )
+    DECIDED = "decided"  # more than a tenth of the pairs are found or absent
+    HARDLY_DECIDED = "hardly-decided"  # some edge was found, but at least nine tenths of the pairs are open
+    NOTHING_DECIDED = "nothing-decided"  # no edge was found, and at least nine tenths of the pairs are open
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +50,8 @@ class DiscoveryResult:
     Attributes
     ----------
     graph : Graph
-        The CPDAG: arrows where the data decide a direction, plain edges where they do not.
+        The edges found, and those required: arrows where the data decide a direction, plain edges where they do not.
+        Where no pair is open it is a CPDAG.
     privacy : PrivacyStatement
         What the discovery cost and what that means.
     method : str
@@ -51,12 +62,15 @@ class DiscoveryResult:
         The level of every test.
     asked : dict
         How many questions were asked, by size of the conditioning set.
-    untested : frozenset of pairs
-        Edges kept although a question about them stayed open.
+    open : frozenset of pairs
+        Pairs that could not be decided: each may be an edge or not. They are not in ``graph``.
+    given_up_to : mapping of pairs to int
+        For edges about which larger sets could not be asked: the largest number of columns k such that every set of up
+        to k columns was asked about. A larger set might separate the two.
     complete : bool
         Whether the search asked every question that it needed.
     separating : dict
-        For every pair without an edge, the set that separated it.
+        For absent pairs, the set that separated them.
     notes : tuple of Note
         What the method did and what must be known about the graph.
     settled : bool
@@ -69,8 +83,6 @@ class DiscoveryResult:
         Edges on whose directions answers contradict each other.
     known : Knowledge
         What was declared beforehand.
-    answered : frozenset of pairs
-        Edges about which at least one question was answered.
     rows : int or None
         The number of rows where it is public.
     reach : Reach or None
@@ -91,16 +103,16 @@ class DiscoveryResult:
     reason: MethodReason
     level: float
     asked: dict[int, int]
-    untested: frozenset[Pair]
     complete: bool
     separating: dict[Pair, tuple[str, ...]]
     notes: tuple[Note, ...]
+    open: frozenset[Pair] = frozenset()
+    given_up_to: Mapping[Pair, int] = field(default_factory=dict)
     settled: bool = False  # where answers contradict each other, the nearest graph that exists is shown
     confidence: Mapping[Pair, float] | None = None
     conflicts: frozenset[Pair] = frozenset()
     known: Knowledge = field(default_factory=Knowledge)
     repeats: int | None = None
-    answered: frozenset[Pair] = frozenset()
     rows: int | None = None
     reach: Reach | None = None
 
@@ -109,43 +121,53 @@ class DiscoveryResult:
         """Why this method was used, in words."""
         return display().words(self.reason)
 
+    def state(self, a: str, b: str) -> PairState:
+        """Return whether an edge between two columns was found, is absent or stays open.
+
+        Raises
+        ------
+        InputError
+            If there is no such column, or it is the same twice.
+        """
+        pair = checked_pair((a, b), self.graph.nodes)
+        if pair in self.graph.skeleton:
+            return PairState.FOUND
+        return PairState.OPEN if pair in self.open else PairState.ABSENT
+
+    @property
+    def states(self) -> dict[Pair, PairState]:
+        """The state of every pair of columns."""
+        return {frozenset((a, b)): self.state(a, b) for a, b in combinations(self.graph.nodes, 2)}
+
+    @property
+    def absent(self) -> frozenset[Pair]:
+        """Pairs without an edge that are not open."""
+        pairs = frozenset(map(frozenset, combinations(self.graph.nodes, 2)))
+        return pairs - self.graph.skeleton - self.open
+
+    @property
+    def untested(self) -> frozenset[Pair]:
+        """Edges about which larger sets could not be asked: those of ``given_up_to``."""
+        return frozenset(self.given_up_to)
+
     @property
     def verdict(self) -> Verdict:
         """How much the search could decide."""
-        edges = self.graph.skeleton - self.known.kept
-        left = len(self.untested & edges)
-        if not left or left < UNTESTED_SHARE * len(edges):
-            return Verdict.DECIDED
         columns = len(self.graph.nodes)
         pairs = columns * (columns - 1) // 2 - len(self.known.kept | self.known.left_out)
-        if len(edges) >= UNTESTED_SHARE * pairs:
-            return Verdict.NOTHING_DECIDED
-        return Verdict.NO_EDGE_TESTED if left == len(edges) else Verdict.HARDLY_ANY_TESTED
+        if not self.open or len(self.open) < OPEN_SHARE * pairs:
+            return Verdict.DECIDED
+        found = self.graph.skeleton - self.known.kept
+        return Verdict.HARDLY_DECIDED if found else Verdict.NOTHING_DECIDED
 
     @property
     def unsure_arrows(self) -> frozenset[tuple[str, str]]:
-        """Arrows, other than declared ones, on edges that stand because they could not be tested: no findings."""
+        """Arrows, other than declared ones, on edges that a larger set, which could not be asked, might take away."""
         return frozenset(
             arrow
             for arrow in self.graph.directed
-            if frozenset(arrow) in self.untested and arrow not in self.known.arrows
+            if frozenset(arrow) in self.given_up_to and arrow not in self.known.arrows
         )
-
-    @property
-    def unknown_directions(self) -> frozenset[Pair]:
-        """Untested edges shown without a direction, unless it was declared: nothing about them was answered.
-
-        Where hardly any edge was tested (``verdict``) that is every untested one: directions follow from all edges.
-        """
-        left = self.untested - {frozenset(arrow) for arrow in self.known.arrows}
-        return left if self.verdict is not Verdict.DECIDED else left - self.answered
-
-    @property
-    def drawn(self) -> Graph:
-        """The graph as it is shown: without the arrows on ``unknown_directions``, which ``graph`` keeps."""
-        heads = {arrow for arrow in self.graph.directed if frozenset(arrow) in self.unknown_directions}
-        plain = [*(tuple(pair) for pair in self.graph.undirected), *heads]
-        return Graph(self.graph.nodes, self.graph.directed - heads, plain) if heads else self.graph
 
     @property
     def found_confidence(self) -> dict[Pair, float]:
@@ -169,7 +191,8 @@ class DiscoveryResult:
             "level": self.level,
             "graph": json.loads(self.graph.to_json()),
             "complete": self.complete,
-            "untested": sorted_pairs(self.untested),
+            "open": sorted_pairs(self.open),
+            "given_up_to": given_list(self.given_up_to),
             "conflicts": sorted_pairs(self.conflicts),
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "separating": [
@@ -191,6 +214,7 @@ class DiscoveryResult:
         return {
             "reason": self.reason.to_dict(),
             "verdict": str(self.verdict),
+            "pairs": {"found": len(self.graph.skeleton), "absent": len(self.absent), "open": len(self.open)},
             "notes": [note.to_dict() for note in self.notes],
         }
 
@@ -198,27 +222,42 @@ class DiscoveryResult:
         """Return one JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
-    def report(self, path: str | os.PathLike[str]) -> str:
+    def report(self, path: str | os.PathLike[str], *, open: bool = False) -> str:  # noqa: A002
         """Write one self-contained HTML page and return its path.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file.
+        open : bool, default False
+            Whether open pairs are shown when the page is opened; a box on the page shows and hides them.
 
         Raises
         ------
         InputError
             If the file can't be written.
         """
-        return display().report(self, path)
+        return display().report(self, path, open=open)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the graph with matplotlib on ``ax`` or on new axes; return the axes."""
-        return display().plot(self, ax)
+    def plot(self, ax: Any = None, *, open: bool = False) -> Any:  # noqa: A002
+        """Draw the graph with matplotlib on ``ax`` or on new axes; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default None
+            Where to draw; None makes new axes.
+        open : bool, default False
+            Whether to draw open pairs too: faint, dashed, without a direction.
+        """
+        return display().plot(self, ax, open=open)
 
     def plot_budget(self, ax: Any = None) -> Any:
         """Draw where the budget went; the same as ``privacy.plot()``."""
         return self.privacy.plot(ax)
 
-    def summary(self) -> str:
-        """Return the graph and what it cost, in words."""
-        return display().summary(self)
+    def summary(self, *, open: bool = False) -> str:  # noqa: A002
+        """Return the graph and what it cost, in words; ``open`` lists every open pair instead of the first few."""
+        return display().summary(self, open=open)
 
     def __str__(self) -> str:
         return self.summary()
@@ -226,7 +265,10 @@ class DiscoveryResult:
     def __repr__(self) -> str:
         cost = f"epsilon={self.privacy.epsilon}, delta={self.privacy.delta}"
         stamp = "" if self.privacy.private else ", private=False"
-        return f"DiscoveryResult({len(self.graph.skeleton)} edges, method={self.method!r}, {cost}{stamp})"
+        left = f", {len(self.open)} pairs open" if self.open else ""
+        return (
+            f"DiscoveryResult({len(self.graph.skeleton)} edges{left}, method={self.method!r}, {cost}{stamp})"
+        )
 
     def _repr_html_(self) -> str:
         return display().html(self)
@@ -235,6 +277,14 @@ class DiscoveryResult:
 def sorted_pairs(pairs: Collection[Pair]) -> list[list[str]]:
     """Return pairs as sorted lists of sorted names, for JSON."""
     return sorted(sorted(pair) for pair in pairs)
+
+
+def given_list(given: Mapping[Pair, int]) -> list[dict[str, Any]]:
+    """Return up to how many columns edges were asked about as plain data, for JSON."""
+    return [
+        {"pair": sorted(pair), "columns": columns}
+        for pair, columns in sorted(given.items(), key=lambda item: sorted(item[0]))
+    ]
 
 
 def confidence_list(confidence: Mapping[Pair, float]) -> list[dict[str, Any]]:

@@ -1,10 +1,15 @@
 """The PC search: asks whether x and y are independent given a set, and never holds data.
 
 ``pc_search`` is a generator: it yields a batch of questions and is sent one answer each, ``True`` (independent: the
-edge goes, and the set that separated its ends is kept), ``False`` (dependent), or ``None`` (not tested: the edge
-stays and the result says so). Sending ``None`` for a whole batch ends the search: what was not asked stays in the
-graph as untested. What it asks depends on the columns, what is known beforehand and the answers, nothing else,
-so it can't leak; and it is deterministic.
+edge goes, and the set that separated its ends is kept), ``False`` (dependent), or ``None`` (not tested: the pair
+stays adjacent for the search). Sending ``None`` for a whole batch ends the search. What it asks depends on the
+columns, what is known beforehand and the answers, nothing else, so it can't leak; and it is deterministic.
+
+**Three states.** A pair that some set separated is *absent*. A pair still adjacent is *found* if it was called
+dependent without conditions; where a larger question about it had no answer, ``given_up_to`` is the largest k such
+that all questions with up to k columns had one. A pair still adjacent whose first question had no answer is *open*: it
+may be an edge or not, and a dependence given one of many sets would be a find among many. What is required beforehand
+is found. A driver that knows better says so in its outcome.
 
 - *stable* (default): the neighbours that sets are drawn from are those at the start of an order, so the skeleton
   does not depend on the order of columns [2]. Edges of one order are asked about side by side; each stops at its
@@ -124,11 +129,30 @@ class Skeleton:
     untested: set[Pair] = field(default_factory=set)  # edges kept though some question was not answered
     answered: set[Pair] = field(default_factory=set)  # pairs about which some question was
     complete: bool = True  # False: ended before every order was done
+    unanswered_from: dict[Pair, int] = field(
+        default_factory=dict
+    )  # least order of a question without an answer
 
     @property
     def edges(self) -> frozenset[Pair]:
         """Unordered pairs still adjacent."""
         return frozenset(frozenset((x, y)) for x in self.columns for y in self.adjacent[x])
+
+    def open(self, known: Knowledge) -> frozenset[Pair]:
+        """Pairs still adjacent that were not called dependent without conditions, nor declared."""
+        first = {pair for pair, order in self.unanswered_from.items() if order == 0}
+        return self.edges - (self.answered - first) - known.kept
+
+    @property
+    def given_up_to(self) -> dict[Pair, int]:
+        """Of edges about which not everything was answered: the largest order fully answered."""
+        edges = self.edges & self.answered
+        return {pair: order - 1 for pair, order in self.unanswered_from.items() if order and pair in edges}
+
+    def no_answer(self, pair: tuple[str, str], order: int) -> None:
+        """Remember that a question of this order about a pair has no answer; orders come in turn."""
+        self.untested.add(frozenset(pair))
+        self.unanswered_from.setdefault(frozenset(pair), order)
 
     def remove(self, question: Query) -> None:
         """Take an edge out and remember why."""
@@ -183,6 +207,7 @@ def pc_search(
     known = known or Knowledge()
     found = start(columns, known)
     most = len(columns) - 2 if max_order is None else min(max_order, len(columns) - 2)
+    order = -1
     for order in range(most + 1):
         pairs = [
             (x, y)
@@ -198,7 +223,18 @@ def pc_search(
             break
         if not done:  # no edge had enough neighbours
             break
+    _not_asked(found, order + 1, known)
     return found
+
+
+def _not_asked(found: Skeleton, order: int, known: Knowledge) -> None:
+    """Remember which edges have sets of this size that were not asked about: the search ended before, or had to."""
+    for x, y in combinations(found.columns, 2):
+        pair = frozenset((x, y))
+        if y not in found.adjacent[x] or pair in known.kept or pair in found.unanswered_from:
+            continue
+        if any(True for _ in sets_for(x, y, order, found.adjacent, found.columns, known)):
+            found.unanswered_from[pair] = order
 
 
 def _order_side_by_side(
@@ -219,13 +255,14 @@ def _order_side_by_side(
             break
         answers = yield batch
         if answers is None:
-            found.untested |= {frozenset((q.x, q.y)) for q in batch} | {frozenset(pair) for pair in waiting}
+            for pair in {(q.x, q.y) for q in batch} | set(waiting):
+                found.no_answer(pair, order)
             return None
         total += len(batch)
         for question, answer in zip(batch, answers, strict=True):
             pair = (question.x, question.y)
             if answer is None:
-                found.untested.add(frozenset(pair))
+                found.no_answer(pair, order)
                 continue
             found.answered.add(frozenset(pair))
             if answer and question.y in found.adjacent[question.x]:
@@ -246,13 +283,14 @@ def _order_one_by_one(
         for given in sets_for(x, y, order, found.adjacent, found.columns, known):
             answers = yield [Query(x, y, given)]
             if answers is None:
-                rest = pairs[pairs.index((x, y)) :]
-                found.untested |= {frozenset(pair) for pair in rest}
+                for pair in pairs[pairs.index((x, y)) :]:
+                    if pair[1] in found.adjacent[pair[0]]:
+                        found.no_answer(pair, order)
                 return None
             total += 1
             found.asked[order] = total
             if answers[0] is None:
-                found.untested.add(frozenset((x, y)))
+                found.no_answer((x, y), order)
                 continue
             found.answered.add(frozenset((x, y)))
             if answers[0]:
@@ -276,7 +314,9 @@ class Task:
     stage: Stage = silent  # opens a progress bar; only public amounts may drive it
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))  # a name would not be ``is``
+        object.__setattr__(
+            self, "neighbours", Neighbours.parse(self.neighbours)
+        )  # a name would not be ``is``
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -307,8 +347,8 @@ class SearchOutcome:
     # middles of open triples that must not be made colliders, where more is known than one separating set
     not_colliders: Mapping[Pair, frozenset[str]] | None = None
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again on noise drawn anew
-    open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as ``Skeleton`` tells
-    # found edges about which larger sets could not be asked: the largest order fully asked; None: as ``Skeleton`` tells
+    open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
+    # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
 
 

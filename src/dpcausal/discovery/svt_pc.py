@@ -78,7 +78,7 @@ class SvtAnswers:
 def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On = "values") -> SearchOutcome:
     """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
 
-    A smaller number means less noise, and edges beyond it stay untested. It must be chosen from public knowledge.
+    A smaller number means less noise, and pairs beyond it stay open. It must be chosen from public knowledge.
     ``on="table"`` asks the declared bins of numeric columns instead of their values (``scores.py``).
     """
     known, budget = task.known, task.private_budget()

@@ -15,7 +15,8 @@ reading: later versions may add some, and a discovery adds what must be known ab
 **Graphviz** is written only: its text is for drawing; JSON and GraphML are for keeping.
 
 **GraphML** is a directed graph in which a plain edge is two arcs, one each way, because many readers (networkx among
-them) refuse a file that mixes directed and undirected edges. Every arc has ``kind``: ``directed`` or ``undirected``.
+them) refuse a file that mixes directed and undirected edges. Every arc has ``kind``: ``directed`` or ``undirected``; an
+open pair, which may be an edge or not, is two arcs of kind ``open`` and no edge when it is read.
 The node id is the name. Reading also takes files that do mix, by ``directed="false"`` on the edge or
 ``edgedefault="undirected"`` on the graph.
 
@@ -131,7 +132,24 @@ def _parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> 
         raise InputError(f"not JSON: {error}") from None
 
 
-def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None, *, remark: str | None = None) -> str:
+OPEN_IN_DOT = {
+    "dir": "none",
+    "style": "dashed",
+    "color": "gray70",
+    "penwidth": "0.7",
+    "constraint": "false",
+    "state": "open",
+}
+OPEN = "open"
+
+
+def to_dot(
+    graph: MixedGraph,
+    attributes: EdgeAttributes | None = None,
+    *,
+    remark: str | None = None,
+    possible: Iterable[Collection[str]] = (),
+) -> str:
     r"""Return Graphviz text: a ``digraph`` with every name quoted; a plain edge is an arc without a head.
 
     Parameters
@@ -143,6 +161,8 @@ def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None, *, remar
         texts that may hold anything must be quoted by ``dot_quoted``.
     remark
         One line about the whole graph: a comment at the top, and drawn above it.
+    possible
+        Open pairs: dashed and grey, without a head.
 
     Notes
     -----
@@ -160,8 +180,9 @@ def to_dot(graph: MixedGraph, attributes: EdgeAttributes | None = None, *, remar
     told = "" if remark is None else " ".join(remark.split())
     lines = [f"  label={dot_quoted(told)};", "  labelloc=t;"] if told else []
     lines += [f"  {dot_quoted(name)};" for name in graph.nodes]
-    for a, b, arrow in graph.edges():
-        own = {} if arrow else {"dir": "none"}
+    drawn = [(a, b, {} if arrow else {"dir": "none"}) for a, b, arrow in graph.edges()]
+    drawn += [(a, b, OPEN_IN_DOT) for a, b in possible]
+    for a, b, own in drawn:
         marks = {**own, **(attributes or {}).get(frozenset((a, b)), {})}
         listed = ", ".join(f"{key}={value}" for key, value in marks.items())
         lines.append(f"  {dot_quoted(a)} -> {dot_quoted(b)}" + (f" [{listed}]" if listed else "") + ";")
@@ -175,7 +196,11 @@ def dot_quoted(text: str) -> str:
 
 
 def to_graphml(
-    graph: MixedGraph, attributes: EdgeAttributes | None = None, *, more: Mapping[str, Any] | None = None
+    graph: MixedGraph,
+    attributes: EdgeAttributes | None = None,
+    *,
+    more: Mapping[str, Any] | None = None,
+    possible: Iterable[Collection[str]] = (),
 ) -> str:
     """Return GraphML text with its XML declaration, written by networkx.
 
@@ -187,6 +212,8 @@ def to_graphml(
         Further values (texts, numbers, booleans) by unordered pair; every arc of the pair gets them.
     more
         Further values of the whole graph, by name.
+    possible
+        Open pairs: arcs of kind ``open``, one each way.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])
@@ -199,6 +226,9 @@ def to_graphml(
     made.graph.update(more or {})
     for a, b in made.edges:
         made.edges[a, b].update((attributes or {}).get(frozenset((a, b)), {}))
+    for a, b in possible:
+        made.add_edge(a, b, kind=OPEN)
+        made.add_edge(b, a, kind=OPEN)
     body = "\n".join(generate_graphml(made, named_key_ids=True))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
@@ -206,8 +236,8 @@ def to_graphml(
 def from_graphml(text: str | bytes) -> GraphParts:
     """Read the first graph of a GraphML text; node ids become names.
 
-    Arcs both ways make a plain edge. ``InputError`` when the text is not XML, has a document type (entities are not
-    read) or has no graph.
+    Arcs both ways make a plain edge; arcs of kind ``open`` make none. ``InputError`` when the text is not XML, has a
+    document type (entities are not read) or has no graph.
     """
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("latin-1")
     if "<!DOCTYPE" in start:
@@ -221,7 +251,10 @@ def from_graphml(text: str | bytes) -> GraphParts:
         raise InputError("no <graph> in the GraphML text")
     by_default = body.get("edgedefault", "directed")
     arcs: set[tuple[str, str]] = set()
+    kinds = {key.get("id") for key in root.iterfind("{*}key") if key.get("attr.name") == "kind"}
     for edge in body.iterfind("{*}edge"):
+        if any(data.get("key") in kinds and data.text == OPEN for data in edge.iterfind("{*}data")):
+            continue
         tail, head = edge.get("source", ""), edge.get("target", "")
         arcs.add((tail, head))
         if edge.get("directed", "true" if by_default == "directed" else "false") == "false":
@@ -318,14 +351,14 @@ def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
 
 
 def from_networkx(graph: networkx.Graph) -> GraphParts:
-    """Read a networkx graph, directed or not; parallel edges of a multigraph count once.
+    """Read a networkx graph, directed or not; parallel edges of a multigraph count once, arcs of kind ``open`` not.
 
     >>> import networkx
     >>> from dpcausal.graphs.graph import Graph
     >>> Graph(*from_networkx(networkx.DiGraph([("a", "b"), ("b", "c"), ("c", "b")])))
     Graph(a -> b, b - c)
     """
-    arcs = set(graph.edges())
+    arcs = {(a, b) for a, b, kind in graph.edges(data="kind") if kind != OPEN}
     if not graph.is_directed():
         return GraphParts(graph.nodes, [], list(arcs))
     return _from_arcs(graph.nodes, arcs)

@@ -1,8 +1,8 @@
 """A discovery in words: what console, report, notebook and files say about a graph is said here, once.
 
-From the released result alone. A missing edge is never called independence, an arrow never surer than the answers it
-rests on, and an edge about which nothing could be tested has no direction. Where nearly every edge is untested, the
-number of edges says how little was learned, not how much, and the first line says so (``Verdict``).
+From the released result alone. An absent pair is never called independent, an arrow never surer than the answers it
+rests on, and a pair that could not be decided is called open, never an edge. Where nearly every pair is open, the
+first line says so (``Verdict``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def method_words(method: str, why: str) -> str:
 
 SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT told to be a hint only
 PLAIN = "-: direction not decided by the data."
-UNKNOWN = "direction not known"
+OPEN_SHOWN = 6  # open pairs named in a summary
+OPEN_MEANS = "could not be decided; there may be an edge or not"
 GIVEN_OUT = (
     "Given out: the graph and these words, which follow from what was computed. The noisy values themselves are not "
     "written, though the promise covers them too."
@@ -60,17 +61,54 @@ def arrow_words(result: DiscoveryResult) -> str:
     return "where an answer points; answers contradict each other, so no graph has all these directions"
 
 
+def given_words(columns: int) -> str:
+    """Up to how many columns were held fixed, where larger sets could not be asked.
+
+    >>> given_words(0), given_words(1), given_words(2)
+    ('given up to 0 columns', 'given up to 1 column', 'given up to 2 columns')
+    """
+    return f"given up to {columns} column{'' if columns == 1 else 's'}"
+
+
+GIVEN_MEANS = (
+    "Given up to k columns: larger sets could not be asked about; one of them might take the edge away."
+)
+
+
 def legend(result: DiscoveryResult) -> list[str]:
     """What the marks in the list of edges mean: only those that are there."""
-    drawn = result.drawn
-    lines = [f"->: {arrow_words(result)}."] if drawn.directed else []
-    if drawn.undirected - result.unknown_directions:
+    graph = result.graph
+    lines = [f"->: {arrow_words(result)}."] if graph.directed else []
+    if graph.undirected:
         lines.append(PLAIN)
-    if result.unknown_directions:
-        lines.append(
-            f"{UNKNOWN}: nothing could be tested about the edge, or hardly anything in the whole graph."
-        )
-    return [" ".join(lines)] if lines else []
+    return [*([" ".join(lines)] if lines else []), *([GIVEN_MEANS] if result.given_up_to else [])]
+
+
+def counts_words(result: DiscoveryResult) -> str:
+    """How many edges were found, how many pairs are absent and how many open.
+
+    Pairs that you declared to have no edge are not counted as absent.
+    """
+    found, left = len(result.graph.skeleton), len(result.open)
+    absent = len(result.absent - result.known.left_out)
+    edges = f"{found or 'No'} edge{'' if found == 1 else 's'} found among {len(result.graph.nodes)} columns"
+    return f"{edges}, {absent} pair{'' if absent == 1 else 's'} absent, {left} pair{'' if left == 1 else 's'} open"
+
+
+def open_words(result: DiscoveryResult, *, every: bool = False) -> str:
+    """The open pairs: the first few and how to list all, or every one; empty where there is none.
+
+    Pairs that touch an edge that was found come first: an open pair there keeps arrows undecided.
+    """
+    if not result.open:
+        return ""
+    joined = {name for pair in result.graph.skeleton for name in pair}
+    pairs = in_order(result.open, result.graph.nodes)
+    named = pairs if every else sorted(pairs, key=lambda pair: -len(joined & {*pair}))[:OPEN_SHOWN]
+    names = ", ".join(" ? ".join(pair) for pair in named)
+    rest = len(pairs) - len(named)
+    more = f" and {rest} more (--show-open, result.open or graph.json lists all)" if rest else ""
+    return f"Open ({OPEN_MEANS}): {names}{more}."
 
 
 def again_words(result: DiscoveryResult) -> str:
@@ -83,24 +121,23 @@ def again_words(result: DiscoveryResult) -> str:
 
 
 def missing_words(result: DiscoveryResult) -> str:
-    """What a missing edge means; empty where none is missing, other than by declaration."""
-    columns = len(result.graph.nodes)
-    if columns * (columns - 1) // 2 <= len(result.graph.skeleton | result.known.left_out):
+    """What an absent pair means; empty where none is absent, other than by declaration."""
+    if not result.absent - result.known.left_out:
         return ""
     if result.privacy.epsilon is None:
         return (
-            "A missing edge means that no evidence for it was found with this many rows, not that there is no "
+            "Absent means that no evidence for an edge was found with this many rows, not that there is no "
             "dependence: weak ones are missed."
         )
     return (
-        "A missing edge means that no evidence for it was found at this budget, not that there is no dependence: weak "
+        "Absent means that no evidence for an edge was found at this budget, not that there is no dependence: weak "
         "ones are missed. A single test (dpcausal test) spends its whole epsilon on one question and can find more."
     )
 
 
 def tiers_words(result: DiscoveryResult) -> str:
     """That directions rest on the answers alone, where no order of time was declared; empty elsewhere."""
-    if result.known.tier or not result.drawn.directed - result.known.arrows:
+    if result.known.tier or not result.graph.directed - result.known.arrows:
         return ""
     noisy = "" if result.privacy.epsilon is None else "noisy "
     return (
@@ -200,7 +237,7 @@ def _unanswered_words(fact: Fact) -> str:
     parts = "; ".join(f"{count:,} {OPEN_REASONS[OpenReason(why)]}" for why, count in fact["reasons"])
     questions = "question" if total == 1 else "questions"
     return (
-        f"{total:,} {questions} could not be answered (such an edge stays, unless another question takes it away): "
+        f"{total:,} {questions} could not be answered (such a pair stays open unless other questions decide it): "
         f"{parts}"
     )
 
@@ -326,27 +363,18 @@ def reach_words(reach: Reach | None) -> str:
 
 
 def undecided_words(result: DiscoveryResult) -> str:
-    """Return one clause, without a full stop; empty where more than a tenth of the edges was fully tested."""
+    """Return one clause, without a full stop; empty where more than a tenth of the pairs was decided."""
     if result.verdict is Verdict.DECIDED:
         return ""
-    edges = result.graph.skeleton - result.known.kept
-    left, columns = len(result.untested & edges), len(result.graph.nodes)
     limit = "with this many rows" if result.privacy.epsilon is None else "at this budget"
-    kept = f"{left} of {len(edges)} edges among {columns} columns are kept without a full test"
-    if result.verdict is Verdict.NOTHING_DECIDED:
-        return f"Nothing could be decided {limit}: {kept}"
-    many = "No" if result.verdict is Verdict.NO_EDGE_TESTED else "Hardly any"
-    missing = "for pairs without an edge no evidence of a dependence was found"
-    return f"{many} edge could be fully tested {limit}: {kept}; {missing}"
+    much = "Nothing" if result.verdict is Verdict.NOTHING_DECIDED else "Hardly anything"
+    words = counts_words(result)
+    return f"{much} could be decided {limit}: {words[0].lower()}{words[1:]}"
 
 
 def headline(result: DiscoveryResult) -> str:
     """The line, with the method and why it was taken."""
-    words = undecided_words(result)
-    if not words:
-        found = len(result.graph.skeleton)
-        words = f"{found} edge{'' if found == 1 else 's'} among {len(result.graph.nodes)} columns"
-    return f"{words} ({method_words(result.method, result.why)})"
+    return f"{undecided_words(result) or counts_words(result)} ({method_words(result.method, result.why)})"
 
 
 def as_sentence(note: str) -> str:
@@ -358,38 +386,31 @@ def as_sentence(note: str) -> str:
     return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")
 
 
-UNSURE = "; a direction shown there is unsure, since the edge itself may not exist"
-
-
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     sure = result.found_confidence
     rows = [
-        (f"{a} -> {b}" if arrow else f"{a} - {b}", frozenset((a, b))) for a, b, arrow in result.drawn.edges()
+        (f"{a} -> {b}" if arrow else f"{a} - {b}", frozenset((a, b))) for a, b, arrow in result.graph.edges()
     ]
     wide = max((len(edge) for edge, _ in rows), default=0)
     lines = []
     for edge, pair in rows:
         part = f"{sure[pair]:>6.0%}" if pair in sure else "" if not sure else " " * 6
-        remark = f"  {UNKNOWN}" if pair in result.unknown_directions else ""
+        remark = f"  {given_words(result.given_up_to[pair])}" if pair in result.given_up_to else ""
         lines.append(f"  {edge:<{wide}}{part}{remark}".rstrip())
     joined = {name for _, pair in rows for name in pair}
-    lines += [f"  {name} (no edge)" for name in result.graph.nodes if name not in joined]
+    lines += [f"  {name} (no edge found)" for name in result.graph.nodes if name not in joined]
     shown = any(pair in sure for _, pair in rows)
     return [*lines, *legend(result), *([again_words(result)] if shown else [])]
 
 
-def summary(result: DiscoveryResult) -> str:
-    """Return the graph and what it cost, in words."""
+def summary(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A002
+    """Return the graph and what it cost, in words; ``open`` names every open pair."""
     lines = [headline(result), *edge_lines(result)]
-    lines += [words for words in (missing_words(result), tiers_words(result)) if words]
+    about = (open_words(result, every=open), missing_words(result), tiers_words(result))
+    lines += [words for words in about if words]
     if words := declared_words(result.known):
         lines.append(f"{words} A direction that follows from it was not found in the data.")
-    if result.untested:
-        whole = len(result.untested) > 3 and result.untested == result.graph.skeleton
-        kept = "every edge" if whole else pairs_words(result, result.untested)
-        unsure = UNSURE if result.unsure_arrows & result.drawn.directed else ""
-        lines.append(f"Not fully tested, kept: {kept}{unsure}")
     lines += [*(as_sentence(note_words(note)) for note in result.notes), statement_summary(result.privacy)]
     lines += [GIVEN_OUT] if result.privacy.epsilon is not None else []
     return "\n".join(lines)

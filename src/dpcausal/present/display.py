@@ -57,7 +57,7 @@ def summary(value: Any, **options: Any) -> str:
                     return discovery.missing_words(value)
                 case "edges":
                     return "\n".join(discovery.edge_lines(value))
-            return discovery.summary(value)
+            return discovery.summary(value, **options)
         case Plan():
             if options.get("part") == "design":
                 return planning.design_words(value)
@@ -81,7 +81,7 @@ def html(value: Any) -> str:
     raise TypeError(f"no HTML of {type(value).__name__}")
 
 
-def plot(value: Any, ax: Any) -> Any:
+def plot(value: Any, ax: Any, **options: Any) -> Any:
     """Draw a result, statement or plan with matplotlib; return the axes."""
     from dpcausal.present import plots
 
@@ -89,19 +89,19 @@ def plot(value: Any, ax: Any) -> Any:
         case PrivacyStatement():
             return plots.plot_budget(value, ax)
         case DiscoveryResult():
-            return plots.plot_graph(value.drawn, ax, untested=value.untested)
+            return plots.plot_graph(value.graph, ax, possible=value.open if options.get("open") else ())
         case Plan():
             return plots.plot_power(value, ax)
     raise TypeError(f"no plot of {type(value).__name__}")
 
 
-def report(value: Any, path: str | os.PathLike[str]) -> str:
+def report(value: Any, path: str | os.PathLike[str], **options: Any) -> str:
     """Write a discovery as one self-contained HTML page, or a plan as a picture; return its path."""
     match value:
         case DiscoveryResult():
             from dpcausal.present.page import write
 
-            return str(write(value, os.fspath(path)))
+            return str(write(value, os.fspath(path), **options))
         case Plan():
             from dpcausal.present.plots import draw_plan
 

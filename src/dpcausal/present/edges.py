@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
-from dpcausal.present.discovery import HINT, UNKNOWN
+from dpcausal.present.discovery import HINT, OPEN_MEANS, given_words
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -19,14 +19,12 @@ CONFLICT = "answers contradict each other about its direction"
 
 @dataclass(frozen=True)
 class EdgeNotes:
-    """What is known of edges besides the graph: untested ones, confidence, what was declared, contradictions."""
+    """What is known of edges besides the graph: confidence, what was declared, contradictions, up to where asked."""
 
-    untested: Collection[Pair] = ()
     confidence: Mapping[Pair, float] = field(default_factory=dict)
     known: Knowledge = field(default_factory=Knowledge)
     conflicts: Collection[Pair] = ()
-    private: bool = True
-    unknown: Collection[Pair] = ()  # untested edges whose direction is not known, nor shown
+    given_up_to: Mapping[Pair, int] = field(default_factory=dict)
     repeats: int | None = None
 
     @classmethod
@@ -39,16 +37,7 @@ class EdgeNotes:
         confidence = {
             pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept
         }
-        private = result.privacy.epsilon is not None
-        return cls(
-            result.untested,
-            confidence,
-            known,
-            result.conflicts,
-            private,
-            result.unknown_directions,
-            result.repeats,
-        )
+        return cls(confidence, known, result.conflicts, result.given_up_to, result.repeats)
 
     def sentence(self, a: str, b: str, arrow: bool) -> str:
         """One edge as a sentence.
@@ -62,15 +51,10 @@ class EdgeNotes:
         if arrow and self._plain(a, b):
             text = f"{a} → {b} {self._fits()}, if no common cause is hidden"
         else:
-            kept = (
-                f"{a} and {b}: edge kept without a full test, "
-                if pair in self.unknown
-                else f"{a} and {b} are linked, "
-            )
-            text = f"{a} → {b}, " if arrow else kept
+            text = f"{a} → {b}, " if arrow else f"{a} and {b} are linked, "
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
-        if pair in self.untested:
-            text += f"; {self.not_tested()}"
+        if pair in self.given_up_to:
+            text += f"; {given_words(self.given_up_to[pair])}: larger sets could not be asked about"
         if pair in self.confidence:
             many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
             text += f"; edge found again in {self.confidence[pair]:.0%} of {many} (says nothing about its direction)"
@@ -83,18 +67,12 @@ class EdgeNotes:
         'direction as you declared'
         """
         pair = frozenset((a, b))
-        parts = self._declared_edge(pair)
-        if pair in self.untested:
-            parts.append(self.not_tested())
-        if pair not in self.untested or pair in self.unknown or not self._plain(a, b):
-            parts.append(self._direction(a, b, arrow))
+        parts = [*self._declared_edge(pair), self._direction(a, b, arrow)]
+        if pair in self.given_up_to:
+            parts.append(given_words(self.given_up_to[pair]))
         if self.confidence.get(pair, 1.0) < HINT:
             parts.append("seldom found again: a hint")
         return "; ".join(parts)
-
-    def not_tested(self) -> str:
-        """That an edge stands without a full test."""
-        return "not fully tested at this budget" if self.private else "not fully tested with this many rows"
 
     def _plain(self, a: str, b: str) -> bool:
         """Whether nothing was declared and nothing is contradicted about this edge."""
@@ -109,8 +87,6 @@ class EdgeNotes:
     def _direction(self, a: str, b: str, arrow: bool) -> str:
         if arrow and (a, b) in self.known.arrows:
             return DECLARED
-        if frozenset((a, b)) in self.unknown:
-            return UNKNOWN
         if frozenset((a, b)) in self.conflicts:
             return CONFLICT
         return f"same direction {self._fits()}" if arrow else OPEN
@@ -119,3 +95,12 @@ class EdgeNotes:
         return "in every graph that fits the answers" + (
             " and agrees with what you declared" if self.known.arrows else ""
         )
+
+
+def open_sentence(a: str, b: str) -> str:
+    """An open pair as a sentence.
+
+    >>> open_sentence("a", "b")
+    'a and b: open, could not be decided; there may be an edge or not'
+    """
+    return f"{a} and {b}: open, {OPEN_MEANS}"

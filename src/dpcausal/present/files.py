@@ -2,23 +2,26 @@
 
 ``graph.json`` is the graph's own format (``graphs/formats.py``) with more keys, which readers of graphs ignore:
 
-- ``untested``: edges kept though a question about them stayed open, as pairs;
+- ``open``: pairs that could not be decided; each may be an edge or not, and none is in the graph;
+- ``given_up_to``: edges about which larger sets could not be asked: ``pair``, and ``columns``, up to how many were;
 - ``complete``: whether the search asked every question that it needed;
-- ``unsure_arrows``: arrows, other than declared ones, on ``untested`` edges: no findings;
-- ``missing_edges``: what a missing edge means, in words;
+- ``unsure_arrows``: arrows, other than declared ones, on edges in ``given_up_to``;
+- ``missing_edges``: what an absent pair means, in words;
 - ``conflicts``: edges on whose directions answers contradict each other, as pairs;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
 - ``method``, ``why``: what searched, and why it was taken; ``notes``: what it did, and what must be known of the graph;
-- ``facts``: the same for programs, as kinds and numbers: ``reason``, ``verdict`` and ``notes``;
+- ``facts``: the same for programs, as kinds and numbers: ``reason``, ``verdict``, ``pairs`` (how many are found,
+  absent, open) and ``notes``;
 - ``private``, and ``why_not_private`` where it is not: noise from a seed, or none;
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
 
-``graph.dot`` draws untested edges dotted, without a head where nothing about them was answered, gives those in
-``conflicts`` a question mark and others their confidence; ``graph.graphml`` has
-``untested``, ``conflict`` (and ``confidence``) on every edge. A graph that is not private says so in all three.
+``graph.dot`` gives edges in ``conflicts`` a question mark and others their confidence; ``graph.graphml`` has
+``conflict`` (and ``given_up_to``, ``confidence`` where they are known) on every edge. Open pairs are in these two only
+where they are asked for: dashed and grey in the one, arcs of ``kind`` "open" in the other, which readers of graphs here
+leave out again. A graph that is not private says so in all three.
 """
 
 from __future__ import annotations
@@ -26,9 +29,10 @@ from __future__ import annotations
 from typing import Any
 
 from dpcausal.discovery.knowledge import Pair, declared
-from dpcausal.discovery.result import DiscoveryResult, confidence_list, sorted_pairs
+from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
-from dpcausal.present.discovery import missing_words, note_words
+from dpcausal.present.discovery import given_words, missing_words, note_words
+from dpcausal.present.edges import open_sentence
 from dpcausal.present.statement import caveat_lines
 
 STATEMENT = "privacy.json"
@@ -37,7 +41,8 @@ STATEMENT = "privacy.json"
 def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     """The graph with what must be known of its edges; ``statement`` names the file of its privacy statement."""
     more: dict[str, Any] = {
-        "untested": sorted_pairs(result.untested),
+        "open": sorted_pairs(result.open),
+        "given_up_to": given_list(result.given_up_to),
         "complete": result.complete,
         "conflicts": sorted_pairs(result.conflicts),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
@@ -59,13 +64,16 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     return to_json(result.graph, more)
 
 
-def file_texts(result: DiscoveryResult) -> dict[str, str]:
-    """Text of every file by its name, the privacy statement first."""
+def file_texts(result: DiscoveryResult, *, open: bool = False) -> dict[str, str]:  # noqa: A002
+    """Text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn."""
+    left = in_order(result.open, result.graph.nodes) if open else []
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
-        "graph.dot": to_dot(result.drawn, dot_attributes(result), remark=remark(result)),
-        "graph.graphml": to_graphml(result.graph, graphml_attributes(result), more=stamp(result)),
+        "graph.dot": to_dot(result.graph, dot_attributes(result), remark=remark(result), possible=left),
+        "graph.graphml": to_graphml(
+            result.graph, graphml_attributes(result), more=stamp(result), possible=left
+        ),
     }
 
 
@@ -82,15 +90,15 @@ def remark(result: DiscoveryResult) -> str | None:
 
 
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
-    """Return how Graphviz draws each edge: untested ones dotted, confidence as width and label, conflicts with "?"."""
+    """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?"."""
     sure = result.found_confidence
     found: dict[Pair, dict[str, Any]] = {}
     for pair in result.graph.skeleton:
         marks: dict[str, Any] = {}
         label, told = [], []
-        if pair in result.untested:
-            marks["style"] = "dotted"
-            told.append("not fully tested")
+        if pair in result.given_up_to:
+            marks["given_up_to"] = result.given_up_to[pair]
+            told.append(given_words(result.given_up_to[pair]))
         if pair in sure:
             part = sure[pair]
             marks["confidence"] = f"{part:.4g}"
@@ -106,14 +114,17 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
         if told:
             marks["tooltip"] = dot_quoted("; ".join(told))
         found[pair] = marks
+    for a, b in in_order(result.open, result.graph.nodes):
+        found[frozenset((a, b))] = {"tooltip": dot_quoted(open_sentence(a, b))}
     return found
 
 
 def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
-    """Return what GraphML says of each edge: ``untested``, ``conflict``, and ``confidence`` where it is known."""
+    """Return what GraphML says of each edge: ``conflict``; ``given_up_to`` and ``confidence`` where they are known."""
     confidence = result.confidence or {}
     return {
-        pair: {"untested": pair in result.untested, "conflict": pair in result.conflicts}
+        pair: {"conflict": pair in result.conflicts}
+        | ({"given_up_to": result.given_up_to[pair]} if pair in result.given_up_to else {})
         | ({"confidence": float(confidence[pair])} if pair in confidence else {})
         for pair in result.graph.skeleton
     }

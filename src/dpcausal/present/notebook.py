@@ -6,7 +6,7 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
-from dpcausal.present.discovery import headline, missing_words, pairs_words, tiers_words
+from dpcausal.present.discovery import headline, missing_words, open_words, tiers_words
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.page import banners
 from dpcausal.present.svg import svg
@@ -20,7 +20,6 @@ STYLE = """\
 #{name} .edge path {{ fill: none; stroke: currentColor; stroke-width: 1.8; }}
 #{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
 #{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
-#{name} .edge.untested .line {{ stroke-dasharray: 2 4; }}
 #{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
 #{name} .edge.sure .line {{ stroke-width: 2.8; }}
 #{name} .edge.weaker .line {{ stroke-width: 1.4; }}
@@ -33,9 +32,9 @@ STYLE = """\
 def html(result: DiscoveryResult) -> str:
     """The piece; edges and boxes tell themselves in words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
-    drawing = svg(result.drawn, EdgeNotes.of(result), name)
+    drawing = svg(result.graph, EdgeNotes.of(result), name)
     lead = f"{headline(result)}."
-    remarks = [f"Not fully tested, kept: {pairs_words(result, result.untested)}."] if result.untested else []
+    remarks = [f"{words} result.plot(open=True) draws them." for words in [open_words(result)] if words]
     remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement
     remarks += [told for told in (missing_words(result), tiers_words(result)) if told]
     return (

@@ -1,6 +1,6 @@
 """One self-contained HTML page for a discovery: opens without a network, prints, and follows a dark theme.
 
-The functions above ``render`` make its sentences: what could not be tested and why, how to cite and to repeat.
+The functions above ``render`` make its sentences: what could not be decided and why, how to cite and to repeat.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from dpcausal.present import statement as statement_words
 from dpcausal.present.discovery import (
     GIVEN_OUT,
     HINT,
+    OPEN_MEANS,
     SURE,
     again_words,
     arrow_words,
     as_sentence,
+    counts_words,
     declared_words,
+    given_words,
     grade,
     method_words,
     missing_words,
@@ -42,58 +45,47 @@ from dpcausal.present.statement import FIELDS, HEADINGS, limit_words, steps_word
 from dpcausal.present.svg import svg
 
 if TYPE_CHECKING:
+    from dpcausal.discovery.knowledge import Pair
     from dpcausal.discovery.result import DiscoveryResult
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
-    """What a missing edge means, what could not be tested and why, with the method's own remarks."""
-    counted = any(note.is_a(NoteKind.UNANSWERED) for note in result.notes)
-    if counted or not result.complete:
-        why = "the reasons are counted below"
-    elif result.privacy.epsilon is None:
-        why = "with this many rows its answer would have been chance"
-    else:
-        why = "with this budget and this many rows its answer would have been noise"
-    lines = [
-        f"{' and '.join(pair)}: kept as an edge because a question about it stayed open: {why}. It may be "
-        "absent in truth."
-        for pair in in_order(result.untested, result.graph.nodes)
-    ]
+    """What an absent pair means, what could not be asked about edges and why, with the method's own remarks."""
+    about = [missing_words(result), reach_words(result.reach), _asked_up_to(result), tiers_words(result)]
     if not result.complete:
-        lines.append("The search ended before every question was asked: the budget was spent.")
-    about = [
-        missing_words(result),
-        reach_words(result.reach),
-        *(lines or [_all_tested(result)]),
-        tiers_words(result),
-    ]
+        about.append("The search ended before every question was asked: the budget was spent.")
     return [*filter(None, about), *(as_sentence(note_words(note)) for note in result.notes)]
 
 
-def _all_tested(result: DiscoveryResult) -> str:
-    """That no edge is open; where the search was held to small sets (``max_order``), up to which size.
+def _asked_up_to(result: DiscoveryResult) -> str:
+    """Edges about which larger sets were not asked, by the number of columns up to which they were."""
+    by_size: dict[int, list[Pair]] = {}
+    for pair, columns in result.given_up_to.items():
+        by_size.setdefault(columns, []).append(pair)
+    if not by_size:
+        everything = "Every set of columns that PC asks about was asked about each edge found."
+        return everything if result.graph.skeleton - result.known.kept else ""
+    parts = "; ".join(
+        f"{pairs_words(result, pairs)} {given_words(columns)}" for columns, pairs in sorted(by_size.items())
+    )
+    return f"Found, as far as could be asked: {parts}. {_why_not_asked(result)}"
 
-    PC goes on to sets of one column more while an edge has ends with as many other neighbours.
-    """
-    largest = max(result.asked, default=None)
-    if largest is not None and any(_candidates(result, pair) > largest for pair in result.graph.skeleton):
-        return (
-            f"Every edge shown was tested given up to {largest} column{'' if largest == 1 else 's'}; larger sets were "
-            "not asked about, and an edge that only they would take away still stands."
-        )
-    return "No edge shown stands for lack of a test." if result.graph.skeleton - result.known.kept else ""
+
+def _why_not_asked(result: DiscoveryResult) -> str:
+    if any(note.is_a(NoteKind.UNANSWERED) for note in result.notes) or not result.complete:
+        why = "Larger sets could not be asked about, for the reasons below"
+    elif result.asked and max(result.asked) <= min(result.given_up_to.values()):
+        why = "Larger sets were not asked about"  # max_order
+    elif result.privacy.epsilon is None:
+        why = "With this many rows the answer given more columns would have been chance"
+    else:
+        why = "With this budget and this many rows the answer given more columns would have been noise"
+    return f"{why}; one of them might take the edge away."
 
 
-def _candidates(result: DiscoveryResult, pair: frozenset[str]) -> int:
-    """How many columns a set that separates this edge could hold; none for an edge that was required."""
-    x, y = sorted(pair)
-    if pair in result.known.kept:
-        return 0
-    near = [
-        [z for z in result.graph.adjacent(end) if z not in pair and result.known.may_separate(z, x, y)]
-        for end in pair
-    ]
-    return max(map(len, near))
+def open_pairs(result: DiscoveryResult) -> list[str]:
+    """Every open pair, in the order of the columns."""
+    return [" ? ".join(pair) for pair in in_order(result.open, result.graph.nodes)]
 
 
 def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
@@ -171,30 +163,38 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
             "confidence": marks.confidence.get(frozenset((a, b))),
             "remark": marks.remark(a, b, arrow),
         }
-        for a, b, arrow in result.drawn.edges()
+        for a, b, arrow in result.graph.edges()
     ]
 
 
 def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[tuple[str, str, bool]]:
     """(class of a line, what it means, whether it has a head) of every kind of line that is drawn."""
-    drawn, pairs = result.drawn, result.graph.skeleton
+    drawn, pairs = result.graph, result.graph.skeleton
     grades = {grade(marks.confidence[pair]) for pair in pairs if pair in marks.confidence}
     arrow = "direction as you declared, or " if marks.known.arrows else ""
     found = [
         ("arrow", arrow + arrow_words(result), bool(drawn.directed)),
-        ("plain", "linked, direction not decided by the data", bool(drawn.undirected - result.untested)),
-        ("untested", "kept, not fully tested", bool(result.untested - result.unknown_directions)),
-        ("untested", "kept without a full test, direction not known", bool(result.unknown_directions)),
+        ("plain", "linked, direction not decided by the data", bool(drawn.undirected)),
         ("conflict", "answers contradict each other about its direction", bool(result.conflicts)),
         ("sure", f"edge found again in {SURE:.0%} of repeats or more", "sure" in grades),
         ("weaker", f"in {HINT:.0%} to {SURE:.0%}", "weaker" in grades),
         ("hint", f"below {HINT:.0%}: a hint", "hint" in grades),
+        ("open", f"open: {OPEN_MEANS}", bool(result.open)),
     ]
     return [(kind, words, kind == "arrow") for kind, words, there in found if there]
 
 
-def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin | None = None) -> str:
-    """The page as text; ``origin`` names the user's files and command where they are known."""
+def render(
+    result: DiscoveryResult,
+    title: str = "Causal graph",
+    origin: Origin | None = None,
+    *,
+    open: bool = False,  # noqa: A002
+) -> str:
+    """The page as text; ``origin`` names the user's files and command where they are known.
+
+    Open pairs are on it, hidden behind a box to tick; ``open``: whether it is ticked from the start.
+    """
     environment = Environment(
         loader=PackageLoader("dpcausal.present"),
         autoescape=select_autoescape(),
@@ -219,7 +219,11 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result, None if origin is None else STATEMENT),
-        drawing=svg(result.drawn, marks),
+        drawing=svg(result.graph, marks, possible=result.open, shown=open),
+        counts=counts_words(result),
+        open_pairs=open_pairs(result),
+        open_means=OPEN_MEANS,
+        show_open=open,
         keys=keys(result, marks),
         declared=declared_words(result.known),
         arrows_declared=bool(marks.known.arrows),
@@ -244,12 +248,17 @@ def render(result: DiscoveryResult, title: str = "Causal graph", origin: Origin 
 
 
 def write(
-    result: DiscoveryResult, path: str | Path, title: str = "Causal graph", origin: Origin | None = None
+    result: DiscoveryResult,
+    path: str | Path,
+    title: str = "Causal graph",
+    origin: Origin | None = None,
+    *,
+    open: bool = False,  # noqa: A002
 ) -> Path:
-    """Write the page; its path."""
+    """Write the page; its path. ``open`` as for ``render``."""
     target = Path(path)
     try:
-        target.write_text(render(result, title, origin), encoding="utf-8")
+        target.write_text(render(result, title, origin, open=open), encoding="utf-8")
     except OSError as error:
         raise InputError(f"can't write {target}: {error.strerror}") from None
     return target

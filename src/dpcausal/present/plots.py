@@ -11,7 +11,7 @@ import math
 import pathlib
 from collections.abc import Collection
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from dpcausal.gwas.result import Screening
 from dpcausal.planning.designs import smallest
 from dpcausal.present.layout import layout
 from dpcausal.present.spending import shortened, steps
-from dpcausal.present.svg import HEIGHT, Line, box_width, frame, lines, row
+from dpcausal.present.svg import HEIGHT, Line, box_width, frame, lines, open_lines, row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +59,13 @@ def bare(ax: Axes) -> None:
 
 
 INCH = 84.0  # units of the layout
+OPEN_STYLE: dict[str, Any] = {
+    "linestyle": (0, (2, 4)),
+    "linewidth": 0.9,
+    "color": SOFT,
+    "alpha": 0.6,
+    "zorder": 0.5,
+}
 
 
 def _path(line: Line, upward: bool) -> Path:
@@ -75,8 +82,8 @@ def _path(line: Line, upward: bool) -> Path:
     return Path(points, codes)
 
 
-def plot_graph(graph: Graph, ax: Axes | None = None, *, untested: Collection[frozenset[str]] = ()) -> Axes:
-    """Draw ``graph``; edges in ``untested`` are dotted. Cause above effect.
+def plot_graph(graph: Graph, ax: Axes | None = None, *, possible: Collection[frozenset[str]] = ()) -> Axes:
+    """Draw ``graph``, cause above effect; open pairs, in ``possible``, are faint dashes below the boxes.
 
     >>> axes = plot_graph(Graph(["a", "b"], directed=[("a", "b")]))
     >>> sorted(text.get_text() for text in axes.texts)
@@ -89,6 +96,9 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, untested: Collection[fro
     drawn = lines(places, width)
     left, top, right, bottom = frame(places, width, drawn)
     axes = axes_of(ax, max(3.0, (right - left) / INCH), max(1.5, (bottom - top) / INCH))
+    for line in open_lines(places, graph.nodes, possible):
+        faint = FancyArrowPatch(path=_path(line, upward=False), arrowstyle="-", **OPEN_STYLE)
+        axes.add_patch(faint)
     for line in drawn:
         pair = frozenset((line.upper, line.lower))
         arrow = pair not in graph.undirected
@@ -97,7 +107,7 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, untested: Collection[fro
             FancyArrowPatch(
                 path=_path(line, upward),
                 arrowstyle="-|>" if arrow else "-",
-                linestyle=":" if pair in untested else "-" if arrow else (0, (5, 3)),
+                linestyle="-" if arrow else (0, (5, 3)),
                 mutation_scale=14,
                 linewidth=1.6,
                 color=INK,

@@ -1,6 +1,7 @@
 """The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning.
 
-An edge that was not fully tested is dotted; one on whose direction answers contradict each other is dashed and dotted.
+An edge on whose direction answers contradict each other is dashed and dotted. Open pairs, where they are asked for, are
+faint dashes without heads that pass below the boxes: they move nothing else in the drawing.
 Where confidence is known, the width of a line shows it (``discovery.grade``): heavy from 80% on, thin below, thinnest
 below 50%.
 
@@ -11,15 +12,16 @@ layers they join; straight pieces stand on way points, where no box is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor
 from unicodedata import east_asian_width
 
-from dpcausal.graphs.graph import Graph
+from dpcausal.discovery.result import in_order
+from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.present.discovery import grade
-from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.edges import EdgeNotes, open_sentence
 from dpcausal.present.layout import Layout, layout
 
 STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box
@@ -83,6 +85,24 @@ def lines(layout: Layout, width: Mapping[str, float]) -> list[Line]:
     return found
 
 
+SAG = 16.0  # how far a line between two boxes of one layer hangs below them
+
+
+def open_lines(layout: Layout, nodes: Sequence[str], pairs: Collection[Pair]) -> list[Line]:
+    """One line per open pair, from box to box as the boxes stand; within a layer it hangs below the boxes."""
+    found = []
+    for pair in in_order(pairs, nodes):
+        upper, lower = sorted(pair, key=lambda name: (layout.layer[name], layout.x[name]))
+        (ax, ay), (bx, by) = ((layout.x[name], row(layout.layer[name])) for name in (upper, lower))
+        if layout.layer[upper] == layout.layer[lower]:
+            low, in_ = ay + HEIGHT / 2, min(SAG, (bx - ax) / 2)
+            points: tuple[Point, ...] = ((ax, low), (ax + in_, low + SAG), (bx - in_, low + SAG), (bx, low))
+        else:
+            points = ((ax, ay + HEIGHT / 2), (bx, by - HEIGHT / 2))
+        found.append(Line(upper, lower, points))
+    return found
+
+
 def frame(
     layout: Layout, width: Mapping[str, float], drawn: Sequence[Line]
 ) -> tuple[float, float, float, float]:
@@ -126,10 +146,18 @@ def node_words(graph: Graph, name: str) -> str:
     return f"{name}: " + ("; ".join(f"{label} {', '.join(names)}" for label, names in parts) or "no edges")
 
 
-def svg(graph: Graph, marks: EdgeNotes | None = None, name: str = "graph") -> str:
+def svg(
+    graph: Graph,
+    marks: EdgeNotes | None = None,
+    name: str = "graph",
+    *,
+    possible: Collection[Pair] = (),
+    shown: bool = True,
+) -> str:
     """An ``<svg>`` element that scales with its container; every edge and node has a hover text.
 
-    ``name`` is its id; two drawings on one page need different ones.
+    ``name`` is its id; two drawings on one page need different ones. ``possible`` are open pairs; where they are not
+    ``shown`` they are in the drawing, hidden, for a page that can show them.
     """
     width = {node: box_width(node) for node in graph.nodes}
     places = layout(graph, width)
@@ -138,12 +166,14 @@ def svg(graph: Graph, marks: EdgeNotes | None = None, name: str = "graph") -> st
     wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
     parts = [
-        f'<svg id="{name}" {sizes} role="group" aria-label="Causal graph, {len(graph.skeleton)} edges">',
+        f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
+        f'aria-label="Causal graph, {len(graph.skeleton)} edges">',
         f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
         "</defs>",
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
+    parts += [_open(line) for line in open_lines(places, graph.nodes, possible)]
     parts += [_edge(graph, line, marks or EdgeNotes(), f"{name}-head") for line in drawn]
     for node in graph.nodes:
         x, y, box = places.x[node], row(places.layer[node]), width[node]
@@ -156,19 +186,35 @@ def svg(graph: Graph, marks: EdgeNotes | None = None, name: str = "graph") -> st
     return "\n".join([*parts, "</g>", "</svg>"])
 
 
+def _shows(possible: Collection[Pair], shown: bool) -> str:
+    """The class by which open pairs are seen."""
+    return ' class="show-open"' if possible and shown else ""
+
+
+def _open(line: Line) -> str:
+    words = escape(open_sentence(line.upper, line.lower))
+    return (
+        f'<g class="edge open" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
+        f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"/></g>'
+    )
+
+
+def _ends(line: Line) -> str:
+    points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
+    return f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
+
+
 def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
     upward = arrow and (line.lower, line.upper) in graph.directed
     a, b = (line.lower, line.upper) if upward else (line.upper, line.lower)
     words = escape(marks.sentence(a, b, arrow))
-    kind = ("arrow" if arrow else "plain") + (" untested" if pair in marks.untested else "")
+    kind = "arrow" if arrow else "plain"
     kind += " conflict" if pair in marks.conflicts else ""
     kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
     head = (f' marker-{"start" if upward else "end"}="url(#{marker})"') if arrow else ""
-    points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
-    ends = f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
     return (
-        f'<g class="edge {kind}" {ends} tabindex="0" aria-label="{words}"><title>{words}</title>'
+        f'<g class="edge {kind}" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
         f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"{head}/></g>'
     )

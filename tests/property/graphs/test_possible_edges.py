@@ -42,7 +42,7 @@ def separated() -> list[dict[Pair, frozenset[tuple[str, ...]]]]:
     """For every DAG and pair that is not adjacent, all sets that separate it."""
     return [
         {
-            pair: frozenset(s for s in SETS[pair] if d_separated(dag, *sorted(pair), s))
+            pair: frozenset(s for s in SETS[pair] if d_separated(dag, min(pair), max(pair), s))
             for pair in PAIRS
             if pair not in dag.skeleton
         }

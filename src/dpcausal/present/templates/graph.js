@@ -93,11 +93,17 @@
     node.addEventListener("focus", () => tell(true));
     node.addEventListener("blur", () => tell(false));
   });
+  const tick = document.getElementById("show-open");
+  const shows = () => {
+    svg.classList.toggle("show-open", tick.checked);
+    document.querySelectorAll(".of-open").forEach(key => { key.hidden = !tick.checked; });
+  };
+  if (tick) { tick.addEventListener("change", shows); shows(); }
   const drawn = svg.parentElement, swipe = document.getElementById("swipe");
   const hint = () => { swipe.hidden = drawn.scrollWidth <= drawn.clientWidth + 1; };
   window.addEventListener("resize", hint);
   hint();
   const events = document.getElementById("all-events");
   if (events) window.addEventListener("beforeprint", () => { events.open = true; });
-  document.documentElement.dataset.ready = String(edges.length);
+  document.documentElement.dataset.ready = String(edges.filter(({ g }) => !g.classList.contains("open")).length);
 })();
