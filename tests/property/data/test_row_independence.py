@@ -1,0 +1,466 @@
+"""Row independence as a property of reading: one cell changes the code of its own row and nothing else.
+
+For every reader, input and engine, one cell of a small table is set to a nasty value. The number of rows, the codes of
+all other rows, errors, warnings and the way taken (the kind of source, its columns and types, the queries that DuckDB
+gets) must be those of the table without it. The lists come from the tables that the code reads by, so a new reader
+without an entry here fails ``test_every_reader_and_engine_is_here``.
+
+Line breaks in a delimited file are the exception that is declared: without ``quoted_newlines`` a line is a row by
+definition, so there they are replaced by a blank; with it they are written as its writer promises, in quotes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import importlib
+import io
+import pkgutil
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+import dpcausal as dc
+import dpcausal.counts
+from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.protocol import Counts
+from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import stream
+from dpcausal.data.read import open_checked
+from dpcausal.data.sources import COLUMN_KINDS, COMPRESSED, FORMATS, INPUTS
+
+PLACES = (0, 4, 8)  # rows that are changed: the first, one in the middle, the last
+COLUMNS = {
+    "word": ["no", "yes", "no", "yes", "", "no", "yes", "no", "maybe"],
+    "code": ["01", "02", "02", "01", "03", "", "01", "02", "01"],
+    "size": ["1.5", "2.5", "", "7", "0.25", "1e1", "x", "3", "4"],
+}
+SCHEMA = dc.Schema(
+    word=dc.Categorical(["no", "yes"], other="no"),
+    code=dc.Categorical(["none", "01", "02"], other="none"),
+    size=dc.Numeric(0, 10, bins=[1, 2, 3], other=5, missing=[7]),
+    row=dc.Categorical(list(range(9))),  # tells the rows apart where only tables come back
+)
+TEXTS = [
+    '"', '"open', 'closed"', '""', '"""', '"a","b', 'a"b', "'", ",", "\t", ";", "|", ",,,,", "\\", "\\N", "#", "\x00",
+    "yes\x00", "\x1a", "\ufeff", "\ufeffyes", "\n", "\r", "\r\n", "a\nb", '"\n', '\n"', "\u2028", "\x0b", "\x85",
+    " ", "", "NA", "NaN", "inf", "-inf", "1e999", "9" * 400, "0x1", "1_000", "1,5", "-0", "True", "01", "1", "1.50",
+    "2020-01-01", "é", "😀", "x" * 70_000, "=1+1", "<NA>", "None", "nan", "NaT",
+]  # fmt: skip
+BYTES = [b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xff\xfe", b"\x00\xd8", b'\xc3"', b"\xe9\xe8"]
+OBJECTS = [
+    None, float("nan"), float("inf"), 1, 1.5, -0.0, 10**400, 2**70, True, Decimal("1.50"), Decimal("sNaN"), b"\xff",
+    date(2020, 1, 1), datetime(2020, 1, 1, 12), pd.Timestamp("2020-01-01", tz="UTC"), pd.NaT, pd.NA, np.float16(0.1),
+    np.int8(1), np.datetime64("NaT"), np.timedelta64(1, "s"), [1, 2], {"a": 1}, object(), 1j, "\ud800", Ellipsis,
+]  # fmt: skip
+
+Cells = Mapping[str, Sequence[Any]]
+Make = Callable[[Cells, Path], Any]
+
+
+def with_row(cells: Cells) -> dict[str, list[Any]]:
+    return {**{name: list(column) for name, column in cells.items()}, "row": [str(i) for i in range(9)]}
+
+
+def as_bytes(cell: Any) -> bytes:
+    return cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")
+
+
+# ---- readers of files
+
+
+def unquoted(delimiter: bytes) -> Make:
+    """A file written without any quoting, as by R's ``quote = FALSE``: a line is a row, whatever stands on it."""
+
+    def make(cells: Cells, path: Path) -> Path:
+        columns = with_row(cells)
+        clean = bytes.maketrans(b"\r\n", b"  ")
+        rows = zip(columns["row"], *(columns[name] for name in cells), strict=True)
+        lines = [delimiter.join(as_bytes(cell).translate(clean) for cell in row) for row in rows]
+        path.write_bytes(b"\n".join([delimiter.join([b"row", *(n.encode() for n in cells)]), *lines, b""]))
+        return path
+
+    return make
+
+
+def quoted(delimiter: str) -> Make:
+    """A file as Python's own writer makes it."""
+
+    def make(cells: Cells, path: Path) -> Path:
+        columns = {k: [as_bytes(c).decode("latin-1") for c in v] for k, v in with_row(cells).items()}
+        text = io.StringIO()
+        csv.writer(text, delimiter=delimiter).writerows([list(columns), *zip(*columns.values(), strict=True)])
+        path.write_bytes(text.getvalue().encode("latin-1"))
+        return path
+
+    return make
+
+
+def compressed(make: Make) -> Make:
+    def wrapped(cells: Cells, path: Path) -> Path:
+        plain = make(cells, path.with_suffix(""))
+        if path.suffix == ".gz":
+            path.write_bytes(gzip.compress(plain.read_bytes()))
+        else:
+            codec = {".bz2": "bz2", ".zst": "zstd"}[path.suffix]
+            with pa.CompressedOutputStream(str(path), codec) as out:
+                out.write(plain.read_bytes())
+        return path
+
+    return wrapped
+
+
+def arrow_table(cells: Cells) -> pa.Table:
+    """Text columns, with bytes that are not UTF-8 where the cells have them: no writer of Arrow files checks that."""
+    columns = with_row(cells)
+    return pa.table(
+        {
+            name: pa.array([None if c is None else as_bytes(c) for c in column], pa.binary()).view(
+                pa.string()
+            )
+            for name, column in columns.items()
+        }
+    )
+
+
+def write_arrow_stream(cells: Cells, path: Path) -> Path:
+    table = arrow_table(cells)
+    with pa.ipc.new_stream(str(path), table.schema) as out:
+        out.write_table(table)
+    return path
+
+
+def write_parquet(cells: Cells, path: Path) -> Path:
+    pq.write_table(arrow_table(cells), path, row_group_size=4)
+    return path
+
+
+def write_feather(cells: Cells, path: Path) -> Path:
+    feather.write_feather(arrow_table(cells), path, compression="uncompressed", chunksize=4)
+    return path
+
+
+FILES: dict[str, tuple[str, Make]] = {  # by suffix, and what is different about the file
+    ".csv unquoted": (".csv", unquoted(b",")),
+    ".csv quoted": (".csv", quoted(",")),
+    ".tsv unquoted": (".tsv", unquoted(b"\t")),
+    ".tsv quoted": (".tsv", quoted("\t")),
+    ".tab unquoted": (".tab", unquoted(b"\t")),
+    ".txt unquoted": (".txt", unquoted(b"|")),
+    ".txt quoted": (".txt", quoted(";")),
+    ".csv.gz unquoted": (".csv.gz", compressed(unquoted(b","))),
+    ".csv.bz2 unquoted": (".csv.bz2", compressed(unquoted(b","))),
+    ".tsv.zst quoted": (".tsv.zst", compressed(quoted("\t"))),
+    ".parquet": (".parquet", write_parquet),
+    ".pq": (".pq", write_parquet),
+    ".arrow": (".arrow", write_feather),
+    ".feather": (".feather", write_feather),
+    ".ipc": (".ipc", write_feather),
+    ".arrows": (".arrows", write_arrow_stream),
+}
+
+# ---- inputs and columns in memory
+
+
+class ArrowStream:
+    """Anything with Arrow's stream interface, and nothing else."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+class ArrowColumn:
+    """Anything with Arrow's array interface, and nothing else."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self._array = array
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        return self._array.__arrow_c_array__(requested_schema)
+
+
+class ToArrow:
+    """Anything with a method ``to_arrow``, such as a DuckDB relation."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def to_arrow(self) -> pa.Table:
+        return self._table
+
+
+def columns_of(kind: Callable[[list[Any]], Any]) -> Make:
+    return lambda cells, _: {name: kind(column) for name, column in with_row(cells).items()}
+
+
+def pandas_frame(cells: Cells, _: Path) -> pd.DataFrame:
+    return pd.DataFrame(with_row(cells), dtype=object)
+
+
+def plain_texts(column: list[Any]) -> list[str | None]:
+    return [c if c is None else as_bytes(c).decode("utf-8", "replace") for c in column]
+
+
+def polars_frame(cells: Cells, _: Path) -> pl.DataFrame:
+    return pl.DataFrame({k: plain_texts(v) for k, v in with_row(cells).items()})
+
+
+def binary(column: list[Any]) -> pa.Array:
+    return pa.array([None if c is None else as_bytes(c) for c in column], pa.binary())
+
+
+def masked(column: list[Any]) -> np.ma.MaskedArray:
+    values = np.empty(len(column), dtype=object)
+    values[:] = column
+    return np.ma.MaskedArray(values, mask=[c is None for c in column])
+
+
+MEMORY: dict[str, dict[str, Make]] = {  # by entry of INPUTS
+    "record batch": {"": lambda cells, _: arrow_table(cells).to_batches()[0]},
+    "table": {"": lambda cells, _: arrow_table(cells)},
+    "record batch reader": {"": lambda cells, _: arrow_table(cells).to_reader(max_chunksize=4)},
+    "dict": {},  # one of each kind of column, below
+    "pandas": {
+        "objects": pandas_frame,
+        "texts": lambda cells, _: pd.DataFrame(
+            {k: plain_texts(v) for k, v in with_row(cells).items()}, dtype="str"
+        ),
+    },
+    "polars": {"": polars_frame},
+    "polars lazy": {"": lambda cells, folder: polars_frame(cells, folder).lazy()},
+    "arrow stream": {"": lambda cells, _: ArrowStream(arrow_table(cells))},
+    "to_arrow": {"": lambda cells, _: ToArrow(arrow_table(cells))},
+}
+IN_DICT: dict[str, dict[str, Make]] = {  # by entry of COLUMN_KINDS
+    "arrow chunks": {
+        "": columns_of(lambda column: pa.chunked_array([binary(column[:4]), binary(column[4:])]))
+    },
+    "arrow array": {
+        "": columns_of(binary),
+        "dictionary": columns_of(lambda column: binary(column).dictionary_encode()),
+    },
+    "pandas": {
+        "objects": columns_of(lambda column: pd.Series(column, dtype=object)),
+        "string": columns_of(lambda column: pd.Series(plain_texts(column), dtype=pd.StringDtype("python"))),
+        "categories": columns_of(lambda column: pd.Series(plain_texts(column)).astype("category")),
+    },
+    "polars objects": {"": columns_of(lambda column: pl.Series(column, dtype=pl.Object))},
+    "arrow stream": {"polars": columns_of(lambda column: pl.Series(plain_texts(column), dtype=pl.String))},
+    "arrow interface": {"": columns_of(lambda column: ArrowColumn(binary(column)))},
+    "numpy": {
+        "objects": columns_of(lambda column: np.array([*column, None], dtype=object)[:-1]),
+        "masked": columns_of(masked),
+        "texts": columns_of(lambda column: np.array([str(c) for c in plain_texts(column)])),
+    },
+    "iterable": {"list": columns_of(list), "tuple": columns_of(tuple), "generator": columns_of(iter)},
+}
+WITH_OBJECTS = {
+    "pandas objects", "dict pandas objects", "dict polars objects", "dict numpy objects", "dict numpy masked",
+    "dict iterable list", "dict iterable tuple", "dict iterable generator",
+}  # fmt: skip
+
+
+def named(kinds: Mapping[str, Mapping[str, Make]], prefix: str = "") -> dict[str, Make]:
+    return {
+        f"{prefix}{kind} {more}".strip(): make
+        for kind, makes in kinds.items()
+        for more, make in makes.items()
+    }
+
+
+IN_MEMORY = {**named(MEMORY), **named(IN_DICT, "dict ")}
+
+# ---- engines: what each makes of a source, as the codes of every row
+
+
+def codes_in_memory(source: Any, schema: dc.Schema) -> tuple[int, dict[str, list[int]]]:
+    data = dc.read(source, schema)
+    values = {f"{name} value": column.tolist() for name, column in data.values.items()}
+    return data.n, {name: column.tolist() for name, column in data.codes.items()} | values
+
+
+def codes_of(counts: Counts) -> tuple[int, dict[str, list[int]]]:
+    """The codes of every row, from tables with the column that tells rows apart."""
+    names = ["word", "code", "size"]
+    tables = counts.tables([[name, "row"] for name in names])
+    assert all((table.sum(axis=0) == 1).all() for table in tables)
+    return counts.n, {name: table.argmax(axis=0).tolist() for name, table in zip(names, tables, strict=True)}
+
+
+def codes_scanned(source: Any, schema: dc.Schema) -> tuple[int, dict[str, list[int]]]:
+    counts = DuckDBCounts(source, schema, threads=2)
+    counts._scan_only = True
+    return codes_of(counts)
+
+
+def codes_of_table(source: Any, schema: dc.Schema) -> tuple[int, dict[str, list[int]]]:
+    """A table of a DuckDB database: text, and only what DuckDB itself accepts as text."""
+    connection = duckdb.connect()
+    connection.register("rows", pq.read_table(source))
+    connection.execute("CREATE TABLE cells AS SELECT * FROM rows")
+    texts = schema.select([name for name in schema if name != "size"])
+    counts = DuckDBCounts("cells", texts, connection=connection)
+    names = ["word", "code"]
+    tables = counts.tables([[name, "row"] for name in names])
+    return counts.n, {name: table.argmax(axis=0).tolist() for name, table in zip(names, tables, strict=True)}
+
+
+ENGINES: dict[str, Callable[[Any, dc.Schema], tuple[int, dict[str, list[int]]]]] = {
+    "memory": codes_in_memory,
+    "stream": lambda source, schema: codes_of(stream(source, schema)),
+    "duckdb": lambda source, schema: codes_of(DuckDBCounts(source, schema, threads=2)),
+    "duckdb scan": codes_scanned,
+    "duckdb table": codes_of_table,
+}
+BACKENDS = {"MemoryCounts": {"memory", "stream"}, "DuckDBCounts": {"duckdb", "duckdb scan", "duckdb table"}}
+
+
+def test_every_reader_and_engine_is_here() -> None:
+    """The lists above are those of the code: whoever adds a reader or an engine adds it here."""
+    assert {suffix for suffix, _ in FILES.values() if suffix in FORMATS} == set(FORMATS)
+    tried = {Path(suffix).suffix for suffix, _ in FILES.values()}
+    assert set(COMPRESSED) <= tried
+    assert set(MEMORY) == set(INPUTS)
+    assert set(IN_DICT) == set(COLUMN_KINDS)
+    found = set()
+    for module in pkgutil.iter_modules(dpcausal.counts.__path__, "dpcausal.counts."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, type) and value.__module__ == module.name and value is not Counts:
+                found |= (
+                    {value.__name__} if hasattr(value, "tables") and hasattr(value, "subsample") else set()
+                )
+    assert found == set(BACKENDS)
+    assert set().union(*BACKENDS.values()) == set(ENGINES)
+    assert MemoryCounts.__name__ in BACKENDS
+
+
+# ---- the property
+
+
+class Outcome:
+    """All that can be seen of one reading."""
+
+    def __init__(self, make: Make, cells: Cells, path: Path, engine: str, schema: dc.Schema) -> None:
+        queries: list[str] = []
+        run = DuckDBCounts._run
+
+        def recorded(counts: DuckDBCounts, sql: str) -> Any:
+            queries.append(sql)
+            return run(counts, sql)
+
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            patch.setattr(DuckDBCounts, "_run", recorded)
+            self.n, self.codes = ENGINES[engine](make(cells, path), schema)
+            opened = open_checked(make(cells, path), schema)
+        way = (type(opened).__name__, opened.label, opened.names, list(map(str, opened.types)), opened.rows)
+        self.seen = ([f"{w.category.__name__}: {w.message}" for w in said], way, queries)
+
+
+def one_cell_changes_one_row(
+    make: Make, path: Path, engine: str, nasty: Sequence[Any], schema: dc.Schema = SCHEMA
+) -> None:
+    before = Outcome(make, COLUMNS, path, engine, schema)
+    assert before.n == 9
+    assert len({tuple(codes) for codes in before.codes.values()}) > 1
+    for column in COLUMNS:
+        for i, cell in enumerate(nasty):
+            place = PLACES[i % len(PLACES)]
+            cells = {name: list(values) for name, values in COLUMNS.items()}
+            cells[column][place] = cell
+            after = Outcome(make, cells, path, engine, schema)
+            assert after.n == before.n, (column, cell)
+            assert after.seen == before.seen, (column, cell)
+            for name, codes in before.codes.items():
+                others = [p for p in range(9) if p != place]
+                assert [after.codes[name][p] for p in others] == [codes[p] for p in others], (column, cell)
+                # in a delimited file a cell may spill into the cells after it, in its own row
+                spills = path.suffix in (".csv", ".tsv", ".tab", ".txt", *COMPRESSED)
+                assert spills or name.startswith(column) or after.codes[name] == codes, (column, cell)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_one_cell_of_a_file(kind: str, tmp_path: Path) -> None:
+    suffix, make = FILES[kind]
+    schema = SCHEMA.with_quoted_newlines() if kind.endswith(" quoted") else SCHEMA
+    nasty = [*TEXTS, *BYTES]
+    one_cell_changes_one_row(make, tmp_path / f"t{suffix}", "memory", nasty, schema)
+
+
+@pytest.mark.parametrize("engine", ["stream", "duckdb", "duckdb scan"])
+@pytest.mark.parametrize("kind", [".csv unquoted", ".csv quoted", ".parquet", ".arrow"])
+def test_one_cell_of_a_file_counted_by_an_engine(kind: str, engine: str, tmp_path: Path) -> None:
+    suffix, make = FILES[kind]
+    nasty = [*BYTES[:2], *TEXTS, *BYTES[2:]][:: 2 if engine == "stream" else 7]
+    schema = SCHEMA.with_quoted_newlines() if kind.endswith(" quoted") else SCHEMA
+    one_cell_changes_one_row(make, tmp_path / f"t{suffix}", engine, nasty, schema)
+
+
+def test_one_cell_of_a_table_of_a_database(tmp_path: Path) -> None:
+    one_cell_changes_one_row(write_parquet, tmp_path / "t.parquet", "duckdb table", TEXTS[::3])
+
+
+@pytest.mark.parametrize("kind", IN_MEMORY)
+def test_one_cell_in_memory(kind: str, tmp_path: Path) -> None:
+    nasty = [*TEXTS, *BYTES, *(OBJECTS if kind in WITH_OBJECTS else [None])]
+    one_cell_changes_one_row(IN_MEMORY[kind], tmp_path / "none", "memory", nasty)
+
+
+@pytest.mark.parametrize("kind", ["pandas objects", "dict iterable list", "table"])
+def test_one_cell_in_memory_streamed(kind: str, tmp_path: Path) -> None:
+    nasty = [*TEXTS[::3], *BYTES, *(OBJECTS if kind in WITH_OBJECTS else [None])]
+    one_cell_changes_one_row(IN_MEMORY[kind], tmp_path / "none", "stream", nasty)
+
+
+TYPES: dict[str, tuple[pa.DataType, list[Any], list[Any]]] = {
+    "int8": (pa.int8(), [1, 2, 3], [-128, 127, None]),
+    "int64": (pa.int64(), [1, 2, 3], [-(2**63), 2**63 - 1, None]),
+    "uint64": (pa.uint64(), [1, 2, 3], [2**64 - 1, None]),
+    "half": (pa.float16(), [1.0, 2.0, 0.1], [6e4, float("inf"), float("nan"), None, -0.0]),
+    "float": (pa.float32(), [1.0, 2.0, 0.1], [3e38, float("inf"), float("nan"), None, -0.0]),
+    "double": (pa.float64(), [1.0, 2.0, 0.1], [1e308, 5e-324, float("-inf"), float("nan"), None, -0.0]),
+    "bool": (pa.bool_(), [True, False, True], [None]),
+    "decimal": (pa.decimal128(38, 2), [Decimal(1), Decimal(2), None], [Decimal("9" * 36), None]),
+}
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream", "duckdb", "duckdb scan"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_one_cell_of_a_typed_column(kind: str, engine: str, tmp_path: Path) -> None:
+    """Numbers have no nasty text, but edges of their type; another column has a cell that is not UTF-8 meanwhile."""
+    type_, usual, nasty = TYPES[kind]
+
+    def make(cells: Cells, path: Path) -> Path:
+        table = arrow_table({"word": cells["word"]})
+        for name in ("code", "size"):
+            table = table.append_column(name, pa.array(cells[name], type_))
+        pq.write_table(table, path, row_group_size=4)
+        return path
+
+    base = {"word": COLUMNS["word"], "code": usual * 3, "size": usual * 3}
+    before = Outcome(make, base, tmp_path / "t.parquet", engine, SCHEMA)
+    for place, cell in enumerate(nasty):
+        for name in ("code", "size"):
+            for word in ("no", b"\xff"):
+                cells = {column: list(values) for column, values in base.items()}
+                cells[name][place], cells["word"][place] = cell, word
+                after = Outcome(make, cells, tmp_path / "t.parquet", engine, SCHEMA)
+                assert (after.n, after.seen) == (before.n, before.seen)
+                for column, codes in before.codes.items():
+                    others = [p for p in range(9) if p != place]
+                    assert [after.codes[column][p] for p in others] == [codes[p] for p in others]
