@@ -276,8 +276,8 @@ def _label(dag: Graph, x: str, y: str, parents: list[str], compelled: dict[Arrow
         compelled.setdefault((z, y), fixed)
 
 
-def extend(pdag: Graph) -> Graph:
-    """A consistent extension of ``pdag``, or ``InputError`` when there is none.
+def extend(pdag: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
+    """A consistent extension of ``pdag``, or ``InputError`` when there is none; ``possible`` as for ``nearest``.
 
     >>> extend(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
     Graph(a -> b, b -> c)
@@ -285,7 +285,7 @@ def extend(pdag: Graph) -> Graph:
     Traceback (most recent call last):
     dpcausal.core.errors.InputError: no DAG has this skeleton, these arrows and no further v-structure
     """
-    dag, contradicted = nearest(pdag)
+    dag, contradicted = nearest(pdag, possible)
     if contradicted:
         raise InputError("no DAG has this skeleton, these arrows and no further v-structure")
     return dag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import DiscoveryResult, PairState
 from dpcausal.discovery.search import MethodReason, MethodReasonKind
 from dpcausal.networks import clinic
 from dpcausal.present.discovery import (
+    GIVEN_MEANS,
     PLAIN,
     again_words,
     legend,
@@ -35,7 +37,9 @@ def result() -> DiscoveryResult:
     """A graph made by hand in the shell of a real result."""
     found = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0)
     graph = dc.Graph(NAMES, directed=[("a", "b")], undirected=[("b", "long_name")])
-    return replace(found, graph=graph, untested=frozenset(), conflicts=frozenset(), confidence=None)
+    return replace(
+        found, graph=graph, open=frozenset(), given_up_to={}, conflicts=frozenset(), confidence=None
+    )
 
 
 AB, BL = frozenset("ab"), frozenset(("b", "long_name"))
@@ -43,12 +47,12 @@ AB, BL = frozenset("ab"), frozenset(("b", "long_name"))
 
 def test_without_confidence_there_are_edges_and_a_legend(result: DiscoveryResult) -> None:
     assert result.edge_lines() == ["  a -> b", "  b - long_name", LEGEND]
-    none = ["  a (no edge)", "  b (no edge)", "  long_name (no edge)"]
+    none = ["  a (no edge found)", "  b (no edge found)", "  long_name (no edge found)"]
     assert replace(result, graph=dc.Graph(NAMES)).edge_lines() == none
     plain = replace(result, graph=dc.Graph(NAMES, undirected=[("b", "long_name")]))
     assert plain.edge_lines() == [
         "  b - long_name",
-        "  a (no edge)",
+        "  a (no edge found)",
         PLAIN,
     ]  # no word of arrows that are not there
 
@@ -105,65 +109,70 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
     assert charged == len(found.privacy.released) == (2 if relation == "replace-one" else 3)
 
 
-def test_a_direction_on_an_edge_that_was_not_tested_is_called_unsure() -> None:
-    data = dc.networks.load("asia").sample(2000, seed=3)
-    seen = set()
-    for seed, epsilon in ((1, 0.2), (2, 0.2), (3, 0.01)):
-        with dc.testing.seeded(seed):
-            found = dc.discover(data, epsilon=epsilon, method="measured")
-        assert found.untested
-        arrows = {arrow for arrow in found.graph.directed if frozenset(arrow) in found.untested}
-        assert found.unsure_arrows == arrows
-        shown = arrows & found.drawn.directed
-        assert not {frozenset(arrow) for arrow in shown} & found.unknown_directions
-        assert ("a direction shown there is unsure" in found.summary()) == bool(shown)
-        assert json.loads(found.to_json())["unsure_arrows"] == sorted(map(list, arrows))
-        seen.add(bool(arrows))
-    assert seen == {True, False}
-    with dc.testing.seeded(3):
-        told = dc.discover(data, epsilon=0.01, method="measured", required=[("smoke", "lung")])
-    assert ("smoke", "lung") in told.graph.directed
-    assert ("smoke", "lung") not in told.unsure_arrows
+def test_an_edge_says_up_to_how_many_columns_it_was_asked_about(result: DiscoveryResult) -> None:
+    left = replace(result, given_up_to={AB: 0, BL: 1}, confidence={AB: 1.0, BL: 0.45})
+    assert left.edge_lines()[:4] == [
+        "  a -> b         100%  given up to 0 columns",
+        "  b - long_name   45%  given up to 1 column",
+        LEGEND,
+        GIVEN_MEANS,
+    ]
+    assert left.unsure_arrows == {("a", "b")}
+    assert left.to_dict()["unsure_arrows"] == [["a", "b"]]
+    assert left.to_dict()["given_up_to"][0] == {"pair": ["a", "b"], "columns": 0}
+    told = replace(left, known=Knowledge.of(NAMES, tiers=[["a"], ["b"]]))
+    assert told.unsure_arrows == frozenset()
+    assert GIVEN_MEANS not in result.summary()
 
 
-def test_an_edge_about_which_nothing_was_answered_has_no_arrow(result: DiscoveryResult) -> None:
-    names = list("abcd")
-    graph = dc.Graph(names, directed=[("a", "b"), ("b", "c"), ("a", "c"), ("a", "d")])
-    left = {"untested": frozenset([AB, frozenset("bc")]), "answered": frozenset([AB])}
-    some = replace(result, graph=graph, **left)
-    assert some.edge_lines()[:4] == ["  a -> b", "  a -> c", "  a -> d", "  b - c   direction not known"]
-    assert some.unsure_arrows == {("a", "b"), ("b", "c")}
-    assert some.graph == graph  # which keeps what the algorithm gave
-    told = replace(some, known=Knowledge.of(names, tiers=[["b"], ["c"]]))
-    assert ("b", "c") in told.drawn.directed  # declared: known whatever was tested
+def test_open_pairs_are_counted_named_and_listed(result: DiscoveryResult) -> None:
+    names = [*NAMES, *"cdefg"]
+    graph = dc.Graph(names, directed=[("a", "b")], undirected=[("b", "long_name")])
+    pairs = [("f", "g"), ("a", "long_name"), *((x, y) for x in "cd" for y in "efg")]
+    left = replace(result, graph=graph, open=frozenset(map(frozenset, pairs)))
+    lines = left.summary().splitlines()
+    assert lines[0].startswith("2 edges found among 8 columns, 18 pairs absent, 8 pairs open (method ")
+    (told,) = (line for line in lines if line.startswith("Open ("))
+    assert told.startswith(
+        "Open (could not be decided; there may be an edge or not): a ? long_name, c ? e"
+    )  # near an edge first
+    assert told.endswith(" and 2 more (--show-open, result.open or graph.json lists all).")
+    assert "f ? g" not in told
+    (every,) = (line for line in left.summary(open=True).splitlines() if line.startswith("Open ("))
+    assert every.count(" ? ") == 8
+    assert every.endswith("f ? g.")
+    assert "%" not in every
+    assert not any(line.startswith("Open (") for line in result.summary().splitlines())
+    found = json.loads(left.to_json())
+    assert found["open"] == sorted(sorted(pair) for pair in pairs)
+    assert found["facts"]["pairs"] == {"found": 2, "absent": 18, "open": 8}
+    assert "8 pairs open" in repr(left)
 
 
-def test_where_nothing_was_decided_no_arrow_is_shown(result: DiscoveryResult) -> None:
-    graph = dc.Graph(NAMES, directed=[("a", "b"), ("b", "long_name"), ("a", "long_name")])
-    nothing = replace(result, graph=graph, untested=graph.skeleton, answered=graph.skeleton)
-    assert "->" not in "\n".join(nothing.edge_lines())
-    assert nothing.summary().count("direction not known") == 4
-    assert "same direction" not in nothing.summary()
-
-
-def test_a_search_tells_which_edges_were_answered() -> None:
-    """Noise of scale 10^5: a dependence is found by chance in 5% of questions; of the rest none is answered."""
-    data = dc.networks.load("asia").sample(2000, seed=3)
-    with dc.testing.seeded(3):
-        found = dc.discover(data, epsilon=0.0001, method="measured")
-    assert len(found.answered) < 15
-    assert not found.drawn.directed
-    exact = dc.discover(data, epsilon=None, method="pc")
-    assert exact.answered == exact.graph.skeleton
+def test_a_pair_has_one_of_three_states(result: DiscoveryResult) -> None:
+    names = [*NAMES, "d"]
+    graph = dc.Graph(names, directed=[("a", "b")])
+    left = replace(result, graph=graph, open=frozenset([frozenset("ad")]))
+    assert [left.state(*pair) for pair in (("b", "a"), ("d", "a"), ("b", "d"))] == ["found", "open", "absent"]
+    assert Counter(left.states.values()) == {"found": 1, "open": 1, "absent": 4}
+    assert {pair for pair, state in left.states.items() if state is PairState.ABSENT} == left.absent
+    with pytest.raises(dc.InputError, match='no node "z"'):
+        left.state("a", "z")
+    with pytest.raises(dc.InputError, match="itself"):
+        left.state("a", "a")
 
 
 def test_a_missing_edge_is_no_independence(result: DiscoveryResult) -> None:
-    assert "no evidence for it was found at this budget, not that there is no dependence" in result.summary()
+    assert (
+        "no evidence for an edge was found at this budget, not that there is no dependence"
+        in result.summary()
+    )
     assert "A single test (dpcausal test)" in missing_words(result)
     full = replace(
         result, graph=dc.Graph(NAMES, undirected=[("a", "b"), ("b", "long_name"), ("a", "long_name")])
     )
     assert missing_words(full) == ""
+    assert missing_words(replace(result, open=frozenset([frozenset(("a", "long_name"))]))) == ""
     forbidden = Knowledge.of(NAMES, forbidden=[{"a", "long_name"}])
     assert missing_words(replace(result, known=forbidden)) == ""  # the other two are there
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
@@ -204,9 +213,9 @@ def test_repeats_are_counted_and_a_weak_edge_called_a_hint(result: DiscoveryResu
 def test_pairs_stand_in_the_order_of_columns(result: DiscoveryResult) -> None:
     names = ["z", "b", "a"]
     graph = dc.Graph(names, undirected=[("b", "z"), ("a", "z")])
-    open_edge = replace(result, graph=graph, untested=frozenset([frozenset("za")]))
-    assert "  z - a" in open_edge.summary()
-    assert "Not fully tested, kept: z - a" in open_edge.summary()
+    left = replace(result, graph=graph, open=frozenset([frozenset("ab")]))
+    assert "  z - a" in left.summary()
+    assert "): b ? a." in left.summary()
 
 
 def test_what_is_given_out_is_told_apart_from_what_was_computed(result: DiscoveryResult) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import DiscoveryResult, Verdict
 from dpcausal.present.discovery import headline, undecided_words
 from dpcausal.present.page import render
 
@@ -22,25 +22,22 @@ def shell() -> DiscoveryResult:
     return dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0)
 
 
-def made(
-    shell: DiscoveryResult, edges: int, untested: int, known: Knowledge | None = None
-) -> DiscoveryResult:
-    """The first ``edges`` pairs of eight columns, of which the first ``untested`` were not fully tested."""
+def made(shell: DiscoveryResult, edges: int, left: int, known: Knowledge | None = None) -> DiscoveryResult:
+    """Of the pairs of eight columns the last ``edges`` are found and the first ``left`` open."""
     return replace(
         shell,
-        graph=dc.Graph(NAMES, undirected=[tuple(sorted(pair)) for pair in PAIRS[:edges]]),
-        untested=frozenset(PAIRS[:untested]),
+        graph=dc.Graph(NAMES, undirected=[tuple(sorted(pair)) for pair in PAIRS[28 - edges :]]),
+        open=frozenset(PAIRS[:left]),
+        given_up_to={},
         conflicts=frozenset(),
         confidence=None,
         known=known or Knowledge(),
     )
 
 
-def test_all_pairs_kept_untested_is_nothing_decided(shell: DiscoveryResult) -> None:
-    result = made(shell, 28, 28)
-    begin = (
-        "Nothing could be decided at this budget: 28 of 28 edges among 8 columns are kept without a full test"
-    )
+def test_all_pairs_open_is_nothing_decided(shell: DiscoveryResult) -> None:
+    result = made(shell, 0, 28)
+    begin = "Nothing could be decided at this budget: no edges found among 8 columns, 0 pairs absent, 28 pairs open"
     assert undecided_words(result) == begin
     assert result.summary().startswith(begin)
     page = render(result)
@@ -53,47 +50,53 @@ def test_all_pairs_kept_untested_is_nothing_decided(shell: DiscoveryResult) -> N
 
 
 @pytest.mark.parametrize(
-    ("edges", "untested", "begin"),
+    ("edges", "left", "verdict"),
     [
-        (28, 26, "Nothing could be decided"),  # 93%
-        (28, 25, ""),  # 89%
-        (26, 26, "Nothing could be decided"),
-        (10, 10, "No edge could be fully tested"),  # 18 pairs were separated: something was decided
-        (10, 9, "Hardly any edge could be fully tested"),
-        (10, 8, ""),
-        (10, 0, ""),
-        (1, 0, ""),
-        (0, 0, ""),
+        (0, 28, Verdict.NOTHING_DECIDED),
+        (0, 26, Verdict.NOTHING_DECIDED),  # 93%
+        (0, 25, Verdict.DECIDED),  # 89%: three pairs are absent
+        (2, 26, Verdict.HARDLY_DECIDED),
+        (1, 26, Verdict.HARDLY_DECIDED),
+        (3, 25, Verdict.DECIDED),
+        (10, 18, Verdict.DECIDED),
+        (28, 0, Verdict.DECIDED),
+        (1, 0, Verdict.DECIDED),
+        (0, 0, Verdict.DECIDED),
     ],
 )
-def test_from_nine_tenths_on(shell: DiscoveryResult, edges: int, untested: int, begin: str) -> None:
-    words = undecided_words(made(shell, edges, untested))
-    assert "independent" not in words
-    assert words.startswith(begin)
-    assert bool(words) == bool(begin)
-    if not begin:
-        assert headline(made(shell, edges, untested)).startswith(
-            f"{edges} edge{'s' * (edges != 1)} among 8 columns ("
-        )
+def test_from_nine_tenths_on(shell: DiscoveryResult, edges: int, left: int, verdict: Verdict) -> None:
+    result = made(shell, edges, left)
+    assert result.verdict is verdict
+    assert "independent" not in headline(result)
+    counts = f"edge{'s' * (edges != 1)} found among 8 columns, {28 - edges - left} pair"
+    assert counts in headline(result)
+    assert f"{left} pair{'s' * (left != 1)} open (" in headline(result)
+    begin = {
+        Verdict.NOTHING_DECIDED: "Nothing could be decided at this budget: no edges",
+        Verdict.HARDLY_DECIDED: f"Hardly anything could be decided at this budget: {edges} edge",
+        Verdict.DECIDED: f"{edges or 'No'} edge",
+    }
+    assert headline(result).startswith(begin[verdict])
+    assert bool(undecided_words(result)) == (verdict is not Verdict.DECIDED)
 
 
-def test_declared_edges_do_not_count(shell: DiscoveryResult) -> None:
-    """20 of 28 edges untested, but the other 8 were required: nothing of what was asked is decided."""
-    known = Knowledge.of(NAMES, required=PAIRS[20:])
-    assert undecided_words(made(shell, 28, 20)) == ""
-    assert undecided_words(made(shell, 28, 20, known)).startswith(
-        "Nothing could be decided at this budget: 20 of 20"
-    )
+def test_declared_pairs_do_not_count(shell: DiscoveryResult) -> None:
+    """18 of 28 pairs open, but 8 of the others were required and 2 forbidden: nothing of what was asked is decided."""
+    known = Knowledge.of(NAMES, required=PAIRS[20:], forbidden=PAIRS[18:20])
+    assert undecided_words(made(shell, 8, 18)) == ""
+    told = undecided_words(made(shell, 8, 18, known))
+    assert told.startswith("Nothing could be decided at this budget: 8 edges found among 8 columns, 0 pairs")
 
 
 def test_without_privacy_it_is_not_the_budget() -> None:
     found = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
-    assert undecided_words(made(found, 28, 28)).startswith("Nothing could be decided with this many rows:")
+    assert undecided_words(made(found, 0, 28)).startswith("Nothing could be decided with this many rows:")
 
 
 def test_a_discovery_with_hardly_a_budget_says_so() -> None:
     """Noise of scale 10^5 and more in every cell of 500 rows: no question can be answered."""
     result = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=1e-5, method="measured")
-    assert result.summary().startswith(
-        "Nothing could be decided at this budget: 10 of 10 edges among 5 columns"
-    )
+    assert "could be decided at this budget: " in result.summary().splitlines()[0]
+    assert (
+        len(result.open) >= 9
+    )  # at level .05 one of ten pairs may be called dependent; two with probability .09

@@ -82,11 +82,11 @@ def test_counts_are_refused() -> None:
         dc.discover(MemoryCounts(chain(50, 4)), epsilon=1.0, delta=1e-6, method="moments")
 
 
-def test_a_budget_too_small_leaves_edges_untested() -> None:
+def test_a_budget_too_small_leaves_pairs_open() -> None:
     with dc.testing.seeded(5):
         found = dc.discover(chain(200, 5), epsilon=0.01, delta=1e-6, method="moments")
-    assert len(found.untested) >= 3  # at level .05 noise may call one of ten pairs dependent, hardly six
-    assert found.untested <= found.graph.skeleton
+    assert len(found.open) >= 3  # at level .05 noise may call one of ten pairs dependent, hardly six
+    assert not found.open & found.graph.skeleton
 
 
 def test_packing_keeps_the_norm() -> None:

@@ -34,14 +34,14 @@ def test_no_edge_touches_it(method: str, max_order: int | None) -> None:
         found = dc.discover(
             table(), epsilon=None if method == "pc" else 0.5, method=method, max_order=max_order
         )
-        assert not any(pair & {"sex", "site"} for pair in found.graph.skeleton | found.untested)
+        assert not any(pair & {"sex", "site"} for pair in found.graph.skeleton | found.open)
         assert {"sex", "site"} <= set(found.graph.nodes)
         assert found.notes[0].is_a(NoteKind.ONE_LEVEL)
         assert '"sex" and "site" have one level' in found.to_dict()["notes"][0]
 
 
 def test_the_demonstrated_case_age_does_not_point_at_sex() -> None:
-    """Few rows, little budget: everything else is kept untested, and oriented around the column of one level."""
+    """Few rows, little budget: everything else stays open, and nothing is oriented around the column of one level."""
     for seed in range(10):
         with dc.testing.seeded(seed):
             found = dc.discover(table(60), epsilon=0.01, tiers=[["age"], ["sex", "a"]])

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.discover import _conflict_note, consistent
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.discover import _arrows, _conflict_note
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.search import NoteKind, SearchOutcome, Skeleton, start
 from dpcausal.graphs import Graph, extend
-from dpcausal.graphs.equivalence import cpdag
+from dpcausal.graphs.equivalence import consistent, cpdag
 from dpcausal.present.discovery import note_words
 
 
@@ -35,6 +36,34 @@ def test_a_contradiction_is_found_and_only_settled_if_asked_for() -> None:
     assert _conflict_note(frozenset(), "abcd", settled=True) is None
 
 
+def test_an_open_pair_makes_no_collider_and_no_contradiction() -> None:
+    """A driver that calls a pair open: the edge goes, and no arrow rests on the pair being absent."""
+    columns = ("a", "b", "c", "d")
+    skeleton = Skeleton(columns, {"a": {"c", "b"}, "b": {"c", "a"}, "c": {"a", "b", "d"}, "d": {"c"}})
+    skeleton.separating = {frozenset("ad"): ("c",), frozenset("bd"): ("c",)}
+    ab = frozenset("ab")
+    found = SearchOutcome(skeleton, (), open=frozenset([ab]))
+    graph, conflicts = _arrows(found, Knowledge(), frozenset([ab]), settle=True)
+    assert graph == Graph(columns, undirected=[("a", "c"), ("b", "c"), ("c", "d")])
+    assert not conflicts
+    skeleton.adjacent["a"].discard("b")
+    skeleton.adjacent["b"].discard("a")
+    skeleton.separating[ab] = ()
+    assert _arrows(found, Knowledge(), frozenset([ab]), settle=True)[0] == graph
+    absent, _ = _arrows(found, Knowledge(), frozenset(), settle=True)
+    assert absent.directed == {("a", "c"), ("b", "c"), ("c", "d")}
+
+
+def test_what_was_left_out_beforehand_is_no_evidence_on_directions() -> None:
+    """a - c is forbidden and never asked about: that a -> b is known does not say that b -> c."""
+    columns = ("a", "b", "c")
+    known = Knowledge.of(columns, forbidden=[{"a", "c"}], tiers=[["a"], ["b"]])
+    found, asked = start(columns, known), frozenset()
+    graph, conflicts = _arrows(SearchOutcome(found, ()), known, asked, settle=True)
+    assert graph == Graph(columns, directed=[("a", "b")], undirected=[("b", "c")])
+    assert not conflicts
+
+
 def test_required_arrows_stay() -> None:
     square = Graph(
         ["a", "b", "c", "d"], directed=[("d", "a")], undirected=[("a", "b"), ("b", "c"), ("c", "d")]
@@ -57,7 +86,7 @@ def test_every_graph_of_measured_has_members_and_others_say_where_not(method: st
             assert any(note.is_a(NoteKind.CONFLICTS) for note in result.notes) == bool(result.conflicts)
             assert len(result.to_dict()["conflicts"]) == len(result.conflicts)
             if method == "measured" or not result.conflicts:
-                extend(result.graph)
+                extend(result.graph, result.open)
     if method == "measured":
         assert found > 0
 
@@ -74,5 +103,6 @@ def test_graphs_of_numbers_have_members_too() -> None:
         with dc.testing.seeded(seed):
             result = dc.discover(data, epsilon=1.0, delta=1e-6, method="moments")
         conflicts += len(result.conflicts)
+        assert not result.open
         assert cpdag(extend(result.graph)) == result.graph  # a class that has members, and all of it is shown
     assert conflicts > 0

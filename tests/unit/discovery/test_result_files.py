@@ -27,7 +27,8 @@ def result() -> DiscoveryResult:
         found,
         graph=dc.Graph(NAMES, directed=[("a", "b")], undirected=[("b", "c")]),
         known=Knowledge.of(NAMES, tiers=[["a"], ["b"]]),
-        untested=frozenset([frozenset("bc")]),
+        open=frozenset([frozenset("ac")]),
+        given_up_to={frozenset("bc"): 1},
         conflicts=frozenset(),
         complete=True,
         confidence={frozenset("ab"): 0.5},
@@ -38,9 +39,11 @@ def test_json_has_the_caveats_and_is_read_as_the_same_graph(result: DiscoveryRes
     files = file_texts(result)
     found = json.loads(files["graph.json"])
     assert dc.Graph.from_json(files["graph.json"]) == result.graph
-    assert found["untested"] == [["b", "c"]]
+    assert found["open"] == [["a", "c"]]
+    assert found["given_up_to"] == [{"pair": ["b", "c"], "columns": 1}]
     assert found["unsure_arrows"] == []
-    assert "not that there is no dependence" in found["missing_edges"]
+    assert found["missing_edges"] == ""  # the one pair without an edge is open
+    assert found["facts"]["pairs"] == {"found": 2, "absent": 0, "open": 1}
     assert found["confidence_repeats"] is None
     assert found["confidence"] == [{"pair": ["a", "b"], "found_again": 0.5}]
     assert found["declared"] == {"tiers": [["a"], ["b"]]}
@@ -65,8 +68,8 @@ def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) 
 def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -> None:
     files = file_texts(replace(result, conflicts=frozenset([frozenset("bc")])))
     assert [line for line in files["graph.dot"].splitlines() if "?" in line] == [
-        '  "b" -> "c" [dir=none, style=dotted, conflict=true, label="?", '
-        'tooltip="not fully tested; answers contradict each other about its direction"];'
+        '  "b" -> "c" [dir=none, given_up_to=1, conflict=true, label="?", '
+        'tooltip="given up to 1 column; answers contradict each other about its direction"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
     assert {(a, b): data["conflict"] for a, b, data in theirs.edges(data=True)} == {
@@ -77,18 +80,38 @@ def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -
     assert dc.Graph.from_graphml(files["graph.graphml"]) == result.graph
 
 
-def test_dot_and_graphml_mark_what_is_untested(result: DiscoveryResult) -> None:
+def test_dot_and_graphml_say_up_to_how_many_columns_were_asked_about(result: DiscoveryResult) -> None:
     files = file_texts(result)
-    assert [line for line in files["graph.dot"].splitlines() if "dotted" in line] == [
-        '  "b" -> "c" [dir=none, style=dotted, tooltip="not fully tested"];'
+    assert [line for line in files["graph.dot"].splitlines() if "given" in line] == [
+        '  "b" -> "c" [dir=none, given_up_to=1, tooltip="given up to 1 column"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
-    assert {edge: data["untested"] for *edge, data in theirs.edges(data=True) for edge in [tuple(edge)]} == {
-        ("a", "b"): False,
-        ("b", "c"): True,
-        ("c", "b"): True,
+    assert {(a, b): data.get("given_up_to") for a, b, data in theirs.edges(data=True)} == {
+        ("a", "b"): None,
+        ("b", "c"): 1,
+        ("c", "b"): 1,
     }
     assert theirs.edges["a", "b"]["confidence"] == 0.5
+
+
+def test_open_pairs_are_drawn_only_where_asked_for_and_never_read_as_edges(result: DiscoveryResult) -> None:
+    hidden, shown = file_texts(result), file_texts(result, open=True)
+    assert hidden["graph.json"] == shown["graph.json"]
+    added = set(shown["graph.dot"].splitlines()) - set(hidden["graph.dot"].splitlines())
+    assert added == {
+        '  "a" -> "c" [dir=none, style=dashed, color=gray70, penwidth=0.7, constraint=false, state=open, '
+        'tooltip="a and c: open, could not be decided; there may be an edge or not"];'
+    }
+    arcs = {}
+    for name, files in (("hidden", hidden), ("shown", shown)):
+        theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
+        arcs[name] = {(a, b): data for a, b, data in theirs.edges(data=True)}
+        assert dc.Graph.from_graphml(files["graph.graphml"]) == result.graph
+        assert dc.Graph.from_networkx(theirs) == result.graph
+    assert {arc: data for arc, data in arcs["shown"].items() if arc not in arcs["hidden"]} == {
+        ("a", "c"): {"kind": "open"},
+        ("c", "a"): {"kind": "open"},
+    }
 
 
 def test_dot_shows_confidence(result: DiscoveryResult) -> None:
@@ -100,9 +123,11 @@ def test_dot_shows_confidence(result: DiscoveryResult) -> None:
     assert "confidence" not in file_texts(kept)["graph.dot"]
 
 
-def test_an_arrow_about_which_nothing_was_answered_is_kept_as_unsure(result: DiscoveryResult) -> None:
+def test_an_arrow_on_an_edge_that_was_not_asked_about_in_full_is_kept_as_unsure(
+    result: DiscoveryResult,
+) -> None:
     graph = dc.Graph(NAMES, directed=[("a", "b"), ("b", "c")])
-    files = file_texts(replace(result, graph=graph, answered=frozenset()))
+    files = file_texts(replace(result, graph=graph))
     assert dc.Graph.from_json(files["graph.json"]) == graph
     assert json.loads(files["graph.json"])["unsure_arrows"] == [["b", "c"]]
-    assert '"b" -> "c" [dir=none, style=dotted' in files["graph.dot"]
+    assert '"b" -> "c" [given_up_to=1' in files["graph.dot"]

@@ -9,9 +9,9 @@ from dpcausal.present.discovery import note_words
 
 
 def test_questions_without_an_answer_do_not_claim_edges() -> None:
-    """Pairs that another question separated: their edges do not stay."""
+    """A pair that other questions found or separated is not open."""
     told = note_words(unanswered(Counter({OpenReason.NOISE: 2})))
-    assert told.startswith("2 questions could not be answered (such an edge stays, unless another question")
+    assert told.startswith("2 questions could not be answered (such a pair stays open unless other questions")
     assert note_words(unanswered(Counter({OpenReason.NOISE: 1}))).startswith(
-        "1 question could not be answered (such an edge stays"
+        "1 question could not be answered (such a pair stays open"
     )

@@ -26,7 +26,8 @@ def result() -> DiscoveryResult:
         found,
         graph=dc.Graph(NAMES, directed=[("a", "b"), ("b", "c")], undirected=[("c", "d")]),
         known=Knowledge.of(NAMES, required=[{"c", "d"}], tiers=[["a"], ["b"]]),
-        untested=frozenset(),
+        open=frozenset(),
+        given_up_to={},
         conflicts=frozenset(),
         confidence={AB: 1.0, CD: 1.0},
     )
@@ -83,25 +84,20 @@ def test_each_way_to_declare_a_direction(known: dict[str, list[object]], said: s
     assert EdgeNotes(known=Knowledge.of(NAMES, **known)).remark("a", "b", True) == said  # type: ignore[arg-type]
 
 
-def test_untested_and_contradicted_edges() -> None:
+def test_edges_not_asked_about_in_full_and_contradicted_ones() -> None:
     known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
-    marks = EdgeNotes(untested=[AB, CD], known=known, conflicts=[AB, frozenset("bc")])
-    assert marks.remark("a", "b", True) == "not fully tested at this budget; direction as you declared"
-    assert marks.remark("c", "d", True) == "not fully tested at this budget"
+    marks = EdgeNotes(given_up_to={AB: 2, CD: 1}, known=known, conflicts=[AB, frozenset("bc")])
+    assert marks.remark("a", "b", True) == "direction as you declared; given up to 2 columns"
+    assert marks.remark("c", "d", False) == "direction not decided by the data; given up to 1 column"
+    assert marks.sentence("c", "d", False) == (
+        "c and d are linked, direction not decided by the data; given up to 1 column: larger sets could not be asked "
+        "about"
+    )
     hint = EdgeNotes(confidence={AB: 0.49, CD: 0.5})
     assert hint.remark("a", "b", False) == "direction not decided by the data; seldom found again: a hint"
     assert hint.remark("c", "d", False) == "direction not decided by the data"
-    blank = EdgeNotes(untested=[CD], unknown=[CD])
-    assert blank.remark("c", "d", False) == "not fully tested at this budget; direction not known"
-    assert blank.sentence("c", "d", False).startswith(
-        "c and d: edge kept without a full test, direction not known"
-    )
     assert marks.remark("b", "c", True) == "answers contradict each other about its direction"
     assert marks.sentence("b", "c", True) == "b → c, answers contradict each other about its direction"
-    assert (
-        EdgeNotes(untested=[CD], private=False).remark("c", "d", False)
-        == "not fully tested with this many rows"
-    )
 
 
 def test_a_discovery_with_tiers_says_so() -> None:

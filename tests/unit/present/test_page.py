@@ -87,19 +87,43 @@ def test_how_to_reproduce_names_what_is_known(result: DiscoveryResult) -> None:
     assert f"result = dc.discover(data, epsilon=1, method='{result.method}')" in page
 
 
-def test_an_open_question_points_to_its_reason(result: DiscoveryResult) -> None:
+def test_what_was_not_asked_points_to_its_reason(result: DiscoveryResult) -> None:
     pair = next(iter(result.graph.skeleton))
-    kept = replace(result, untested=frozenset([pair]), notes=())
-    assert "its answer would have been noise" in open_questions(kept)[2]
+    kept = replace(result, given_up_to={pair: 0}, notes=(), complete=True, asked={0: 10, 1: 3})
+    assert "given more columns would have been noise" in open_questions(kept)[2]
     told = replace(kept, notes=(unanswered(Counter({OpenReason.NOISE: 3})),))
-    assert "the reasons are counted below" in open_questions(told)[2]
+    assert "for the reasons below" in open_questions(told)[2]
 
 
-def test_what_could_not_be_tested_is_said(result: DiscoveryResult) -> None:
-    open_result = replace(result, untested=frozenset([frozenset(("Cancer", "Xray"))]), complete=False)
-    page = render(open_result)
-    assert "Cancer and Xray: kept as an edge because a question about it stayed open" in page
+def test_what_could_not_be_asked_is_said(result: DiscoveryResult) -> None:
+    left = replace(result, given_up_to={frozenset(("Cancer", "Xray")): 1}, complete=False)
+    page = render(left)
+    assert "Found, as far as could be asked: Cancer - Xray given up to 1 column." in page
     assert "the budget was spent" in page
+
+
+def test_open_pairs_are_listed_and_hidden_in_the_drawing(result: DiscoveryResult) -> None:
+    graph = dc.Graph(["a", "b", "c<"], directed=[("a", "b")])
+    bare = replace(
+        result, graph=graph, open=frozenset(), given_up_to={}, conflicts=frozenset(), confidence=None
+    )
+    page = render(bare)
+    assert 'id="show-open"' not in page
+    assert 'class="edge open"' not in page
+    left = replace(bare, open=frozenset([frozenset(("a", "c<"))]))
+    page = render(left)
+    assert '<input id="show-open" type="checkbox"> Show 1 open pair</label>' in page
+    assert '<ul id="open-list">\n<li>a ? c&lt;</li>' in page
+    assert page.count('class="edge open"') == 2  # the line and its key
+    assert '<span class="key of-open" hidden>' in page
+    assert 'class="show-open"' not in page
+    assert "1 edge found among 3 columns, 1 pair absent, 1 pair open" in page
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    shown = render(left, open=True)
+    assert '<input id="show-open" type="checkbox" checked>' in shown
+    assert 'class="show-open"' in shown
+    assert '<span class="key of-open">' in shown
 
 
 def test_a_place_that_can_not_be_written_is_one_line(result: DiscoveryResult) -> None:
@@ -110,36 +134,34 @@ def test_a_place_that_can_not_be_written_is_one_line(result: DiscoveryResult) ->
 def test_that_everything_was_tested_is_said_only_where_so(result: DiscoveryResult) -> None:
     chain = dc.Graph(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
     note = Note(NoteKind.NO_DELTA, times=3.0)
-    done = replace(
-        result, graph=chain, asked={0: 3, 1: 2}, untested=frozenset(), complete=True, notes=(note,)
-    )
+    plain = {"open": frozenset(), "given_up_to": {}, "complete": True, "notes": (note,)}
+    done = replace(result, graph=chain, asked={0: 3, 1: 2}, **plain)
+    everything = "Every set of columns that PC asks about was asked about each edge found."
     assert open_questions(done) == [
         missing_words(done),
         reach_words(done.reach),
-        "No edge shown stands for lack of a test.",
+        everything,
         "Without a delta the noise in a table of two columns is 3 times larger: add delta=1e-6 (it must lie below one "
         "over the number of rows).",
     ]
-    pair = frozenset("ab")
-    for left in (replace(done, untested=frozenset([pair])), replace(done, complete=False)):
-        assert not any("for lack of a test" in line for line in open_questions(left))
-    held = replace(done, asked={0: 3})
-    assert open_questions(held)[2].startswith(
-        "Every edge shown was tested given up to 0 columns; larger sets were not"
+    left = replace(done, asked={0: 3}, given_up_to={frozenset("ab"): 0, frozenset("bc"): 0})
+    assert open_questions(left)[2] == (
+        "Found, as far as could be asked: a - b, b - c given up to 0 columns. Larger sets were not asked about; one of "
+        "them might take the edge away."
     )
-    later = Knowledge.of(["a", "b", "c"], tiers=[["a", "b"], ["c"]], required=[{"b", "c"}])
-    assert open_questions(replace(held, known=later))[2] == "No edge shown stands for lack of a test."
+    required = Knowledge.of(["a", "b", "c"], required=[{"a", "b"}, {"b", "c"}])
+    assert everything not in open_questions(replace(done, known=required))
 
 
 def test_a_search_held_to_small_sets_says_so() -> None:
     """Without a limit nothing is left to ask; with none but marginal questions a chain keeps a false edge."""
     data = dc.networks.load("cancer").sample(20_000, seed=1)
     whole = dc.discover(data, epsilon=None, method="pc")
-    assert open_questions(whole)[1] == "No edge shown stands for lack of a test."
+    assert not whole.given_up_to
     held = dc.discover(data, epsilon=None, method="pc", max_order=0)
-    assert open_questions(held)[1].startswith(
-        "Every edge shown was tested given up to 0 columns; larger sets were not"
-    )
+    assert set(held.given_up_to.values()) == {0}
+    assert held.complete
+    assert "given up to 0 columns. Larger sets were not asked about" in open_questions(held)[1]
 
 
 def test_a_page_without_privacy_speaks_of_no_budget() -> None:
@@ -251,15 +273,15 @@ def test_the_key_lists_what_is_drawn_and_nothing_else(result: DiscoveryResult) -
         return page[page.index("<figcaption>") : page.index("</figcaption>")]
 
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
-    bare = replace(result, graph=graph, untested=frozenset(), conflicts=frozenset(), confidence=None)
+    bare = replace(
+        result, graph=graph, open=frozenset(), given_up_to={}, conflicts=frozenset(), confidence=None
+    )
     assert shown(bare).count('class="key"') == 2
-    assert "not fully tested" not in shown(bare)
+    assert "open:" not in shown(bare)
     arrows = replace(bare, graph=dc.Graph(["a", "b"], directed=[("a", "b")]))
     assert "direction not decided" not in shown(arrows)
-    left = replace(bare, untested=frozenset([frozenset("ab")]))
-    assert "kept without a full test, direction not known" in shown(left)
-    assert "same direction" not in shown(left)
-    assert "kept, not fully tested" in shown(replace(left, answered=left.untested))
+    left = replace(bare, open=frozenset([frozenset("ac")]))
+    assert "open: could not be decided; there may be an edge or not" in shown(left)
     odd = replace(bare, conflicts=frozenset([frozenset("ab")]), settled=False)
     assert "no graph has all these directions" in shown(odd)
     assert "in every graph nearest to the answers" in shown(replace(odd, settled=True))
@@ -269,7 +291,13 @@ def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
     graph = dc.Graph(list("abcd"), directed=[("a", "b")], undirected=[("b", "c"), ("c", "d")])
     parts = dict(zip(map(frozenset, ("ab", "bc", "cd")), (0.8, 0.79, 0.35), strict=True))
     found = replace(
-        result, graph=graph, untested=frozenset(), conflicts=frozenset(), confidence=parts, repeats=20
+        result,
+        graph=graph,
+        open=frozenset(),
+        given_up_to={},
+        conflicts=frozenset(),
+        confidence=parts,
+        repeats=20,
     )
     page = unescape(render(found))
     drawing = page[page.index("<svg") : page.index("</svg>")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
 
@@ -13,7 +14,7 @@ import pytest
 mpl.use("Agg")
 
 from matplotlib import pyplot
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import ArrowStyle, FancyArrowPatch, FancyBboxPatch
 
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
@@ -36,12 +37,27 @@ def closed() -> object:
 
 def test_a_graph_has_a_box_a_node_and_a_line_an_edge() -> None:
     graph = dc.Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("c", "b")], undirected=[("c", "d")])
-    axes = plot_graph(graph, untested=[frozenset(("a", "b"))])
+    axes = plot_graph(graph)
     assert sum(isinstance(patch, FancyBboxPatch) for patch in axes.patches) == 4
     drawn = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
     assert len(drawn) == 3
-    assert sorted(patch.get_linestyle() == "-" for patch in drawn) == [False, False, True]
+    assert sorted(patch.get_linestyle() == "-" for patch in drawn) == [False, True, True]
     assert {text.get_text() for text in axes.texts} == {"a", "b", "c", "d"}
+
+
+def test_open_pairs_are_drawn_only_where_asked_for(result: DiscoveryResult) -> None:
+    graph = dc.Graph(["a", "b", "c", "d"], directed=[("a", "b")])
+    left = replace(result, graph=graph, open=frozenset([frozenset("cd"), frozenset("ac")]), given_up_to={})
+    counts = {}
+    for shown in (False, True):
+        axes = left.plot(open=shown)
+        drawn = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+        faint = [patch for patch in drawn if (patch.get_alpha() or 1) < 1]
+        assert all(isinstance(patch.get_arrowstyle(), ArrowStyle.Curve) for patch in faint)
+        assert all(patch.get_linestyle() != "-" for patch in faint)
+        counts[shown] = len(drawn), len(faint)
+        assert len(axes.texts) == 4
+    assert counts == {False: (1, 0), True: (3, 2)}
 
 
 def test_an_arrow_ends_at_its_effect_even_in_a_cycle() -> None:

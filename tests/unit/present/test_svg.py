@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dpcausal as dc
 from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.svg import svg
+from dpcausal.present.layout import layout
+from dpcausal.present.svg import HEIGHT, open_lines, row, svg
 
 
 def test_drawing_has_every_node_and_edge_in_words() -> None:
     graph = dc.Graph(["a<b", "c", "d"], directed=[("a<b", "c")], undirected=[("c", "d")])
-    drawing = svg(graph, EdgeNotes(untested=[frozenset(("c", "d"))]))
+    drawing = svg(graph, EdgeNotes(given_up_to={frozenset(("c", "d")): 1}))
     assert "a&lt;b → c in every graph that fits the answers, if no common cause is hidden" in drawing
-    assert "direction not decided by the data; not fully tested" in drawing
+    assert (
+        "direction not decided by the data; given up to 1 column: larger sets could not be asked" in drawing
+    )
     assert drawing.count('class="node"') == 3
     assert drawing.count('class="line"') == 2
     assert drawing.count("marker-end") == 1
@@ -34,3 +37,35 @@ def test_an_arrow_laid_upward_keeps_its_head() -> None:
     drawing = svg(graph)
     assert drawing.count("marker-end") == 2
     assert drawing.count("marker-start") == 1
+
+
+def test_open_pairs_are_faint_lines_that_move_nothing() -> None:
+    """Same boxes and edges as without them; no head, no per cent, and words that claim nothing."""
+    graph = dc.Graph(["a", "b", "c", "d<"], directed=[("a", "b")], undirected=[("b", "c")])
+    possible = [frozenset(("a", "c")), frozenset(("d<", "a"))]
+    bare, shown = svg(graph), svg(graph, possible=possible)
+    kept = [line for line in shown.splitlines() if 'class="edge open"' not in line]
+    assert kept == bare.replace('<svg id="graph"', '<svg id="graph" class="show-open"').splitlines()
+    lines = [line for line in shown.splitlines() if 'class="edge open"' in line]
+    assert len(lines) == 2
+    for line in lines:
+        assert "marker" not in line
+        assert "%" not in line
+        assert "→" not in line
+        assert "could not be decided; there may be an edge or not" in line
+    assert "a and d&lt;: open" in shown
+    hidden = svg(graph, possible=possible, shown=False)
+    assert 'class="show-open"' not in hidden
+    assert hidden.count('class="edge open"') == 2
+
+
+def test_open_pairs_within_a_layer_hang_below_the_boxes() -> None:
+    names = ["a", "b", "c"]
+    width = dict.fromkeys(names, 60.0)
+    places = layout(dc.Graph(names), width)
+    (line,) = open_lines(places, names, [frozenset(("a", "c"))])
+    low = row(places.layer["a"]) + HEIGHT / 2
+    assert line.points[0] == (places.x["a"], low)
+    assert line.points[-1] == (places.x["c"], low)
+    assert all(y > low for _, y in line.points[1:-1])
+    assert [x for x, _ in line.points] == sorted(x for x, _ in line.points)
