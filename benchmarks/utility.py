@@ -267,11 +267,11 @@ def false_edges(seeds: int) -> None:
                     found = discover(
                         data, epsilon=epsilon, delta=DELTA, neighbours=neighbours, method="measured"
                     )
-                wrong.append((len(found.graph.skeleton - found.untested), len(found.untested)))
+                wrong.append((len(found.graph.skeleton), len(found.open)))
             mean = np.mean(wrong, axis=0)
             error = np.std([w for w, _ in wrong], ddof=1) / math.sqrt(seeds)
             print(
-                f"{neighbours:12} epsilon {epsilon:<5g} {mean[0]:.2f} +- {error:.2f} (s.e.), not tested {mean[1]:.2f}"
+                f"{neighbours:12} epsilon {epsilon:<5g} {mean[0]:.2f} +- {error:.2f} (s.e.), open {mean[1]:.2f}"
             )
 
 

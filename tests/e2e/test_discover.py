@@ -160,7 +160,7 @@ def test_a_release_that_can_not_be_written_is_still_shown(
     data, schema = files
     code, said, error = call(capsys, data, "--schema", schema, "--epsilon", "1", "--out", str(tmp_path))
     assert (code, error) == (2, "dpcausal: can't write report.html: No space left on device\n")
-    assert " columns (method measured" in said
+    assert " open (method measured" in said
     assert "Privacy: epsilon 1" in said
     assert "Written to" not in said
 
@@ -349,3 +349,30 @@ def test_confidence_where_auto_takes_another_method(
     assert error == (
         "dpcausal: --confidence goes with --method measured; auto takes moments here (mostly numbers)\n"
     )
+
+
+def test_open_pairs_are_listed_and_drawn_only_where_asked_for(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Noise hides everything: of ten pairs five and more are open but for a chance below 1e-4, in every file alike."""
+    data, schema = files
+    asked = [data, "--schema", schema, "--epsilon", "1e-4", "--method", "moments"]
+    for more in ([], ["--show-open"]):
+        out = tmp_path / ("shown" if more else "hidden")
+        code, said, _ = call(capsys, *asked, *more, "--out", str(out))
+        assert code == 0
+        found = json.loads((out / "graph.json").read_text())
+        left = found["open"]
+        assert len(left) >= 5
+        assert found["facts"]["pairs"]["open"] == len(left)
+        counts = f", {len(left)} pair{'s' * (len(left) != 1)} open (method moments"
+        assert counts in said.splitlines()[0]
+        assert said.count(" ? ") == (len(left) if more else min(len(left), 6))
+        assert (out / "graph.dot").read_text().count("state=open") == (len(left) if more else 0)
+        assert (out / "graph.graphml").read_text().count(">open<") == (2 * len(left) if more else 0)
+        assert dc.Graph.from_graphml((out / "graph.graphml").read_text()).skeleton.isdisjoint(
+            map(frozenset, left)
+        )
+        page = (out / "report.html").read_text()
+        assert ('type="checkbox" checked' in page) == bool(more and left)
+        assert ('type="checkbox"' in page) == bool(left)

@@ -24,8 +24,8 @@ from dpcausal.networks import clinic
 DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(
-    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge\)|(->|-): .*|Some answers contradict .*|"
-    r"Not fully tested, kept: .*|\d+ (of the )?questions? .*"
+    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|(->|-): .*|Some answers contradict .*|"
+    r"Open \(.*|Given up to k columns: .*|\d+ (of the )?questions? .*"
 )
 DEEPER = re.compile(
     r"; \d+ larger tables \(given \d+ columns\), [^;]*? in every cell"

@@ -50,9 +50,9 @@ classical algorithm, which is not private.
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph
 
-# how sure each edge is, beside it
+# pairs that could not be decided, too: faint, dashed, without arrows
 dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --confidence 20 --out graph
+  --epsilon 1 --delta 1e-6 --show-open --out graph
 
 # what is known: ages come first, nobody's sex is an effect
 dpcausal discover patients.csv --schema schema.toml \\
@@ -181,8 +181,9 @@ def run_discover(
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
     confidence: Annotated[
-        int, typer.Option("--confidence", help="Repeats to tell how sure each edge is (measured); no cost.")
-    ] = 0,
+        int | None,
+        typer.Option("--confidence", help="Repeats to tell how sure each edge is (measured); no cost."),
+    ] = None,
     show_open: Annotated[
         bool,
         typer.Option(
@@ -204,7 +205,7 @@ def run_discover(
         raise InputError("--method pc charges nothing: it goes with no --delta and no --ledger")
     if method != "auto":
         method_named(method)
-    if confidence < 0:
+    if confidence is not None and confidence < 0:
         raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
     if confidence and method not in ("auto", "measured"):
         raise InputError(f"--confidence goes with --method measured, not with {method}")
@@ -223,7 +224,6 @@ def run_discover(
         "tiers": parse_tiers(tiers),
         "ledger": ledger,
         "dataset": dataset,
-        **({"confidence": confidence} if confidence else {}),
     }
     declared = dc.Schema.from_toml(schema)
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
@@ -232,6 +232,8 @@ def run_discover(
     if epsilon is not None and not as_json:
         draft_is_told()
     tables = method == "measured" or (method == "auto" and not mostly_numbers(tuple(declared), numeric))
+    if confidence is not None and tables:
+        options["confidence"] = confidence
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers or ""]}

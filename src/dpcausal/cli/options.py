@@ -43,7 +43,7 @@ def path(text: str | Path) -> Path:
     return Path(text)
 
 
-USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one", "confidence": 0}
+USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one"}
 
 
 DataFile = Annotated[

@@ -76,7 +76,8 @@ class DiscoveryResult:
     settled : bool
         Whether, where answers contradict each other, the nearest graph that exists is shown.
     confidence : mapping of pairs to float, or None
-        How often each edge is found again on noise drawn anew; None where that was not asked for.
+        How often each edge is found again, with another sample and other noise drawn as if what was released were
+        the truth; None where that was not asked for. Open pairs have none.
     repeats : int or None
         How many times the search was repeated for it.
     conflicts : frozenset of pairs

@@ -115,8 +115,9 @@ def again_words(result: DiscoveryResult) -> str:
     """What the percentages are, from how many repeats, and from where on one counts."""
     many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
     return (
-        f"Per cent: in how many of {many} with more noise the edge is found again; it says nothing about the "
-        f"direction. Below about {HINT:.0%}: treat the edge as a hint."
+        f"Per cent: in how many of {many} with another sample and other noise, drawn as if what was released were the "
+        f"truth, the edge is found again; it says nothing about the direction. Below about {HINT:.0%}: treat the edge "
+        "as a hint."
     )
 
 

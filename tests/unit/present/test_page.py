@@ -193,7 +193,7 @@ def test_what_must_be_known_first_stands_above_the_graph(result: DiscoveryResult
         in above
     )
     assert page.count('class="edge conflict"') == 1  # the key; no other drawing marks one
-    assert len(re.findall(r'class="edge (?:arrow|plain) conflict"', page)) == 1
+    assert len(re.findall(r'class="edge (?:arrow|plain) conflict\b', page)) == 1
     assert f'<p class="stamp" id="draft">{limit_words(draft)}</p>' in above
     assert above.count("Weak promise: ") == 2
     ids = re.findall(r' id="([^"]+)"', page)
