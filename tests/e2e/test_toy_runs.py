@@ -39,6 +39,15 @@ class Toy:
 
 
 FEW = "import citests_grid as g; g.repetitions = lambda setting, *, quick: 2"
+SMALL = (
+    "broken = m.broken; m.broken = lambda rel: broken(rel, rows=40); "
+    "rejections = m.rejections; m.rejections = lambda *a, **k: rejections(*a, **{{**k, 'data_sets': 20}})"
+)
+BRIEF = (
+    "m.BOUNDS = dict(list(m.BOUNDS.items())[:1]); largest = m.search.largest; "
+    "bins = m.search.largest_bins; m.search.largest_bins = lambda *a: bins(*a, steps=20); "
+    "m.search.largest = lambda *a, **k: largest(*a, **{{**k, 'starts': 1, 'steps': 2}})"
+)
 TOYS: dict[str, list[Toy]] = {
     "adapters": [Toy("--rows 1000 --seeds 1", says="calls")],
     "bigger_than_memory": [Toy("--rows 5000 --repeat 1 --file {out}/big.parquet", says="GROUP BY")],
@@ -86,11 +95,11 @@ TOYS: dict[str, list[Toy]] = {
         Toy(f"--part alarm --alarm {BIF} --repeats 1", says="CPU seconds"),
     ],
     "private_gcm": [
-        Toy("--part sensitivity --quick", "m.BOUNDS = dict(list(m.BOUNDS.items())[:1])", says="bound"),
+        Toy("--part sensitivity --quick", BRIEF, says="bound"),
         Toy("--part level --quick --repetitions 1", "m.level_cells = first(m.level_cells)", says="rejected"),
         Toy("--part power --quick --repetitions 1", "m.power_cells = first(m.power_cells)", says="rejected"),
     ],
-    "sensitivity_rank": [Toy("--quick", "m.SHAPES = ((1, 2, 2),)", says="range")],
+    "sensitivity_rank": [Toy("--quick", "m.SHAPES = ((1, 2, 2),); " + SMALL, says="range")],
     "tables_stats": [
         Toy("--draws 2 --part sensitivity", says=""),
         Toy("--draws 2 --part level", "m.SIZES = (500,); m.BLOCKS = (4,)"),
@@ -190,22 +199,22 @@ def small_networks(script: Any) -> None:
 
 
 def _once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same with one seed, which is its last number above 1."""
+    """The same with one seed where five were asked for."""
 
-    def once(*given: Any) -> Any:
-        return function(*[1 if value == 5 and isinstance(value, int) else value for value in given])
+    def once(*given: Any, **named: Any) -> Any:
+        return function(*[1 if value == 5 and isinstance(value, int) else value for value in given], **named)
 
     return once
 
 
-def one_feature(script: Any) -> None:
-    """One column of the concrete data."""
-    script.FEATURES = script.FEATURES[:1]
+def two_features(script: Any) -> None:
+    """Two columns of the concrete data, the one given the other."""
+    script.FEATURES = script.FEATURES[:2]
 
 
 SMALLER: dict[str, Callable[[Any], None]] = {
     **{name: small_cells for name in reproduce.FIGURES if name.startswith("gcm")},
-    "gcm-figure5": one_feature,
+    "gcm-figure5": two_features,
     "priv-pc-figure1": small_networks,
     "priv-pc-table2": small_networks,
     "curate-comparison": small_networks,

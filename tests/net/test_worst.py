@@ -12,7 +12,13 @@ from dpcausal.audit.calls import CALLS, decoded
 
 STORED = json.loads(worst.FILE.read_text())
 NAMED = [(name, relation) for name in STORED for relation in STORED[name]]
-FAR = {"ci-test:crt:rank"}  # a rank seldom uses up its charge: ``RANKED`` in test_wiring.py
+FAR = {
+    "ci-test:crt:rank": "a rank seldom uses up its charge: RANKED in test_wiring.py",
+    "ci-test:chi2": "of one part: the score of one value has moved by its whole, which is half of what two may",
+    "ci-test:g": "the same",
+    "discover:em-pc": "chosen for exact answers that differ, and few pairs of theirs do",
+    "discover:priv-pc": "chosen for exact answers that differ, and few pairs of theirs do",
+}
 
 
 def test_all_calls_have_neighbours() -> None:
@@ -27,4 +33,4 @@ def test_stored_neighbours_come_near_the_charge(name: str, relation: str) -> Non
     seed = int(kept["from"].split(" star ")[1].split(",")[0])
     ((share, *_),) = worst.pairs(CALLS[name], Star(base, rows), relation, seed)
     assert share == pytest.approx(kept["share"], abs=1e-3)
-    assert share >= 0.6 or name in FAR
+    assert share >= (0.4 if name in FAR else 0.6)

@@ -83,9 +83,9 @@ def _tests() -> Iterator[Call]:
         yield _test(name, "bits", BITS)
     for name in ("kendall", "spearman"):
         yield _test(name, "numbers", NUMBERS, "numbers")
-    for name in ("chi2", "g"):
-        yield _test(name, "parts", PAIR, parts=4)
-        yield _test(name, "parts", PAIR, "cauchy", parts=5, median="cauchy")
+    for name in ("chi2", "g"):  # one part, else chance decides whether the row matters
+        yield _test(name, "parts", PAIR, parts=1)
+        yield _test(name, "parts", PAIR, "cauchy", parts=1, median="cauchy")
     for statistic in ("circle", "distance", "chi2"):
         word = "" if statistic == "circle" else statistic
         yield replace(_test("unit-circle", "labels", PAIR, word, statistic=statistic), relations=(FIXED,))

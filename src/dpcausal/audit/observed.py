@@ -25,11 +25,14 @@ from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveSession
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession
 
-ANSWERING: dict[type, str] = {
-    **dict.fromkeys((dp.Laplace, dp.Gaussian, NoisyRank, dp.ExponentialMedian, dp.SmoothMedian), "sample"),
-    **dict.fromkeys((dp.Exponential, dp.PermuteAndFlip, dp.NoisyMax, dp.TopK), "sample"),
-    **dict.fromkeys((SparseVectorSession, SieveSession), "ask"),
-}  # every class of ``privacy/mechanisms`` that answers, and how it is asked
+ONCE = (dp.Laplace, dp.Gaussian, NoisyRank, dp.ExponentialMedian, dp.SmoothMedian)
+CHOICES = (dp.Exponential, dp.PermuteAndFlip, dp.NoisyMax, dp.TopK)
+ANSWERING: tuple[tuple[type, str], ...] = (
+    *((kind, "sample") for kind in (*ONCE, *CHOICES)),
+    (SparseVectorSession, "ask"),
+    (SparseVectorSession, "first_above"),
+    (SieveSession, "ask"),
+)  # every class of ``privacy/mechanisms`` that answers, and how it is asked
 RESULT = "result"  # features of what was returned begin with this
 MOST = 64  # numbers taken from one answer
 BINS = 8
@@ -69,14 +72,14 @@ def answers() -> Iterator[dict[str, Value]]:
 
         return answer
 
-    plain = {kind: getattr(kind, method) for kind, method in ANSWERING.items()}
+    plain = [(kind, method, getattr(kind, method)) for kind, method in ANSWERING]
     try:
-        for kind, method in ANSWERING.items():
-            setattr(kind, method, watched(kind.__name__, plain[kind]))
+        for kind, method, original in plain:
+            setattr(kind, method, watched(kind.__name__, original))
         yield found
     finally:
-        for kind, method in ANSWERING.items():
-            setattr(kind, method, plain[kind])
+        for kind, method, original in plain:
+            setattr(kind, method, original)
 
 
 def flat(name: str, value: Any) -> dict[str, Value]:
@@ -90,6 +93,8 @@ def flat(name: str, value: Any) -> dict[str, Value]:
     if isinstance(value, list | np.ndarray):
         numbers = np.asarray(value, np.float64).ravel()[:MOST].tolist()
         return {f"{name} [{i}]": number for i, number in enumerate(numbers)}
+    if value is None:
+        return {name: "none"}
     if isinstance(value, bool | np.bool_):
         return {name: bool(value)}
     return {name: float(value) if isinstance(value, int | float | np.number) else value}
