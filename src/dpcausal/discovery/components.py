@@ -4,26 +4,21 @@ Two ways to hold them, one way to ask: a *joint* table, whose margins sum noisy 
 (``stats/components.py``), each measured with its own noise. A component measured twice is the mean of both,
 weighted by inverse variance. Everything here is free post-processing.
 
-**Confidence** (``found_again``) is the part of repeats in which a search finds an edge again: each repeat adds fresh
-noise of the released law to every released cell, tells the tests that the variance has doubled, and searches anew. It
-speaks of the noise that privacy needs, not of sampling error, and of an edge, not of its direction. The noise is larger
-than it was, so an edge near its limit gets less than it would by a second release: a cautious number. This is
-simulation from released values: no statistic of the data passes through here.
+**Contrasts** (``contrasts``) are what the forward search asks: covariances of features, from single columns and pairs.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from dpcausal.core.entropy import public_generator
-from dpcausal.discovery.knowledge import Pair
 from dpcausal.stats.components import Columns, Floats, interaction, table_of
+from dpcausal.stats.contrasts import Contrasts, Features, all_pairs
 from dpcausal.stats.measured import cauchy_combination, measured_test
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test
 
@@ -68,9 +63,17 @@ class NoisyTables(ABC):
         ]
         return block_noise(tuple(self.sizes[j] for j in given), tuple(variances))
 
-    @abstractmethod
-    def with_more_noise(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> NoisyTables:
-        """The same tables with noise of the same law added once more, and known to be there."""
+    def pair(self, columns: Columns) -> Floats:
+        """The component of a pair."""
+        return interaction(self.table(columns))
+
+    def contrasts(self, rows: float) -> Contrasts:
+        """Covariances of features of all columns; ``rows`` public or released."""
+        singles = [(j,) for j in range(len(self.sizes))]
+        pairs = all_pairs(len(self.sizes))
+        features = [Features.of(self.table(one), rows, self.variance(one)) for one in singles]
+        noise = {one: self.variance(one) for one in (*singles, *pairs)}
+        return Contrasts.of(features, rows, {one: self.pair(one) for one in pairs}, noise)
 
     def cross_table(self, end: int, columns: Columns) -> Floats:
         """The table of ``end`` against the cells of ascending ``columns``."""
@@ -131,11 +134,6 @@ class JointTable(NoisyTables):
         """A cell of a margin sums this many cells of the joint table."""
         return self.cell_variance * self.joint.size / math.prod(self.sizes[j] for j in columns)
 
-    def with_more_noise(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> JointTable:
-        """Twice the variance."""
-        noise = math.sqrt(self.cell_variance) * standard_normal(self.joint.shape)
-        return JointTable(self.joint + noise, 2.0 * self.cell_variance, self.kurtosis / 2.0, self.n)
-
     def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
         """Nothing ever is."""
         return []
@@ -168,15 +166,9 @@ class Components(NoisyTables):
         """As measured."""
         return self.variances.get(columns, 0.0)
 
-    def with_more_noise(self, standard_normal: Callable[[tuple[int, ...]], Floats]) -> Components:
-        """Twice the variance of every component."""
-        found = Components(self.sizes)
-        for columns, value in self.values.items():
-            variance = self.variances[columns]
-            noise = interaction(standard_normal(value.shape)) if variance > 0 else 0.0
-            found.values[columns] = value + math.sqrt(variance) * noise
-            found.variances[columns] = 2.0 * variance
-        return found
+    def pair(self, columns: Columns) -> Floats:
+        """As measured."""
+        return self.values[columns]
 
     def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
         """What ``test`` would take as zero."""
@@ -193,16 +185,3 @@ def joined(end: int, columns: Columns) -> Columns:
 def subsets_of(columns: Columns) -> list[Columns]:
     """All subsets, the smallest first, in the order of ``stats.partial.subsets``."""
     return [inner for number in range(len(columns) + 1) for inner in combinations(columns, number)]
-
-
-def found_again(
-    tables: NoisyTables, search: Callable[[NoisyTables], frozenset[Pair]], edges: Iterable[Pair], repeats: int
-) -> dict[Pair, float]:
-    """The part of ``repeats`` in which ``search`` finds each of ``edges`` on louder tables."""
-    normal = public_generator().standard_normal
-    counts = dict.fromkeys(edges, 0)
-    for _ in range(repeats):
-        found = search(tables.with_more_noise(normal))
-        for pair in counts:
-            counts[pair] += pair in found
-    return {pair: count / repeats for pair, count in counts.items()}

@@ -174,8 +174,9 @@ def discover(
 
     ``measured``: tables measured once, with noise, answer every question.
 
-    - ``confidence=0``: how many times to repeat the search on noise drawn anew, to say how often each edge is found
-      again (``result.confidence``). It costs time and no privacy.
+    - ``confidence=None``: how many times to repeat the search, each time on another sample and other noise drawn as if
+      the released estimate were the truth, to say how often each edge is found again (``result.confidence``). None
+      is 20 to 100, as many as are quickly done; 0 is none. It costs time and no privacy.
 
     ``pc``: the classical algorithm on exact counts; not private.
 
@@ -326,7 +327,7 @@ def discover(
         notes=(*_one_level_note(counts.schema), *found.notes, *more),
         settled=settle,
         confidence=_of_edges(found.confidence, graph),
-        repeats=options.get("confidence") or None if found.confidence is not None else None,
+        repeats=found.repeats,
         rows=public_rows,
         reach=expected_reach,
         conflicts=conflicts,

@@ -1,25 +1,31 @@
-"""Measured: spend the budget on tables with noise of known law, once; every test is then free post-processing.
+"""Measured: spend the budget on tables with noise of known law; every question is then free post-processing.
 
-1. The plan (``planning/measurement.py``), from public numbers alone: one joint table, or components order by order.
-2. Components: all columns and pairs. Tests of order 0 *and* 1 need no more (``stats/partial.py``). Questions of a
-   higher order arrive in one batch. Those whose components are not measured yet name them; the sets most likely to
-   separate come first, and are measured together for one share of the budget, under the filter on the total. Nothing
-   but released values decides which.
-3. PC asks; a test that could not have seen a dependence is "not tested": the edge stays and the result says so.
-4. Of all sets that separate a pair the one with the largest p-value is kept; arrows follow the evidence of all of them.
+1. **What is measured** (``planning/measurement.py``): one joint table, or components. Single columns and all pairs
+   come first; where noise is large, promising pairs again in rounds, with levels merged; where it is small, the larger
+   tables that a search asks for. Shares follow from public numbers, what is promising from released ones.
+2. **Skeleton.** A forward search (``forward.py``) on the evidence of columns and pairs. Where larger tables pay, PC
+   then asks about what it found, with sets of any size: sets whose tables are not measured yet name them, the sets most
+   likely to separate come first, and are measured together for one share of the budget, under the filter on the total.
+3. **Three states.** Found, absent and open pairs, as in ``forward.py``. A test of PC that could not have seen a
+   dependence separates nothing.
+4. **Arrows** by the evidence of all separating sets (below).
+5. **Confidence**: how often an edge is found in repeats of the forward search, each on another sample and other noise,
+   drawn as if the released estimate were the truth (``Contrasts.again``). It speaks of sampling and privacy noise, not
+   of what the model leaves out, and of an edge, not of its direction.
 
 **Colliders.** PC looks at the one set it happened to find first. A weak pair a - c - b is often separated by the empty
 set *and* by {c}; going by the empty set alone gives a false collider, and leaving such triples open gives none at all.
-Where tests are free, every set B within the neighbours of either end can be asked with and without c: with c a collider
-the p-value of B is larger than that of B and c; with c in between it is the other way round. c is made a collider when
-the sum of the differences of their logarithms, over all B of which one side separates a and b, says so; within
-``margin`` of zero the set that the search found decides.
+Where tests are free, every set B within the neighbours of either end can be asked with and without c: with c a
+collider the evidence against independence given B is smaller than given B and c; with c in between it is the other way
+round. c is made a collider when the sum of the differences, over all B of which one side separates a and b, says so;
+within ``margin`` of zero the set that the search found decides.
 
 **Guarantee** (epsilon, delta)-DP in total (``composition.proof.md``): mechanisms are charged before noise is drawn, and
-questions are chosen from released values only. **Cost** O(cells) a question; colliders at most ``MAX_COLLIDER_SETS``
-questions a pair.
+what is measured, merged and asked follows from public and released values only. **Cost** O(cells) a question; colliders
+at most ``MAX_COLLIDER_SETS`` questions a pair.
 
-References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014, section 4.2 (majority of sets).
+References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014, section 4.2 (majority of sets); Tsamardinos, Brown &
+Aliferis 2006 (forward, then backward); Chow & Liu 1968 (the strongest forest).
 """
 
 from __future__ import annotations
@@ -33,16 +39,18 @@ from typing import Any
 
 import numpy as np
 
-from dpcausal.core import progress
 from dpcausal.core.arguments import checked_count
 from dpcausal.core.compiled import compile_note
+from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.counts.kernels.staged import count_jobs
-from dpcausal.discovery.components import Components, JointTable, NoisyTables, found_again
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.data.columns import Categorical
+from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.discovery.forward import MAX_SET, Forward, Rules
+from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.search import (
     Answers,
     Method,
@@ -58,20 +66,26 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.planning.measurement import (
+    MAX_LARGER_RATIO,
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
+    SHARE_LEVELS,
     SHARE_OF_REST,
+    SHARE_ROWS,
     SHARE_TRIPLES,
     MeasurementPlan,
+    again_count,
     components_mechanism,
-    first_sets,
-    first_shares,
     joint_mechanism,
+    merged_levels,
+    most_levels,
     noise_variance,
     plan_for,
+    schedule_for,
 )
 from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.components import Columns, interaction, sets_sensitivity
+from dpcausal.stats.contrasts import Contrasts, all_pairs
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, forms
 from dpcausal.stats.partial import PartialTest, partial_form, partial_test
 
@@ -124,35 +138,31 @@ class Measurer:
     task: Task
     plan: MeasurementPlan
     tables: NoisyTables
+    rows: float = 1.0  # public, or released
+    larger: bool = False  # whether tables of three and more columns pay
+    groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of columns with levels merged
     released: list[Released] = field(default_factory=list)
     silent: Counter[OpenReason] = field(default_factory=Counter)  # questions without an answer, by the reason
     skipped: int = 0  # questions not worth their tables
-    frozen: bool = False  # measures nothing more
     _place: dict[str, int] = field(default_factory=dict)
     _tests: dict[tuple[int, int, Columns], PartialTest] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._place = {name: j for j, name in enumerate(self.task.columns)}
 
-    def with_tables(self, tables: NoisyTables) -> Measurer:
-        """The same questions to other tables, with nothing more to spend."""
-        return Measurer(replace(self.task, stage=progress.silent), self.plan, tables, frozen=True)
-
     @proved("composition.proof.md")
-    def measure(self, sets: list[Columns], share: float, label: str) -> None:
-        """Release components for this part of the budget."""
+    def measure(self, sets: Sequence[Columns], share: float, label: str) -> None:
+        """Release components for this part of the budget, levels merged as ``groups`` says."""
         tables, columns = self.tables, self.task.columns
         assert isinstance(tables, Components)
         budget = self.task.private_budget()
         total = budget.total.rho if self.plan.gaussian else budget.total.epsilon
         mechanism = components_mechanism(
-            sets, tables.sizes, share * total, self.task.neighbours, gaussian=self.plan.gaussian
+            sets, tables.sizes, share * SPENT * total, self.task.neighbours, gaussian=self.plan.gaussian
         )
         counts = self.task.counts
-        margins = (
-            counts.tables([tuple(columns[j] for j in one) for one in sets]) if sets != [()] else [counts.n]
-        )
-        exact = [interaction(margin) for margin in margins]
+        margins = counts.tables([tuple(columns[j] for j in one) for one in sets]) if sets[0] else [counts.n]
+        exact = [interaction(self._merged(one, margin)) for one, margin in zip(sets, margins, strict=True)]
         noisy = release(mechanism, budget, label, np.concatenate([part.ravel() for part in exact]))
         variance, start = noise_variance(mechanism), 0
         for one, part in zip(sets, exact, strict=True):
@@ -161,10 +171,25 @@ class Measurer:
         self._tests.clear()
         self.released.append(Released(ReleasedKind.TABLES, what=label, sd=math.sqrt(variance)))
 
+    def _merged(self, columns: Columns, margin: Any) -> Any:
+        """The margin with levels merged: whole numbers, added up."""
+        found = np.asarray(margin)
+        for axis, column in enumerate(columns):
+            if column in self.groups:
+                groups = np.asarray(self.groups[column])
+                ends = np.zeros((*found.shape[:axis], max(groups) + 1, *found.shape[axis + 1 :]), found.dtype)
+                np.add.at(np.moveaxis(ends, axis, 0), groups, np.moveaxis(found, axis, 0))
+                found = ends
+        return found
+
+    def contrasts(self) -> Contrasts:
+        """What the forward search asks."""
+        return self.tables.contrasts(max(self.rows, 1.0))
+
     def answer(self, batch: list[Query]) -> Answers:
         """One answer each: True for the best separating set of an edge, None where nothing can be said."""
         places = [self._places(question) for question in batch]
-        if isinstance(self.tables, Components) and not self.frozen:
+        if isinstance(self.tables, Components):
             self._measure_for(places)
         found: list[bool | None] = []
         best: dict[tuple[int, int], int] = {}
@@ -179,7 +204,7 @@ class Measurer:
                     other = best.get(place[:2])
                     if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
                         best[place[:2]] = i
-                elif answer is None and not self.frozen:
+                elif answer is None:
                     self.silent[self._why_silent(*place)] += 1
                 tick(1)
         for i in best.values():
@@ -292,61 +317,162 @@ def why_open(
     return OpenReason.NOISE if exact.informative(least) else OpenReason.TOO_FEW_ROWS
 
 
+SPENT = 1.0 - 1e-12  # of a share: shares that add up to one never pass the total by rounding
 SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
 MAX_REPEATS = 10_000
+REPEATS, MIN_REPEATS = 100, 20  # for confidence, unless asked otherwise: fewer where a repeat asks much
+WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
+ENTRIES_A_QUESTION = 50
 
 
 @proved("composition.proof.md")
 def start(task: Task) -> Measurer:
-    """Measure what comes first: the joint table, or columns and pairs."""
+    """Measure what comes first: the joint table, or columns and pairs, in rounds where noise is large."""
     budget = task.private_budget()
     sizes = [column.size for column in task.counts.schema.values()]
     plan = plan_for(sizes, budget.total.epsilon, budget.total.rho, task.neighbours)
+    total = budget.total.rho if plan.gaussian else budget.total.epsilon
     if plan.joint:
-        total = budget.total.rho if plan.gaussian else budget.total.epsilon
         mechanism = joint_mechanism(math.prod(sizes), total, task.neighbours, gaussian=plan.gaussian)
         noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
         kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
         joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis, task.n)
-        return Measurer(task, plan, joint, [Released(ReleasedKind.JOINT_TABLE)])
+        rows = float(joint.table(())) if task.n is None else float(task.n)
+        cells = math.exp(2.0 * float(np.mean(np.log(sizes))))
+        larger = plan.pair_variance <= MAX_LARGER_RATIO * max(rows, 1.0) / cells
+        return Measurer(task, plan, joint, rows, larger, released=[Released(ReleasedKind.JOINT_TABLE)])
     measurer = Measurer(task, plan, Components(sizes))
-    if task.n is not None and isinstance(measurer.tables, Components):
+    left = 1.0
+    if task.n is None:
+        measurer.measure([()], SHARE_ROWS, "number of rows")
+        left -= SHARE_ROWS
+        measurer.rows = max(float(measurer.tables.table(())), 1.0)
+    else:
+        measurer.rows = max(float(task.n), 1.0)
+    left -= merge_levels(measurer, total)
+    sizes, rows = list(measurer.tables.sizes), measurer.rows
+    assert isinstance(measurer.tables, Components)
+    if task.n is not None:
         measurer.tables.add((), np.array(float(task.n)), 0.0)
-    shares = first_shares(sizes, task.neighbours)
-    for (label, sets), share in zip(first_sets(len(sizes), task.neighbours), shares, strict=True):
-        measurer.measure(sets, share, label)
+    schedule = schedule_for(sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian)
+    measurer.larger = schedule.larger
+    measurer.measure([(j,) for j in range(len(sizes))], schedule.singles, "single columns")
+    measurer.measure(all_pairs(len(sizes)), schedule.pairs, "pairs of columns")
+    for turn, share in enumerate(schedule.again):
+        evidence = measurer.contrasts().pair_evidence
+        ranked = sorted(all_pairs(len(sizes)), key=lambda pair: (-evidence[pair], pair))
+        chosen = sorted(ranked[: again_count(len(sizes))])
+        measurer.measure(chosen, share, f"promising pairs, round {turn + 1}")
     return measurer
 
 
-def search(measurer: Measurer) -> Skeleton:
-    """The skeleton that these answers give."""
-    task = measurer.task
-    return drive(
-        pc_search(task.columns, task.known, max_order=task.max_order, ahead=SETS_PER_BATCH), measurer.answer
+@proved("composition.proof.md")
+def merge_levels(measurer: Measurer, total: float) -> float:
+    """Merge levels of columns that have more than noise leaves room for; return the share that it cost."""
+    task, tables = measurer.task, measurer.tables
+    assert isinstance(tables, Components)
+    most = most_levels(tables.sizes, measurer.rows, total, task.neighbours, gaussian=measurer.plan.gaussian)
+    many = [j for j, size in enumerate(tables.sizes) if size > most]
+    if not many:
+        return 0.0
+    measurer.measure([(j,) for j in many], SHARE_LEVELS, "how common levels are")
+    columns = list(task.counts.schema.values())
+    found: dict[int, tuple[int, ...]] = {}
+    for j in many:
+        column = columns[j]
+        ordered = not isinstance(column, Categorical) or column.ordered
+        share = tables.values[j,] + measurer.rows / tables.sizes[j]
+        found[j] = merged_levels([float(one) for one in share], most, ordered=ordered)
+    rows = {(): tables.values[()]} if () in tables.values else {}
+    sizes = [max(found[j]) + 1 if j in found else size for j, size in enumerate(tables.sizes)]
+    measurer.tables, measurer.groups = Components(sizes), found
+    for one, value in rows.items():
+        measurer.tables.add(one, value, tables.variances[one])
+    return SHARE_LEVELS
+
+
+def rules_for(task: Task) -> Rules:
+    """What the forward search may do, from the level and what is known beforehand."""
+    place = {name: j for j, name in enumerate(task.columns)}
+
+    def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
+        return frozenset(
+            (min(a, b), max(a, b)) for a, b in ([place[name] for name in pair] for pair in pairs)
+        )
+
+    names = task.columns
+
+    def may_separate(z: int, x: int, y: int) -> bool:
+        return task.known.may_separate(names[z], names[x], names[y])
+
+    return Rules.usual(
+        len(task.columns),
+        task.level,
+        required=places(task.known.kept),
+        left_out=places(task.known.left_out),
+        may_separate=may_separate,
+        max_set=MAX_SET if task.max_order is None else min(task.max_order, MAX_SET),
     )
 
 
-def run(task: Task, *, confidence: int = 0) -> SearchOutcome:
-    """Measure, search, orient. ``confidence``: how often to repeat the search on noise drawn anew (0: not)."""
-    if checked_count(confidence, "confidence") > MAX_REPEATS:
+def search(measurer: Measurer, forward: Forward) -> Skeleton:
+    """What the forward search found, less what larger tables separate."""
+    task, columns = measurer.task, measurer.task.columns
+    found = {frozenset((columns[x], columns[y])) for x, y in forward.edges()}
+    apart = {
+        frozenset((columns[x], columns[y])): tuple(columns[z] for z in given)
+        for (x, y), given in forward.separating.items()
+    }
+    if measurer.larger:
+        others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found
+        known = Knowledge(task.known.kept, task.known.left_out | others, task.known.arrows, task.known.tier)
+        asking = pc_search(columns, known, max_order=task.max_order, ahead=SETS_PER_BATCH)
+        skeleton = drive(asking, measurer.answer)
+    else:
+        near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
+        skeleton = Skeleton(tuple(columns), near, answered=set(found))
+    skeleton.separating = {**apart, **skeleton.separating}
+    for order, number in forward.asked.items():
+        skeleton.asked[order] = skeleton.asked.get(order, 0) + number
+    return skeleton
+
+
+def run(task: Task, *, confidence: int | None = None) -> SearchOutcome:
+    """Measure, search, orient. ``confidence``: how many repeats (None: as many as are quickly done; 0: none)."""
+    if confidence is not None and checked_count(confidence, "confidence") > MAX_REPEATS:
         raise InputError(f"confidence is told from at most {MAX_REPEATS:,} repeats, not {confidence:,}")
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
-    skeleton = search(measurer)
+    columns = task.columns
+    rules, contrasts = rules_for(task), measurer.contrasts()
+    forward = Forward(contrasts, rules).run().separate()
+    skeleton = search(measurer, forward)
     notes = [_measured_note(measurer)]
+    if measurer.groups:
+        merged = [(columns[j], max(groups) + 1) for j, groups in sorted(measurer.groups.items())]
+        notes.append(Note(NoteKind.MERGED_LEVELS, columns=merged))
     if measurer.silent:
         notes.append(unanswered(measurer.silent))
-    arrows = not_colliders(skeleton, measurer.decide, measurer.evidence_against, task.columns)
-    again = None
-    if confidence:
-        with task.stage("repeating the search with more noise", confidence) as tick:
+    undecided = (
+        frozenset(frozenset((columns[x], columns[y])) for x, y in forward.open_pairs()) - skeleton.edges
+    )
+    decided = replace_separating(skeleton, undecided)
+    if measurer.larger:
+        arrows = not_colliders(decided, measurer.decide, measurer.evidence_against, columns)
+    else:
 
-            def once(tables: NoisyTables) -> frozenset[Pair]:
-                edges = search(measurer.with_tables(tables)).edges
-                tick(1)
-                return edges
+        def says(x: int, y: int, given: Given) -> bool | None:
+            evidence = forward.evidence(min(x, y), max(x, y), given)
+            return None if evidence is None else evidence <= rules.kept
 
-            again = found_again(measurer.tables, once, skeleton.edges, confidence)
+        def against(x: int, y: int, given: Given) -> float:
+            return forward.evidence(min(x, y), max(x, y), given) or 0.0
+
+        arrows = not_colliders(decided, says, against, columns)
+    again, repeats = None, _repeats(forward, confidence)
+    if repeats:
+        again = found_again(task, forward, skeleton.edges, repeats)
+    given_up_to = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
     return SearchOutcome(
         skeleton,
         released=tuple(measurer.released),
@@ -354,13 +480,48 @@ def run(task: Task, *, confidence: int = 0) -> SearchOutcome:
         adaptive=not measurer.plan.joint,
         not_colliders=arrows,
         confidence=again,
+        repeats=repeats or None,
+        open=undecided,
+        given_up_to=given_up_to,
     )
+
+
+def replace_separating(skeleton: Skeleton, undecided: frozenset[Pair]) -> Skeleton:
+    """Return the skeleton without what is said to separate open pairs: nothing does."""
+    kept = {pair: given for pair, given in skeleton.separating.items() if pair not in undecided}
+    return replace(skeleton, separating=kept)
+
+
+def _repeats(forward: Forward, asked: int | None) -> int:
+    """How many repeats: as asked for, or as many as cost about ``WORK`` questions."""
+    if asked is not None:
+        return asked
+    one = sum(number for order, number in forward.asked.items() if order)
+    one += forward.contrasts.covariance.size // ENTRIES_A_QUESTION + 1
+    return max(MIN_REPEATS, min(REPEATS, WORK // one))
+
+
+def found_again(task: Task, forward: Forward, edges: frozenset[Pair], repeats: int) -> dict[Pair, float]:
+    """Return the part of ``repeats`` in which the forward search finds each of ``edges``."""
+    normal, columns = public_generator().standard_normal, task.columns
+    shape = forward.contrasts.covariance.shape
+    counts = dict.fromkeys(edges, 0)
+    with task.stage("repeating the search on other samples and other noise", repeats) as tick:
+        for _ in range(repeats):
+            other = Forward(forward.contrasts.again(normal(shape)), forward.rules).run()
+            for x, y in other.edges():
+                pair = frozenset((columns[x], columns[y]))
+                if pair in counts:
+                    counts[pair] += 1
+            tick(1)
+    return {pair: count / repeats for pair, count in counts.items()}
 
 
 def _measured_note(measurer: Measurer) -> Note:
     """What was measured, with how much noise, and how many rows a cell holds to compare with."""
     plan, task = measurer.plan, measurer.task
-    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(plan.pair_variance), **_cell_counts(task)}
+    pairs = [measurer.tables.variance(pair) for pair in all_pairs(len(task.columns))]
+    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(float(np.median(pairs))), **_cell_counts(measurer)}
     if isinstance(measurer.tables, JointTable):
         return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **noise)
     assert isinstance(measurer.tables, Components)
@@ -375,13 +536,13 @@ def _measured_note(measurer: Measurer) -> Note:
     )
 
 
-def _cell_counts(task: Task) -> dict[str, float | None]:
-    """Mean and least expected count of a cell of two columns: from the schema and the public number of rows."""
-    if task.n is None:
+def _cell_counts(measurer: Measurer) -> dict[str, float | None]:
+    """Mean and least expected count of a cell of two columns: from sizes and the public number of rows."""
+    n, sizes = measurer.task.n, measurer.tables.sizes
+    if n is None:
         return {"mean_cell": None, "least_cell": None}
-    cells = [one.size * other.size for one, other in combinations(task.counts.schema.values(), 2)]
-    mean = sum(task.n / cell for cell in cells) / len(cells)
-    return {"mean_cell": mean, "least_cell": task.n / max(cells)}
+    cells = [one * other for one, other in combinations(sizes, 2)]
+    return {"mean_cell": sum(n / cell for cell in cells) / len(cells), "least_cell": n / max(cells)}
 
 
 METHOD = Method(

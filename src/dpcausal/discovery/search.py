@@ -78,6 +78,7 @@ class NoteKind(StrEnum):
     ONE_LEVEL = "one-level"  # columns
     JOINT_TABLE = "joint-table"  # gaussian, cells, sd, mean_cell, least_cell (None where rows are protected)
     COMPONENTS = "components"  # gaussian, rows_measured, singles, pairs, larger, sd, mean_cell, least_cell
+    MERGED_LEVELS = "merged-levels"  # columns: pairs of (name, number of groups)
     UNANSWERED = "unanswered"  # reasons: pairs of (OpenReason, number of questions), most frequent first
     NO_DELTA = "no-delta"  # times: noise over the noise with a small delta
     CONFLICTS = "conflicts"  # pairs, settled: whether the nearest graph that exists is shown
@@ -346,7 +347,8 @@ class SearchOutcome:
     adaptive: bool = True  # False: every event was fixed before the first answer
     # middles of open triples that must not be made colliders, where more is known than one separating set
     not_colliders: Mapping[Pair, frozenset[str]] | None = None
-    confidence: Mapping[Pair, float] | None = None  # how often each edge is found again on noise drawn anew
+    confidence: Mapping[Pair, float] | None = None  # how often each edge is found again
+    repeats: int | None = None  # of the search, for confidence
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None

@@ -7,9 +7,15 @@ variance.
 
 **Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
 
-**Shares** of the components: ``SHARE_PAIRS`` of the budget for columns and pairs (orders 0 and 1), ``SHARE_TRIPLES``
-for order 2, the rest for what is beyond. Within the first, columns and pairs are weighed by the square root of what
-they are worth (their sensitivity times how much of their noise a test sees): the least total variance for a given rho.
+**Shares** of the components (``Schedule``). Where noise in a pair is below its sampling error (``MAX_LARGER_RATIO``),
+larger tables pay: ``SHARE_PAIRS`` of the budget for columns and pairs, ``SHARE_TRIPLES`` for order 2, the rest
+beyond. Within the first, columns and pairs are weighed by the square root of what they are worth (their sensitivity
+times how much of their noise a test sees): the least total variance for a given rho. Elsewhere all of it goes to pairs:
+half to all of them, the rest, in ``ROUNDS_AGAIN`` rounds, to the most promising (``AGAIN_PER_COLUMN`` a column).
+
+**Levels.** Noise in a correlation grows with the number of levels, what a table can show hardly does. A column with
+more levels than ``most_levels`` is measured with levels merged: neighbouring ones where they have an order, else so
+that groups are of like size. A small share of the budget tells how common each level is.
 """
 
 from __future__ import annotations
@@ -36,6 +42,13 @@ SHARE_PAIRS, SHARE_TRIPLES = (
     0.5,
     0.35,
 )  # of the budget: columns and pairs (orders 0 and 1), tables for order 2
+SHARE_ROWS = 0.02  # for the number of rows where it is not public
+SHARE_LEVELS = 0.05  # for how common the levels of columns to be merged are
+SHARE_SINGLES = 0.15  # for single columns, where all of the rest goes to pairs
+MAX_LARGER_RATIO = 1.0  # noise variance of a pair over its sampling variance, up to which larger tables pay
+ROUNDS_AGAIN = 2  # rounds in which promising pairs are measured again
+AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
+LEVELS_FACTOR = 0.35  # levels that a column may have, times the root of the noise in a proportion
 SHARE_OF_REST = 0.9  # of what is left, measured at each order past the second
 NOISE_SEEN_BY_TEST = {
     0: 0.1,
@@ -111,6 +124,109 @@ def first_shares(sizes: Sequence[int], neighbours: Neighbours) -> list[float]:
         for _, sets in first_sets(len(sizes), neighbours)
     ]
     return [SHARE_PAIRS * part / math.fsum(worth) for part in worth]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Shares of the budget for components, from public and released numbers.
+
+    Attributes
+    ----------
+    singles, pairs : float
+        For all columns, and the first look at all pairs.
+    again : tuple of float
+        For rounds on promising pairs.
+    larger : bool
+        Whether tables of three and more columns are to be measured with the rest.
+    """
+
+    singles: float
+    pairs: float
+    again: tuple[float, ...]
+    larger: bool
+
+
+def pair_noise(
+    sizes: Sequence[int], share: float, total: float, neighbours: Neighbours, *, gaussian: bool
+) -> float:
+    """Return the variance of the noise if all pairs are measured for this share."""
+    pairs = list(combinations(range(len(sizes)), 2))
+    return noise_variance(components_mechanism(pairs, sizes, share * total, neighbours, gaussian=gaussian))
+
+
+def schedule_for(
+    sizes: Sequence[int], rows: float, left: float, total: float, neighbours: Neighbours, *, gaussian: bool
+) -> Schedule:
+    """Return shares for columns of these sizes; ``left`` is the share not yet spent.
+
+    >>> few, many = (schedule_for([3] * 9, n, 1.0, 0.02, Neighbours.REPLACE_ONE, gaussian=True) for n in (1e3, 1e6))
+    >>> few.larger, len(few.again), many.larger, many.again
+    (False, 2, True, ())
+    """
+    singles, pairs = first_shares(sizes, Neighbours.REPLACE_ONE)
+    noise = pair_noise(sizes, pairs, total, neighbours, gaussian=gaussian)
+    cells = math.exp(2.0 * sum(map(math.log, sizes)) / len(sizes))
+    if noise <= MAX_LARGER_RATIO * rows / cells:
+        return Schedule(singles, min(pairs, left - singles), (), True)
+    singles = min(SHARE_SINGLES, left / 2)
+    rest = left - singles
+    if again_count(len(sizes)) >= len(sizes) * (len(sizes) - 1) // 2:
+        return Schedule(singles, rest, (), False)
+    return Schedule(singles, rest / 2, (rest / 2 / ROUNDS_AGAIN,) * ROUNDS_AGAIN, False)
+
+
+def again_count(columns: int) -> int:
+    """Return how many pairs a further round measures."""
+    return math.ceil(AGAIN_PER_COLUMN * columns)
+
+
+def most_levels(
+    sizes: Sequence[int], rows: float, total: float, neighbours: Neighbours, *, gaussian: bool
+) -> int:
+    """Return how many levels a column may have before some are merged.
+
+    >>> [most_levels([6] * 9, n, 0.02, Neighbours.REPLACE_ONE, gaussian=True) for n in (1_000, 10_000, 1_000_000)]
+    [2, 6, 62]
+    """
+    few = [min(size, 3) for size in sizes]
+    noise = pair_noise(few, 1.0 - SHARE_SINGLES, total, neighbours, gaussian=gaussian)
+    return max(2, round(LEVELS_FACTOR / math.sqrt(math.sqrt(noise) / rows)))
+
+
+def merged_levels(counts: Sequence[float], most: int, *, ordered: bool) -> tuple[int, ...]:
+    """Return the group of every level: at most ``most`` groups, two at least, of like size.
+
+    ``counts`` are released. Levels with an order stay together with their neighbours.
+
+    >>> merged_levels([10, 10, 30, 30, 20], 2, ordered=True), merged_levels([50, 10, 10, 30], 2, ordered=False)
+    ((0, 0, 0, 1, 1), (0, 1, 1, 1))
+    >>> merged_levels([97, 1, 1, 1], 3, ordered=True)
+    (0, 1, 1, 1)
+    """
+    weights = [max(one, 0.0) for one in counts]
+    whole = math.fsum(weights)
+    if whole <= 0.0:
+        weights, whole = [1.0] * len(weights), float(len(weights))
+    if ordered:
+        groups, before = [], 0.0
+        for weight in weights:
+            groups.append(min(int(most * (before + weight / 2.0) / whole), most - 1))
+            before += weight
+    else:
+        groups, filled = [0] * len(weights), [0.0] * most
+        for level in sorted(range(len(weights)), key=lambda one: (-weights[one], one)):
+            groups[level] = min(range(most), key=lambda group: (filled[group], group))
+            filled[groups[level]] += weights[level]
+    if len(set(groups)) == 1:  # one level has nearly all rows: it against the rest
+        top = max(range(len(weights)), key=lambda one: (weights[one], -one))
+        cut = top + 1 if top + 1 < len(weights) else top
+        groups = (
+            [int(level >= cut) for level in range(len(weights))]
+            if ordered
+            else [int(level != top) for level in range(len(weights))]
+        )
+    names = {group: place for place, group in enumerate(dict.fromkeys(groups))}
+    return tuple(names[group] for group in groups)
 
 
 def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neighbours) -> MeasurementPlan:

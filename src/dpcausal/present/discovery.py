@@ -252,6 +252,15 @@ def no_delta_words(times: float, option: str = "delta=1e-6") -> str:
     )
 
 
+def _merged_words(fact: Fact) -> str:
+    columns = ", ".join(f"{name} ({groups} groups)" for name, groups in fact["columns"])
+    return (
+        f"Levels were merged before tables were measured, because the noise leaves no room for more: {columns}. Merged "
+        "levels can hide a part of a dependence, and a merged column explains less of what others share: an edge "
+        "between two columns that both depend on it may be its doing"
+    )
+
+
 def _conflicts_words(fact: Fact) -> str:
     pairs = ", ".join(" - ".join(pair) for pair in fact["pairs"])
     shown = (
@@ -309,6 +318,7 @@ NOTES: dict[NoteKind, Words] = {
         f"of two columns is {_known_words(fact)}"
     ),
     NoteKind.COMPONENTS: _components_words,
+    NoteKind.MERGED_LEVELS: _merged_words,
     NoteKind.UNANSWERED: _unanswered_words,
     NoteKind.NO_DELTA: lambda fact: no_delta_words(fact["times"]),
     NoteKind.CONFLICTS: _conflicts_words,

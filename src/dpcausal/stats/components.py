@@ -37,6 +37,8 @@ Floats = NDArray[np.float64]
 Columns = tuple[int, ...]  # ascending column numbers
 ROUNDING = 1.0 + 2.0**-40  # float64 errors of the few products here are far below
 MAX_ENUMERATED = 100_000  # ways in which two rows can differ that are tried one by one
+MAX_TRIED = 14  # columns whose differing subsets are all tried
+EIGENVALUE_ERROR = 2.0**-36  # of the sum of absolute entries, far above what float64 makes
 STEP = 2.0**-12  # of the grid that components are released on
 MAX_FLOAT_WORK = 2.0**39  # n (2^d - 1) for d columns, up to which float64 is good enough
 
@@ -119,24 +121,64 @@ def sets_sensitivity(
 ) -> float:
     """Return the l1 (``norm`` 1) or *squared* l2 (``norm`` 2) sensitivity of several components together.
 
-    At most the sum of theirs; for all pairs of columns the exact value. What a replaced row moves in the pairs depends
-    only on how many columns of each size differ, so all such numbers are tried.
+    At most the sum of theirs. What a replaced row moves in single columns and pairs depends only on which columns
+    differ. All pairs: only on how many of each size, so all such numbers are tried: the exact value. Some pairs: every
+    set of differing columns is tried up to ``MAX_TRIED`` columns; beyond, an eigenvalue bounds the largest sum.
 
     >>> pairs = list(combinations(range(8), 2))
     >>> round(sets_sensitivity(pairs, [2] * 8, Neighbours.REPLACE_ONE), 6)  # the largest cut of 8 columns
     16.0
+    >>> round(sets_sensitivity([(0, 1), (1, 2), (0, 2)], [2] * 8, Neighbours.REPLACE_ONE), 6)  # of a triangle
+    2.0
     """
     one = component_sensitivity if norm == 2 else component_absolute
     together = ROUNDING * math.fsum(one([sizes[j] for j in columns], neighbours) for columns in sets)
+    if neighbours is Neighbours.ADD_REMOVE:
+        return together
+    moved = _moved_squared if norm == 2 else _moved_absolute
     groups = sorted(Counter(sizes).items())
     enumerable = math.prod(count + 1 for _, count in groups) <= MAX_ENUMERATED
-    if (
-        neighbours is Neighbours.ADD_REMOVE
-        or not enumerable
-        or set(sets) != set(combinations(range(len(sizes)), 2))
-    ):
+    if enumerable and set(sets) == set(combinations(range(len(sizes)), 2)):
+        return min(together, ROUNDING * _worst_pairs(groups, moved))
+    if max(map(len, sets), default=0) > 2:
         return together
-    return min(together, ROUNDING * _worst_pairs(groups, _moved_squared if norm == 2 else _moved_absolute))
+    return min(together, ROUNDING * _worst_chosen(sets, sizes, moved))
+
+
+def _worst_chosen(
+    sets: Sequence[Columns],
+    sizes: Sequence[int],
+    moved: Callable[[Sequence[int], Sequence[bool]], float],
+) -> float:
+    """Return a bound on the sum of ``moved`` over these columns and pairs, whichever columns differ.
+
+    With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
+    """
+    used = sorted({j for columns in sets for j in columns})
+    place = {j: k for k, j in enumerate(used)}
+    constant, linear, square = 0.0, np.zeros(len(used)), np.zeros((len(used), len(used)))
+    for columns in sets:
+        levels = [sizes[j] for j in columns]
+        if not columns:
+            continue  # the number of rows does not move
+        if len(columns) == 1:
+            half = moved(levels, (True,)) / 2.0
+            constant += half
+            linear[place[columns[0]]] += half
+            continue
+        i, j = (place[column] for column in columns)
+        first, second = moved(levels, (True, False)), moved(levels, (False, True))
+        both = moved(levels, (True, True))
+        constant += (first + second + both) / 4.0
+        linear[i] += (first - second + both) / 4.0
+        linear[j] += (second - first + both) / 4.0
+        square[i, j] += (both - first - second) / 8.0
+        square[j, i] += (both - first - second) / 8.0
+    if len(used) <= MAX_TRIED:
+        signs = 2.0 * (np.arange(1 << len(used))[:, None] >> np.arange(len(used)) & 1) - 1.0
+        return float((constant + signs @ linear + np.einsum("ki,ki->k", signs @ square, signs)).max())
+    largest = max(float(np.linalg.eigvalsh(square)[-1]), 0.0) + EIGENVALUE_ERROR * float(np.abs(square).sum())
+    return constant + float(np.abs(linear).sum()) + len(used) * largest
 
 
 def _worst_pairs(

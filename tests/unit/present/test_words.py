@@ -175,6 +175,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             {**MEASURED, "gaussian": False, "rows_measured": True, "singles": 5, "pairs": 10, "larger": 2},
             ("Laplace", "the number of rows and", "17 sets", "5 single, 10 pairs, 2 larger"),
         ),
+        NoteKind.MERGED_LEVELS: (
+            {"columns": [["age", 3], ["site", 2]]},
+            ("age (3 groups), site (2 groups)", "may be its doing"),
+        ),
         NoteKind.UNANSWERED: (
             unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1})).values,  # type: ignore[dict-item]
             ("3 questions", "2 because noise alone", "1 because there are more conditioning cells"),

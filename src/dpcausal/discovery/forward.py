@@ -1,0 +1,199 @@
+"""A skeleton built from strong evidence outwards, where PC would take away from all pairs.
+
+PC starts with every edge and asks until a test lets it go; where tests can tell little, little goes. Here an edge needs
+evidence (``stats/contrasts.py``):
+
+1. **Forest.** Pairs whose evidence passes ``enough``, the strongest first, as long as they join two parts.
+2. **More edges.** Of the other pairs with enough evidence the one with most is taken, if no set separates it: sets are
+   of neighbours of either end that lie on a path to the other, for only what is on a path can explain a dependence.
+   A set separates where the evidence given it falls below ``kept``.
+3. **Fewer edges.** Edges that a set separates now go, the weakest first, one at a time.
+
+Pairs then have one of three states. *Found*: an edge. *Absent*: evidence without a condition or given some set asked is
+too low, and a medium dependence would have shown. *Open*: the rest.
+
+``enough`` is the logarithm of prior odds against an edge between two of d columns that have a few neighbours each,
+plus what a level stricter than .05 asks.
+
+**Cost** at most ``MAX_NEAR`` neighbours of an end and ``MAX_SET`` columns a set; all from released values, so that no
+loop tells more than they do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from dpcausal.stats.contrasts import Contrasts, all_pairs
+
+MAX_SET = 2  # columns that a separating set has, at most
+MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
+NEIGHBOURS = 3.7  # that a column is expected to have, about; set on random networks
+MIN_ENOUGH = 0.5
+KEPT = 0.5  # part of ``enough`` below which an edge is separated
+SHOWN = 1.0  # evidence that a medium dependence must promise beyond ``enough`` for "absent" to say something
+
+PlacePair = tuple[int, int]
+Given = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the search may do.
+
+    Attributes
+    ----------
+    enough, kept : float
+        Evidence that makes an edge, and below which it goes.
+    required, left_out : frozenset of pairs
+        Edges known to be there, and known not to be.
+    may_separate : callable
+        Whether a column may be in a set that separates two others.
+    max_set : int
+        The size of sets, at most.
+    """
+
+    enough: float
+    kept: float
+    required: frozenset[PlacePair] = frozenset()
+    left_out: frozenset[PlacePair] = frozenset()
+    may_separate: Callable[[int, int, int], bool] = field(default=lambda z, x, y: True)
+    max_set: int = MAX_SET
+
+    @classmethod
+    def usual(cls, columns: int, level: float, **more: object) -> Rules:
+        """Rules for this many columns at this level.
+
+        >>> Rules.usual(11, 0.05).enough < Rules.usual(11, 0.01).enough < Rules.usual(40, 0.01).enough
+        True
+        """
+        enough = max(math.log(max(columns - 1, 1) / NEIGHBOURS), MIN_ENOUGH) + math.log(0.05 / level)
+        return cls(max(enough, MIN_ENOUGH), KEPT * max(enough, MIN_ENOUGH), **more)  # type: ignore[arg-type]
+
+
+@dataclass
+class Forward:
+    """The search on one set of contrasts; ``run`` fills ``near``, ``separate`` what separates the other pairs."""
+
+    contrasts: Contrasts
+    rules: Rules
+    near: list[set[int]] = field(default_factory=list)
+    separating: dict[PlacePair, Given] = field(default_factory=dict)  # of pairs without an edge: the best set
+    asked: dict[int, int] = field(default_factory=dict)
+    _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
+
+    def run(self) -> Forward:
+        """Search; return itself."""
+        d = len(self.contrasts.columns)
+        rules, evidence, strength = self.rules, self.contrasts.pair_evidence, self.contrasts.strength
+        self.near = [set() for _ in range(d)]
+        for pair in sorted(rules.required):
+            self._join(pair)
+        self.asked[0] = len(all_pairs(d))
+        candidates = [
+            (x, y)
+            for x, y in all_pairs(d)
+            if (x, y) not in rules.required and (x, y) not in rules.left_out and evidence[x, y] > rules.enough
+        ]
+        for x, y in sorted(candidates, key=lambda pair: (-strength[pair], pair)):
+            if y not in self._reached(x):
+                self._join((x, y))
+        waiting = {pair: float(evidence[pair]) for pair in candidates if pair[1] not in self.near[pair[0]]}
+        while waiting:
+            pair = max(waiting, key=lambda one: (waiting[one], (-one[0], -one[1])))
+            least, _ = self.weakest(*pair)
+            if least < waiting[pair] - 1e-9:
+                waiting[pair] = least
+                if least <= rules.kept:
+                    del waiting[pair]
+                continue
+            del waiting[pair]
+            self._join(pair)
+        while True:
+            weak = [(self.weakest(*pair)[0], pair) for pair in self.edges() if pair not in rules.required]
+            weak = [one for one in weak if one[0] <= rules.kept]
+            if not weak:
+                break
+            x, y = min(weak)[1]
+            self.near[x].discard(y)
+            self.near[y].discard(x)
+        return self
+
+    def separate(self) -> Forward:
+        """Say what separates every pair without an edge; return itself."""
+        enough, evidence = self.rules.enough, self.contrasts.pair_evidence
+        for pair in all_pairs(len(self.near)):
+            if pair[1] not in self.near[pair[0]] and pair not in self.rules.left_out:
+                self.separating[pair] = self.weakest(*pair)[1] if evidence[pair] > enough else ()
+        return self
+
+    def edges(self) -> list[PlacePair]:
+        """Edges, ascending."""
+        return [(x, y) for x in range(len(self.near)) for y in sorted(self.near[x]) if x < y]
+
+    def open_pairs(self) -> list[PlacePair]:
+        """Pairs without an edge of which no test that could have seen a medium dependence says that they are apart."""
+        return [pair for pair, given in self.separating.items() if not self._says_absent(pair, given)]
+
+    def given_up_to(self) -> dict[PlacePair, int]:
+        """For edges of which a larger set could not be asked: the largest size whose sets all could."""
+        found: dict[PlacePair, int] = {}
+        for x, y in self.edges():
+            if (x, y) in self.rules.required:
+                continue
+            for given in self._sets(x, y):
+                if self.contrasts.would_show(x, y, given) < self.rules.enough:
+                    found[x, y] = len(given) - 1
+                    break
+        return found
+
+    def weakest(self, x: int, y: int) -> tuple[float, Given]:
+        """Return the least evidence over all sets that may separate x and y now, with its set."""
+        best: Given = ()
+        least = float(self.contrasts.pair_evidence[x, y])
+        for given in self._sets(x, y):
+            found = self.evidence(x, y, given)
+            if found is not None and found < least:
+                least, best = found, given
+        return least, best
+
+    def evidence(self, x: int, y: int, given: Given) -> float | None:
+        """Kept: the same question is asked again as the graph changes."""
+        key = (x, y, given)
+        if key not in self._evidence:
+            self._evidence[key] = self.contrasts.evidence(x, y, given)
+            self.asked[len(given)] = self.asked.get(len(given), 0) + 1
+        return self._evidence[key]
+
+    def _says_absent(self, pair: PlacePair, given: Given) -> bool:
+        wanted = self.rules.enough + SHOWN
+        return self.contrasts.would_show(*pair, given) >= wanted
+
+    def _sets(self, x: int, y: int) -> list[Given]:
+        """Sets of neighbours of either end that lie on a path to the other, the smallest first."""
+        found: dict[Given, None] = {}
+        for one, other in ((x, y), (y, x)):
+            reached = self._reached(other, without=one)
+            near = [
+                z for z in self.near[one] if z != other and z in reached and self.rules.may_separate(z, x, y)
+            ]
+            strongest = sorted(near, key=lambda z, one=one: (-self.contrasts.strength[one, z], z))[:MAX_NEAR]  # type: ignore[misc]
+            for size in range(1, min(self.rules.max_set, len(strongest)) + 1):
+                found.update(dict.fromkeys(combinations(sorted(strongest), size)))
+        return sorted(found, key=lambda given: (len(given), given))
+
+    def _reached(self, start: int, without: int = -1) -> set[int]:
+        """What a path that keeps clear of ``without`` leads to."""
+        seen, ahead = {start}, [start]
+        while ahead:
+            for one in self.near[ahead.pop()]:
+                if one != without and one not in seen:
+                    seen.add(one)
+                    ahead.append(one)
+        return seen
+
+    def _join(self, pair: PlacePair) -> None:
+        self.near[pair[0]].add(pair[1])
+        self.near[pair[1]].add(pair[0])

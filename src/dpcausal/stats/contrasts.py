@@ -1,0 +1,435 @@
+"""Evidence for and against dependence, from noisy tables of single columns and pairs alone.
+
+**Formula.** A column with proportions p gets as many features as it has levels but one: functions of the level with
+mean 0, variance 1 and no correlation with each other (the columns of ``scores``). The covariances of the features of
+two columns make a block; all blocks make the matrix K, whose diagonal blocks are the identity. A pair released with
+noise of variance v in every direction of its interaction gives a block with noise of variance v g_a g_b / n^2, where
+g_a is the squared length of feature a after its mean over the levels is taken off. Features are turned so that this
+noise has no correlation within a column. Rare levels have long features: their noise is large, and known to be.
+
+Given a set S, x and y are replaced by what S leaves of them, with coefficients B from the estimate H of K,
+
+    M = K_xy - B_x K_Sy - K_xS B_y' + B_x K_SS B_y',
+
+which is linear in K for fixed B, so that its noise is known; an error in B_x matters only times an error in B_y.
+Entries are divided by the standard deviations that S leaves, so M holds partial correlations.
+
+**Evidence** of a block: the logarithm of the Bayes factor of "entries are normal with variance t + W" against "with
+variance W", averaged over the sizes t of ``EFFECTS``; W is the variance of an entry under independence: sampling and
+noise. Above 0 it speaks for dependence, below for independence, near 0 it says nothing. Were entries normal with
+variance W under independence, its exponential would have mean 1 there and pass c with probability at most 1/c.
+
+**H** shrinks each block to its posterior mean under the same prior (noise only), then lifts eigenvalues to
+``MIN_EIGENVALUE``: it sets coefficients, it is not tested.
+
+**Sampling.** 1/n for an entry of two independent columns. Given S, the variances that S leaves differ between its
+levels; where those of x and of y rise together the variance is larger by sum p v_x v_y / (sum p v_x sum p v_y), which
+pairs tell column by column of S; the largest of these factors is taken.
+
+**Guarantee.** Post-processing of released tables: costs nothing. **Where it fails**: effects of S on x that are not
+sums over the columns of S (then a dependence may be left that tables of three columns would remove), and dependences
+that pairs do not show.
+
+**Cost** O(p^2) for all pairs (p features in all), O(q^3) given q features.
+
+References: Andrews, Ramsey & Cooper 2019 (the Gaussian score of indicators); Shah & Peters 2020 (products of
+residuals).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.compiled import jit
+
+Floats = NDArray[np.float64]
+
+EFFECTS = (0.03, 0.06, 0.12, 0.25, 0.5)  # sizes of a partial correlation that the evidence averages over
+MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
+MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
+MEDIUM = 0.3  # Cohen's w of a medium dependence
+_SQUARES = np.square(EFFECTS)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Scores of the levels of a column: mean 0, variance 1, uncorrelated.
+
+    Attributes
+    ----------
+    proportions : (r,) array
+        Of the levels; none is 0.
+    scores : (r, r - 1) array
+        One feature in each column.
+    gains : (r - 1,) array
+        Squared length of each feature less its mean over the levels: what noise in a table is multiplied by.
+    """
+
+    proportions: Floats
+    scores: Floats
+    gains: Floats
+
+    @classmethod
+    def of(cls, counts: Floats, rows: float, noise: float) -> Features:
+        """Features from a released table of one column.
+
+        Parameters
+        ----------
+        counts
+            The released counts.
+        rows
+            The number of rows.
+        noise
+            Variance of the noise in a count.
+
+        >>> two = Features.of(np.array([50.0, 50.0]), 100.0, 0.0)
+        >>> np.abs(two.scores).round(6).tolist(), two.gains.round(6).tolist()
+        ([[1.0], [1.0]], [2.0])
+        """
+        levels = len(counts)
+        least = max(0.5, 0.5 * math.sqrt(noise)) / rows  # a level no count shows is taken as rare, not absent
+        p = np.maximum(counts / rows, min(least, 0.5 / levels))
+        p = p / p.sum()
+        root = np.sqrt(p)
+        basis = np.linalg.svd(np.eye(levels) - np.outer(root, root))[0][:, : levels - 1]
+        scores = basis / root[:, None]
+        flat = scores - scores.mean(axis=0)
+        gains, turn = np.linalg.eigh(flat.T @ flat)
+        return cls(p, scores @ turn, np.maximum(gains, 0.0))
+
+
+@jit(error_model="numpy")
+def solved(matrix: Any, right: Any) -> Any:
+    """Return matrix^-1 right for a positive definite matrix, by Cholesky's factors; overwrites both."""
+    size, wide = right.shape
+    for i in range(size):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] = np.sqrt(max(total, 1e-12)) if i == j else total / matrix[j, j]
+    for column in range(wide):
+        for i in range(size):
+            total = right[i, column]
+            for k in range(i):
+                total -= matrix[i, k] * right[k, column]
+            right[i, column] = total / matrix[i, i]
+        for i in range(size - 1, -1, -1):
+            total = right[i, column]
+            for k in range(i + 1, size):
+                total -= matrix[k, i] * right[k, column]
+            right[i, column] = total / matrix[i, i]
+    return right
+
+
+@jit(error_model="numpy")
+def log_factor_mean(squares: Any, variance: Any, effects: Any) -> Any:
+    """Return the logarithm of the mean over sizes of the product of the factors of all entries."""
+    logs = np.zeros(effects.shape[0])
+    for s in range(effects.shape[0]):
+        for e in range(squares.shape[0]):
+            wide = variance[e] + effects[s]
+            logs[s] += 0.5 * (np.log(variance[e] / wide) + squares[e] * (1.0 / variance[e] - 1.0 / wide))
+    top = logs.max()
+    total = 0.0
+    for s in range(effects.shape[0]):
+        total += np.exp(logs[s] - top) / effects.shape[0]
+    return top + np.log(total)
+
+
+@jit(error_model="numpy")
+def given_kernel(
+    k: Any,
+    v: Any,
+    h: Any,
+    left: Any,
+    starts: Any,
+    levels: Any,
+    proportions: Any,
+    x: Any,
+    y: Any,
+    given: Any,
+    rows: Any,
+    effect: Any,
+    effects: Any,
+) -> Any:
+    """Return the evidence of x and y given columns, and what an effect would show; NaN where too little is left."""
+    wide_x, wide_y = starts[x + 1] - starts[x], starts[y + 1] - starts[y]
+    ends = np.empty(wide_x + wide_y, np.int64)
+    for a in range(wide_x):
+        ends[a] = starts[x] + a
+    for b in range(wide_y):
+        ends[wide_x + b] = starts[y] + b
+    size = 0
+    for z in given:
+        size += starts[z + 1] - starts[z]
+    inner = np.empty(size, np.int64)
+    at = 0
+    for z in given:
+        for c in range(starts[z], starts[z + 1]):
+            inner[at] = c
+            at += 1
+    matrix, onto = np.empty((size, size)), np.empty((size, wide_x + wide_y))
+    for c in range(size):
+        for d in range(size):
+            matrix[c, d] = h[inner[c], inner[d]]
+        for e in range(wide_x + wide_y):
+            onto[c, e] = h[inner[c], ends[e]]
+    slopes = solved(matrix, onto.copy())
+    rest = np.empty(wide_x + wide_y)
+    most_x, most_y = 0.0, 0.0
+    for e in range(wide_x + wide_y):
+        rest[e] = 1.0
+        for c in range(size):
+            rest[e] -= slopes[c, e] * onto[c, e]
+        if e < wide_x:
+            most_x = max(most_x, rest[e])
+        else:
+            most_y = max(most_y, rest[e])
+    if min(most_x, most_y) < MIN_LEFT:
+        return np.nan, np.nan
+    entries = wide_x * wide_y
+    squares, variance, shown = np.empty(entries), np.empty(entries), np.empty(entries)
+    at = 0
+    for a in range(wide_x):
+        for b in range(wide_x, wide_x + wide_y):
+            value, noise = k[ends[a], ends[b]], v[ends[a], ends[b]]
+            for c in range(size):
+                to_x, to_y = slopes[c, a], slopes[c, b]
+                value -= to_x * k[inner[c], ends[b]] + to_y * k[ends[a], inner[c]]
+                noise += to_x**2 * v[inner[c], ends[b]] + to_y**2 * v[ends[a], inner[c]]
+                for d in range(size):
+                    value += to_x * k[inner[c], inner[d]] * slopes[d, b]
+                    # both halves of a symmetric block are one draw of noise: its variance counts twice
+                    noise += 2.0 * to_x**2 * v[inner[c], inner[d]] * slopes[d, b] ** 2
+            uneven = 1.0
+            for z in given:
+                both, of_x, of_y = 0.0, 0.0, 0.0
+                for t in range(levels[z], levels[z + 1]):
+                    p = proportions[t]
+                    both += p * left[ends[a], t] * left[ends[b], t]
+                    of_x += p * left[ends[a], t]
+                    of_y += p * left[ends[b], t]
+                uneven = max(uneven, both / max(of_x * of_y, 1e-3))
+            scale = max(rest[a], MIN_EIGENVALUE) * max(rest[b], MIN_EIGENVALUE)
+            squares[at] = value * value / scale
+            variance[at] = noise / scale + uneven / rows
+            shown[at] = variance[at] + effect * effect / entries
+            at += 1
+    return log_factor_mean(squares, variance, effects), log_factor_mean(shown, variance, effects)
+
+
+def log_bayes_factor(squares: Floats, variance: Floats) -> float:
+    """Return the evidence of entries with these squares and variances under independence.
+
+    >>> log_bayes_factor(np.array([[0.09]]), np.array([[0.001]])) > 30
+    True
+    >>> -2 < log_bayes_factor(np.array([[0.0]]), np.array([[0.001]])) < 0
+    True
+    """
+    return float(_log_mean(_log_factors(squares, variance).sum(axis=(-2, -1)), axis=0))
+
+
+def _log_factors(squares: Floats, variance: Floats) -> Floats:
+    """Return log N(k; 0, t + W)/N(k; 0, W) for every size t: the first axis."""
+    wide = variance + _SQUARES.reshape(-1, *(1,) * variance.ndim)
+    found: Floats = 0.5 * (np.log(variance / wide) + squares * (1.0 / variance - 1.0 / wide))
+    return found
+
+
+def _log_mean(logs: Floats, axis: int) -> Floats:
+    top = logs.max(axis=axis)
+    found: Floats = top + np.log(np.exp(logs - np.expand_dims(top, axis)).mean(axis=axis))
+    return found
+
+
+@dataclass
+class Contrasts:
+    """Covariances of features with their noise.
+
+    Attributes
+    ----------
+    columns : list of Features
+        In the order of the columns.
+    rows : float
+        The number of rows.
+    covariance : (p, p) array
+        K, as released.
+    noise : (p, p) array
+        Variance of the noise in each entry.
+    """
+
+    columns: Sequence[Features]
+    rows: float
+    covariance: Floats
+    noise: Floats
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[Features],
+        rows: float,
+        pairs: Mapping[tuple[int, int], Floats],
+        noise: Mapping[tuple[int, ...], float],
+    ) -> Contrasts:
+        """From the components of all pairs, and the variance of the noise in those of one and two columns.
+
+        >>> table = np.array([[40.0, 10.0], [10.0, 40.0]]) - 25.0
+        >>> sides = [Features.of(np.array([50.0, 50.0]), 100.0, 0.0)] * 2
+        >>> none = {(0,): 0.0, (1,): 0.0, (0, 1): 0.0}
+        >>> round(abs(Contrasts.of(sides, 100.0, {(0, 1): table}, none).covariance[0, 1]), 6)
+        0.6
+        """
+        width = sum(len(one.gains) for one in columns)
+        made = cls(columns, rows, np.eye(width), np.zeros((width, width)))
+        means = [one.proportions - 1.0 / len(one.proportions) for one in columns]
+        tilts = [(mean @ one.scores) ** 2 for mean, one in zip(means, columns, strict=True)]
+        for (i, j), component in pairs.items():
+            x, y = columns[i], columns[j]
+            block = x.scores.T @ (component / rows - np.outer(means[i], means[j])) @ y.scores
+            variance = (
+                noise[i, j] * np.outer(x.gains, y.gains)
+                + noise[i,] * np.outer(x.gains, tilts[j])
+                + noise[j,] * np.outer(tilts[i], y.gains)
+            ) / rows**2
+            made._put(i, j, block, variance)
+        return made
+
+    def _put(self, i: int, j: int, block: Floats, variance: Floats) -> None:
+        self.covariance[np.ix_(self.places[i], self.places[j])] = block
+        self.covariance[np.ix_(self.places[j], self.places[i])] = block.T
+        self.noise[np.ix_(self.places[i], self.places[j])] = variance
+        self.noise[np.ix_(self.places[j], self.places[i])] = variance.T
+
+    @cached_property
+    def places(self) -> list[NDArray[np.int64]]:
+        """Where the features of each column stand."""
+        return [np.arange(start, stop) for start, stop in pairwise(self._starts)]
+
+    @cached_property
+    def _members(self) -> Floats:
+        """(p, d) array: which feature is of which column."""
+        found = np.zeros((len(self.covariance), len(self.columns)))
+        for j, place in enumerate(self.places):
+            found[place, j] = 1.0
+        return found
+
+    @cached_property
+    def _block_logs(self) -> Floats:
+        """(sizes, d, d) array of the logarithms of every pair's factors."""
+        logs = _log_factors(self.covariance**2, self.noise + 1.0 / self.rows)
+        return np.stack([self._members.T @ one @ self._members for one in logs])
+
+    @cached_property
+    def pair_evidence(self) -> Floats:
+        """(d, d) array: evidence of every pair without a condition; its diagonal means nothing."""
+        return _log_mean(self._block_logs, axis=0)
+
+    @cached_property
+    def estimate(self) -> Floats:
+        """H: the posterior mean of K block by block, with eigenvalues of at least ``MIN_EIGENVALUE``."""
+        logs = self._block_logs
+        weights = np.exp(logs - logs.max(axis=0))
+        weights /= weights.sum(axis=0)
+        spread = np.stack([self._members @ one @ self._members.T for one in weights])
+        kept = sum(one * t / (t + self.noise) for one, t in zip(spread, _SQUARES, strict=True))
+        found = self.covariance * kept
+        for place in self.places:
+            found[np.ix_(place, place)] = np.eye(len(place))
+        values, vectors = np.linalg.eigh(found)
+        if values[0] < MIN_EIGENVALUE:
+            found = (vectors * np.maximum(values, MIN_EIGENVALUE)) @ vectors.T
+        return np.asarray(found)
+
+    @cached_property
+    def strength(self) -> Floats:
+        """(d, d) array: the sum of squares of each estimated block."""
+        return np.asarray(self._members.T @ self.estimate**2 @ self._members)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """Where the features of each column begin, and where all end."""
+        return np.cumsum([0, *(len(one.gains) for one in self.columns)])
+
+    @cached_property
+    def _levels(self) -> tuple[NDArray[np.int64], Floats]:
+        """Where the levels of each column begin, and all their proportions."""
+        starts = np.cumsum([0, *(len(one.proportions) for one in self.columns)])
+        return starts, np.concatenate([one.proportions for one in self.columns])
+
+    @cached_property
+    def left_variances(self) -> Floats:
+        """(features, levels of all columns) array: the variance of a feature that each level leaves."""
+        starts, proportions = self._levels
+        scores = np.zeros((len(proportions), len(self.covariance)))
+        member = np.zeros((len(self.columns), len(proportions)))
+        for j, (one, place) in enumerate(zip(self.columns, self.places, strict=True)):
+            scores[starts[j] : starts[j + 1], place] = one.scores
+            member[j, starts[j] : starts[j + 1]] = 1.0
+        chance = np.maximum(proportions[:, None] * (1.0 + scores @ self.estimate @ scores.T), 0.0)
+        chance /= member.T @ np.maximum(member @ chance, 1e-12)
+        mean = scores.T @ chance
+        return np.maximum((scores**2).T @ chance - mean**2, 0.0)
+
+    def evidence_given(
+        self, x: int, y: int, given: tuple[int, ...], effect: float = MEDIUM
+    ) -> tuple[float, float]:
+        """Return the evidence for dependence of x and y given these, and what this ``effect`` is expected to show.
+
+        ``effect`` is Cohen's w. The squares of the entries are replaced by their mean: W, and w^2 shared out evenly.
+        Both are NaN where the columns given leave too little of x or of y.
+        """
+        level_starts, proportions = self._levels
+        found = given_kernel(
+            self.covariance,
+            self.noise,
+            self.estimate,
+            self.left_variances,
+            self._starts,
+            level_starts,
+            proportions,
+            x,
+            y,
+            np.array(given, dtype=np.int64),
+            self.rows,
+            effect,
+            _SQUARES,
+        )
+        return float(found[0]), float(found[1])
+
+    def evidence(self, x: int, y: int, given: tuple[int, ...] = ()) -> float | None:
+        """Return the evidence for dependence of x and y given these; None where the question has no answer."""
+        if not given:
+            return float(self.pair_evidence[x, y])
+        found, _ = self.evidence_given(x, y, given)
+        return None if math.isnan(found) else found
+
+    def would_show(self, x: int, y: int, given: tuple[int, ...] = (), effect: float = MEDIUM) -> float:
+        """Return the evidence that a dependence of this size (Cohen's w) would be expected to give; 0: no answer."""
+        _, shown = self.evidence_given(x, y, given, effect)
+        return 0.0 if math.isnan(shown) else shown
+
+    def again(self, normal: Floats) -> Contrasts:
+        """Return what another sample of the same size and other noise might give, were H the truth.
+
+        ``normal`` is a (p, p) array of standard normal numbers.
+        """
+        upper = np.triu(normal, 1)
+        shake = (upper + upper.T) * np.sqrt(self.noise + 1.0 / self.rows)
+        drawn = self.estimate + shake
+        for place in self.places:
+            drawn[np.ix_(place, place)] = np.eye(len(place))
+        return Contrasts(self.columns, self.rows, drawn, self.noise)
+
+
+def all_pairs(number: int) -> list[tuple[int, int]]:
+    """Return the pairs of this many columns, ascending."""
+    return list(combinations(range(number), 2))
