@@ -741,6 +741,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", discover, BOTH),
         ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
+        ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
         ("discover", "number csv", (*discover, "--method", "auto"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),

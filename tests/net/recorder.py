@@ -500,6 +500,11 @@ def _describe_ours(value: Any, path: str, seen: dict[str, str], inside: tuple[in
     for name in ("__repr__", "__str__", "_repr_html_"):
         if hasattr(value, name):
             seen[f"{path}.{name}()"] = getattr(value, name)()
+    if (
+        hasattr(value, "summary") and "open" in inspect.signature(value.summary).parameters
+    ):  # open pairs, if asked for
+        for every in (False, True):
+            seen[f"{path}.summary(open={every})"] = value.summary(open=every)
     if hasattr(value, "report"):
         with tempfile.TemporaryDirectory() as folder:
             value.report(str(Path(folder) / "report.html"))
