@@ -439,6 +439,21 @@ def test_planted_use_of_a_protected_number_of_rows_is_seen(material: Material) -
         assert found_in("discover measured levels", "add-remove", material)
 
 
+@pytest.mark.parametrize("name", ["open", "given_up_to"])
+def test_planted_states_that_follow_from_the_rows_are_seen(name: str, material: Material) -> None:
+    """A pair called open, or an edge called not asked about in full, by the exact rows instead of released values."""
+    real = dc.discover
+
+    def told(data: Any, **given: Any) -> Any:
+        exact = int(data.codes["a"].astype(int).sum())
+        pair = frozenset(list(data.schema)[:2])
+        planted = frozenset([pair] * (exact % 2)) if name == "open" else {pair: exact}
+        return replace(real(data, **given), **{name: planted})
+
+    with mock.patch.object(dc, "discover", told):
+        assert name in found_in("discover svt-pc levels", "replace-one", material)
+
+
 def released_with(before: Callable[[Any, str, Any], tuple[Any, str]]) -> Release:
     """``release`` with the mechanism and the label that ``before`` makes of them."""
 
