@@ -48,6 +48,7 @@ BRIEF = (
     "bins = m.search.largest_bins; m.search.largest_bins = lambda *a: bins(*a, steps=20); "
     "m.search.largest = lambda *a, **k: largest(*a, **{{**k, 'starts': 1, 'steps': 2}})"
 )
+REAL = "m.real.read = lambda folder, name: m.grid.network_named('cancer', None).sample(300, seed=0)"
 TOYS: dict[str, list[Toy]] = {
     "adapters": [Toy("--rows 1000 --seeds 1", says="calls")],
     "bigger_than_memory": [Toy("--rows 5000 --repeat 1 --file {out}/big.parquet", says="GROUP BY")],
@@ -87,6 +88,10 @@ TOYS: dict[str, list[Toy]] = {
             "import gwas_power; gwas_power.STUDIES = 1",
             says="by what is known",
         ),
+    ],
+    "hospital": [
+        Toy("run --toy", says="figure: hospital.png"),
+        Toy("real --toy --folder {out}", REAL, says="NHEFS"),
     ],
     "ledger_fire": [Toy("--processes 2 --kills 2 --charges 20 --engines sqlite", says="edited row found")],
     "noise": [Toy(smaller="m.REPEATS = 1", says="laplace")],
