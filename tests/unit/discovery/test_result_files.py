@@ -32,6 +32,7 @@ def result() -> DiscoveryResult:
         conflicts=frozenset(),
         complete=True,
         confidence={frozenset("ab"): 0.5},
+        repeats=None,
     )
 
 

@@ -30,6 +30,7 @@ def result() -> DiscoveryResult:
         given_up_to={},
         conflicts=frozenset(),
         confidence={AB: 1.0, CD: 1.0},
+        repeats=None,
     )
 
 
