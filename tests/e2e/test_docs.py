@@ -24,7 +24,7 @@ from dpcausal.networks import clinic
 DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(
-    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|(->|-): .*|Some answers contradict .*|"
+    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|Some answers contradict .*|"
     r"Open \(.*|Given up to k columns: .*|\d+ (of the )?questions? .*"
 )
 DEEPER = re.compile(

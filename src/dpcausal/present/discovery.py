@@ -40,6 +40,7 @@ def method_words(method: str, why: str) -> str:
 SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT told to be a hint only
 PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
+ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 GIVEN_OUT = (
     "Given out: the graph and these words, which follow from what was computed. The noisy values themselves are not "
@@ -410,7 +411,11 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
         remark = f"  {given_words(result.given_up_to[pair])}" if pair in result.given_up_to else ""
         lines.append(f"  {edge:<{wide}}{part}{remark}".rstrip())
     joined = {name for _, pair in rows for name in pair}
-    lines += [f"  {name} (no edge found)" for name in result.graph.nodes if name not in joined]
+    alone = [name for name in result.graph.nodes if name not in joined]
+    if len(alone) > ALONE_SHOWN:
+        lines.append(f"  no edge found: {', '.join(alone)}")
+    else:
+        lines += [f"  {name} (no edge found)" for name in alone]
     shown = any(pair in sure for _, pair in rows)
     return [*lines, *legend(result), *([again_words(result)] if shown else [])]
 

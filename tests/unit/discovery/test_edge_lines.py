@@ -49,6 +49,8 @@ def test_without_confidence_there_are_edges_and_a_legend(result: DiscoveryResult
     assert result.edge_lines() == ["  a -> b", "  b - long_name", LEGEND]
     none = ["  a (no edge found)", "  b (no edge found)", "  long_name (no edge found)"]
     assert replace(result, graph=dc.Graph(NAMES)).edge_lines() == none
+    many = [f"c{i}" for i in range(11)]
+    assert replace(result, graph=dc.Graph(many)).edge_lines() == [f"  no edge found: {', '.join(many)}"]
     plain = replace(result, graph=dc.Graph(NAMES, undirected=[("b", "long_name")]))
     assert plain.edge_lines() == [
         "  b - long_name",
