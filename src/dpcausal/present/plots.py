@@ -61,7 +61,7 @@ def bare(ax: Axes) -> None:
 INCH = 84.0  # units of the layout
 OPEN_STYLE: dict[str, Any] = {
     "linestyle": (0, (2, 4)),
-    "linewidth": 0.9,
+    "linewidth": 0.7,
     "color": SOFT,
     "alpha": 0.6,
     "zorder": 0.5,
@@ -165,8 +165,7 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
 
     Everything drawn follows from the schema, the number of rows and the budget: no data is touched.
     """
-    from dpcausal.planning.designs import expected
-    from dpcausal.planning.power import power_of
+    from dpcausal.planning.designs import power_at
 
     axes = axes_of(ax, 6.0, 3.8)
     aim = plan.aim
@@ -174,9 +173,8 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
     ends = [order.smallest for order in shown if order.smallest < 1]
     w = np.linspace(0.0, min(1.0, max([1.2 * aim.effect, *(2.0 * end for end in ends)])), POINTS)
     for i, order in enumerate(shown):
-        table = expected(plan.design, order.order, "typical", aim)
         colour, dash = STYLES[i % len(STYLES)]
-        curve = [power_of(table, float(size), aim.level) for size in w]
+        curve = [power_at(plan.design, order.places, float(size), aim) for size in w]
         axes.plot(w, curve, color=colour, linestyle=dash, lw=1.8, label=f"order {order.order}")
     axes.axvline(aim.effect, color=SOFT, lw=0.8, ls=":")
     axes.axhline(aim.power, color=SOFT, lw=0.8, ls=":")

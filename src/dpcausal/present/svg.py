@@ -85,7 +85,7 @@ def lines(layout: Layout, width: Mapping[str, float]) -> list[Line]:
     return found
 
 
-SAG = 16.0  # how far a line between two boxes of one layer hangs below them
+SAG = 22.0  # how far a line between two boxes of one layer hangs below them at most: the farther they stand apart
 
 
 def open_lines(layout: Layout, nodes: Sequence[str], pairs: Collection[Pair]) -> list[Line]:
@@ -95,8 +95,9 @@ def open_lines(layout: Layout, nodes: Sequence[str], pairs: Collection[Pair]) ->
         upper, lower = sorted(pair, key=lambda name: (layout.layer[name], layout.x[name]))
         (ax, ay), (bx, by) = ((layout.x[name], row(layout.layer[name])) for name in (upper, lower))
         if layout.layer[upper] == layout.layer[lower]:
-            low, in_ = ay + HEIGHT / 2, min(SAG, (bx - ax) / 2)
-            points: tuple[Point, ...] = ((ax, low), (ax + in_, low + SAG), (bx - in_, low + SAG), (bx, low))
+            low, deep = ay + HEIGHT / 2, min(6.0 + (bx - ax) / 40, SAG)
+            in_ = min(deep, (bx - ax) / 2)
+            points: tuple[Point, ...] = ((ax, low), (ax + in_, low + deep), (bx - in_, low + deep), (bx, low))
         else:
             points = ((ax, ay + HEIGHT / 2), (bx, by - HEIGHT / 2))
         found.append(Line(upper, lower, points))
