@@ -9,6 +9,7 @@ Rows are columns by name, arrays of codes or numbers. Everything here follows fr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
@@ -148,6 +149,9 @@ def _ends(size: int) -> list[int]:
     return sorted({0, size - 1})
 
 
+MOST_CELLS = 20_000  # of larger tables so many are drawn
+
+
 def level_stars(
     sizes: Mapping[str, int], seed: int, rows: Sequence[int] = (40, 200), most: int = 10
 ) -> Iterator[Star]:
@@ -160,7 +164,11 @@ def level_stars(
     corners = [
         dict(zip(names, cell, strict=True)) for cell in product(*(_ends(size) for size in sizes.values()))
     ]
-    cells = [dict(zip(names, cell, strict=True)) for cell in product(*map(range, sizes.values()))]
+    if math.prod(sizes.values()) <= MOST_CELLS:
+        cells = [dict(zip(names, cell, strict=True)) for cell in product(*map(range, sizes.values()))]
+    else:
+        drawn = rng.integers(0, list(sizes.values()), (MOST_CELLS, len(sizes)))
+        cells = [dict(zip(names, cell.tolist(), strict=True)) for cell in drawn] + corners
     strata = sorted({tuple(row[name] for name in names[2:]) for row in corners})
     while True:
         n = int(rng.choice(rows))

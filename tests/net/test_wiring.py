@@ -34,7 +34,7 @@ THREE = dc.Schema(
     y=dc.Categorical([0, 1, 2], ordered=True),
     z=dc.Categorical([0, 1]),
 )
-MANY = dc.Schema({name: dc.Categorical([0, 1, 2, 3, 4]) for name in "xyzuvw"})
+MANY = dc.Schema({name: dc.Categorical([0, 1, 2, 3, 4]) for name in "xyzuvwst"})
 # with declared bins: the bound for two levels must not be taken for numbers
 NUMBERS = dc.Schema({name: dc.Numeric(-1.0, 1.0, bins=[0.0]) for name in "xyz"})
 SIX = dc.Schema({name: dc.Categorical([0, 1]) for name in "xyzuvw"})
@@ -44,7 +44,7 @@ SIZES = {
     "bits": dict.fromkeys("xyz", 2),
     "six": dict.fromkeys("xyzuvw", 2),
     "three": {"x": 3, "y": 3, "z": 2},
-    "many": dict.fromkeys("xyzuvw", 5),
+    "many": dict.fromkeys("xyzuvwst", 5),
 }
 
 
@@ -242,9 +242,9 @@ def _graphs() -> Iterator[Tight]:
             yield Tight(
                 f"discover measured components {end}",
                 pairs,
-                stars("many", most=4),
+                stars("many", most=4, rows=(130, 400)),
                 build=of(MANY),
-                most=4,
+                most=3,
                 **more,
             )
             for name in ("svt-pc", "priv-pc", "curate", "em-pc"):
@@ -395,6 +395,15 @@ def test_the_search_reaches_every_mechanism() -> None:
         reached |= {use.name for use in tape.uses}
     assert reached == wanted
     assert set(capture.EVENTS) == set(capture.LOSSES) == set(capture.mechanism_classes())
+
+
+def test_the_search_measures_in_every_way() -> None:
+    """A case that is named after what is measured measures that: what is chosen may change with the plan."""
+    for case in TIGHT:
+        for word in ("joint", "components"):
+            if case.id.startswith(f"discover measured {word}"):
+                data = case.build(near.data_sets(next(case.stars()), case.relation)[-1])
+                assert f"Note('{word}" in record(case.run, data).result, case.id
 
 
 def test_what_is_not_private_touches_no_mechanism() -> None:
