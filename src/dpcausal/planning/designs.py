@@ -4,11 +4,20 @@
 
 - **joint**: one table over all columns takes the whole budget (``measurement.py`` says when). A margin that sums m of
   its cells has m times the variance of one.
-- **components**: all single columns and pairs first, which answer orders 0 and 1; for every further order m the
-  interactions of m + 1 columns that its questions need. How many depends on the graph: ``SETS_PER_COLUMN`` a column
-  are assumed, fewer where there are not so many or the driver would not measure so many (its noise is bounded). T
-  interactions of squared l2 sensitivity D^2 have variance T D^2/(2 rho) in every direction (Gaussian), of l1
-  sensitivity D 2 (T D/epsilon)^2 (Laplace).
+- **components**: all single columns and pairs first. Where levels are too many for the noise they are merged, equally
+  common ones to as many as ``most_levels`` leaves. ``schedule_for`` then says what the rest goes to: to rounds on the
+  most promising pairs, or to larger tables. A pair that is asked about is taken to be promising: its noise is that of
+  all rounds together. Which pairs are depends on the data, so ``again_count`` of them, spread evenly over the columns,
+  stand for them.
+- **larger tables**: for every order m of 2 and more the interactions of m + 1 columns that its questions need. How
+  many depends on the graph: ``SETS_PER_COLUMN`` a column are assumed, fewer where there are not so many or the driver
+  would not measure so many (its noise is bounded). T interactions of squared l2 sensitivity D^2 have variance
+  T D^2/(2 rho) in every direction (Gaussian), of l1 sensitivity D 2 (T D/epsilon)^2 (Laplace).
+
+**What finds an edge.** The forward search takes a pair whose evidence passes ``enough`` (``power.py``: the same as a
+test at a level of its own), whatever is given, sets of up to ``MAX_SET`` columns being asked from pairs alone. Where
+larger tables pay, the test of every order must reject besides. So without larger tables the questions of orders 0 to
+``MAX_SET`` stand on the noise of a pair, and no larger order is asked.
 
 ``OrderPlan`` is one order of a plan. Columns differ in size, so an order has tables of many sizes: ``typical`` takes
 the middle of the columns sorted by size, ``largest`` the columns with most levels; both are sets of m + 2 columns, x
@@ -29,6 +38,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -38,26 +48,54 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.planning.measurement import (
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
+    SHARE_LEVELS,
     SHARE_OF_REST,
-    SHARE_PAIRS,
+    SHARE_ROWS,
     SHARE_TRIPLES,
     MeasurementPlan,
+    Schedule,
+    again_count,
     components_mechanism,
-    first_sets,
-    first_shares,
     joint_mechanism,
+    larger_pay,
+    most_levels,
     noise_variance,
     plan_for,
+    schedule_for,
 )
-from dpcausal.planning.power import Expected, least_dependence, margin, power_of
+from dpcausal.planning.power import (
+    SHOWN,
+    Expected,
+    enough_evidence,
+    least_by_evidence,
+    least_dependence,
+    margin,
+    power_of,
+    power_of_evidence,
+    would_show,
+)
 from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
 from dpcausal.planning.sieve import SieveDesign as Sieve
 from dpcausal.privacy.accounting.composition import Filter
-from dpcausal.stats.components import component_absolute, component_sensitivity
+from dpcausal.stats.components import Columns, component_absolute, component_sensitivity
+from dpcausal.stats.contrasts import MEDIUM
 from dpcausal.stats.evidence import score_sensitivity
 
 MIN_SHARE = 0.01  # of the budget, below which no more is measured
 SETS_PER_COLUMN = 12
+MAX_SET = 2  # columns in a set that the forward search asks about (``discovery/forward.py``)
+NEVER = 1e9  # times the noise of a pair stands for what is never measured
+
+
+def spread_pairs(columns: int, number: int) -> list[Columns]:
+    """So many pairs that every column is in about as many.
+
+    >>> spread_pairs(4, 5)
+    [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)]
+    """
+    steps = range(1, columns // 2 + 1)
+    every = dict.fromkeys(tuple(sorted((i, (i + step) % columns))) for step in steps for i in range(columns))
+    return sorted(list(every)[:number])  # type: ignore[arg-type]
 
 
 def least_free(order: int) -> float:
@@ -104,16 +142,73 @@ class NoiseDesign:
         return self.rho if self.plan.gaussian else self.epsilon
 
     @cached_property
+    def measured(self) -> tuple[int, ...]:
+        """Numbers of levels that are measured, as many as declared unless merged."""
+        if self.joint:
+            return self.sizes
+        most = most_levels(
+            self.sizes, max(self.rows, 1), self._total, self.neighbours, gaussian=self.plan.gaussian
+        )
+        return tuple(min(size, most) for size in self.sizes)
+
+    @property
+    def merged(self) -> bool:
+        """Whether levels of some columns are merged."""
+        return self.measured != self.sizes
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Shares of the components, after the number of rows and the levels to be merged."""
+        return schedule_for(
+            self.measured,
+            max(self.rows, 1),
+            self._left,
+            self._total,
+            self.neighbours,
+            gaussian=self.plan.gaussian,
+        )
+
+    @property
+    def _left(self) -> float:
+        before = SHARE_ROWS if self.neighbours is Neighbours.ADD_REMOVE else 0.0
+        return 1.0 - before - (SHARE_LEVELS if self.merged else 0.0)
+
+    @cached_property
+    def larger(self) -> bool:
+        """Whether tables of three and more columns pay, or a joint table is asked as a whole."""
+        if not self.joint:
+            return self.schedule.larger
+        return larger_pay(self.plan.pair_variance, self.sizes, max(self.rows, 1))
+
+    def asked(self, order: int) -> bool:
+        """Whether questions of this order are asked at all: from pairs, or from larger tables."""
+        return order <= MAX_SET or (self.larger and self.share(order) > 0)
+
+    def _noise(self, sets: Sequence[Columns], share: float) -> float:
+        mechanism = components_mechanism(
+            sets, self.measured, share * self._total, self.neighbours, gaussian=self.plan.gaussian
+        )
+        return noise_variance(mechanism)
+
+    @cached_property
     def _levels(self) -> dict[int, float]:
         """Variance by number of columns, up to pairs; components only."""
-        found = {0: 0.0}
-        sets = first_sets(len(self.sizes), self.neighbours)
-        for (_, columns), share in zip(sets, first_shares(self.sizes, self.neighbours), strict=True):
-            mechanism = components_mechanism(
-                columns, self.sizes, share * self._total, self.neighbours, gaussian=self.plan.gaussian
-            )
-            found[len(columns[0])] = noise_variance(mechanism)
+        d, add = len(self.sizes), self.neighbours is Neighbours.ADD_REMOVE
+        found = {0: self._noise([()], SHARE_ROWS) if add else 0.0}
+        found[1] = self._noise([(j,) for j in range(d)], self.schedule.singles)
+        exactness = 1.0 / self.first_look
+        for share in self.schedule.again:
+            exactness += 1.0 / self._noise(spread_pairs(d, again_count(d)), share)
+        found[2] = 1.0 / exactness
         return found
+
+    @cached_property
+    def first_look(self) -> float:
+        """Variance of the noise in a pair that is not measured again."""
+        d = len(self.sizes)
+        if self.joint:
+            return self.plan.pair_variance
+        return self._noise(list(combinations(range(d), 2)), self.schedule.pairs)
 
     @cached_property
     def _cell(self) -> float:
@@ -136,21 +231,26 @@ class NoiseDesign:
         order = len(columns) - 1
         share, number = self.share(order), self._numbers[order]
         if share == 0 or number is None:
-            return 1e9 * self._levels[2]  # never measured
+            return NEVER * self._levels[2]
         if self.plan.gaussian:
             return number * component_sensitivity(columns, self.neighbours) / (2 * share * self.rho)
         return 2 * (number * component_absolute(columns, self.neighbours) / (share * self.epsilon)) ** 2
 
     def share(self, order: int) -> float:
-        """Part of the budget that is left for the tables of that order."""
-        if self.joint or order < 2:
-            return 1.0 if self.joint else SHARE_PAIRS
-        if order == 2:
-            return SHARE_TRIPLES
-        left = 1.0 - SHARE_PAIRS - SHARE_TRIPLES
-        for _ in range(order - 3):
-            left *= 1.0 - SHARE_OF_REST
-        share = SHARE_OF_REST * left
+        """Part of the budget for the tables of that order; 0 where larger tables do not pay."""
+        if self.joint:
+            return 1.0
+        schedule = self.schedule
+        first = schedule.singles + schedule.pairs + math.fsum(schedule.again)
+        if order < 2:
+            return first
+        left = self._left - first
+        if not schedule.larger or left <= 0:
+            return 0.0
+        share = min(SHARE_TRIPLES, left)
+        for _ in range(order - 2):
+            left -= share
+            share = SHARE_OF_REST * left
         return share if share >= MIN_SHARE else 0.0
 
     @cached_property
@@ -161,7 +261,7 @@ class NoiseDesign:
         """How many interactions of ``order`` + 1 columns are assumed to be measured for it; None: no such thing."""
         if self.joint or order < 2 or self.share(order) == 0:
             return None
-        d, ranked = len(self.sizes), sorted(self.sizes)
+        d, ranked = len(self.sizes), sorted(self.measured)
         start = (d - order - 1) // 2
         typical = ranked[start : start + order + 1]
         loud = MAX_TRIPLE_NOISE_RATIO * math.sqrt(
@@ -315,9 +415,21 @@ def places_of(
 
 
 def table_at(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> Expected:
-    """The tables of these columns under ``design``."""
-    x, y, *given = (design.sizes[j] for j in places)
-    return Expected(aim.rows, x, y, tuple(given), aim.share, design.variance, design.joint)
+    """The tables that questions about these columns stand on under ``design``: the pair alone, or all of them."""
+    x, y, *given = (design.measured[j] for j in places)
+    if design.larger:
+        return Expected(aim.rows, x, y, tuple(given), aim.share, design.variance, design.joint)
+    return pair_at(design, places, aim, NEVER if not design.asked(len(given)) else 1.0)
+
+
+def pair_at(design: NoiseDesign, places: tuple[int, ...], aim: Aim, louder: float = 1.0) -> Expected:
+    """The table of x and y alone, with so many times the noise."""
+    x, y = (design.measured[j] for j in places[:2])
+
+    def noise(columns: tuple[int, ...]) -> float:
+        return louder * design.variance(columns)
+
+    return Expected(aim.rows, x, y, (), aim.share, noise)
 
 
 def expected(design: NoiseDesign, order: int, which: str, aim: Aim) -> Expected:
@@ -325,25 +437,55 @@ def expected(design: NoiseDesign, order: int, which: str, aim: Aim) -> Expected:
     return table_at(design, places_of(design.sizes, order, which, aim.pair), aim)
 
 
-def answers(design: NoiseDesign, order: int, table: Expected) -> bool:
-    """Whether the driver would call independent columns independent: its own rule, and a budget for the order."""
-    return design.share(order) > 0 and table.informative(least_free(order))
+def least_found(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> float:
+    """The least w that is found with the power asked for: by its evidence, and by the test where that is asked."""
+    enough = enough_evidence(len(design.sizes), aim.level)
+    table = table_at(design, places, aim)
+    by_evidence = least_by_evidence(pair_at(design, places, aim), enough, aim.power)
+    if not table.given:
+        return by_evidence if design.asked(len(places) - 2) else least_by_evidence(table, enough, aim.power)
+    return max(by_evidence, least_dependence(table, aim.level, aim.power))
+
+
+def power_at(design: NoiseDesign, places: tuple[int, ...], w: float, aim: Aim) -> float:
+    """Chance that a dependence w is found."""
+    table = table_at(design, places, aim)
+    if not design.asked(len(places) - 2):
+        return 0.0
+    found = power_of_evidence(pair_at(design, places, aim), w, enough_evidence(len(design.sizes), aim.level))
+    return min(found, power_of(table, w, aim.level)) if table.given else found
+
+
+def answers(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> bool:
+    """Whether the driver would call independent columns independent: its own rules.
+
+    The forward search does where a medium dependence would have shown in a pair that is measured once; the tests on
+    larger tables where enough rows are free to differ.
+    """
+    order = len(places) - 2
+    if order <= MAX_SET:
+        once_only = pair_at(
+            design, places, aim, 1.0 if design.joint else design.first_look / design.variance((2, 2))
+        )
+        if would_show(once_only, MEDIUM) >= enough_evidence(len(design.sizes), aim.level) + SHOWN:
+            return True
+    if not (design.larger and design.asked(order)):
+        return False
+    return table_at(design, places, aim).informative(least_free(order))
 
 
 def smallest(design: NoiseDesign, order: int, aim: Aim) -> float:
-    """The least w found in typical tables."""
-    return least_dependence(expected(design, order, "typical", aim), aim.level, aim.power)
+    """The least w found between typical columns."""
+    return least_found(design, places_of(design.sizes, order, "typical", aim.pair), aim)
 
 
 def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
     """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables and the order tested."""
-    if design.share(order) == 0:
-        return None
+    places = places_of(design.sizes, order, "typical", aim.pair)
 
     def found(step: int) -> bool:
         tried = design.with_epsilon(10.0 ** (step / STEPS_PER_DECADE))
-        table = expected(tried, order, "typical", aim)
-        return power_of(table, aim.effect, aim.level) >= aim.power and answers(tried, order, table)
+        return power_at(tried, places, aim.effect, aim) >= aim.power and answers(tried, places, aim)
 
     low, high = (round(STEPS_PER_DECADE * math.log10(end)) for end in (MIN_EPSILON, MAX_EPSILON))
     if not found(high):
@@ -360,17 +502,20 @@ def order_plan(design: NoiseDesign, order: int, aim: Aim, sieve: Sieve) -> Order
     """All of it for one order."""
     d = len(design.sizes)
     places, most = (places_of(design.sizes, order, which, aim.pair) for which in ("typical", "largest"))
-    table, largest = (table_at(design, chosen, aim) for chosen in (places, most))
-    exact = Expected(aim.rows, table.x, table.y, table.given, aim.share, whole=design.joint)
+    table = table_at(design, places, aim)
+    exact = Expected(aim.rows, table.x, table.y, table.given, aim.share, whole=table.whole)
     changing = least_dependence(table, aim.level, aim.power, alike=False)
+    sure = least_by_evidence(
+        Expected(aim.rows, table.x, table.y, share=aim.share), enough_evidence(d, aim.level), aim.power
+    )
     return OrderPlan(
         order=order,
-        testable=answers(design, order, table),
+        testable=answers(design, places, aim),
         questions=math.comb(d, 2) * math.comb(d - 2, order),
         interactions=design.interactions(order),
         x=table.x,
         y=table.y,
-        given=table.given,
+        given=tuple(design.measured[j] for j in places[2:]),
         places=places,
         largest=most,
         count=table.count,
@@ -378,10 +523,10 @@ def order_plan(design: NoiseDesign, order: int, aim: Aim, sieve: Sieve) -> Order
         noise_sd=math.sqrt(table.noise_variance),
         noise_share=max(0.0, 1 - table.worth / exact.worth),
         worth=table.worth,
-        smallest=least_dependence(table, aim.level, aim.power),
+        smallest=least_found(design, places, aim),
         smallest_changing=None if math.isinf(changing) else changing,
-        smallest_largest=least_dependence(largest, aim.level, aim.power),
-        smallest_exact=least_dependence(exact, aim.level, aim.power),
+        smallest_largest=least_found(design, most, aim),
+        smallest_exact=max(sure, least_dependence(exact, aim.level, aim.power)),
         smallest_priv_pc=least_kept(table, sieve, design.neighbours, aim.level, aim.power),
         epsilon_enough=epsilon_enough(design, order, aim),
     )
@@ -433,6 +578,6 @@ def reach(
 
 
 def _least(design: NoiseDesign, order: int, which: str, aim: Aim) -> float | None:
-    table = expected(design, order, which, aim)
-    found = least_dependence(table, aim.level, aim.power)
+    places = places_of(design.sizes, order, which, aim.pair)
+    table, found = table_at(design, places, aim), least_found(design, places, aim)
     return found if found < (min(table.x, table.y) - 1) ** 0.5 else None

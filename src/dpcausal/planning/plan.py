@@ -24,9 +24,8 @@ from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.planning.designs import Aim, NoiseDesign, OrderPlan, chosen, order_plan, places_of, table_at
+from dpcausal.planning.designs import Aim, NoiseDesign, OrderPlan, chosen, least_found, order_plan, places_of
 from dpcausal.planning.measurement import mostly_numbers
-from dpcausal.planning.power import least_dependence
 from dpcausal.privacy.accounting.composition import check_total
 
 DEFAULT_ORDERS = 5  # shown unless more are asked for
@@ -207,7 +206,7 @@ def plan(
     >>> yes_no = dc.Categorical(["no", "yes"])
     >>> found = dc.plan(dc.Schema(a=yes_no, b=yes_no, c=yes_no), rows=10_000, epsilon=1.0)
     >>> found.testable_orders, round(found.orders[0].smallest, 3), found.epsilon_enough
-    ((0, 1), 0.028, 0.025)
+    ((0, 1), 0.031, 0.025)
     """
     declared = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
     if len(declared) < 2:
@@ -256,8 +255,8 @@ def _coarser(
     )
     if sizes == design.sizes:
         return None
-    tables = (table_at(replace(design, sizes=sizes), order.places, aim) for order in orders)
-    return tuple(least_dependence(table, aim.level, aim.power) for table in tables)
+    coarse = replace(design, sizes=sizes)
+    return tuple(least_found(coarse, order.places, aim) for order in orders)
 
 
 def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:

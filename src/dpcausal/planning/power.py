@@ -32,6 +32,12 @@ form, taken as X + Y, Y with the remaining degrees of freedom and noncentrality:
 that is where X > x(Y) for a curve x that depends on level, d and b alone. A dependence alike in all conditioning cells
 shifts X (and Y, where blocks differ in size); one whose direction changes shifts Y only.
 
+**Evidence.** The forward search (``discovery/forward.py``) takes a pair whose evidence (``stats/contrasts.py``) passes
+``enough``. With the same variance W = 1/``worth`` in all entries the evidence grows with the sum of their squares over
+W, X, and with nothing else: to ask for it is to ask X > x for a cut x of its own. ``evidence_cut`` finds x, and
+P(chi2_d > x) is the level at which the search tests: small where there is little information, since no prior size of
+an effect could then show.
+
 **Assumed**: x, y and what is given are independent but for that, and the levels of a column equally common, or the
 rarest has the stated ``share`` and the others the rest. **Where it fails**: conditioning cells smaller than their
 noise. ``tests/statistical/test_plan.py`` compares predictions with simulation of the driver's own test.
@@ -50,6 +56,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, chndtr, ndtri
 
 from dpcausal.stats.components import interaction, table_of
+from dpcausal.stats.contrasts import EFFECTS
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subsets
 
 Floats = NDArray[np.float64]
@@ -291,6 +298,75 @@ def power(level: float, pooled: float, both: float, shift: float, rest_shift: fl
     rejects = 1 - chndtr(x, pooled, min(shift, MAX_NONCENTRALITY))
     inside = float(np.diff(below) @ (rejects[1:] + rejects[:-1]) / 2)
     return inside + float((1 - below[-1]) * rejects[-1])
+
+
+# The rule of the forward search, ``discovery/forward.py``; a test holds both together.
+NEIGHBOURS, ENOUGH_AT_FIVE, LEVEL_WEIGHT, MIN_ENOUGH, SHOWN = 3.7, 0.5, 0.65, 0.05, 1.0
+
+
+def enough_evidence(columns: int, level: float) -> float:
+    """Evidence that makes an edge between two of so many columns, as the forward search sets it.
+
+    >>> round(enough_evidence(11, 0.05), 3), enough_evidence(3, 0.05)
+    (0.994, 0.5)
+    """
+    odds = math.log(max(columns - 1, 1) / NEIGHBOURS)
+    return max(odds, ENOUGH_AT_FIVE + LEVEL_WEIGHT * math.log(0.05 / level), MIN_ENOUGH)
+
+
+def evidence_of(form: float, dof: float, worth: float) -> float:
+    """Evidence of a block of ``dof`` entries of variance 1/``worth`` whose squares over it add up to ``form``."""
+    variance = 1.0 / max(worth, 1e-300)
+    wide = variance + np.square(EFFECTS)
+    logs = 0.5 * (dof * np.log(variance / wide) + form * np.square(EFFECTS) / wide)
+    top = float(logs.max())
+    return top + math.log(float(np.mean(np.exp(logs - top))))
+
+
+def evidence_cut(enough: float, dof: float, worth: float) -> float:
+    """The form above which the evidence passes ``enough``.
+
+    >>> round(evidence_cut(1.0, 1.0, 1e3), 1), evidence_cut(1.0, 1.0, 1.0) > 20
+    (5.9, True)
+    """
+    low, high = 0.0, 1.0
+    while evidence_of(high, dof, worth) < enough and high < 1e12:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if evidence_of(middle, dof, worth) >= enough else (middle, high)
+    return high
+
+
+def power_of_evidence(table: Expected, w: float, enough: float) -> float:
+    """Chance that the evidence of a pair with dependence w passes ``enough``.
+
+    >>> [round(power_of_evidence(Expected(rows, 2, 2), 0.1, 1.0), 2) for rows in (1000, 20)]
+    [0.77, 0.02]
+    """
+    dof, worth = float(table.dof), table.worth
+    shift = min(worth * w * w, MAX_NONCENTRALITY)
+    return float(1 - chndtr(evidence_cut(enough, dof, worth), dof, shift))
+
+
+def least_by_evidence(table: Expected, enough: float, wanted: float = 0.8) -> float:
+    """The w whose evidence passes ``enough`` with probability ``wanted``; infinite where none does."""
+    dof, worth = float(table.dof), table.worth
+    cut_at = evidence_cut(enough, dof, worth)
+    low, high = 0.0, 16.0
+    while 1 - chndtr(cut_at, dof, high) < wanted:
+        if high >= MAX_NONCENTRALITY:
+            return math.inf if worth <= 0 else math.sqrt(cut_at / worth)
+        high *= 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if 1 - chndtr(cut_at, dof, middle) < wanted else (low, middle)
+    return math.sqrt(high / worth)
+
+
+def would_show(table: Expected, w: float) -> float:
+    """The evidence that a dependence w is expected to give: entries at the mean of their squares."""
+    return evidence_of(table.dof + table.worth * w * w, float(table.dof), table.worth)
 
 
 def law(table: Expected, alike: bool) -> tuple[float, float, float, float]:

@@ -8,7 +8,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from dpcausal.data.columns import DEFAULT_BINS
-from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
+from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.present.discovery import no_delta_words
 
 if TYPE_CHECKING:
@@ -45,12 +45,18 @@ def design_words(plan: Plan) -> str:
     if design.joint:
         cells = math.prod(design.sizes)
         return f"one joint table of {cells:,} cells with {design.law} noise; every test is made on it"
-    more = [
+    merged = f", with levels merged to {max(design.measured)} at most" if design.merged else ""
+    first = f"all columns and pairs with {design.law} noise{merged}"
+    if not design.larger:
+        rounds, number = len(design.schedule.again), again_count(len(design.sizes))
+        more = f", then the {number} most promising pairs again in {rounds} rounds" if rounds else ""
+        return f"{first}{more}; every test is made on these"
+    tables = [
         f"about {design.interactions(order):,} larger tables for order {order}"
         for order in range(2, last + 1)
         if design.interactions(order)
     ]
-    return ", then ".join([f"all columns and pairs with {design.law} noise (orders 0 and 1)", *more])
+    return ", then ".join([f"{first} (orders 0 and 1)", *tables])
 
 
 def answer(plan: Plan) -> str:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, product
 
 import numpy as np
@@ -83,6 +84,12 @@ def _moved_absolute(sizes: Sequence[int], differ: Sequence[bool]) -> float:
 
 def _worst(sizes: Sequence[int], moved: Callable[[Sequence[int], Sequence[bool]], float]) -> float:
     """Return the largest ``moved`` over all ways in which two rows can differ."""
+    return _worst_kept(tuple(sizes), moved)
+
+
+@lru_cache(maxsize=4096)
+def _worst_kept(sizes: tuple[int, ...], moved: Callable[[Sequence[int], Sequence[bool]], float]) -> float:
+    """The same, kept: many sets have columns of the same sizes."""
     return max(moved(sizes, differ) for differ in product((False, True), repeat=len(sizes)))
 
 
@@ -185,6 +192,14 @@ def _worst_pairs(
     groups: list[tuple[int, int]], moved: Callable[[Sequence[int], Sequence[bool]], float]
 ) -> float:
     """Return the largest sum of ``moved`` over all pairs of columns; ``groups`` holds (size, how many columns)."""
+    return _worst_pairs_kept(tuple(groups), moved)
+
+
+@lru_cache(maxsize=256)
+def _worst_pairs_kept(
+    groups: tuple[tuple[int, int], ...], moved: Callable[[Sequence[int], Sequence[bool]], float]
+) -> float:
+    """The same, kept: a plan and a search ask again and again."""
     by = {
         (r, c): [[moved((r, c), (i, j)) for j in (False, True)] for i in (False, True)]
         for r, _ in groups

@@ -2,44 +2,126 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from dpcausal import networks, testing
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.memory import MemoryCounts
+from dpcausal.discovery import forward
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured import start
 from dpcausal.discovery.search import Task
-from dpcausal.planning.designs import NoiseDesign
+from dpcausal.planning.designs import MAX_SET, Aim, NoiseDesign, least_found, pair_at
 from dpcausal.planning.measurement import components_mechanism, noise_variance
+from dpcausal.planning.power import SHOWN, directions, enough_evidence, evidence_cut, evidence_of, margin
 from dpcausal.privacy.budget import Budget
+from dpcausal.stats.components import interaction
+from dpcausal.stats.contrasts import log_bayes_factor
 
 
 @pytest.mark.parametrize("neighbours", [Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("network", ["asia", "survey", "sachs"])
-def test_the_driver_measures_what_was_planned(network: str, delta: float, neighbours: Neighbours) -> None:
-    counts = MemoryCounts(networks.load(network).sample(500, seed=1))
+@pytest.mark.parametrize(
+    ("network", "rows"), [("asia", 500), ("survey", 500), ("sachs", 500), ("sachs", 60_000)]
+)
+def test_the_driver_measures_what_was_planned(
+    network: str, rows: int, delta: float, neighbours: Neighbours
+) -> None:
+    """Sizes and noise of columns and of the first look at pairs exactly; of promising pairs to within a fifth."""
+    counts = MemoryCounts(networks.load(network).sample(rows, seed=1))
     sizes = tuple(column.size for column in counts.schema.values())
-    design = NoiseDesign(sizes, 500, 1.0, delta, neighbours)
+    design = NoiseDesign(sizes, rows, 1.0, delta, neighbours)
     budget = Budget(1.0, delta, neighbours=neighbours)
     with testing.seeded(1):
-        tables = start(Task(counts, Knowledge(), 0.05, None, neighbours, budget)).tables
+        driver = start(Task(counts, Knowledge(), 0.05, None, neighbours, budget))
+    tables = driver.tables
     assert isinstance(tables, JointTable if design.joint else Components)
-    for columns in ((0,), (2,), (0, 1), (1, 4)):
-        planned = design.variance(tuple(sizes[j] for j in columns))
-        assert planned == pytest.approx(tables.variance(columns))
-    if neighbours is Neighbours.ADD_REMOVE:
-        assert design.variance(()) == pytest.approx(tables.variance(()))
+    assert driver.larger == design.larger
+    assert (not driver.groups) == (not design.merged)
+    exactly = {one: design.variance(tuple(design.measured[j] for j in one)) for one in ((), (0,), (2,))}
+    for columns, planned in exactly.items():
+        if columns or neighbours is Neighbours.ADD_REMOVE:
+            assert planned == pytest.approx(tables.variance(columns))
+    pairs = list(combinations(range(len(sizes)), 2))
+    if design.joint:
+        assert all(
+            design.variance((sizes[i], sizes[j])) == pytest.approx(tables.variance((i, j))) for i, j in pairs
+        )
+        return
+    assert tables.sizes == design.measured
+    found = [tables.variance(pair) for pair in pairs]
+    assert max(found) == pytest.approx(design.first_look)
+    assert min(found) == pytest.approx(design.variance((2, 2)), rel=0.2)
+    assert (max(found) > min(found)) == bool(design.schedule.again)
+    labels = [one["what"] for one in driver.released]
+    assert labels.count("how common levels are") == int(design.merged)
+    again = [label for label in labels if label.startswith("promising pairs, round ")]
+    assert len(again) == len(design.schedule.again)
+
+
+def test_all_designs_are_among_those_tried() -> None:
+    """The test above sees a joint table, merged levels, rounds and larger tables."""
+    sachs = tuple(column.size for column in networks.load("sachs").schema.values())
+    relation = Neighbours.REPLACE_ONE
+    rounds, larger = (NoiseDesign(sachs, rows, 1.0, 1e-6, relation) for rows in (500, 60_000))
+    assert (rounds.joint, rounds.merged, rounds.larger, len(rounds.schedule.again)) == (False, True, False, 2)
+    assert (larger.joint, larger.merged, larger.larger, larger.schedule.again) == (False, False, True, ())
+    assert NoiseDesign((2,) * 8, 500, 1.0, 0.0, relation).joint
+
+
+def test_the_rule_of_the_search_is_the_plans() -> None:
+    assert (MAX_SET, SHOWN) == (forward.MAX_SET, forward.SHOWN)
+    for columns in (2, 5, 11, 100):
+        for level in (0.001, 0.05, 0.3):
+            assert enough_evidence(columns, level) == forward.Rules.usual(columns, level).enough
+
+
+def test_evidence_is_that_of_the_search() -> None:
+    """A block of equal variances: by the sum of its squares alone."""
+    squares = np.array([[0.02, 0.0, 0.001], [0.0, 0.03, 0.04]])
+    for worth in (10.0, 1000.0):
+        found = log_bayes_factor(squares, np.full((2, 3), 1.0 / worth))
+        assert evidence_of(float(squares.sum()) * worth, 6.0, worth) == pytest.approx(found)
+    cut = evidence_cut(1.0, 6.0, 200.0)
+    assert evidence_of(cut, 6.0, 200.0) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("rows", [500, 60_000])
+def test_the_power_of_a_pair_is_the_searches(rows: int) -> None:
+    """Evidence of pairs with the least w that is found, drawn with the planned noise: found 4 times in 5.
+
+    400 draws of a true .8 lie outside .71 to .88 with probability below 1e-4 (binomial); the seed is fixed.
+    """
+    design = NoiseDesign((3,) * 11, rows, 1.0, 1e-6, Neighbours.REPLACE_ONE)
+    places, aim = (0, 1), Aim(rows, 0.05, 0.8, 0.1, None)
+    w, table = least_found(design, places, aim), pair_at(design, places, aim)
+    rng = np.random.default_rng(1)
+    u, v = directions(margin(table.x, None)), directions(margin(table.y, None))
+    bump = u @ np.full((u.shape[1], v.shape[1]), w / math.sqrt(table.dof)) @ v.T
+    chances = np.maximum(1 + bump, 0.0).ravel() / (1 + bump).size
+    hits, draws = 0, 400
+    for _ in range(draws):
+        counts = rng.multinomial(rows, chances / chances.sum()).reshape(table.x, table.y)
+        tables = Components((table.x, table.y))
+        tables.add((), np.array(float(rows)), 0.0)
+        for axis, one in ((1, (0,)), (0, (1,)), (None, (0, 1))):
+            exact = counts if axis is None else counts.sum(axis=axis)
+            variance = design.variance((3,) * len(one))
+            tables.add(one, interaction(exact + rng.normal(0, math.sqrt(variance), exact.shape)), variance)
+        evidence = tables.contrasts(float(rows)).pair_evidence[0, 1]
+        hits += bool(evidence > enough_evidence(11, 0.05))
+    assert 0.71 < hits / draws < 0.88
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_the_noise_of_triples_is_that_of_their_mechanism(delta: float) -> None:
     """As many triples as planned, of like columns, in one release."""
-    design = NoiseDesign((3,) * 20, 10_000, 1.0, delta, Neighbours.REPLACE_ONE)
+    design = NoiseDesign((3,) * 20, 100_000_000, 1.0, delta, Neighbours.REPLACE_ONE)
     number = design.interactions(2)
     assert number is not None
     sets = list(combinations(range(20), 3))[:number]
@@ -59,8 +141,9 @@ def test_more_budget_less_noise() -> None:
 
 
 def test_what_is_left_for_higher_orders() -> None:
-    design = NoiseDesign((3,) * 20, 10_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
+    design = NoiseDesign((3,) * 20, 1_000_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     assert not design.joint
+    assert design.larger
     shares = [design.share(order) for order in range(2, 8)]
     assert shares == sorted(shares, reverse=True)
     assert shares[-1] == 0.0
@@ -68,6 +151,6 @@ def test_what_is_left_for_higher_orders() -> None:
     assert design.interactions(1) is None
     assert design.interactions(7) is None
     assert design.interactions(2) == 12 * 20
-    assert design.with_epsilon(0.001).interactions(2) in range(1, 241)
+    assert design.with_epsilon(0.001).interactions(2) is None  # pairs take it all
     wide = design.variance((3, 3, 3))
     assert 0 < wide < design.variance((3, 3, 3, 3)) < design.variance((3,) * 8)
