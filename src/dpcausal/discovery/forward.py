@@ -12,8 +12,8 @@ evidence (``stats/contrasts.py``):
 Pairs then have one of three states. *Found*: an edge. *Absent*: evidence without a condition or given some set asked is
 too low, and a medium dependence would have shown. *Open*: the rest.
 
-``enough`` is the logarithm of prior odds against an edge between two of d columns that have a few neighbours each,
-plus what a level stricter than .05 asks.
+``enough`` is the larger of two: the logarithm of prior odds against an edge between two of d columns that have a few
+neighbours each, and what independent columns pass with a probability below the level.
 
 **Cost** at most ``MAX_NEAR`` neighbours of an end and ``MAX_SET`` columns a set; all from released values, so that no
 loop tells more than they do.
@@ -31,8 +31,13 @@ from dpcausal.stats.contrasts import Contrasts, all_pairs
 MAX_SET = 2  # columns that a separating set has, at most
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
 NEIGHBOURS = 3.7  # that a column is expected to have, about; set on random networks
-MIN_ENOUGH = 0.5
+ENOUGH_AT_FIVE, LEVEL_WEIGHT = (
+    0.5,
+    0.65,
+)  # evidence that independent columns pass with a probability below the level
+MIN_ENOUGH = 0.05
 KEPT = 0.5  # part of ``enough`` below which an edge is separated
+CLEARLY_APART = -1.0  # in place of it where larger tables will be asked: only what is clear goes before
 SHOWN = 1.0  # evidence that a medium dependence must promise beyond ``enough`` for "absent" to say something
 
 PlacePair = tuple[int, int]
@@ -66,11 +71,12 @@ class Rules:
     def usual(cls, columns: int, level: float, **more: object) -> Rules:
         """Rules for this many columns at this level.
 
-        >>> Rules.usual(11, 0.05).enough < Rules.usual(11, 0.01).enough < Rules.usual(40, 0.01).enough
+        >>> Rules.usual(5, 0.05).enough < Rules.usual(5, 0.01).enough < Rules.usual(40, 0.01).enough
         True
         """
-        enough = max(math.log(max(columns - 1, 1) / NEIGHBOURS), MIN_ENOUGH) + math.log(0.05 / level)
-        return cls(max(enough, MIN_ENOUGH), KEPT * max(enough, MIN_ENOUGH), **more)  # type: ignore[arg-type]
+        odds = math.log(max(columns - 1, 1) / NEIGHBOURS)
+        enough = max(odds, ENOUGH_AT_FIVE + LEVEL_WEIGHT * math.log(0.05 / level), MIN_ENOUGH)
+        return cls(enough, KEPT * enough, **more)  # type: ignore[arg-type]
 
 
 @dataclass

@@ -49,7 +49,7 @@ from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.data.columns import Categorical
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
-from dpcausal.discovery.forward import MAX_SET, Forward, Rules
+from dpcausal.discovery.forward import CLEARLY_APART, MAX_SET, Forward, Rules
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.search import (
     Answers,
@@ -66,7 +66,6 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.planning.measurement import (
-    MAX_LARGER_RATIO,
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
     SHARE_LEVELS,
@@ -75,8 +74,10 @@ from dpcausal.planning.measurement import (
     SHARE_TRIPLES,
     MeasurementPlan,
     again_count,
+    below_sampling,
     components_mechanism,
     joint_mechanism,
+    larger_pay,
     merged_levels,
     most_levels,
     noise_variance,
@@ -181,6 +182,10 @@ class Measurer:
                 np.add.at(np.moveaxis(ends, axis, 0), groups, np.moveaxis(found, axis, 0))
                 found = ends
         return found
+
+    def pair_variance(self) -> float:
+        """Of the noise in a pair, the median of all."""
+        return float(np.median([self.tables.variance(pair) for pair in all_pairs(len(self.tables.sizes))]))
 
     def contrasts(self) -> Contrasts:
         """What the forward search asks."""
@@ -338,8 +343,7 @@ def start(task: Task) -> Measurer:
         kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
         joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis, task.n)
         rows = float(joint.table(())) if task.n is None else float(task.n)
-        cells = math.exp(2.0 * float(np.mean(np.log(sizes))))
-        larger = plan.pair_variance <= MAX_LARGER_RATIO * max(rows, 1.0) / cells
+        larger = larger_pay(plan.pair_variance, sizes, max(rows, 1.0))
         return Measurer(task, plan, joint, rows, larger, released=[Released(ReleasedKind.JOINT_TABLE)])
     measurer = Measurer(task, plan, Components(sizes))
     left = 1.0
@@ -445,6 +449,8 @@ def run(task: Task, *, confidence: int | None = None) -> SearchOutcome:
         measurer = start(task)
     columns = task.columns
     rules, contrasts = rules_for(task), measurer.contrasts()
+    if measurer.larger and below_sampling(measurer.pair_variance(), measurer.tables.sizes, measurer.rows):
+        rules = replace(rules, kept=CLEARLY_APART)
     forward = Forward(contrasts, rules).run().separate()
     skeleton = search(measurer, forward)
     notes = [_measured_note(measurer)]
@@ -520,8 +526,7 @@ def found_again(task: Task, forward: Forward, edges: frozenset[Pair], repeats: i
 def _measured_note(measurer: Measurer) -> Note:
     """What was measured, with how much noise, and how many rows a cell holds to compare with."""
     plan, task = measurer.plan, measurer.task
-    pairs = [measurer.tables.variance(pair) for pair in all_pairs(len(task.columns))]
-    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(float(np.median(pairs))), **_cell_counts(measurer)}
+    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(measurer.pair_variance()), **_cell_counts(measurer)}
     if isinstance(measurer.tables, JointTable):
         return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **noise)
     assert isinstance(measurer.tables, Components)

@@ -8,10 +8,11 @@ variance.
 **Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
 
 **Shares** of the components (``Schedule``). Where noise in a pair is below its sampling error (``MAX_LARGER_RATIO``),
-larger tables pay: ``SHARE_PAIRS`` of the budget for columns and pairs, ``SHARE_TRIPLES`` for order 2, the rest
-beyond. Within the first, columns and pairs are weighed by the square root of what they are worth (their sensitivity
-times how much of their noise a test sees): the least total variance for a given rho. Elsewhere all of it goes to pairs:
-half to all of them, the rest, in ``ROUNDS_AGAIN`` rounds, to the most promising (``AGAIN_PER_COLUMN`` a column).
+or small in itself (``MAX_LARGER_NOISE``), larger tables pay: ``SHARE_PAIRS`` of the budget for columns and pairs,
+``SHARE_TRIPLES`` for order 2, the rest beyond. Within the first, columns and pairs are weighed by the square root of
+what they are worth (their sensitivity times how much of their noise a test sees): the least total variance for a given
+rho. Elsewhere all of it goes to pairs: half to all of them, the rest, in ``ROUNDS_AGAIN`` rounds, to the most promising
+(``AGAIN_PER_COLUMN`` a column).
 
 **Levels.** Noise in a correlation grows with the number of levels, what a table can show hardly does. A column with
 more levels than ``most_levels`` is measured with levels merged: neighbouring ones where they have an order, else so
@@ -45,7 +46,10 @@ SHARE_PAIRS, SHARE_TRIPLES = (
 SHARE_ROWS = 0.02  # for the number of rows where it is not public
 SHARE_LEVELS = 0.05  # for how common the levels of columns to be merged are
 SHARE_SINGLES = 0.15  # for single columns, where all of the rest goes to pairs
-MAX_LARGER_RATIO = 1.0  # noise variance of a pair over its sampling variance, up to which larger tables pay
+MAX_LARGER_RATIO = (
+    1.0  # noise variance of a pair over its sampling variance, up to which larger tables pay; or:
+)
+MAX_LARGER_NOISE = 0.01  # noise in a correlation that small
 ROUNDS_AGAIN = 2  # rounds in which promising pairs are measured again
 AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
 LEVELS_FACTOR = 0.35  # levels that a column may have, times the root of the noise in a proportion
@@ -165,14 +169,28 @@ def schedule_for(
     """
     singles, pairs = first_shares(sizes, Neighbours.REPLACE_ONE)
     noise = pair_noise(sizes, pairs, total, neighbours, gaussian=gaussian)
-    cells = math.exp(2.0 * sum(map(math.log, sizes)) / len(sizes))
-    if noise <= MAX_LARGER_RATIO * rows / cells:
+    if larger_pay(noise, sizes, rows):
         return Schedule(singles, min(pairs, left - singles), (), True)
     singles = min(SHARE_SINGLES, left / 2)
     rest = left - singles
     if again_count(len(sizes)) >= len(sizes) * (len(sizes) - 1) // 2:
         return Schedule(singles, rest, (), False)
     return Schedule(singles, rest / 2, (rest / 2 / ROUNDS_AGAIN,) * ROUNDS_AGAIN, False)
+
+
+def larger_pay(noise: float, sizes: Sequence[int], rows: float) -> bool:
+    """Whether tables of three and more columns pay: noise in a pair is small beside sampling, or small in itself.
+
+    ``noise`` is the variance of the noise in a pair.
+    """
+    levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
+    return below_sampling(noise, sizes, rows) or noise <= (MAX_LARGER_NOISE * rows / levels) ** 2
+
+
+def below_sampling(noise: float, sizes: Sequence[int], rows: float) -> bool:
+    """Whether noise in a pair is small beside sampling; ``noise`` is its variance."""
+    levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
+    return noise <= MAX_LARGER_RATIO * rows / levels**2
 
 
 def again_count(columns: int) -> int:

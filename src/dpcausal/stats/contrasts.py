@@ -52,7 +52,14 @@ from dpcausal.core.compiled import jit
 
 Floats = NDArray[np.float64]
 
-EFFECTS = (0.03, 0.06, 0.12, 0.25, 0.5)  # sizes of a partial correlation that the evidence averages over
+EFFECTS = (
+    0.012,
+    0.03,
+    0.06,
+    0.12,
+    0.25,
+    0.5,
+)  # sizes of a partial correlation that the evidence averages over
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
 MEDIUM = 0.3  # Cohen's w of a medium dependence
