@@ -68,6 +68,7 @@ from dpcausal.discovery.search import (
 from dpcausal.planning.measurement import (
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
+    NEARLY_NO_NOISE,
     SHARE_LEVELS,
     SHARE_OF_REST,
     SHARE_ROWS,
@@ -449,7 +450,8 @@ def run(task: Task, *, confidence: int | None = None) -> SearchOutcome:
         measurer = start(task)
     columns = task.columns
     rules, contrasts = rules_for(task), measurer.contrasts()
-    if measurer.larger and below_sampling(measurer.pair_variance(), measurer.tables.sizes, measurer.rows):
+    sizes = measurer.tables.sizes
+    if measurer.larger and below_sampling(measurer.pair_variance(), sizes, measurer.rows, NEARLY_NO_NOISE):
         rules = replace(rules, kept=CLEARLY_APART)
     forward = Forward(contrasts, rules).run().separate()
     skeleton = search(measurer, forward)

@@ -49,6 +49,7 @@ SHARE_SINGLES = 0.15  # for single columns, where all of the rest goes to pairs
 MAX_LARGER_RATIO = (
     1.0  # noise variance of a pair over its sampling variance, up to which larger tables pay; or:
 )
+NEARLY_NO_NOISE = 0.1  # of that ratio: tests of PC on what was found decide nearly everything
 MAX_LARGER_NOISE = 0.01  # noise in a correlation that small
 ROUNDS_AGAIN = 2  # rounds in which promising pairs are measured again
 AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
@@ -187,10 +188,10 @@ def larger_pay(noise: float, sizes: Sequence[int], rows: float) -> bool:
     return below_sampling(noise, sizes, rows) or noise <= (MAX_LARGER_NOISE * rows / levels) ** 2
 
 
-def below_sampling(noise: float, sizes: Sequence[int], rows: float) -> bool:
-    """Whether noise in a pair is small beside sampling; ``noise`` is its variance."""
+def below_sampling(noise: float, sizes: Sequence[int], rows: float, ratio: float = MAX_LARGER_RATIO) -> bool:
+    """Whether noise in a pair is at most ``ratio`` times sampling variance; ``noise`` is its variance."""
     levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
-    return noise <= MAX_LARGER_RATIO * rows / levels**2
+    return noise <= ratio * rows / levels**2
 
 
 def again_count(columns: int) -> int:
