@@ -364,6 +364,7 @@ def _tests() -> Iterator[Case]:
         ("auto", "numbers", ("x", "y", []), {}),
     ]
     asked += [("auto", "numbers", ("x", "y", ["z", "w"]), {}), ("auto", "numbers", ("c", "y", ["z"]), {})]
+    asked += [("auto", "numbers", ("x", "a", ["z"]), {}), ("gcm", "numbers", ("c", "x", ["z"]), {"parts": 4})]
     asked += [
         ("kendall", "levels", ("a", "nothing", []), {}),
         ("kendall", "levels", ("a", "c", []), {}),

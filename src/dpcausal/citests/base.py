@@ -46,6 +46,7 @@ class Question:
     k: int  # cells of given
     ordered: bool  # whether the levels of x and of y have an order (two levels always do)
     numeric: frozenset[str] = frozenset()  # those of its columns that hold numbers
+    other_cells: int = 1  # cells of the given columns that hold levels
 
     @classmethod
     def of(cls, schema: Schema, x: str, y: str, given: Sequence[str] = ()) -> Question:
@@ -69,7 +70,10 @@ class Question:
         ordered = all(_is_ordered(schema, name) for name in (x, y))
         inside = tuple(sorted(given, key=place.__getitem__))
         numeric = frozenset(name for name in names if isinstance(schema[name], Numeric))
-        return cls(x, y, inside, sizes[x], sizes[y], math.prod(sizes[z] for z in given), ordered, numeric)
+        others = math.prod(sizes[z] for z in given if z not in numeric)
+        return cls(
+            x, y, inside, sizes[x], sizes[y], math.prod(sizes[z] for z in given), ordered, numeric, others
+        )
 
     def refuse_one_level(self, schema: Schema) -> None:
         """Raise ``InputError`` where x or y is declared with one level: the answer is public, but would be charged."""

@@ -1,26 +1,32 @@
 """Which test ``auto`` asks for a question: every combination of columns has one. Public information only.
 
-- x and y numbers or ordered levels (two levels always are), given nothing, levels and one numeric column (two with
-  4,000 public rows): ``kendall``, whose noise does not grow with the number of strata;
-- the same with more numeric columns given: ``gcm``, since strata would be too coarse and the level lost;
-- one of x and y unordered: ``measured`` (``g`` without privacy), which need no order.
+- No number given: ``kendall`` where x and y are numbers or ordered levels (two levels always are), since its noise does
+  not grow with the number of strata; else ``measured`` (``g`` without privacy), which needs no order.
+- One number given, x and y ordered: ``kendall`` in strata of equal counts of that number, which are measured privately
+  first. They keep the level whatever the law of the number is, if there are rows enough at this epsilon to measure it
+  (``MIN_ROWS_TIMES_EPSILON``) and the levels that are given beside it leave fine strata (``CELLS_PER_ROOT``).
+- Anything else with a number given: ``gcm``, which takes the numbers out by regression on their ranks, part by part,
+  and takes unordered levels by nested splits.
 
-``kendall`` takes numbers as they are and cuts a numeric z into fine strata, ``gcm`` regresses on z; ``measured`` and
-``g`` use the declared bins of numeric columns, so what z does within a bin counts as dependence: the reason says so.
-Where only counts are there, not rows, everything goes by declared bins. ``crt`` is never chosen: it needs a model.
+Where only counts are there, not rows, everything goes by declared bins, and what a number does within a bin counts as
+dependence: the reason says so. ``crt`` is never chosen: it needs a model. Measured in ``benchmarks/auto_level.py``.
 """
 
 from __future__ import annotations
+
+import math
 
 from dpcausal.citests.base import Question
 from dpcausal.citests.chi2 import LikelihoodRatio
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
+from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.result import Reason, ReasonKind
 
 AUTO = f"by the columns: {KendallTest.info.name}, {Gcm.info.name} or {Measured.info.name}"
-MIN_ROWS_FOR_TWO = 4000  # public rows from which the strata of two numeric columns are fine enough
+MIN_ROWS_TIMES_EPSILON = 800  # fewer rows, times epsilon, tell too little about how a number is spread
+CELLS_PER_ROOT = 0.3  # cells of given levels, at most, for each root of the number of rows
 
 
 def choose(
@@ -40,13 +46,25 @@ def choose(
         The number of rows where it is public, else None.
     """
     numeric = sum(z in question.numeric for z in question.given)
+    if rows and numeric:
+        return _with_numbers(question, epsilon, numeric, ASSUMED_ROWS if n is None else n)
     if question.ordered:
-        most = 2 if n is not None and n >= MIN_ROWS_FOR_TWO else 1
-        if rows and numeric > most:
-            return Gcm.info.name, Reason(ReasonKind.NUMERIC_GIVEN, columns=numeric)
         return KendallTest.info.name, Reason(ReasonKind.ORDERED_LEVELS)
     test = LikelihoodRatio if epsilon is None else Measured
     return test.info.name, Reason(ReasonKind.NO_ORDER, binned=bool(numeric))
+
+
+def _with_numbers(question: Question, epsilon: float | None, numeric: int, n: int) -> tuple[str, Reason]:
+    """Return the test of a question with this many numeric given columns on rows, about n of them."""
+    if not question.ordered:
+        return Gcm.info.name, Reason(ReasonKind.NO_ORDER_NUMERIC, columns=numeric)
+    if numeric > 1:
+        return Gcm.info.name, Reason(ReasonKind.NUMERIC_GIVEN, columns=numeric)
+    if epsilon is not None and n * epsilon < MIN_ROWS_TIMES_EPSILON:
+        return Gcm.info.name, Reason(ReasonKind.FEW_ROWS, columns=numeric)
+    if question.other_cells > CELLS_PER_ROOT * math.sqrt(n):
+        return Gcm.info.name, Reason(ReasonKind.MANY_CELLS, cells=question.other_cells)
+    return KendallTest.info.name, Reason(ReasonKind.ONE_NUMERIC)
 
 
 def choose_name(question: Question, epsilon: float | None, n: int | None = None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dpcausal.citests.base import CITest, Question, ValueTest
 from dpcausal.citests.choice import choose
 from dpcausal.citests.registry import TESTS, class_named, make_test
-from dpcausal.citests.result import CITestResult, Reason, ReasonKind, Trend
+from dpcausal.citests.result import CITestResult, HeldFixed, HeldFixedKind, Reason, ReasonKind, Trend
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import (
     REQUIRED,
@@ -127,14 +127,14 @@ def ci_test(
     ``kendall``: do x and y rise together (rank correlation)? For numbers and ordered levels.
 
     - ``on='values'``: values (numbers as they are) or table (declared bins).
-    - ``strata='auto'``: strata of every numeric given column: a number, auto (from the number of rows) or schema
-      (declared bins).
+    - ``strata='auto'``: strata of numeric given columns: auto (equal counts, measured privately), a number (equal
+      widths) or schema.
 
     ``spearman``: the same question as kendall, by Spearman's ranks.
 
     - ``on='values'``: values (numbers as they are) or table (declared bins).
-    - ``strata='auto'``: strata of every numeric given column: a number, auto (from the number of rows) or schema
-      (declared bins).
+    - ``strata='auto'``: strata of numeric given columns: auto (equal counts, measured privately), a number (equal
+      widths) or schema.
 
     ``chi2``: Pearson's test on parts of the rows; the median p-value, with noise.
 
@@ -245,6 +245,8 @@ def ci_test(
         budget=None if epsilon is None else budget,
     )
     outcome = session.ask(question.x, question.y, question.given)
+    public_rows = data.n if relation is not Neighbours.ADD_REMOVE or epsilon is None else None
+    held_fixed = test.held_fixed(question, data, public_rows)
     rows = (ROWS,) if relation is not Neighbours.ADD_REMOVE else ()
     known = rows or (NOT_EMPTY,)
     statement = budget.statement(
@@ -254,7 +256,7 @@ def ci_test(
                 x=question.x,
                 y=question.y,
                 given=question.given,
-                released=EXACT if epsilon is None else test.releases,
+                released=EXACT if epsilon is None else _released(test, held_fixed),
             )
         ],
         public=(*PUBLIC, *known, *_also_public(test, data, question)),
@@ -263,12 +265,12 @@ def ci_test(
         limits=(Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.draft else (),
         rows=data.n if rows else None,
     )
-    public_rows = data.n if rows or epsilon is None else None
     # where the reason has said how numeric columns are held fixed it is not said again
     binned = reason.is_a(ReasonKind.NO_ORDER) and reason["binned"]
     statistic = (
         outcome.statistic if outcome.statistic is not None and math.isfinite(outcome.statistic) else None
     )
+    signed = test.signed and question.ordered
     tau = None if statistic is None or not public_rows else test.tau(statistic, public_rows)
     return CITestResult(
         x=x,
@@ -281,12 +283,19 @@ def ci_test(
         statistic=statistic,
         dof=outcome.dof,
         reason=reason,
-        held_fixed=None if binned else test.held_fixed(question, data, public_rows),
+        held_fixed=None if binned else held_fixed,
         chosen=outcome.chosen,
-        direction=_trend(question, statistic, tau) if test.signed and not outcome.independent else None,
+        direction=_trend(question, statistic, tau) if signed and not outcome.independent else None,
         tau=tau,
         privacy=statement,
     )
+
+
+def _released(test: CITest, held_fixed: HeldFixed | None) -> Released:
+    """Return what leaves: before the test's own release, counts of the columns whose strata were measured."""
+    if held_fixed is None or not held_fixed.is_a(HeldFixedKind.SPREAD):
+        return test.releases
+    return Released(ReleasedKind.SPREAD, columns=held_fixed["columns"], then=test.releases)
 
 
 def _trend(question: Question, statistic: float | None, tau: float | None) -> Trend | None:

@@ -16,6 +16,12 @@ Do the residuals of x and of y, each regressed on z, still go together? (``stats
 replace-one neighbours; there is no choice by cross-validation, since one row can tip it and move every residual.
 ``select=True`` chooses from public lists, ``lambdas`` and ``bandwidths``, for a share of epsilon.
 
+**Unordered levels** (``variant="parts"``): r levels are r - 1 questions of two, "level j or a later one?", asked of the
+rows at level j or later; for two unordered columns (r - 1)(c - 1). Where x and y are independent given z the products
+of such residuals are uncorrelated across questions (each is centred given that the earlier ones went on), so their
+p-values are combined by Fisher's rule, -2 sum log p ~ chi-squared. Every part has one score for each question. Beyond
+``regression_columns.MAX_SPLITS`` the later levels of a column are not told apart.
+
 **Guarantee**: epsilon-DP (``gcm_parts.proof.md``, ``gcm_bins.proof.md``, ``gcm_ridge.proof.md``).
 **Null law**: a normal law plus the noise, where regression leaves nothing of z in both columns.
 **Cost**: that of the regressions. **Edge cases**: an empty part or a constant column scores 0.
@@ -25,21 +31,28 @@ References: Shah & Peters 2020; Kalemaj, Kasiviswanathan & Ramdas 2024.
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import chdtrc, ndtr
 from threadpoolctl import threadpool_limits
 
 from dpcausal.citests.base import Charger, Outcome, Question, TestInfo, TestSettings, ValueTest
 from dpcausal.citests.gcm_ridge import CHOICE_SHARE, DEFAULT_LAMBDA, Ridge, RidgeChoice, released_moments
 from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, power_of_two
-from dpcausal.citests.regression_columns import RegressionColumns, bins_of, columns_of
+from dpcausal.citests.regression_columns import (
+    RegressionColumns,
+    bins_of,
+    columns_of,
+    split_columns,
+    splits_of,
+)
 from dpcausal.citests.result import Chosen, ChosenKind, HeldFixed, HeldFixedKind
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
@@ -106,8 +119,9 @@ def private_parts(
         Whether parts are scored with weights found in half of their rows.
     """
     d, n = columns.z.shape[1], settings.n or ASSUMED_ROWS
-    numeric = len(columns.discrete) < d
-    plan = part_plan(n // 2 if weighted else n, d, settings.epsilon, settings.level, numeric=numeric)
+    numeric, count = len(columns.discrete) < d, len(splits_of(columns))
+    rows = n // 2 if weighted else n
+    plan = part_plan(rows, d, settings.epsilon / count, settings.level, numeric=numeric)
     if weighted:
         plan = replace(plan, floor=1.0, max_rows=2 * plan.max_rows)
     parts = wanted or plan.parts
@@ -115,29 +129,45 @@ def private_parts(
     dealt = [rows for _ in range(plan.deals) for rows in deal_rows(len(columns.x), plan.parts, settings)]
     scores = part_scores(columns, dealt, plan, weighted_score if weighted else block_score)
     mechanism = Laplace(
-        sensitivity=float(plan.deals * cut_sensitivity()),
+        sensitivity=float(plan.deals * count * cut_sensitivity()),
         epsilon=settings.epsilon,
         neighbours=settings.neighbours,
-        size=2,
+        size=2 * count,
         grid=INTEGERS,
     )
-    total, variance = release(mechanism, budget, label, np.array(cut_scores(scores, plan)))
-    pvalue = part_pvalue(float(total), float(variance), plan, mechanism.scale, one_sided=weighted)
-    return Outcome.at(settings.level, pvalue, float(total) * plan.clip / (STEPS * plan.deals))
+    cut = [cut_scores([part[k] for part in scores], plan) for k in range(count)]
+    released = release(mechanism, budget, label, np.array(cut).ravel()).reshape(count, 2)
+    pvalues = [
+        part_pvalue(float(total), float(variance), plan, mechanism.scale, one_sided=weighted)
+        for total, variance in released
+    ]
+    if count == 1:
+        return Outcome.at(
+            settings.level, pvalues[0], float(released[0, 0]) * plan.clip / (STEPS * plan.deals)
+        )
+    return combined(pvalues, settings.level)
+
+
+def combined(pvalues: Sequence[float], level: float) -> Outcome:
+    """Return the answer of several p-values that are independent where the null hypothesis holds: Fisher's rule."""
+    statistic = -2.0 * sum(math.log(max(p, 1e-300)) for p in pvalues)
+    return Outcome.at(level, float(chdtrc(2 * len(pvalues), statistic)), statistic, 2 * len(pvalues))
 
 
 def part_scores(
     columns: RegressionColumns, parts: list[NDArray[np.int64]], plan: PartPlan, score: Callable[..., Score]
-) -> list[Score]:
-    """Return the score of every part, in their order.
+) -> list[list[Score]]:
+    """Return the scores of every part, in their order: one for each question that unordered levels are taken apart to.
 
     One BLAS thread each, whatever the machine: matrices are small, and two threads on 300 rows take twice as long as
     one. Large parts go to as many threads as there are cores instead.
     """
 
-    def score_of(rows: NDArray[np.int64]) -> Score:
-        part = columns.rows(rows)
-        return part_score(part.x, part.y, part.z, part.discrete, plan, score)
+    splits = splits_of(columns)
+
+    def score_of(rows: NDArray[np.int64]) -> list[Score]:
+        asked = [split_columns(columns.rows(rows), split) for split in splits]
+        return [part_score(part.x, part.y, part.z, part.discrete, plan, score) for part in asked]
 
     with threadpool_limits(1, user_api="blas"):
         if len(columns.x) < MIN_ROWS_FOR_THREADS * plan.parts:
@@ -167,7 +197,6 @@ class Gcm(ValueTest):
     info = TestInfo(
         "gcm",
         "do x and y go together after regression on what is given? For numbers",
-        needs_order=True,
         signed=True,
         numeric_given=HeldFixedKind.REGRESSION,
     )
@@ -203,6 +232,15 @@ class Gcm(ValueTest):
                 "give one lambda_ or a list lambdas, one bandwidth or a list bandwidths, not both"
             )
         self.choice.candidates(1)  # checks the numbers
+
+    def check(self, question: Question) -> None:
+        """Refuse levels without an order where the variant needs one."""
+        super().check(question)
+        if self.variant != "parts" and not question.ordered:
+            raise InputError(
+                f'gcm with variant="{self.variant}" needs numbers or ordered levels for {question.x} and '
+                f"{question.y}: declare them ordered, or use the default variant"
+            )
 
     @property
     def releases(self) -> Released:
@@ -251,8 +289,11 @@ class Gcm(ValueTest):
         """Compare T, or the variant's own statistic, with the normal law."""
         columns = columns_of(question, data)
         if self.variant == "parts":
-            statistic, pvalue = classical_gcm(columns.x, columns.y, columns.z, columns.discrete)
-            return Outcome.at(level, pvalue, statistic)
+            parts = [split_columns(columns, split) for split in splits_of(columns)]
+            found = [classical_gcm(part.x, part.y, part.z, part.discrete) for part in parts]
+            if len(found) > 1:
+                return combined([pvalue for _, pvalue in found], level)
+            return Outcome.at(level, found[0][1], found[0][0])
         if self.variant == "weighted":
             return classical_weighted(columns, level)
         if self.variant == "bins":

@@ -7,14 +7,16 @@ variance comes free. The p-value knows the noise (``stats/noisy_normal.py``), so
 same sensitivity as that of a table (``stats/kendall.py``, ``stats/spearman.py``) and sees more. ``on="values"``
 (default) takes the numbers where a column of the question holds numbers, ``on="table"`` the declared bins.
 
-**Conditioning.** A categorical z makes one stratum for each declared level. A numeric z is cut into ``strata`` equal
-widths of its declared range ("auto": from the public number of rows, about 4 rows to a cell, at most 256; "schema": the
-declared bins). Noise does not grow with their number, and the test is only as good as they are fine: within a stratum
-z still moves x and y, which looks like dependence. With one numeric z 256 strata leave almost nothing of it; with two
-or more prefer ``gcm`` (measured in ``docs/continuous.md``).
+**Conditioning.** A categorical z makes one stratum for each declared level. Noise does not grow with the number of
+strata, and the test is only as good as they are fine: within a stratum z still moves x and y, which looks like
+dependence. Strata of equal width fail where z is skewed: most rows share a few. So a numeric z is cut into strata of
+about equal counts: ``spread_share`` of epsilon measures how z is spread between its bounds (``citests/quantiles.py``),
+and min(n/``ROWS_PER_CELL``, ``STRATA_PER_ROOT`` sqrt n) strata are cut by it. ``strata`` may be a number of equal
+widths instead, or "schema", the declared bins. With two or more numeric z prefer ``gcm`` (``docs/continuous.md``).
 
-**Guarantee**: epsilon-DP, both relations (``kendall.proof.md``, ``spearman.proof.md`` and
-``value_ranks.proof.md``). **Null law**: that of the statistic, normal given the margins, plus the noise.
+**Guarantee**: epsilon-DP, both relations (``kendall.proof.md``, ``spearman.proof.md``, ``value_ranks.proof.md`` and
+``spread.proof.md``): the statistic has the same sensitivity for all strata that do not depend on the rows, and these
+depend on what was released before. **Null law**: that of the statistic, normal given the margins, plus the noise.
 **Cost** O(n log n) on values, O(k r c) on tables. **Edge cases**: empty and constant blocks add nothing.
 """
 
@@ -22,7 +24,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Literal
 from weakref import WeakKeyDictionary
@@ -39,6 +41,8 @@ from dpcausal.citests.base import (
     TestSettings,
     ValueTest,
 )
+from dpcausal.citests.parts import ASSUMED_ROWS
+from dpcausal.citests.quantiles import MARGIN, exact_spread, pure_spread
 from dpcausal.citests.result import HeldFixed, HeldFixedKind
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
@@ -52,12 +56,16 @@ from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_weight
 from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue
 from dpcausal.stats.spearman import spearman, spearman_joint_sensitivity, spearman_weight
+from dpcausal.stats.spread import Spread
 from dpcausal.stats.value_ranks import ANY_LEVELS, Ranked, rank_statistics, ranked
 
 Strata = Literal["auto", "schema"] | int
 
 ROWS_PER_CELL = 4  # rows that "auto" leaves to a cell of z, about
 MAX_STRATA = 256  # of one numeric column
+STRATA_PER_ROOT = 16  # strata of equal counts, at most, times the root of the number of rows
+SPREAD_ROWS = 300  # the share of epsilon for the spread of z is this over n epsilon ...
+MIN_SPREAD_SHARE, MAX_SPREAD_SHARE = 0.15, 0.35  # ... within these
 STRATA_N_UNKNOWN = {1: 64, 2: 16, 3: 8}  # by the number of numeric columns, where that of rows is protected
 MAX_CELLS = 1 << 62  # of z: their numbers are 64-bit integers
 
@@ -73,7 +81,7 @@ class RankTest(TableTest, ValueTest):
     )
     strata: Annotated[
         Strata,
-        "strata of every numeric given column: a number, auto (from the number of rows) or schema (declared bins)",
+        "strata of numeric given columns: auto (equal counts, measured privately), a number (equal widths) or schema",
     ] = "auto"
 
     releases = Released(ReleasedKind.STATISTIC)
@@ -108,8 +116,8 @@ class RankTest(TableTest, ValueTest):
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What is public besides the schema: the strata."""
-        if self.on == "table" or self.strata == "schema":
+        """What is public besides the schema: the strata, where they are."""
+        if self.on == "table" or self.strata in ("schema", "auto"):
             return ()
         return (Public(PublicKind.STRATA),)
 
@@ -117,6 +125,9 @@ class RankTest(TableTest, ValueTest):
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
         """Return the number of strata; None where the declared bins are used."""
+        if self._by_spread(columns):
+            count = None if n is None else strata_for(question, data, columns, float(n))
+            return HeldFixed(HeldFixedKind.SPREAD, columns=columns, strata=count)
         strata = {} if self.on == "table" else bins_for(question, data, self.strata, n)
         if not strata:
             return None
@@ -134,8 +145,15 @@ class RankTest(TableTest, ValueTest):
         """Compare z = statistic/sqrt(variance) with the normal law."""
         if self._on_table(question):
             return self.classical(question.blocks(counts_of(data)), level)
-        bins = bins_for(question, data, self.strata, data.n)
-        return _normal_outcome(*self._of_rows(question, data, bins), level)
+        numeric = numeric_given(question, data)
+        if self._by_spread(numeric):
+            spreads = {name: exact_spread(data, name) for name in numeric}
+            cells = counted_blocks(
+                question, data, spreads, strata_for(question, data, numeric, float(data.n))
+            )
+        else:
+            cells = blocks_of(question, data, bins_for(question, data, self.strata, data.n))
+        return _normal_outcome(*self._of_rows(question, data, *cells), level)
 
     def private_values(
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
@@ -143,16 +161,27 @@ class RankTest(TableTest, ValueTest):
         """Release (statistic, weight x variance); the p-value is post-processing."""
         if self._on_table(question):
             return self.private(question, question.blocks(counts_of(data)), settings, budget)
-        bins = bins_for(question, data, self.strata, settings.n)
-        sized = _as_numbers(question, data, bins)
-        return self._release(sized, *self._of_rows(question, data, bins), settings, budget)
+        numeric = numeric_given(question, data)
+        if self._by_spread(numeric):
+            spreads, settings = measured_spreads(question, data, numeric, settings, budget, self.name)
+            seen = spreads[numeric[0]].total if settings.n is None else float(settings.n)
+            cells = counted_blocks(question, data, spreads, strata_for(question, data, numeric, seen))
+        else:
+            cells = blocks_of(question, data, bins_for(question, data, self.strata, settings.n))
+        sized = _as_numbers(question, data, cells[1])
+        return self._release(sized, *self._of_rows(question, data, *cells), settings, budget)
+
+    def _by_spread(self, numeric: tuple[str, ...]) -> bool:
+        """Return whether these numeric given columns are cut into strata of equal counts."""
+        return bool(numeric) and self.on == "values" and self.strata == "auto"
 
     def _on_table(self, question: Question) -> bool:
         """Return whether no column of the question holds numbers, or tables were asked for."""
         return self.on == "table" or not question.numeric
 
-    def _of_rows(self, question: Question, data: Dataset, bins: dict[str, int]) -> tuple[float, float]:
-        block, k = blocks_of(question, data, bins)
+    def _of_rows(
+        self, question: Question, data: Dataset, block: NDArray[np.int64], k: int
+    ) -> tuple[float, float]:
         return self.row_value(
             ranked_column(data, question.x), ranked_column(data, question.y), block, max(k, 1)
         )
@@ -247,6 +276,62 @@ def ranked_column(data: Dataset, name: str) -> Ranked:
     return known[name]
 
 
+def numeric_given(question: Question, data: Dataset) -> tuple[str, ...]:
+    """Return the conditioning columns that hold numbers."""
+    return tuple(z for z in question.given if z in question.numeric and z in data.values)
+
+
+def spread_share(n: int | None, epsilon: float) -> float:
+    """Return the share of epsilon that the spread of the numeric given columns costs: from public numbers.
+
+    >>> spread_share(1000, 1.0), spread_share(100_000, 1.0)
+    (0.3, 0.15)
+    """
+    wanted = SPREAD_ROWS / max((n or ASSUMED_ROWS) * epsilon, 1e-300)
+    return min(max(wanted, MIN_SPREAD_SHARE), MAX_SPREAD_SHARE)
+
+
+def strata_for(question: Question, data: Dataset, numeric: tuple[str, ...], n: float) -> int:
+    """Return the number of strata of equal counts for each numeric given column, for n rows."""
+    others = math.prod(data.schema[z].size for z in question.given if z not in numeric)
+    wanted = n / ROWS_PER_CELL
+    if len(numeric) == 1:
+        wanted = min(wanted, STRATA_PER_ROOT * math.sqrt(max(n, 1.0)))
+    return max(2, math.floor(float(max(wanted / others, 1.0) ** (1 / len(numeric)))))
+
+
+def measured_spreads(
+    question: Question,
+    data: Dataset,
+    numeric: tuple[str, ...],
+    settings: TestSettings,
+    budget: Charger,
+    name: str,
+) -> tuple[dict[str, Spread], TestSettings]:
+    """Charge for the spread of every numeric given column; return them, and the settings with what is left."""
+    share = spread_share(settings.n, settings.epsilon)
+    each = share * settings.epsilon / len(numeric)
+    spreads = {
+        z: pure_spread(
+            data, z, settings.n, each, settings.neighbours, budget, f"{name} (spread of {z}): {question}"
+        )
+        for z in numeric
+    }
+    return spreads, replace(settings, epsilon=(1 - share) * settings.epsilon * MARGIN)
+
+
+def counted_blocks(
+    question: Question, data: Dataset, spreads: dict[str, Spread], strata: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return the block of every row, numeric columns cut by their spread, and how many blocks there are."""
+    codes: dict[str, tuple[NDArray[np.int64], int]] = {}
+    for name, spread in spreads.items():
+        column = data.schema[name]
+        assert isinstance(column, Numeric)  # spreads are of numeric columns
+        codes[name] = spread.strata(data.values[name], column.lower, column.upper, strata), strata
+    return _numbered(question, data, codes)
+
+
 def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -> dict[str, int]:
     """Return the number of strata of every numeric conditioning column, from public numbers.
 
@@ -278,26 +363,32 @@ def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -
 
 
 def blocks_of(question: Question, data: Dataset, bins: dict[str, int]) -> tuple[NDArray[np.int64], int]:
-    """Return the block of every row, and how many blocks there are by declaration."""
+    """Return the block of every row, numeric columns cut into equal widths, and how many blocks there are."""
+    codes: dict[str, tuple[NDArray[np.int64], int]] = {}
+    for name, size in bins.items():
+        column = data.schema[name]
+        if isinstance(column, Numeric):
+            share = (data.values[name] - column.lower) / (column.upper - column.lower)
+            codes[name] = np.clip((share * size).astype(np.int64), 0, size - 1), size
+    return _numbered(question, data, codes)
+
+
+def _numbered(
+    question: Question, data: Dataset, codes: dict[str, tuple[NDArray[np.int64], int]]
+) -> tuple[NDArray[np.int64], int]:
+    """Return the block of every row by these codes (others as the schema codes them), and how many there are."""
     block, k = np.zeros(data.n, np.int64), 1
     for name in question.given:
-        column = data.schema[name]
-        if name in bins and isinstance(column, Numeric):
-            size = bins[name]
-            share = (data.values[name] - column.lower) / (column.upper - column.lower)
-            code = np.clip((share * size).astype(np.int64), 0, size - 1)
-        else:
-            size, code = column.size, data.codes[name].astype(np.int64)
+        code, size = codes.get(name) or (data.codes[name].astype(np.int64), data.schema[name].size)
         if k * size >= MAX_CELLS:
             raise InputError(f"{question} has more conditioning cells than can be numbered")
         block, k = block * size + code, k * size
     return block, k
 
 
-def _as_numbers(question: Question, data: Dataset, bins: dict[str, int]) -> Question:
+def _as_numbers(question: Question, data: Dataset, k: int) -> Question:
     """Return the question with the sizes that the sensitivities depend on."""
     r, c = (
         ANY_LEVELS if name in data.values else data.schema[name].size for name in (question.x, question.y)
     )
-    k = math.prod(bins.get(name, data.schema[name].size) for name in question.given)
-    return Question(question.x, question.y, question.given, r, c, k, question.ordered, question.numeric)
+    return replace(question, r=r, c=c, k=k)

@@ -17,7 +17,11 @@ class ReasonKind(StrEnum):
 
     AS_ASKED = "as-asked"
     ORDERED_LEVELS = "ordered-levels"
+    ONE_NUMERIC = "one-numeric"
     NUMERIC_GIVEN = "numeric-given"  # columns: how many numeric ones are given
+    FEW_ROWS = "few-rows"  # columns: how many numeric ones are given
+    MANY_CELLS = "many-cells"  # cells: of the levels that are given beside a number
+    NO_ORDER_NUMERIC = "no-order-numeric"  # columns: how many numeric ones are given
     NO_ORDER = "no-order"  # binned: whether numeric columns take part by their declared bins
 
 
@@ -33,6 +37,7 @@ class HeldFixedKind(StrEnum):
     REGRESSION = "regression"  # columns
     EQUAL_WIDTHS = "equal-widths"  # columns
     STRATA = "strata"  # columns, strata: number for each, model: whether in the model too
+    SPREAD = "spread"  # columns, strata: number for each (None: follows from what was measured)
     MODEL = "model"  # columns
     DECLARED_BINS = "declared-bins"  # columns
 

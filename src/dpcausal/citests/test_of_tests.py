@@ -36,6 +36,7 @@ from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, deal_table, part_cou
 from dpcausal.citests.regression_columns import RegressionColumns, columns_of
 from dpcausal.citests.result import HeldFixed
 from dpcausal.core.arguments import checked_level
+from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
@@ -135,6 +136,15 @@ class TestOfGcm(TestOfParts, ValueTest):
     def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema: the number of parts."""
         return (Public(PublicKind.PARTS),)
+
+    def check(self, question: Question) -> None:
+        """Refuse levels without an order: a part is tested once, not once for every split of them."""
+        super().check(question)
+        if not question.ordered:
+            raise InputError(
+                f"{self.name} over gcm needs numbers or ordered levels for {question.x} and {question.y}: "
+                "declare them ordered, or use gcm itself"
+            )
 
     def min_part_rows(self, d: int) -> int:
         """Return how many rows gcm needs with d conditioning columns."""

@@ -24,7 +24,7 @@ answer.
 {methods}
 
 Numeric --given columns: {strata} cut them into many strata
-(groups of equal width between their bounds), {regression} regresses on them as
+(of about equal counts, measured privately), {regression} regresses on them as
 numbers; neither uses the bins of the schema. {bins} do.
 
 [bold]Examples[/bold]

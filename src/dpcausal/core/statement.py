@@ -111,6 +111,7 @@ class ReleasedKind(StrEnum):
     RESIDUAL_SUMS = "residual-sums"
     RESIDUALS = "residuals"
     RIDGE_CHOICE = "ridge-choice"  # then: another Released
+    SPREAD = "spread"  # columns, then: another Released
     NOISY_RANK = "noisy-rank"
     NOISY_DECISION = "noisy-decision"
     UNIT_CIRCLE = "unit-circle"

@@ -23,7 +23,11 @@ MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
 REASONS: dict[ReasonKind, Words] = {
     ReasonKind.AS_ASKED: "as asked",
     ReasonKind.ORDERED_LEVELS: "chosen because the levels are ordered (or two), where it has the most power",
+    ReasonKind.ONE_NUMERIC: "chosen because one number is given: strata of equal counts suit any law of it",
     ReasonKind.NUMERIC_GIVEN: "chosen because {columns} numeric columns are given: bins would be too coarse",
+    ReasonKind.FEW_ROWS: "chosen because numbers are given and the rows are too few at this epsilon to cut them well",
+    ReasonKind.MANY_CELLS: "chosen because the given levels make {cells} cells: a number can't be cut finely in each",
+    ReasonKind.NO_ORDER_NUMERIC: "chosen because levels have no order and numbers are given: bins would be too coarse",
     ReasonKind.NO_ORDER: lambda fact: (
         "chosen because the levels have no order"
         + (
@@ -63,6 +67,12 @@ def held_fixed_words(fact: HeldFixed) -> str:
             both = "in the model and " if fact["model"] else ""
             each = " each" if len(fact["columns"]) > 1 else ""
             return f"{names} held fixed {both}in {fact['strata']} strata{each}: {EQUAL_WIDTHS}"
+        case HeldFixedKind.SPREAD:
+            each = " each" if len(fact["columns"]) > 1 else ""
+            count = "" if fact["strata"] is None else f"{fact['strata']} "
+            return (
+                f"{names} held fixed in {count}strata{each} of about equal counts, cut where noisy counts say"
+            )
         case _:
             return f"{names} held fixed by the declared bins: what varies within a bin is not taken out"
 

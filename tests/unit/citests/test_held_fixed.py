@@ -10,7 +10,8 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import CITest, Question
-from dpcausal.citests.rank import bins_for, blocks_of
+from dpcausal.citests.quantiles import exact_spread
+from dpcausal.citests.rank import bins_for, blocks_of, counted_blocks, strata_for
 from dpcausal.citests.registry import make_test
 from dpcausal.cli.app import run
 from dpcausal.counts.memory import counts_of
@@ -45,13 +46,19 @@ def data() -> dc.Dataset:
     )
 
 
-@pytest.mark.parametrize(("n", "cuts"), [(2000, 166), (None, 64)])
-def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset, n: int | None, cuts: int) -> None:
+def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset) -> None:
     """2,000 rows, three levels of y, about four rows to a cell: 166."""
     question = Question.of(SCHEMA, "x", "w", ["z", "y"])
-    assert f"z held fixed in {cuts} strata" in how_given(make_test("kendall", {}), question, data, n)
-    _, blocks = blocks_of(question, data, bins_for(question, data, "auto", n))
-    assert blocks == 3 * cuts
+    kendall = make_test("kendall", {})
+    assert "z held fixed in 166 strata of about equal counts" in how_given(kendall, question, data, 2000)
+    assert "z held fixed in strata of about equal counts" in how_given(kendall, question, data, None)
+    cut = strata_for(question, data, ("z",), 2000.0)
+    _, blocks = counted_blocks(question, data, {"z": exact_spread(data, "z")}, cut)
+    assert blocks == 3 * 166
+    assert "z held fixed in 7 strata: " in how_given(
+        make_test("kendall", {"strata": 7}), question, data, 2000
+    )
+    assert blocks_of(question, data, bins_for(question, data, 7, 2000))[1] == 3 * 7
 
 
 def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
@@ -72,14 +79,12 @@ def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "relation", "cuts"), [(1.0, "replace-one", 256), (1.0, "add-remove", 64)]
+    ("epsilon", "relation", "cuts"), [(1.0, "replace-one", "500 "), (1.0, "add-remove", "")]
 )
-def test_python_callers_are_told_too(data: dc.Dataset, epsilon: float, relation: str, cuts: int) -> None:
-    """2,000 rows, about four to a cell, at most 256 strata; 64 where the number of rows is protected."""
+def test_python_callers_are_told_too(data: dc.Dataset, epsilon: float, relation: str, cuts: str) -> None:
+    """2,000 rows, about four to a cell; no number where that of rows is protected."""
     found = dc.ci_test(data, "x", "w", ["z"], epsilon=epsilon, neighbours=relation)
-    sentence = (
-        f"z held fixed in {cuts} strata: groups of equal width between the bounds, not the declared bins"
-    )
+    sentence = f"z held fixed in {cuts}strata of about equal counts, cut where noisy counts say"
     assert found.why.endswith(f"; {sentence}")
     assert f"; {sentence}.\n" in found.summary()
     assert sentence in found._repr_html_()
@@ -88,9 +93,8 @@ def test_python_callers_are_told_too(data: dc.Dataset, epsilon: float, relation:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (["--method", "kendall", "--y", "w"], "equal width between the bounds, not the declared bins"),
         (["--method", "gcm", "--y", "w"], "regression on the numbers themselves"),
-        (["--method", "auto", "--y", "y"], "numeric columns take part by their declared bins"),
+        (["--method", "auto", "--y", "y"], "regression on the numbers themselves"),
         (["--method", "measured", "--y", "y"], "z held fixed by the declared bins"),
     ],
 )

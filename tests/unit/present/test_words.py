@@ -105,6 +105,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ReleasedKind.RESIDUAL_SUMS: ({}, ("sums of residual products",)),
         ReleasedKind.RESIDUALS: ({}, ("residual product of every row",)),
         ReleasedKind.RIDGE_CHOICE: ({"then": TABLE}, ("lambda and bandwidth", "the whole table")),
+        ReleasedKind.SPREAD: (
+            {"columns": ["age"], "then": TABLE},
+            ("counts of cells of age", "the whole table"),
+        ),
         ReleasedKind.NOISY_RANK: ({}, ("noisy rank",)),
         ReleasedKind.NOISY_DECISION: ({}, ("whether independence was rejected",)),
         ReleasedKind.UNIT_CIRCLE: ({}, ("unit circle",)),
@@ -133,7 +137,11 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
     Reason: {
         ReasonKind.AS_ASKED: ({}, ("as asked",)),
         ReasonKind.ORDERED_LEVELS: ({}, ("levels are ordered",)),
+        ReasonKind.ONE_NUMERIC: ({}, ("one number is given", "equal counts")),
         ReasonKind.NUMERIC_GIVEN: ({"columns": 3}, ("3 numeric columns",)),
+        ReasonKind.FEW_ROWS: ({"columns": 1}, ("too few at this epsilon",)),
+        ReasonKind.MANY_CELLS: ({"cells": 40}, ("40 cells",)),
+        ReasonKind.NO_ORDER_NUMERIC: ({"columns": 1}, ("no order", "numbers are given")),
         ReasonKind.NO_ORDER: ({"binned": True}, ("no order", "declared bins")),
     },
     HeldFixed: {
@@ -142,6 +150,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         HeldFixedKind.STRATA: (
             {"columns": ["age", "dose"], "strata": 5, "model": True},
             ("age, dose", "in the model and in 5 strata each"),
+        ),
+        HeldFixedKind.SPREAD: (
+            {"columns": ["age"], "strata": 90},
+            ("age", "90 strata of about equal counts"),
         ),
         HeldFixedKind.MODEL: ({"columns": ["age"]}, ("age", "in the model")),
         HeldFixedKind.DECLARED_BINS: ({"columns": ["age"]}, ("age", "by the declared bins")),

@@ -1,0 +1,94 @@
+"""The spread of numeric columns, measured under a budget: noisy counts of cells, round by round (``stats/spread.py``).
+
+Strata of equal counts and normal scores need the quantiles of a column. Cuts at the exact ones would tell of the rows;
+these are cut where noisy counts say, and the counts are charged. What it costs is fixed before the first round.
+
+**Guarantee** (``spread.proof.md``): every round is a histogram of disjoint cells. **Cost** O(n) for each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.columns import Numeric
+from dpcausal.data.dataset import Dataset
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS, Charger, release
+from dpcausal.stats.spread import ROUNDS, Measuring, Spread, counts_sensitivity, places_of
+
+MARGIN = 1 - 1e-12  # of every share: sums of shares stay below the whole
+
+
+def exact_spread(data: Dataset, name: str) -> Spread:
+    """Return the spread of a numeric column from exact counts. Not private."""
+    measuring = _measuring(data, name, data.n)
+    for _ in range(ROUNDS):
+        measuring.learn(measuring.counts().astype(np.float64), 0.0)
+    return measuring.spread()
+
+
+def pure_spread(
+    data: Dataset,
+    name: str,
+    n: int | None,
+    epsilon: float,
+    neighbours: Neighbours,
+    budget: Charger,
+    label: str,
+) -> Spread:
+    """Charge ``epsilon`` and return the spread of a numeric column, measured with Laplace noise.
+
+    Parameters
+    ----------
+    data, name
+        The rows and the column.
+    n
+        The number of rows where it is public, else None.
+    epsilon, neighbours, budget, label
+        What it costs in all, for which relation, what is charged and under which name.
+    """
+    each = epsilon / ROUNDS * MARGIN
+
+    def mechanism(size: int) -> tuple[Laplace, float]:
+        moved = counts_sensitivity(neighbours)
+        made = Laplace(sensitivity=moved, epsilon=each, neighbours=neighbours, size=size, grid=INTEGERS)
+        return made, 2**0.5 * made.scale
+
+    return _measured(_measuring(data, name, n), mechanism, budget, label)
+
+
+def gaussian_spread(
+    data: Dataset, name: str, n: int | None, rho: float, neighbours: Neighbours, budget: Charger, label: str
+) -> Spread:
+    """Charge ``rho`` and return the spread of a numeric column, measured with Gaussian noise."""
+    each = rho / ROUNDS * MARGIN
+
+    def mechanism(size: int) -> tuple[Gaussian, float]:
+        moved = counts_sensitivity(neighbours, norm=2)
+        made = Gaussian(sensitivity=moved, rho=each, neighbours=neighbours, size=size, grid=INTEGERS)
+        return made, made.sigma
+
+    return _measured(_measuring(data, name, n), mechanism, budget, label)
+
+
+def _measuring(data: Dataset, name: str, n: int | None) -> Measuring:
+    column = data.schema[name]
+    assert isinstance(column, Numeric)  # the callers ask for numeric columns only
+    return Measuring(places_of(data.values[name], column.lower, column.upper), n)
+
+
+def _measured(
+    measuring: Measuring,
+    mechanism: Callable[[int], tuple[Laplace | Gaussian, float]],
+    budget: Charger,
+    label: str,
+) -> Spread:
+    for done in range(ROUNDS):
+        made, sd = mechanism(measuring.size)
+        noisy: NDArray[np.float64] = release(made, budget, f"{label}, round {done + 1}", measuring.counts())
+        measuring.learn(np.asarray(noisy), sd)
+    return measuring.spread()
