@@ -148,6 +148,20 @@ def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str)
         typer.echo(f"dpcausal: {no_delta_words(times, '--delta 1e-6')}", err=True)
 
 
+def refuse_hopeless(
+    schema: Schema, rows: int, epsilon: float, delta: float, level: float, method: str
+) -> None:
+    """Refuse what can show nothing, in the words of the command line; from public numbers, nothing is charged."""
+    from dpcausal.core.neighbours import Neighbours
+    from dpcausal.planning.look import Hopeless, refuse_hopeless
+    from dpcausal.present.planning import look_words
+
+    try:
+        refuse_hopeless(schema, rows, epsilon, delta, Neighbours.REPLACE_ONE, level, method)
+    except Hopeless as error:
+        raise InputError(look_words(error.look, command=True)) from None
+
+
 def run_discover(
     data: DataFile,
     schema: SchemaFile,
@@ -189,6 +203,9 @@ def run_discover(
         typer.Option(
             "--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."
         ),
+    ] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Run a design that can show nothing; else it is refused, unpaid.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -239,9 +256,12 @@ def run_discover(
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers or ""]}
     with prepared(out), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
+        if epsilon is not None and neighbours == "replace-one" and not anyway:
+            name = "measured" if tables else "moments" if method == "auto" else method
+            refuse_hopeless(declared, rows.n, epsilon, delta, level, name)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
-        result = discover(rows, progress=bars, **options)
+        result = discover(rows, progress=bars, anyway=True, **options)  # looked at above
         try:
             where = write(result, out, origin_of(data, schema, out, options, texts), show_open=show_open)
         except InputError:  # paid for: not to be lost

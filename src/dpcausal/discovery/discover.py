@@ -48,6 +48,7 @@ from dpcausal.discovery.search import (
 from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
+from dpcausal.planning.look import refuse_hopeless
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
@@ -100,6 +101,7 @@ def discover(
     ledger: str | Ledger | None = None,
     dataset: str | None = None,
     progress: bool = False,
+    anyway: bool = False,
     **options: Any,
 ) -> DiscoveryResult:
     """Learn a causal graph (a CPDAG) over the columns of ``data``.
@@ -146,6 +148,10 @@ def discover(
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     progress : bool, default False
         Show progress bars on standard error. Only public amounts drive them.
+    anyway : bool, default False
+        Whether to go on with a design that can show nothing. Otherwise ``measured`` and ``moments`` refuse, uncharged,
+        where even a strong dependence would hardly ever be found; the message says what would help. The schema, the
+        public number of rows and the budget decide; under add-remove, where rows are protected, nothing is refused.
     **options
         Options of the method, listed under Notes.
 
@@ -275,6 +281,8 @@ def discover(
     budget, no_delta = None, None
     sizes = [column.size for column in counts.schema.values()]
     if epsilon is not None:
+        if not anyway and relation is Neighbours.REPLACE_ONE:
+            refuse_hopeless(counts.schema, counts.n, epsilon, delta, relation, level, name)
         if name == "measured":
             check_total(epsilon, delta)
             gain = 1.0 if delta else noise_without_delta(sizes, epsilon, relation)

@@ -95,7 +95,7 @@ def spread_pairs(columns: int, number: int) -> list[Columns]:
     """
     steps = range(1, columns // 2 + 1)
     every = dict.fromkeys(tuple(sorted((i, (i + step) % columns))) for step in steps for i in range(columns))
-    return sorted(list(every)[:number])  # type: ignore[arg-type]
+    return sorted(list(every)[:number])
 
 
 def least_free(order: int) -> float:

@@ -12,6 +12,7 @@ from dpcausal.core.statement import Limit, PrivacyStatement, Public, Released, U
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.gwas.result import Screening
+from dpcausal.planning.look import Look
 from dpcausal.planning.plan import Plan
 from dpcausal.present import citest, discovery, gwas, planning, statement
 
@@ -58,6 +59,8 @@ def summary(value: Any, **options: Any) -> str:
                 case "edges":
                     return "\n".join(discovery.edge_lines(value))
             return discovery.summary(value, **options)
+        case Look():
+            return planning.look_words(value, **options)
         case Plan():
             if options.get("part") == "design":
                 return planning.design_words(value)

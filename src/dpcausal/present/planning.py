@@ -8,6 +8,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from dpcausal.data.columns import DEFAULT_BINS
+from dpcausal.planning.look import LEAST_POWER, STRONG
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.present.discovery import no_delta_words
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dpcausal.planning.look import Look
     from dpcausal.planning.plan import Plan
 
 
@@ -282,6 +284,35 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     }
     heads = [" ".join(head.split()) for head, _ in heads_and_cells(plan, full)]
     return [plan_lines[head] for head in heads]
+
+
+def look_words(look: Look, *, command: bool = False) -> str:
+    """Why a design is refused and what would help, in one line; ``command``: options as the command line has them."""
+    after_column = f"{look.columns} column{'s' * (look.columns > 1)}"
+    ways = []
+    if look.with_delta is not None and look.with_delta >= LEAST_POWER:
+        ways.append(f"{'--delta 1e-6' if command else 'delta=1e-6'} ({_percent(look.with_delta)})")
+    if look.fewer is not None:
+        ways.append(f"{look.fewer[0]} columns or fewer ({_percent(look.fewer[1])})")
+    if look.enough is not None:
+        ways.append(f"{'--epsilon ' if command else 'epsilon='}{look.enough:g} (80%)")
+    ways.append("more rows")
+    *first, last = ways
+    return (
+        f"this can show nothing, so nothing was charged: with {look.rows:,} rows, {after_column}, epsilon "
+        f"{look.epsilon:g} and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
+        f"{_percent(look.strong)} of cases. What would help: {', '.join(first)}{' or ' if first else ''}{last}. "
+        f"{'--anyway' if command else 'anyway=True'} runs it all the same"
+    )
+
+
+def _percent(part: float) -> str:
+    """A chance, never rounded to none.
+
+    >>> _percent(0.001), _percent(0.034), _percent(0.999)
+    ('under 1%', '3%', 'over 99%')
+    """
+    return "under 1%" if part < 0.01 else "over 99%" if part > 0.99 else f"{part:.0%}"
 
 
 def show_plan(plan: Plan, console: Console, full: bool = False) -> None:

@@ -24,7 +24,7 @@ FEW = MANY.select(["c0", "c1", "c2"])
 REPLACE = Neighbours.REPLACE_ONE
 
 
-def rows(schema: dc.Schema, n: int = 200) -> dict[str, list[str]]:
+def rows(schema: dc.Schema, n: int = 3000) -> dict[str, list[str]]:
     rng = np.random.default_rng(1)
     return {name: rng.choice(list("abcd"), n).tolist() for name in schema}
 

@@ -44,7 +44,7 @@ def test_the_demonstrated_case_age_does_not_point_at_sex() -> None:
     """Few rows, little budget: everything else stays open, and nothing is oriented around the column of one level."""
     for seed in range(10):
         with dc.testing.seeded(seed):
-            found = dc.discover(table(60), epsilon=0.01, tiers=[["age"], ["sex", "a"]])
+            found = dc.discover(table(60), epsilon=0.01, tiers=[["age"], ["sex", "a"]], anyway=True)
         assert not any("sex" in arrow for arrow in found.graph.directed)
 
 

@@ -1,0 +1,141 @@
+"""A design that can show nothing is refused before it is paid for, from public numbers alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.cli.app import run
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.planning.look import LEAST_POWER, Hopeless, Look, look, powers_measured, powers_moments
+from dpcausal.present.planning import look_words
+from dpcausal.privacy.ledger import Ledger
+
+LEVELS = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(12)})
+NUMBERS = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(6)})
+REPLACE = Neighbours.REPLACE_ONE
+
+
+def table(schema: dc.Schema, n: int = 300, seed: int = 1) -> dc.Dataset:
+    rng = np.random.default_rng(seed)
+    numbers = schema is NUMBERS
+    return dc.read(
+        {name: rng.random(n) if numbers else rng.choice(list("abcd"), n).tolist() for name in schema}, schema
+    )
+
+
+@pytest.mark.parametrize(("schema", "epsilon"), [(LEVELS, 0.3), (NUMBERS, 0.02)])
+def test_it_is_refused_uncharged_with_what_would_help(
+    schema: dc.Schema, epsilon: float, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'l.db'}"
+    ledger = Ledger.open(url, create=True)
+    ledger.create("cohort", 5.0, 1e-5)
+    data = table(schema)
+    with pytest.raises(Hopeless, match="can show nothing, so nothing was charged") as caught:
+        dc.discover(data, epsilon=epsilon, ledger=url, dataset="cohort")
+    assert "\n" not in str(caught.value)
+    found = caught.value.look
+    assert found.strong < LEAST_POWER
+    assert found.enough is not None
+    assert f"epsilon={found.enough:g} (80%)" in str(caught.value)
+    assert ledger.show()[0].releases == 0
+    result = dc.discover(data, epsilon=epsilon, ledger=url, dataset="cohort", anyway=True)
+    assert result.privacy.epsilon <= epsilon
+    assert ledger.show()[0].releases == 1
+
+
+@pytest.mark.parametrize("schema", [LEVELS, NUMBERS])
+def test_rows_that_are_protected_refuse_nothing(schema: dc.Schema) -> None:
+    """Whether there are many rows or few: under add-remove no branch may depend on it."""
+    for n in (1, 300):
+        found = dc.discover(table(schema, n), epsilon=0.01, neighbours="add-remove", max_order=0)
+        assert found.privacy.epsilon <= 0.01
+
+
+def test_other_rows_of_the_same_number_are_refused_in_the_same_words() -> None:
+    said = set()
+    for seed in range(3):
+        with pytest.raises(Hopeless) as caught:
+            dc.discover(table(LEVELS, seed=seed), epsilon=0.3)
+        said.add(str(caught.value))
+    assert len(said) == 1
+
+
+def test_methods_of_papers_are_left_as_they_are() -> None:
+    assert dc.discover(table(LEVELS), epsilon=0.01, method="svt-pc", max_order=0).method == "svt-pc"
+
+
+@pytest.mark.parametrize("powers", [powers_measured, powers_moments])
+def test_more_of_everything_shows_more(powers: Any) -> None:
+    def strong(columns: int = 12, rows: int = 1000, epsilon: float = 0.5, delta: float = 0.0) -> float:
+        weak, medium, found = powers((2,) * columns, rows, epsilon, delta, REPLACE, 0.05)
+        assert weak <= medium <= found
+        return float(found)
+
+    usual = strong()
+    assert usual < strong(rows=3000)
+    assert usual < strong(epsilon=1.5)
+    assert usual < strong(delta=1e-6)
+    assert usual < strong(columns=6)
+
+
+def test_what_would_help_does() -> None:
+    found = look((4,) * 12, 300, 0.3, 0.0, REPLACE, 0.05)
+    assert found is not None
+    assert found.hopeless
+    assert found.with_delta == powers_measured((4,) * 12, 300, 0.3, 1e-6, REPLACE, 0.05)[2]
+    assert found.enough is not None
+    assert powers_measured((4,) * 12, 300, found.enough, 0.0, REPLACE, 0.05)[2] >= 0.8
+    assert powers_measured((4,) * 12, 300, 0.9 * found.enough, 0.0, REPLACE, 0.05)[2] < 0.8
+    larger = look((4,) * 12, 1629, 0.3, 0.0, REPLACE, 0.05)
+    assert larger is not None
+    assert larger.fewer is not None
+    columns, strong = larger.fewer
+    assert strong == powers_measured((4,) * columns, 1629, 0.3, 0.0, REPLACE, 0.05)[2] >= LEAST_POWER
+    assert powers_measured((4,) * (columns + 1), 1629, 0.3, 0.0, REPLACE, 0.05)[2] < LEAST_POWER
+
+
+def test_a_fair_design_is_not_looked_at_further() -> None:
+    found = look((2,) * 8, 1000, 1.0, 0.0, REPLACE, 0.05)
+    assert found is not None
+    assert not found.hopeless
+    assert (found.with_delta, found.fewer, found.enough) == (None, None, None)
+    assert look((2, 1, 1), 1000, 1.0, 0.0, REPLACE, 0.05) is None
+    assert look((2, 2), 0, 1.0, 0.0, REPLACE, 0.05) is None
+
+
+def test_words_name_what_helps_and_only_that() -> None:
+    bare = Look(20, 2, 0.1, 0.0, 0.0, 0.0, 0.001, with_delta=0.01)
+    assert look_words(bare).endswith("What would help: more rows. anyway=True runs it all the same")
+    full = Look(1629, 12, 0.3, 0.0, 0.0, 0.0, 0.05, with_delta=0.98, fewer=(5, 0.33), enough=1.5)
+    assert (
+        "found in 5% of cases. What would help: --delta 1e-6 (98%), 5 columns or fewer (33%), --epsilon 1.5 (80%) or "
+        in (look_words(full, command=True))
+    )
+    assert "--anyway runs it all the same" in look_words(full, command=True)
+    assert "--" not in look_words(full)
+
+
+def test_the_command_refuses_and_can_be_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    LEVELS.write("s.toml")
+    rng = np.random.default_rng(1)
+    text = [",".join(LEVELS), *(",".join(rng.choice(list("abcd"), len(LEVELS))) for _ in range(300))]
+    (tmp_path / "t.csv").write_text("\n".join(text) + "\n")
+    asked = ["discover", "t.csv", "--schema", "s.toml", "--epsilon", "0.3", "--out", "out"]
+    assert run(asked) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "--delta 1e-6" not in said.err  # it would not be enough
+    assert "--anyway runs it all the same" in said.err
+    assert not (tmp_path / "out" / "privacy.json").exists()
+    assert run([*asked, "--anyway"]) == 0
+    assert (tmp_path / "out" / "privacy.json").exists()
