@@ -358,8 +358,9 @@ class MeasuredPC(PrivateEstimator):
         As in ``dc.discover``, with the same defaults.
     options : mapping or None, default None
         More options of the method, by name.
-    confidence : int, default 0
-        How many times to repeat the search on noise drawn anew, to say how often each edge is found again.
+    confidence : int or None, default None
+        How many times to repeat the search on other samples and other noise, to say how often each edge is found
+        again; None is 20 to 100.
 
     Attributes
     ----------

@@ -51,8 +51,9 @@ def test_the_words_name_every_reason_with_its_count() -> None:
 
 
 def test_a_discovery_says_which_reason_it_was() -> None:
-    data = dc.networks.load("cancer").sample(20_000, seed=3)
+    """asia has columns that decide each other: larger sets leave too few rows to ask about."""
+    data = dc.networks.load("asia").sample(20_000, seed=3)
     with dc.testing.seeded(3):
-        found = dc.discover(data, epsilon=0.001, method="measured")
+        found = dc.discover(data, epsilon=20.0, delta=1e-6, method="measured")
     (note,) = [note for note in found.notes if note.is_a(NoteKind.UNANSWERED)]
-    assert OpenReason.NOISE in dict(note["reasons"])
+    assert OpenReason.TOO_FEW_ROWS in dict(note["reasons"])

@@ -66,9 +66,8 @@ def test_measured_counts_questions_that_the_result_tells_anyway(seen: Seen) -> N
     assert outer is None
     assert tables[1:] == (None, 0)
     questions = [total for what, total, _ in inner if what.startswith("testing given")]
-    assert sum(total or 0 for total in questions) >= sum(found.asked.values()) > 0
-    assert len(questions) == len(found.asked)
-    assert ("repeating the search with more noise", 3, 3) in inner
+    assert 0 < sum(total or 0 for total in questions) <= sum(found.asked.values())
+    assert ("repeating the search on other samples and other noise", 3, 3) in inner
     assert all(total == ticked for _, total, ticked in inner)
 
 
