@@ -99,6 +99,7 @@ def run(seeds: int, minutes: float = math.inf) -> None:
                             neighbours=point.neighbours,
                             method=point.method,
                             level=LEVEL,
+                            anyway=True,
                             **({"confidence": 0} if point.method == "measured" else {}),
                         )
                     runs.setdefault(point.key, {})[str(seed)] = [len(found.graph.skeleton), len(found.open)]
