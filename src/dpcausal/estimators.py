@@ -361,6 +361,8 @@ class MeasuredPC(PrivateEstimator):
     confidence : int or None, default None
         How many times to repeat the search on other samples and other noise, to say how often each edge is found
         again; None is 20 to 100.
+    target : str or None, default None
+        The one column that the question is about.
 
     Attributes
     ----------

@@ -477,7 +477,7 @@ def _discoveries() -> Iterator[Case]:
             asked += [(name, "levels", {}), (name, "numbers", {})]
     asked += [("auto", "levels", {}), ("auto", "numbers", {})]
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
-    asked += [("measured", "level duckdb", {"max_order": 1})]
+    asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
     asked += [
         ("moments", "numbers", {"harmonics": 1}),
         ("moments", "numbers", {"reach": 1.5, "stable": False}),
@@ -741,6 +741,7 @@ def _commands() -> Iterator[Case]:
     asked: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
         ("discover", "level csv", discover, BOTH),
         ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
+        ("discover", "level csv", (*discover, "--target", "a"), BOTH),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
         ("discover", "number csv", (*discover, "--method", "auto"), BOTH),

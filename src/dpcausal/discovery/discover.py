@@ -12,6 +12,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -45,6 +47,7 @@ from dpcausal.discovery.search import (
     SearchOutcome,
     Task,
 )
+from dpcausal.discovery.target import checked_target
 from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
@@ -183,6 +186,8 @@ def discover(
     - ``confidence=None``: how many times to repeat the search, each time on another sample and other noise drawn as if
       the released estimate were the truth, to say how often each edge is found again (``result.confidence``). None
       is 20 to 100, as many as are quickly done; 0 is none. It costs time and no privacy.
+    - ``target=None``: the one column that the question is about: what is directly linked to it, and which way. The
+      budget goes to tables that hold it, so that their noise is smaller; other pairs are not decided.
 
     ``pc``: the classical algorithm on exact counts; not private.
 
@@ -266,13 +271,17 @@ def discover(
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
     known = Knowledge.of(columns, required, forbidden, tiers)
     name, reason = (
-        _choose(data, epsilon) if method == "auto" else (method, MethodReason(MethodReasonKind.AS_ASKED))
+        _choose(data, epsilon, options.get("target"))
+        if method == "auto"
+        else (method, MethodReason(MethodReasonKind.AS_ASKED))
     )
     chosen = method_named(name)
     shared = [
         option for option in inspect.signature(discover).parameters if option not in ("data", "options")
     ]
     chosen.check_options(options, shared)
+    if options.get("target") is not None:
+        checked_target(options["target"], columns)  # before anything is charged
     asking = without_constants(counts.schema, known, name, chosen.tables_only)
     if (name == "pc") != (epsilon is None):
         raise InputError(
@@ -301,8 +310,11 @@ def discover(
         found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
     settle = chosen.settles
     skeleton = found.skeleton
+    if found.about is not None:
+        others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found.about - known.kept
+        asking = replace(asking, left_out=asking.left_out | others)
     undecided = (skeleton.open(asking) if found.open is None else found.open) - asking.kept - asking.left_out
-    graph, conflicts = _arrows(found, known, undecided, settle=settle)
+    graph, conflicts = _arrows(found, asking, undecided, settle=settle)
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (
@@ -338,6 +350,7 @@ def discover(
         repeats=found.repeats,
         rows=public_rows,
         reach=expected_reach,
+        about=found.about,
         conflicts=conflicts,
         known=known,
     )
@@ -367,10 +380,12 @@ def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[
     return {pair: part for pair, part in confidence.items() if pair in graph.skeleton}
 
 
-def _choose(data: Dataset | Counts, epsilon: float | None) -> tuple[str, MethodReason]:
-    """From the schema and the budget alone."""
+def _choose(data: Dataset | Counts, epsilon: float | None, target: object = None) -> tuple[str, MethodReason]:
+    """From the schema, the budget and the question alone."""
     if epsilon is None:
         return "pc", MethodReason(MethodReasonKind.NO_PRIVACY)
+    if target is not None:
+        return "measured", MethodReason(MethodReasonKind.ONE_TARGET)
     if not isinstance(data, Dataset):
         return "measured", MethodReason(MethodReasonKind.COUNTS_ONLY)
     held = {"numbers": sum(name in data.values for name in data.columns), "columns": len(data.columns)}

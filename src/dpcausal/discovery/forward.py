@@ -22,8 +22,8 @@ loop tells more than they do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from dpcausal.stats.contrasts import Contrasts, all_pairs
@@ -66,6 +66,26 @@ class Rules:
     left_out: frozenset[PlacePair] = frozenset()
     may_separate: Callable[[int, int, int], bool] = field(default=lambda z, x, y: True)
     max_set: int = MAX_SET
+
+    @property
+    def shown(self) -> float:
+        """Evidence that a medium dependence must promise for "absent" to say something."""
+        return self.enough + SHOWN
+
+    def within(self, columns: Sequence[int]) -> Rules:
+        """Return the same rules for these columns, numbered as listed."""
+        place = {j: k for k, j in enumerate(columns)}
+
+        def there(pairs: frozenset[PlacePair]) -> frozenset[PlacePair]:
+            inner = [sorted((place[a], place[b])) for a, b in pairs if a in place and b in place]
+            return frozenset((a, b) for a, b in inner)
+
+        def may_separate(z: int, x: int, y: int) -> bool:
+            return self.may_separate(columns[z], columns[x], columns[y])
+
+        return replace(
+            self, required=there(self.required), left_out=there(self.left_out), may_separate=may_separate
+        )
 
     @classmethod
     def usual(cls, columns: int, level: float, **more: object) -> Rules:
@@ -174,8 +194,7 @@ class Forward:
         return self._evidence[key]
 
     def _says_absent(self, pair: PlacePair, given: Given) -> bool:
-        wanted = self.rules.enough + SHOWN
-        return self.contrasts.would_show(*pair, given) >= wanted
+        return self.contrasts.would_show(*pair, given) >= self.rules.shown
 
     def _sets(self, x: int, y: int) -> list[Given]:
         """Sets of neighbours of either end that lie on a path to the other, the smallest first."""

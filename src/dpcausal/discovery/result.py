@@ -86,6 +86,8 @@ class DiscoveryResult:
         What was declared beforehand.
     rows : int or None
         The number of rows where it is public.
+    about : frozenset of pairs, or None
+        With a target, the pairs that were asked about: those with it. Other pairs are neither found nor absent.
     reach : Reach or None
         The smallest dependences that the plan of this release expects to find.
 
@@ -116,6 +118,7 @@ class DiscoveryResult:
     repeats: int | None = None
     rows: int | None = None
     reach: Reach | None = None
+    about: frozenset[Pair] | None = None
 
     @property
     def why(self) -> str:
@@ -133,7 +136,7 @@ class DiscoveryResult:
         pair = checked_pair((a, b), self.graph.nodes)
         if pair in self.graph.skeleton:
             return PairState.FOUND
-        return PairState.OPEN if pair in self.open else PairState.ABSENT
+        return PairState.ABSENT if pair in self.absent else PairState.OPEN
 
     @property
     def states(self) -> dict[Pair, PairState]:
@@ -142,8 +145,8 @@ class DiscoveryResult:
 
     @property
     def absent(self) -> frozenset[Pair]:
-        """Pairs without an edge that are not open."""
-        pairs = frozenset(map(frozenset, combinations(self.graph.nodes, 2)))
+        """Pairs without an edge that are not open; with a target, only pairs with it."""
+        pairs = self.about or frozenset(map(frozenset, combinations(self.graph.nodes, 2)))
         return pairs - self.graph.skeleton - self.open
 
     @property
@@ -155,7 +158,12 @@ class DiscoveryResult:
     def verdict(self) -> Verdict:
         """How much the search could decide."""
         columns = len(self.graph.nodes)
-        pairs = columns * (columns - 1) // 2 - len(self.known.kept | self.known.left_out)
+        declared_pairs = self.known.kept | self.known.left_out
+        pairs = (
+            columns * (columns - 1) // 2 - len(declared_pairs)
+            if self.about is None
+            else len(self.about - declared_pairs)
+        )
         if not self.open or len(self.open) < OPEN_SHARE * pairs:
             return Verdict.DECIDED
         found = self.graph.skeleton - self.known.kept

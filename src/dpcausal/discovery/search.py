@@ -52,6 +52,7 @@ class MethodReasonKind(StrEnum):
     AS_ASKED = "as-asked"
     NO_PRIVACY = "no-privacy"
     COUNTS_ONLY = "counts-only"
+    ONE_TARGET = "one-target"
     MOSTLY_NUMBERS = "mostly-numbers"  # numbers, columns: how many hold numbers, of how many
     NOT_MOSTLY_NUMBERS = "not-mostly-numbers"  # numbers, columns
 
@@ -78,6 +79,7 @@ class NoteKind(StrEnum):
     ONE_LEVEL = "one-level"  # columns
     JOINT_TABLE = "joint-table"  # gaussian, cells, sd, mean_cell, least_cell (None where rows are protected)
     COMPONENTS = "components"  # gaussian, rows_measured, singles, pairs, larger, sd, mean_cell, least_cell
+    TARGET = "target"  # target, near: the columns that were measured with it a second time
     MERGED_LEVELS = "merged-levels"  # columns: pairs of (name, number of groups)
     UNANSWERED = "unanswered"  # reasons: pairs of (OpenReason, number of questions), most frequent first
     NO_DELTA = "no-delta"  # times: noise over the noise with a small delta
@@ -349,6 +351,7 @@ class SearchOutcome:
     not_colliders: Mapping[Pair, frozenset[str]] | None = None
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again
     repeats: int | None = None  # of the search, for confidence
+    about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None

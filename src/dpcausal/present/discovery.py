@@ -160,6 +160,7 @@ def grade(part: float) -> str:
 REASONS: dict[MethodReasonKind, Words] = {
     MethodReasonKind.AS_ASKED: "as asked",
     MethodReasonKind.NO_PRIVACY: "chosen because no privacy was asked for",
+    MethodReasonKind.ONE_TARGET: "chosen because the question is about one column",
     MethodReasonKind.COUNTS_ONLY: "chosen because there are counts only, no rows",
     MethodReasonKind.MOSTLY_NUMBERS: lambda fact: f"chosen because {_numbers_words(fact)}, which is most",
     MethodReasonKind.NOT_MOSTLY_NUMBERS: lambda fact: (
@@ -253,6 +254,13 @@ def no_delta_words(times: float, option: str = "delta=1e-6") -> str:
     )
 
 
+def _target_words(fact: Fact) -> str:
+    return (
+        f"The question was what is directly linked to {fact['target']}: only pairs with it were decided. Measured a second "
+        f"time, with it and with each other: {', '.join(fact['near'])}"
+    )
+
+
 def _merged_words(fact: Fact) -> str:
     columns = ", ".join(f"{name} ({groups} groups)" for name, groups in fact["columns"])
     return (
@@ -319,6 +327,7 @@ NOTES: dict[NoteKind, Words] = {
         f"of two columns is {_known_words(fact)}"
     ),
     NoteKind.COMPONENTS: _components_words,
+    NoteKind.TARGET: _target_words,
     NoteKind.MERGED_LEVELS: _merged_words,
     NoteKind.UNANSWERED: _unanswered_words,
     NoteKind.NO_DELTA: lambda fact: no_delta_words(fact["times"]),

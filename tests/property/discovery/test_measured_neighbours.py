@@ -13,10 +13,10 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery import measured
+from dpcausal.discovery import measurer
 from dpcausal.discovery.components import Components
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.measured import start
+from dpcausal.discovery.measurer import start
 from dpcausal.discovery.search import Task
 from dpcausal.privacy.mechanisms.additive import Gaussian
 
@@ -49,13 +49,13 @@ def caught(
             released.append(np.asarray(value, dtype=float))
         return released[len(seen) - 1]
 
-    monkeypatch.setattr(measured, "release", catch)
+    monkeypatch.setattr(measurer, "release", catch)
 
     def task() -> Task:
         return Task(counts, Knowledge(), 0.05, None, relation, dc.Budget(1.0, delta, neighbours=relation))
 
     found = start(task())
-    again = measured.Measurer(task(), found.plan, Components(found.tables.sizes), groups=found.groups)
+    again = measurer.Measurer(task(), found.plan, Components(found.tables.sizes), groups=found.groups)
     again.measure([(0, 1, 2), (2, 4, 6), (3, 5, 7, 8)], 0.2, "interactions")
     return seen
 

@@ -167,6 +167,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
     MethodReason: {
         MethodReasonKind.AS_ASKED: ({}, ("as asked",)),
         MethodReasonKind.NO_PRIVACY: ({}, ("no privacy",)),
+        MethodReasonKind.ONE_TARGET: ({}, ("about one column",)),
         MethodReasonKind.COUNTS_ONLY: ({}, ("counts only",)),
         MethodReasonKind.MOSTLY_NUMBERS: (
             {"numbers": 4, "columns": 5},
@@ -186,6 +187,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         NoteKind.COMPONENTS: (
             {**MEASURED, "gaussian": False, "rows_measured": True, "singles": 5, "pairs": 10, "larger": 2},
             ("Laplace", "the number of rows and", "17 sets", "5 single, 10 pairs, 2 larger"),
+        ),
+        NoteKind.TARGET: (
+            {"target": "death", "near": ["age", "smoking"]},
+            ("directly linked to death", "age, smoking"),
         ),
         NoteKind.MERGED_LEVELS: (
             {"columns": [["age", 3], ["site", 2]]},

@@ -1,0 +1,419 @@
+"""What ``measured`` holds: a budget, the counts, and tables released from them, which answer questions.
+
+``start`` measures what comes first: one joint table, or single columns and pairs, promising pairs again in rounds where
+noise is large, with levels merged. ``Measurer`` measures more where PC asks for it, and answers. Nothing but released
+values decides what. ``not_colliders`` reads arrows off the answers (``measured.py`` says how).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dpcausal.core.compiled import compile_note
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
+from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.data.columns import Categorical
+from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.discovery.forward import MAX_SET, Rules
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.search import (
+    Answers,
+    Note,
+    NoteKind,
+    OpenReason,
+    Query,
+    Skeleton,
+    Task,
+)
+from dpcausal.planning.measurement import (
+    MAX_TRIPLE_NOISE_RATIO,
+    MIN_SE_BY_ORDER,
+    SHARE_LEVELS,
+    SHARE_OF_REST,
+    SHARE_ROWS,
+    SHARE_TRIPLES,
+    MeasurementPlan,
+    again_count,
+    components_mechanism,
+    joint_mechanism,
+    larger_pay,
+    merged_levels,
+    most_levels,
+    noise_variance,
+    plan_for,
+    schedule_for,
+)
+from dpcausal.privacy.mechanisms.base import release
+from dpcausal.stats.components import Columns, interaction, sets_sensitivity
+from dpcausal.stats.contrasts import Contrasts, all_pairs
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE, forms
+from dpcausal.stats.partial import PartialTest, partial_form, partial_test
+
+MAX_COLLIDER_ORDER, MAX_COLLIDER_SETS = 3, 200
+Given = tuple[int, ...]
+Says = Callable[[int, int, Given], bool | None]
+Against = Callable[[int, int, Given], float]
+
+
+def not_colliders(
+    skeleton: Skeleton, says: Says, against: Against, columns: Sequence[str], margin: float = 0.0
+) -> dict[Pair, frozenset[str]]:
+    """For every separated pair with a common neighbour: the middles that must not be made colliders."""
+    place = {name: j for j, name in enumerate(columns)}
+    found: dict[Pair, frozenset[str]] = {}
+    for pair, first in skeleton.separating.items():
+        a, b = sorted(pair, key=place.__getitem__)
+        middles = skeleton.adjacent[a] & skeleton.adjacent[b]
+        if not middles:
+            continue
+        sets: set[Given] = {tuple(sorted(place[z] for z in first))}
+        for near in (skeleton.adjacent[a] - {b}, skeleton.adjacent[b] - {a}):
+            numbers = sorted(place[z] for z in near)
+            for order in range(min(len(numbers), MAX_COLLIDER_ORDER) + 1):
+                sets.update(combinations(numbers, order))
+        asked = sorted(sets, key=lambda given: (len(given), given))[:MAX_COLLIDER_SETS]
+        answers = {given: says(place[a], place[b], given) for given in asked}
+        barred = set()
+        for z in middles:
+            evidence = 0.0
+            for given in asked:
+                both = tuple(sorted((*given, place[z])))
+                if place[z] in given or answers[given] is None or answers.get(both) is None:
+                    continue
+                if answers[given] or answers[both]:
+                    evidence += against(place[a], place[b], both) - against(place[a], place[b], given)
+            if evidence < -margin or (abs(evidence) <= margin and z in first):
+                barred.add(z)
+        found[pair] = frozenset(barred)
+    return found
+
+
+MAX_CONDITIONING_CELLS = 1024  # cells of a conditioning set
+
+
+@dataclass
+class Measurer:
+    """Charges, measures, and answers from what was released."""
+
+    task: Task
+    plan: MeasurementPlan
+    tables: NoisyTables
+    rows: float = 1.0  # public, or released
+    larger: bool = False  # whether tables of three and more columns pay
+    groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of columns with levels merged
+    released: list[Released] = field(default_factory=list)
+    silent: Counter[OpenReason] = field(default_factory=Counter)  # questions without an answer, by the reason
+    skipped: int = 0  # questions not worth their tables
+    _place: dict[str, int] = field(default_factory=dict)
+    _tests: dict[tuple[int, int, Columns], PartialTest] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._place = {name: j for j, name in enumerate(self.task.columns)}
+
+    @proved("composition.proof.md")
+    def measure(self, sets: Sequence[Columns], share: float, label: str) -> None:
+        """Release components for this part of the budget, levels merged as ``groups`` says."""
+        tables, columns = self.tables, self.task.columns
+        assert isinstance(tables, Components)
+        budget = self.task.private_budget()
+        total = budget.total.rho if self.plan.gaussian else budget.total.epsilon
+        mechanism = components_mechanism(
+            sets, tables.sizes, share * SPENT * total, self.task.neighbours, gaussian=self.plan.gaussian
+        )
+        counts = self.task.counts
+        margins = counts.tables([tuple(columns[j] for j in one) for one in sets]) if sets[0] else [counts.n]
+        exact = [interaction(self._merged(one, margin)) for one, margin in zip(sets, margins, strict=True)]
+        noisy = release(mechanism, budget, label, np.concatenate([part.ravel() for part in exact]))
+        variance, start = noise_variance(mechanism), 0
+        for one, part in zip(sets, exact, strict=True):
+            tables.add(one, noisy[start : start + part.size].reshape(part.shape), variance)
+            start += part.size
+        self._tests.clear()
+        self.released.append(Released(ReleasedKind.TABLES, what=label, sd=math.sqrt(variance)))
+
+    def _merged(self, columns: Columns, margin: Any) -> Any:
+        """The margin with levels merged: whole numbers, added up."""
+        found = np.asarray(margin)
+        for axis, column in enumerate(columns):
+            if column in self.groups:
+                groups = np.asarray(self.groups[column])
+                ends = np.zeros((*found.shape[:axis], max(groups) + 1, *found.shape[axis + 1 :]), found.dtype)
+                np.add.at(np.moveaxis(ends, axis, 0), groups, np.moveaxis(found, axis, 0))
+                found = ends
+        return found
+
+    def pair_variance(self) -> float:
+        """Of the noise in a pair, the median of those measured."""
+        pairs = [self.tables.variance(pair) for pair in all_pairs(len(self.tables.sizes))]
+        return float(np.median([one for one in pairs if one > 0.0] or [0.0]))
+
+    def contrasts(self) -> Contrasts:
+        """What the forward search asks."""
+        return self.tables.contrasts(max(self.rows, 1.0))
+
+    def answer(self, batch: list[Query]) -> Answers:
+        """One answer each: True for the best separating set of an edge, None where nothing can be said."""
+        places = [self._places(question) for question in batch]
+        if isinstance(self.tables, Components):
+            self._measure_for(places)
+        found: list[bool | None] = []
+        best: dict[tuple[int, int], int] = {}
+        order = len(places[0][2]) if places else 0
+        # how many questions there are follows from released values, so the bar may tell it
+        what = f"testing given {order} column{'' if order == 1 else 's'}{compile_note(*self._kernels(order))}"
+        with self.task.stage(what, len(places)) as tick:
+            for i, place in enumerate(places):
+                answer = self.decide(*place)
+                found.append(False if answer else answer)
+                if answer:
+                    other = best.get(place[:2])
+                    if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
+                        best[place[:2]] = i
+                elif answer is None:
+                    self.silent[self._why_silent(*place)] += 1
+                tick(1)
+        for i in best.values():
+            found[i] = True
+        return found
+
+    def decide(self, x: int, y: int, given: Columns) -> bool | None:
+        """Independent, dependent, or nothing (no information, or a table was not measured)."""
+        if self.too_many(given) or self.tables.missing(x, y, given):
+            return None
+        test = self.test(x, y, given)
+        if test.pvalue <= self.task.level:
+            return False
+        return True if test.informative(MIN_SE_BY_ORDER[min(len(given), len(MIN_SE_BY_ORDER) - 1)]) else None
+
+    def _kernels(self, order: int) -> list[Any]:
+        """What a test of this order runs through."""
+        return [partial_form, forms] if order and not isinstance(self.tables, Components) else [partial_form]
+
+    def _why_silent(self, x: int, y: int, given: Columns) -> OpenReason:
+        least = MIN_SE_BY_ORDER[min(len(given), len(MIN_SE_BY_ORDER) - 1)]
+        return why_open(self.tables, x, y, given, too_many=self.too_many(given), least=least)
+
+    def too_many(self, given: Columns) -> bool:
+        """Whether the set has more cells than a test could use."""
+        return math.prod(self.tables.sizes[j] for j in given) > MAX_CONDITIONING_CELLS
+
+    def test(self, x: int, y: int, given: Columns) -> PartialTest:
+        """Kept until the next measurement."""
+        key = (x, y, given)
+        if key not in self._tests:
+            self._tests[key] = self.tables.test(x, y, given)
+        return self._tests[key]
+
+    def evidence_against(self, x: int, y: int, given: Columns) -> float:
+        """Evidence against independence: -log of the p-value."""
+        return -math.log(max(self.test(x, y, given).pvalue, 1e-300))
+
+    def _places(self, question: Query) -> tuple[int, int, Columns]:
+        place = self._place
+        return place[question.x], place[question.y], tuple(sorted(place[z] for z in question.given))
+
+    @proved("composition.proof.md")
+    def _measure_for(self, places: list[tuple[int, int, Columns]]) -> None:
+        """Measure what these questions lack: best sets of every edge first, while noise stays low.
+
+        Sets are ranked by the test with what is not measured taken as zero: by released values only.
+        """
+        lacking = [place for place in places if not self.too_many(place[2]) and self.tables.missing(*place)]
+        budget = self.task.private_budget()
+        order = max((len(place[2]) for place in lacking), default=0)
+        left = budget.left_rho() / budget.total.rho if self.plan.gaussian else self._left_epsilon()
+        share = min(SHARE_TRIPLES, left) if order == 2 else SHARE_OF_REST * left
+        if not lacking or share < 0.01:
+            self.skipped += len(lacking)
+            return
+        edges: dict[tuple[int, int], list[tuple[float, tuple[int, int, Columns]]]] = {}
+        for place in lacking:
+            edges.setdefault(place[:2], []).append((-self.test(*place).pvalue, place))
+        ranked = [sorted(sets) for sets in edges.values()]
+        chosen: dict[Columns, None] = {}
+        room = self._room(share)
+        for turn in range(max(map(len, ranked))):
+            for sets in ranked:
+                if turn < len(sets):
+                    new = [one for one in self.tables.missing(*sets[turn][1]) if one not in chosen]
+                    cost = sets_sensitivity(new, self.tables.sizes, self.task.neighbours)
+                    if cost <= room:
+                        room -= cost
+                        chosen.update(dict.fromkeys(new))
+        if chosen:
+            self.measure(sorted(chosen), share, f"{len(chosen)} larger tables (given {order} columns)")
+        self.skipped += sum(bool(self.tables.missing(*place)) for place in lacking)
+
+    def _left_epsilon(self) -> float:
+        budget = self.task.private_budget()
+        return max(budget.left_epsilon() / budget.total.epsilon, 0.0)
+
+    def _room(self, share: float) -> float:
+        """Squared sensitivity that this share can measure with noise of at most the allowed ratio to pairs.
+
+        Or, where that is more, of the sampling error in a table of three columns of middling size.
+        """
+        budget, tables = self.task.private_budget(), self.tables
+        assert isinstance(tables, Components)
+        middling = math.exp(3.0 * float(np.mean(np.log(tables.sizes))))
+        sampling = max(float(tables.values[()]), 1.0) / middling
+        variance = MAX_TRIPLE_NOISE_RATIO**2 * max(self.plan.pair_variance, sampling)
+        if self.plan.gaussian:
+            return 2.0 * share * budget.total.rho * variance
+        reach = share * budget.total.epsilon * math.sqrt(variance / 2.0)
+        # the l1 sensitivity of a triple is about this many times its squared l2 sensitivity
+        return reach / (8.0 if self.task.neighbours is Neighbours.ADD_REMOVE else 4.0)
+
+
+def why_open(
+    tables: NoisyTables, x: int, y: int, given: Columns, *, too_many: bool, least: float
+) -> OpenReason:
+    """Return why x and y given these have no answer, from declared sizes and released values.
+
+    ``least`` as in ``PartialTest.informative``.
+    """
+    if too_many:
+        return OpenReason.TOO_MANY_CELLS
+    if tables.missing(x, y, given):
+        return OpenReason.NOT_MEASURED
+    xs, ys = tables.cross_table(x, given), tables.cross_table(y, given)
+    none = np.zeros((xs.shape[1], xs.shape[1]))
+    exact = partial_test(tables.cross_table(x, (y,)), xs, ys, 0.0, none, none, none)
+    return OpenReason.NOISE if exact.informative(least) else OpenReason.TOO_FEW_ROWS
+
+
+SPENT = 1.0 - 1e-12  # of a share: shares that add up to one never pass the total by rounding
+
+
+@proved("composition.proof.md")
+def start(task: Task) -> Measurer:
+    """Measure what comes first: the joint table, or columns and pairs, in rounds where noise is large."""
+    budget = task.private_budget()
+    sizes = [column.size for column in task.counts.schema.values()]
+    plan = plan_for(sizes, budget.total.epsilon, budget.total.rho, task.neighbours)
+    total = budget.total.rho if plan.gaussian else budget.total.epsilon
+    if plan.joint:
+        mechanism = joint_mechanism(math.prod(sizes), total, task.neighbours, gaussian=plan.gaussian)
+        noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
+        kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
+        joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis, task.n)
+        rows = float(joint.table(())) if task.n is None else float(task.n)
+        larger = larger_pay(plan.pair_variance, sizes, max(rows, 1.0))
+        return Measurer(task, plan, joint, rows, larger, released=[Released(ReleasedKind.JOINT_TABLE)])
+    measurer = Measurer(task, plan, Components(sizes))
+    left = 1.0
+    if task.n is None:
+        measurer.measure([()], SHARE_ROWS, "number of rows")
+        left -= SHARE_ROWS
+        measurer.rows = max(float(measurer.tables.table(())), 1.0)
+    else:
+        measurer.rows = max(float(task.n), 1.0)
+    left -= merge_levels(measurer, total)
+    sizes, rows = list(measurer.tables.sizes), measurer.rows
+    assert isinstance(measurer.tables, Components)
+    if task.n is not None:
+        measurer.tables.add((), np.array(float(task.n)), 0.0)
+    schedule = schedule_for(sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian)
+    measurer.larger = schedule.larger
+    measurer.measure([(j,) for j in range(len(sizes))], schedule.singles, "single columns")
+    measurer.measure(all_pairs(len(sizes)), schedule.pairs, "pairs of columns")
+    for turn, share in enumerate(schedule.again):
+        evidence = measurer.contrasts().pair_evidence
+        ranked = sorted(all_pairs(len(sizes)), key=lambda pair: (-evidence[pair], pair))
+        chosen = sorted(ranked[: again_count(len(sizes))])
+        measurer.measure(chosen, share, f"promising pairs, round {turn + 1}")
+    return measurer
+
+
+@proved("composition.proof.md")
+def merge_levels(measurer: Measurer, total: float) -> float:
+    """Merge levels of columns that have more than noise leaves room for; return the share that it cost."""
+    task, tables = measurer.task, measurer.tables
+    assert isinstance(tables, Components)
+    most = most_levels(tables.sizes, measurer.rows, total, task.neighbours, gaussian=measurer.plan.gaussian)
+    many = [j for j, size in enumerate(tables.sizes) if size > most]
+    if not many:
+        return 0.0
+    measurer.measure([(j,) for j in many], SHARE_LEVELS, "how common levels are")
+    columns = list(task.counts.schema.values())
+    found: dict[int, tuple[int, ...]] = {}
+    for j in many:
+        column = columns[j]
+        ordered = not isinstance(column, Categorical) or column.ordered
+        share = tables.values[j,] + measurer.rows / tables.sizes[j]
+        found[j] = merged_levels([float(one) for one in share], most, ordered=ordered)
+    rows = {(): tables.values[()]} if () in tables.values else {}
+    sizes = [max(found[j]) + 1 if j in found else size for j, size in enumerate(tables.sizes)]
+    measurer.tables, measurer.groups = Components(sizes), found
+    for one, value in rows.items():
+        measurer.tables.add(one, value, tables.variances[one])
+    return SHARE_LEVELS
+
+
+def rules_for(task: Task) -> Rules:
+    """What the forward search may do, from the level and what is known beforehand."""
+    place = {name: j for j, name in enumerate(task.columns)}
+
+    def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
+        return frozenset(
+            (min(a, b), max(a, b)) for a, b in ([place[name] for name in pair] for pair in pairs)
+        )
+
+    names = task.columns
+
+    def may_separate(z: int, x: int, y: int) -> bool:
+        return task.known.may_separate(names[z], names[x], names[y])
+
+    return Rules.usual(
+        len(task.columns),
+        task.level,
+        required=places(task.known.kept),
+        left_out=places(task.known.left_out),
+        may_separate=may_separate,
+        max_set=MAX_SET if task.max_order is None else min(task.max_order, MAX_SET),
+    )
+
+
+def measured_note(measurer: Measurer) -> list[Note]:
+    """What was measured, and which levels were merged."""
+    notes = [_tables_note(measurer)]
+    if measurer.groups:
+        columns = measurer.task.columns
+        merged = [(columns[j], max(groups) + 1) for j, groups in sorted(measurer.groups.items())]
+        notes.append(Note(NoteKind.MERGED_LEVELS, columns=merged))
+    return notes
+
+
+def _tables_note(measurer: Measurer) -> Note:
+    """What was measured, with how much noise, and how many rows a cell holds to compare with."""
+    plan, task = measurer.plan, measurer.task
+    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(measurer.pair_variance()), **_cell_counts(measurer)}
+    if isinstance(measurer.tables, JointTable):
+        return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **noise)
+    assert isinstance(measurer.tables, Components)
+    sizes = Counter(map(len, measurer.tables.values))
+    return Note(
+        NoteKind.COMPONENTS,
+        rows_measured=task.n is None,
+        singles=sizes[1],
+        pairs=sizes[2],
+        larger=sum(count for size, count in sizes.items() if size > 2),
+        **noise,
+    )
+
+
+def _cell_counts(measurer: Measurer) -> dict[str, float | None]:
+    """Mean and least expected count of a cell of two columns: from sizes and the public number of rows."""
+    n, sizes = measurer.task.n, measurer.tables.sizes
+    if n is None:
+        return {"mean_cell": None, "least_cell": None}
+    cells = [one * other for one, other in combinations(sizes, 2)]
+    return {"mean_cell": sum(n / cell for cell in cells) / len(cells), "least_cell": n / max(cells)}

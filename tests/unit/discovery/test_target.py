@@ -1,0 +1,78 @@
+"""One outcome: the budget goes to tables with the target; only pairs with it are decided."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.core.errors import InputError
+from dpcausal.discovery.result import PairState
+from dpcausal.discovery.search import NoteKind
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_neighbours_of_the_target_are_found_and_nothing_else_is_decided(
+    neighbours: str, delta: float
+) -> None:
+    network = dc.networks.load("sachs")
+    data = network.sample(20_000, seed=1)
+    with dc.testing.seeded(1):
+        found = dc.discover(
+            data, epsilon=8.0, delta=delta, target="PKA", neighbours=neighbours, method="measured"
+        )
+    true = {pair for pair in network.dag.skeleton if "PKA" in pair}
+    assert found.graph.skeleton == true
+    assert found.about is not None
+    assert len(found.about) == len(network.dag.nodes) - 1
+    assert found.absent <= found.about
+    others = [pair for pair in combinations(network.dag.nodes, 2) if "PKA" not in pair]
+    assert {found.state(*pair) for pair in others} == {PairState.OPEN}
+    assert any(note.is_a(NoteKind.TARGET) for note in found.notes)
+    assert found.privacy.epsilon == 8.0
+
+
+def test_pairs_with_the_target_have_less_noise() -> None:
+    data = dc.networks.load("sachs").sample(500, seed=1)
+    with dc.testing.seeded(1):
+        one = dc.discover(data, epsilon=1.0, delta=1e-6, target="PKA")
+        whole = dc.discover(data, epsilon=1.0, delta=1e-6, confidence=0)
+
+    def noise(found: dc.DiscoveryResult, label: str) -> float:
+        (event,) = [event for event in found.privacy.events if event["label"] == label]
+        return float(event["sigma"])
+
+    assert noise(one, "pairs with the target") < 0.6 * noise(whole, "pairs of columns")
+    assert one.method == "measured"
+
+
+def test_what_is_known_holds_for_a_target_too() -> None:
+    network = dc.networks.load("asia")
+    data = network.sample(20_000, seed=2)
+    with dc.testing.seeded(2):
+        found = dc.discover(
+            data,
+            epsilon=5.0,
+            delta=1e-6,
+            target="dysp",
+            required=[("smoke", "bronc")],
+            forbidden=[{"bronc", "dysp"}],
+            tiers=[["smoke"], ["bronc", "either"], ["dysp"]],
+        )
+    assert ("smoke", "bronc") in found.graph.directed
+    assert frozenset(("bronc", "dysp")) not in found.graph.skeleton | found.open
+    assert ("either", "dysp") in found.graph.directed
+
+
+def test_a_target_that_is_no_column_is_refused_before_anything_is_charged(tmp_path: Path) -> None:
+    data = dc.networks.load("asia").sample(1000, seed=2)
+    ledger = dc.Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", epsilon=2.0, delta=1e-5)
+    before = len(ledger.log("cohort"))
+    for wrong in ("dyps", 3):
+        with pytest.raises(InputError, match="target names"):
+            dc.discover(data, epsilon=1.0, delta=1e-6, target=wrong, ledger=ledger, dataset="cohort")  # type: ignore[arg-type]
+    assert len(ledger.log("cohort")) == before
