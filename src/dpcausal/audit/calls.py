@@ -73,7 +73,9 @@ def _test(name: str, rows: str, schema: Schema, word: str = "", **options: Any) 
 
     def run(data: Any, epsilon: float, relation: Any) -> Any:
         method: Any = name
-        return ci_test(data, "x", "y", given, method=method, epsilon=epsilon, neighbours=relation, **options)
+        return ci_test(
+            data, "x", "y", given, method=method, epsilon=epsilon, neighbours=relation, anyway=True, **options
+        )
 
     return Call(f"ci-test:{name}{word and ':'}{word}", run, schema, rows)
 
@@ -106,7 +108,7 @@ def _search(name: str, rows: str, schema: Schema, **options: Any) -> Call:
         method: Any = name
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoDelta)
-            return discover(data, method=method, epsilon=epsilon, neighbours=relation, **options)
+            return discover(data, method=method, epsilon=epsilon, neighbours=relation, anyway=True, **options)
 
     return Call(f"discover:{name}", run, schema, rows)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Question, ValueTest
 from dpcausal.citests.choice import choose
+from dpcausal.citests.look import refuse_hopeless
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import CITestResult, HeldFixed, HeldFixedKind, Reason, ReasonKind, Trend
 from dpcausal.citests.session import Session
@@ -35,6 +36,7 @@ from dpcausal.core.statement import (
 )
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
+from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ def ci_test(
     ledger: str | Ledger | None = None,
     dataset: str | None = None,
     progress: bool = False,
+    anyway: bool = False,
     **options: Any,
 ) -> CITestResult:
     """Test whether x is independent of y given the columns in ``given``.
@@ -99,6 +102,10 @@ def ci_test(
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     progress : bool, default False
         Taken for the sake of ``discover``; a single test shows no progress.
+    anyway : bool, default False
+        Whether to go on with a test that can show nothing. Otherwise ``kendall``, ``spearman`` and ``measured`` refuse,
+        uncharged, where even a strong dependence would hardly ever be found; the message says what would help. The
+        schema, the public number of rows and the budget decide; under add-remove nothing is refused.
     **options
         Options of the test, listed under Notes.
 
@@ -230,6 +237,9 @@ def ci_test(
             raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
         budget = Budget.none(relation)
     else:
+        if not anyway and relation is Neighbours.REPLACE_ONE:
+            check_total(epsilon, delta)
+            refuse_hopeless(test, question, data.n, epsilon, delta, level)
         reserve = delta if test.own_delta else 0.0
         note = {"command": "test", "method": name, "question": str(question)}
         budget = Budget(

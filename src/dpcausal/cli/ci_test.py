@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -89,6 +90,19 @@ def register(app: typer.Typer) -> None:
     app.command("test", cls=TestCommand, help=HELP.partition("\n")[0])(run_test)
 
 
+@contextmanager
+def in_options() -> Iterator[None]:
+    """Say what would help a test that can show nothing in the words of the command line."""
+    from dpcausal.core.errors import InputError
+    from dpcausal.core.look import Hopeless
+    from dpcausal.present.planning import look_words
+
+    try:
+        yield
+    except Hopeless as error:
+        raise InputError(look_words(error.look, command=True)) from None
+
+
 def run_test(
     data: DataFile,
     schema: SchemaFile,
@@ -120,6 +134,9 @@ def run_test(
     ] = None,
     no_privacy: Annotated[
         bool, typer.Option("--no-privacy", help="The classical answer, not private.")
+    ] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Run a test that can show nothing; else it is refused, unpaid.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -160,7 +177,7 @@ def run_test(
     rows = dc.read(data, declared, progress=bars)
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
-        with shown("testing", None, bars):  # one test: there is nothing to count
+        with in_options(), shown("testing", None, bars):  # one test: there is nothing to count
             found = dc.ci_test(
                 rows,
                 x,
@@ -173,6 +190,7 @@ def run_test(
                 neighbours=neighbours,  # type: ignore[arg-type]
                 ledger=ledger,
                 dataset=dataset,
+                anyway=anyway,
             )
         if out is not None:
             try:

@@ -152,8 +152,9 @@ def refuse_hopeless(
     schema: Schema, rows: int, epsilon: float, delta: float, level: float, method: str
 ) -> None:
     """Refuse what can show nothing, in the words of the command line; from public numbers, nothing is charged."""
+    from dpcausal.core.look import Hopeless
     from dpcausal.core.neighbours import Neighbours
-    from dpcausal.planning.look import Hopeless, refuse_hopeless
+    from dpcausal.planning.look import refuse_hopeless
     from dpcausal.present.planning import look_words
 
     try:

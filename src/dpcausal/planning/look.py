@@ -2,8 +2,8 @@
 
 ``discover`` asks here first. A design that can show nothing is refused uncharged: one in which a strong dependence
 (Cohen's w of ``STRONG``) between the two columns with fewest levels would be found with probability below
-``LEAST_POWER``. That is the best pair there is under equally common levels, so what is refused is hopeless, not merely
-poor: real columns show less.
+``LEAST_POWER`` (``core/look.py``). That is the best pair there is under equally common levels, so what is refused is
+hopeless, not merely poor: real columns show less.
 
 - ``measured``: the driver's own noise and rule (``designs.py``).
 - ``moments``: the best case. Columns of equal variance v around zero, rows no longer than their mean length d v: a
@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from scipy.special import chdtri, chndtr
 
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
+from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
@@ -32,59 +33,7 @@ from dpcausal.planning.measurement import SMALL_DELTA
 from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.stats.moments import moment_sensitivity
 
-WEAK, MEDIUM, STRONG = 0.1, 0.3, 0.5
-LEAST_POWER = 0.2  # of finding a strong dependence, below which a design is hopeless
-WANTED = 0.8  # power that a proposal of another epsilon is for
-MAX_EPSILON = 100.0  # that is proposed
-
 Powers = tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a design is expected to show.
-
-    Attributes
-    ----------
-    rows, columns : int
-        How many there are.
-    epsilon, delta : float
-        The budget.
-    weak, medium, strong : float
-        Chance that such a dependence between two columns is found, at best.
-    with_delta : float or None
-        The chance for a strong one with a delta of 1e-6; None where there is a delta already.
-    fewer : tuple of (int, float) or None
-        The largest number of columns with which it would not be hopeless, and the chance then.
-    enough : float or None
-        The epsilon that finds a strong one 4 times in 5; None: none up to 100 does.
-    """
-
-    rows: int
-    columns: int
-    epsilon: float
-    delta: float
-    weak: float
-    medium: float
-    strong: float
-    with_delta: float | None = None
-    fewer: tuple[int, float] | None = None
-    enough: float | None = None
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether even a strong dependence would not be seen."""
-        return self.strong < LEAST_POWER
-
-
-class Hopeless(InputError):
-    """A design that can show nothing; nothing was charged. ``look`` says what was expected and what would help."""
-
-    def __init__(self, message: str, look: Look) -> None:
-        super().__init__(message)
-        self.look = look
-
-
 Shows = Callable[[int, float, float], Powers]  # of so many columns, epsilon and delta
 
 
@@ -156,17 +105,17 @@ def look(
 
     try:
         found = shows(len(usable), epsilon, delta)
-        public = (rows, len(usable), epsilon, delta, *found)
-        if found[2] >= LEAST_POWER or any(map(math.isnan, found)):
-            return None if any(map(math.isnan, found)) else Look(*public)
-        return Look(*public, **_helps(shows, len(usable), epsilon, delta))
+        if any(map(math.isnan, found)):
+            return None
+        helps = {} if found[2] >= LEAST_POWER else _helps(shows, len(usable), epsilon, delta)
+        return Look(rows, epsilon, delta, *found, columns=len(usable), **helps)
     except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold: the run says so
         return None
 
 
-def _helps(shows: Shows, columns: int, epsilon: float, delta: float) -> dict[str, object]:
+def _helps(shows: Shows, columns: int, epsilon: float, delta: float) -> dict[str, Any]:
     """What would help a hopeless design."""
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     if not delta:
         found["with_delta"] = shows(columns, epsilon, SMALL_DELTA)[2]
     low, high = 1, columns
@@ -175,13 +124,7 @@ def _helps(shows: Shows, columns: int, epsilon: float, delta: float) -> dict[str
         low, high = (middle, high) if shows(middle, epsilon, delta)[2] >= LEAST_POWER else (low, middle)
     if low > 1:
         found["fewer"] = (low, shows(low, epsilon, delta)[2])
-    if shows(columns, MAX_EPSILON, delta)[2] >= WANTED:
-        ends = [math.log(epsilon), math.log(MAX_EPSILON)]
-        for _ in range(12):
-            middle_log = sum(ends) / 2
-            ends[shows(columns, math.exp(middle_log), delta)[2] >= WANTED] = middle_log
-        unit = 10.0 ** (math.floor(ends[1] / math.log(10)) - 1)
-        found["enough"] = float(f"{math.ceil(math.exp(ends[1]) / unit) * unit:.2g}")
+    found["enough"] = enough_epsilon(lambda more: shows(columns, more, delta)[2], epsilon)
     return found
 
 

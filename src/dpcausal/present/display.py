@@ -8,11 +8,11 @@ from typing import Any
 
 from dpcausal.citests.result import Chosen, CITestResult, HeldFixed, Reason, Trend
 from dpcausal.core.facts import Fact
+from dpcausal.core.look import Look
 from dpcausal.core.statement import Limit, PrivacyStatement, Public, Released, Unit
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.gwas.result import Screening
-from dpcausal.planning.look import Look
 from dpcausal.planning.plan import Plan
 from dpcausal.present import citest, discovery, gwas, planning, statement
 

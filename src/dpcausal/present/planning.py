@@ -7,8 +7,8 @@ from collections.abc import Collection
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from dpcausal.core.look import LEAST_POWER, STRONG, Look
 from dpcausal.data.columns import DEFAULT_BINS
-from dpcausal.planning.look import LEAST_POWER, STRONG
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.present.discovery import no_delta_words
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dpcausal.planning.look import Look
     from dpcausal.planning.plan import Plan
 
 
@@ -288,19 +287,20 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
 
 def look_words(look: Look, *, command: bool = False) -> str:
     """Why a design is refused and what would help, in one line; ``command``: options as the command line has them."""
-    after_column = f"{look.columns} column{'s' * (look.columns > 1)}"
+    of = "" if look.columns is None else f", {look.columns} columns"
+    of = of if look.cells is None else f", a table of {look.cells:,} cells"
     ways = []
     if look.with_delta is not None and look.with_delta >= LEAST_POWER:
         ways.append(f"{'--delta 1e-6' if command else 'delta=1e-6'} ({_percent(look.with_delta)})")
     if look.fewer is not None:
-        ways.append(f"{look.fewer[0]} columns or fewer ({_percent(look.fewer[1])})")
+        what = "columns or fewer" if look.cells is None else "cells (coarser bins, fewer columns held fixed)"
+        ways.append(f"{look.fewer[0]:,} {what} ({_percent(look.fewer[1])})")
     if look.enough is not None:
         ways.append(f"{'--epsilon ' if command else 'epsilon='}{look.enough:g} (80%)")
-    ways.append("more rows")
-    *first, last = ways
+    *first, last = [*ways, "more rows"]
     return (
-        f"this can show nothing, so nothing was charged: with {look.rows:,} rows, {after_column}, epsilon "
-        f"{look.epsilon:g} and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
+        f"this can show nothing, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} and "
+        f"delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
         f"{_percent(look.strong)} of cases. What would help: {', '.join(first)}{' or ' if first else ''}{last}. "
         f"{'--anyway' if command else 'anyway=True'} runs it all the same"
     )

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.citests.base import Question
+from dpcausal.citests.look import look as look_at_test
+from dpcausal.citests.rank import KendallTest
 from dpcausal.cli.app import run
+from dpcausal.core.look import LEAST_POWER, Hopeless, Look
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.planning.look import LEAST_POWER, Hopeless, Look, look, powers_measured, powers_moments
+from dpcausal.planning.look import look, powers_measured, powers_moments
 from dpcausal.present.planning import look_words
 from dpcausal.privacy.ledger import Ledger
 
@@ -110,9 +114,9 @@ def test_a_fair_design_is_not_looked_at_further() -> None:
 
 
 def test_words_name_what_helps_and_only_that() -> None:
-    bare = Look(20, 2, 0.1, 0.0, 0.0, 0.0, 0.001, with_delta=0.01)
+    bare = Look(20, 0.1, 0.0, 0.0, 0.0, 0.001, columns=2, with_delta=0.01)
     assert look_words(bare).endswith("What would help: more rows. anyway=True runs it all the same")
-    full = Look(1629, 12, 0.3, 0.0, 0.0, 0.0, 0.05, with_delta=0.98, fewer=(5, 0.33), enough=1.5)
+    full = Look(1629, 0.3, 0.0, 0.0, 0.0, 0.05, columns=12, with_delta=0.98, fewer=(5, 0.33), enough=1.5)
     assert (
         "found in 5% of cases. What would help: --delta 1e-6 (98%), 5 columns or fewer (33%), --epsilon 1.5 (80%) or "
         in (look_words(full, command=True))
@@ -139,3 +143,74 @@ def test_the_command_refuses_and_can_be_told_otherwise(
     assert not (tmp_path / "out" / "privacy.json").exists()
     assert run([*asked, "--anyway"]) == 0
     assert (tmp_path / "out" / "privacy.json").exists()
+
+
+PAIR = dc.Schema(a=dc.Categorical(list("ab")), b=dc.Categorical(list("ab")), z=dc.Categorical(list("abcd")))
+PAIR_OF_THREE = dc.Schema(
+    a=dc.Categorical(list("abc")), b=dc.Categorical(list("abc")), z=dc.Categorical(list("abcd"))
+)
+
+
+@pytest.mark.parametrize(
+    ("schema", "method"), [(PAIR, "kendall"), (PAIR, "spearman"), (PAIR_OF_THREE, "measured")]
+)
+def test_a_single_test_is_refused_uncharged(schema: dc.Schema, method: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'l.db'}"
+    ledger = Ledger.open(url, create=True)
+    ledger.create("cohort", 5.0, 1e-5)
+    rng = np.random.default_rng(1)
+    data = dc.read({name: rng.choice(list("ab"), 60).tolist() for name in schema}, schema)
+    asked: dict[str, Any] = {"method": method, "ledger": url, "dataset": "cohort"}
+    with pytest.raises(Hopeless, match="can show nothing, so nothing was charged") as caught:
+        dc.ci_test(data, "a", "b", ["z"], epsilon=0.1, **asked)
+    assert "\n" not in str(caught.value)
+    assert ("cells" in str(caught.value)) == (method == "measured")
+    assert ledger.show()[0].releases == 0
+    assert dc.ci_test(data, "a", "b", ["z"], epsilon=0.1, anyway=True, **asked).privacy.epsilon <= 0.1
+    assert (
+        dc.ci_test(data, "a", "b", ["z"], epsilon=0.1, neighbours="add-remove", method=method).method
+        == method
+    )
+    enough = caught.value.look.enough
+    if enough is not None:
+        assert dc.ci_test(data, "a", "b", ["z"], epsilon=enough, method=method).privacy.epsilon <= enough
+
+
+def test_the_power_of_a_single_test_is_about_that_of_the_test() -> None:
+    """kendall on 2 x 2 tables with w = .5: 400 draws; the standard error is .025, and the look is optimistic."""
+    rng = np.random.default_rng(3)
+    chance = np.array([[0.375, 0.125], [0.125, 0.375]]).ravel()
+    pair = PAIR.select(["a", "b"])
+    for n, epsilon in ((60, 0.3), (200, 0.1)):
+        expected = look_at_test(KendallTest(), Question.of(pair, "a", "b"), n, epsilon, 0.0, 0.05)
+        assert expected is not None
+        hits = 0
+        with dc.testing.seeded(5):
+            for _ in range(400):
+                cells = rng.choice(4, n, p=chance)
+                data = dc.read(
+                    {
+                        "a": np.array(list("ab"))[cells // 2].tolist(),
+                        "b": np.array(list("ab"))[cells % 2].tolist(),
+                    },
+                    pair,
+                )
+                hits += not dc.ci_test(
+                    data, "a", "b", epsilon=epsilon, method="kendall", anyway=True
+                ).independent
+        assert expected.strong - 0.2 < hits / 400 < expected.strong + 0.1
+
+
+def test_the_command_for_a_test_refuses_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    PAIR.write("s.toml")
+    (tmp_path / "t.csv").write_text("a,b,z\n" + "a,b,c\nb,b,d\n" * 30)
+    asked = ["test", "t.csv", "--schema", "s.toml", "--x", "a", "--y", "b", "--epsilon", "0.1"]
+    assert run(asked) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "--epsilon " in said.err
+    assert "--anyway runs it all the same" in said.err
+    assert run([*asked, "--anyway"]) == 0

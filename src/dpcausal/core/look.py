@@ -1,0 +1,82 @@
+"""What a design is expected to show, told before anything is charged: public numbers only.
+
+``LEAST_POWER``: a design is hopeless where a strong dependence (Cohen's w of ``STRONG``), in the best case, would be
+found with a probability below it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpcausal.core.errors import InputError
+
+WEAK, MEDIUM, STRONG = 0.1, 0.3, 0.5
+LEAST_POWER = 0.2
+WANTED = 0.8  # power that a proposal of another epsilon is for
+MAX_EPSILON = 100.0  # that is proposed
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a design is expected to show.
+
+    Attributes
+    ----------
+    rows : int
+        How many there are; public.
+    epsilon, delta : float
+        The budget.
+    weak, medium, strong : float
+        Chance that such a dependence between two columns is found, at best.
+    columns, cells : int or None
+        Of a graph: its columns. Of a single test on a table: its cells.
+    with_delta : float or None
+        The chance for a strong one with a delta of 1e-6; None where there is a delta already.
+    fewer : tuple of (int, float) or None
+        The largest number of columns, or of cells, with which it would not be hopeless, and the chance then.
+    enough : float or None
+        The epsilon that finds a strong one 4 times in 5; None: none up to 100 does.
+    """
+
+    rows: int
+    epsilon: float
+    delta: float
+    weak: float
+    medium: float
+    strong: float
+    columns: int | None = None
+    cells: int | None = None
+    with_delta: float | None = None
+    fewer: tuple[int, float] | None = None
+    enough: float | None = None
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether even a strong dependence would not be seen."""
+        return self.strong < LEAST_POWER
+
+
+class Hopeless(InputError):
+    """A design that can show nothing; nothing was charged. ``look`` says what was expected and what would help."""
+
+    def __init__(self, message: str, look: Look) -> None:
+        super().__init__(message)
+        self.look = look
+
+
+def enough_epsilon(power: Callable[[float], float], epsilon: float) -> float | None:
+    """The least epsilon above this one, to two digits, with a ``power`` of ``WANTED``; None where 100 has less.
+
+    >>> enough_epsilon(lambda epsilon: epsilon / 10, 1.0), enough_epsilon(lambda epsilon: 0.1, 1.0)
+    (8.1, None)
+    """
+    if power(MAX_EPSILON) < WANTED:
+        return None
+    low, high = math.log(epsilon), math.log(MAX_EPSILON)
+    for _ in range(14):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(math.exp(middle)) >= WANTED else (middle, high)
+    unit = 10.0 ** (math.floor(high / math.log(10)) - 1)
+    return float(f"{math.ceil(math.exp(high) / unit) * unit:.2g}")
