@@ -1,0 +1,86 @@
+"""The forward search on hand-made evidence: forest, further edges, what is explained, three states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcausal.discovery.forward import Forward, Rules
+from dpcausal.stats.contrasts import Contrasts, Features
+
+
+def gaussian(correlations: np.ndarray, rows: float, noise: float = 0.0) -> Contrasts:
+    """Two-level columns with these correlations; ``noise``: variance in each entry."""
+    columns = [Features.of(np.array([rows / 2, rows / 2]), rows, 0.0)] * len(correlations)
+    spread = np.full(correlations.shape, noise)
+    np.fill_diagonal(spread, 0.0)
+    return Contrasts(columns, rows, correlations.astype(float), spread)
+
+
+def chain(weight: float = 0.6) -> np.ndarray:
+    """a - b - c - d, each correlation the product along the path."""
+    place = np.arange(4)
+    return np.asarray(weight ** np.abs(place[:, None] - place[None, :]))
+
+
+RULES = Rules.usual(4, 0.05)
+
+
+def test_a_chain_is_found_and_the_rest_is_explained() -> None:
+    found = Forward(gaussian(chain(), 5000.0), RULES).run().separate()
+    assert found.edges() == [(0, 1), (1, 2), (2, 3)]
+    assert found.separating[0, 2] == (1,)
+    assert found.open_pairs() == []
+
+
+def test_a_triangle_keeps_its_third_edge() -> None:
+    correlations = chain()
+    correlations[0, 2] = correlations[2, 0] = 0.6  # .36 would be explained
+    assert (0, 2) in Forward(gaussian(correlations, 5000.0), RULES).run().edges()
+
+
+def test_parents_of_one_child_stay_apart() -> None:
+    correlations = np.array([[1, 0.5, 0.0], [0.5, 1, 0.5], [0.0, 0.5, 1]])
+    found = Forward(gaussian(correlations, 5000.0), Rules.usual(3, 0.05)).run().separate()
+    assert found.edges() == [(0, 1), (1, 2)]
+    assert found.separating[0, 2] == ()
+
+
+def test_near_copies_do_not_take_each_other_away() -> None:
+    """x depends on z; z' is nearly z: one of the edges to x stays, whatever the noise."""
+    correlations = np.array([[1, 0.88, 0.70], [0.88, 1, 0.64], [0.70, 0.64, 1]])
+    found = Forward(gaussian(correlations, 2000.0, noise=0.001), Rules.usual(3, 0.05)).run()
+    assert (0, 1) in found.edges()
+    assert len([pair for pair in found.edges() if 2 in pair]) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "noise", "state"), [(5000.0, 0.0, []), (5000.0, 0.1, [(0, 1)]), (5.0, 0.0, [(0, 1)])]
+)
+def test_no_evidence_is_absent_only_where_some_could_have_shown(
+    rows: float, noise: float, state: list[tuple[int, int]]
+) -> None:
+    found = Forward(gaussian(np.eye(2), rows, noise), Rules.usual(2, 0.05)).run().separate()
+    assert found.edges() == []
+    assert found.open_pairs() == state
+
+
+def test_what_is_known_is_kept_and_left_out() -> None:
+    rules = Rules(1.0, 0.5, required=frozenset({(0, 3)}), left_out=frozenset({(0, 1)}))
+    found = Forward(gaussian(chain(), 5000.0), rules).run().separate()
+    assert (0, 3) in found.edges()
+    assert (0, 1) not in found.edges()
+    assert (0, 1) not in found.separating
+
+
+def test_what_may_not_separate_does_not() -> None:
+    rules = Rules(1.0, 0.5, may_separate=lambda z, x, y: z != 1)
+    assert (0, 2) in Forward(gaussian(chain(), 5000.0), rules).run().edges()
+
+
+def test_rules_for_some_columns_are_numbered_anew() -> None:
+    rules = Rules(1.0, 0.5, required=frozenset({(1, 3)}), may_separate=lambda z, x, y: z != 2).within(
+        [3, 1, 2]
+    )
+    assert rules.required == {(0, 1)}
+    assert rules.may_separate(2, 0, 1) is False

@@ -1,0 +1,115 @@
+"""Evidence from pairs: against plain correlations, exact partial correlations, and its law under independence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcausal.stats.components import interaction
+from dpcausal.stats.contrasts import EFFECTS, Contrasts, Features, all_pairs, log_bayes_factor
+
+SIZES = (2, 3, 4, 2)
+
+
+def drawn(rows: int, seed: int, *, chain: bool = True) -> np.ndarray:
+    """Columns of which each follows the one before (``chain``), or none any other."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, SIZES[0], rows)]
+    for size in SIZES[1:]:
+        follow = rng.random(rows) < (0.6 if chain else 0.0)
+        columns.append(np.where(follow, columns[-1] % size, rng.integers(0, size, rows)))
+    return np.column_stack(columns)
+
+
+def contrasts(codes: np.ndarray, variance: float = 0.0, seed: int = 0) -> Contrasts:
+    """From exact tables with Gaussian noise of this variance in every direction."""
+    rng, rows = np.random.default_rng(seed), len(codes)
+    tables = {}
+    for columns in [(j,) for j in range(len(SIZES))] + [tuple(pair) for pair in all_pairs(len(SIZES))]:
+        table = np.zeros([SIZES[j] for j in columns])
+        np.add.at(table, tuple(codes[:, j] for j in columns), 1.0)
+        tables[columns] = table + np.sqrt(variance) * rng.standard_normal(table.shape)
+    features = [Features.of(tables[j,], float(rows), variance) for j in range(len(SIZES))]
+    pairs = {pair: interaction(tables[pair]) for pair in all_pairs(len(SIZES))}
+    return Contrasts.of(features, float(rows), pairs, dict.fromkeys(tables, variance))
+
+
+def test_without_noise_entries_are_correlations_of_features() -> None:
+    codes = drawn(3000, 1)
+    found = contrasts(codes)
+    values = np.hstack([one.scores[codes[:, j]] for j, one in enumerate(found.columns)])
+    assert np.allclose(found.covariance, np.cov(values, rowvar=False, bias=True), atol=1e-9)
+    squared = len(codes) * (found.covariance[np.ix_(found.places[1], found.places[2])] ** 2).sum()
+    observed = np.zeros((3, 4))
+    np.add.at(observed, (codes[:, 1], codes[:, 2]), 1.0)
+    expected = np.outer(observed.sum(1), observed.sum(0)) / len(codes)
+    assert squared == pytest.approx(((observed - expected) ** 2 / expected).sum())  # Pearson's chi-squared
+
+
+def test_given_a_column_what_is_left_is_uncorrelated_with_it() -> None:
+    """A chain: 0 and 3 depend on each other, not given what lies between; 1 and 2 do given 0."""
+    found = contrasts(drawn(20_000, 2))
+    assert found.evidence(1, 2) > 50  # type: ignore[operator]
+    assert found.evidence(0, 2, (1,)) < 0.5  # type: ignore[operator]
+    assert found.evidence(1, 2, (0,)) > 50  # type: ignore[operator]
+    assert found.evidence(0, 3, (1, 2)) < 0.5  # type: ignore[operator]
+
+
+def test_a_set_that_decides_a_column_has_no_answer() -> None:
+    codes = drawn(3000, 3)
+    codes[:, 3] = codes[:, 0]
+    found = contrasts(codes)
+    assert found.evidence(1, 3, (0,)) is None
+    assert found.would_show(1, 3, (0,)) == 0.0
+
+
+@pytest.mark.parametrize("variance", [0.0, 400.0])
+def test_independent_columns_rarely_pass(variance: float) -> None:
+    """exp of the evidence has mean 1 under independence: above 3 in at most 1/3 of cases, in truth far fewer.
+
+    600 pairs; more than 30 above 1.1 (3 in the odds) at a true share below .03 has a probability below 1e-3.
+    """
+    passed = 0
+    for seed in range(100):
+        found = contrasts(drawn(1500, seed, chain=False), variance, seed)
+        passed += sum(found.pair_evidence[pair] > 1.1 for pair in all_pairs(len(SIZES)))
+    assert passed <= 30
+
+
+def test_noise_takes_evidence_away_and_is_known() -> None:
+    codes = drawn(1000, 5)
+    quiet, loud = contrasts(codes), contrasts(codes, 2500.0, 1)
+    assert loud.noise[0, 1] > quiet.noise[0, 1] == 0.0
+    assert loud.would_show(0, 1) < quiet.would_show(0, 1)
+    assert (np.linalg.eigvalsh(loud.estimate) > 0).all()
+
+
+def test_the_kernel_agrees_with_the_plain_formula() -> None:
+    found = contrasts(drawn(1000, 7), 900.0, 2)
+    for pair in all_pairs(len(SIZES)):
+        corner = np.ix_(found.places[pair[0]], found.places[pair[1]])
+        plain = log_bayes_factor(found.covariance[corner] ** 2, found.noise[corner] + 1.0 / found.rows)
+        assert plain == pytest.approx(found.pair_evidence[pair])
+        assert plain == pytest.approx(found.evidence_given(*pair, ())[0])
+
+
+def test_the_evidence_is_a_mean_of_likelihood_ratios() -> None:
+    variance, value = 0.004, 0.17
+    sizes = np.square(EFFECTS)
+    ratios = [
+        np.sqrt(variance / (variance + t)) * np.exp(value**2 / 2 * (1 / variance - 1 / (variance + t)))
+        for t in sizes
+    ]
+    assert log_bayes_factor(np.array([[value**2]]), np.array([[variance]])) == pytest.approx(
+        np.log(np.mean(ratios))
+    )
+
+
+def test_another_sample_has_the_variance_that_is_said() -> None:
+    found = contrasts(drawn(1000, 8), 900.0, 3)
+    rng = np.random.default_rng(4)
+    at = (0, 1)
+    values = [found.again(rng.standard_normal(found.covariance.shape)).covariance[at] for _ in range(2000)]
+    wanted = found.noise[at] + 1.0 / found.rows
+    assert np.mean(values) == pytest.approx(found.estimate[at], abs=5 * np.sqrt(wanted / 2000))
+    assert np.var(values) == pytest.approx(wanted, rel=0.2)
