@@ -149,7 +149,7 @@ def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str)
 
 
 def refuse_hopeless(
-    schema: Schema, rows: int, epsilon: float, delta: float, level: float, method: str
+    schema: Schema, rows: int, epsilon: float, delta: float, level: float, method: str, target: str | None
 ) -> None:
     """Refuse what can show nothing, in the words of the command line; from public numbers, nothing is charged."""
     from dpcausal.core.look import Hopeless
@@ -158,7 +158,7 @@ def refuse_hopeless(
     from dpcausal.present.planning import look_words
 
     try:
-        refuse_hopeless(schema, rows, epsilon, delta, Neighbours.REPLACE_ONE, level, method)
+        refuse_hopeless(schema, rows, epsilon, delta, Neighbours.REPLACE_ONE, level, method, target)
     except Hopeless as error:
         raise InputError(look_words(error.look, command=True)) from None
 
@@ -198,6 +198,10 @@ def run_discover(
     confidence: Annotated[
         int | None,
         typer.Option("--confidence", help="Repeats to tell how sure each edge is (measured); no cost."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="Only what is directly linked to this column; less noise (measured)."),
     ] = None,
     show_open: Annotated[
         bool,
@@ -249,9 +253,15 @@ def run_discover(
         raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
     if epsilon is not None and not as_json:
         draft_is_told()
-    tables = method == "measured" or (method == "auto" and not mostly_numbers(tuple(declared), numeric))
+    tables = method == "measured" or (
+        method == "auto" and (target is not None or not mostly_numbers(tuple(declared), numeric))
+    )
+    if target is not None and not tables:
+        raise InputError(f"--target goes with --method measured, not with {method}")
     if confidence is not None and tables:
         options["confidence"] = confidence
+    if target is not None:
+        options["target"] = target
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers or ""]}
@@ -259,7 +269,7 @@ def run_discover(
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
         if epsilon is not None and neighbours == "replace-one" and not anyway:
             name = "measured" if tables else "moments" if method == "auto" else method
-            refuse_hopeless(declared, rows.n, epsilon, delta, level, name)
+            refuse_hopeless(declared, rows.n, epsilon, delta, level, name, target)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
         result = discover(rows, progress=bars, anyway=True, **options)  # looked at above

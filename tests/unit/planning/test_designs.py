@@ -14,7 +14,7 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery import forward
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.measured import start
+from dpcausal.discovery.measurer import start
 from dpcausal.discovery.search import Task
 from dpcausal.planning.designs import MAX_SET, Aim, NoiseDesign, least_found, pair_at
 from dpcausal.planning.measurement import components_mechanism, noise_variance
