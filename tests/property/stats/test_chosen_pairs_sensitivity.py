@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from dpcausal.stats.contrasts import all_pairs
 REPLACE = Neighbours.REPLACE_ONE
 
 
-def moved(sets: list[Columns], sizes: list[int], old: np.ndarray, new: np.ndarray, norm: int) -> float:
+def moved(sets: Sequence[Columns], sizes: list[int], old: np.ndarray, new: np.ndarray, norm: int) -> float:
     """What exchanging one row for another moves, computed from the tables themselves."""
     total = 0.0
     for columns in sets:
@@ -25,7 +27,7 @@ def moved(sets: list[Columns], sizes: list[int], old: np.ndarray, new: np.ndarra
 
 
 def chosen(rng: np.random.Generator, columns: int, share: float) -> list[Columns]:
-    sets: list[Columns] = [(j,) for j in range(columns)] + list(all_pairs(columns))
+    sets: list[Columns] = [*((j,) for j in range(columns)), *all_pairs(columns)]
     return [one for one in sets if rng.random() < share] or [(0, 1)]
 
 
