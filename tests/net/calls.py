@@ -744,7 +744,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", (*discover, "--target", "a"), BOTH),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
-        ("discover", "number csv", (*discover, "--method", "auto"), BOTH),
+        ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
         ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),

@@ -34,6 +34,8 @@ class Look:
         Of a graph: its columns. Of a single test on a table: its cells.
     with_delta : float or None
         The chance for a strong one with a delta of 1e-6; None where there is a delta already.
+    with_target : float or None
+        The chance if one column is asked about, the one with fewest levels.
     fewer : tuple of (int, float) or None
         The largest number of columns, or of cells, with which it would not be hopeless, and the chance then.
     enough : float or None
@@ -49,6 +51,7 @@ class Look:
     columns: int | None = None
     cells: int | None = None
     with_delta: float | None = None
+    with_target: float | None = None
     fewer: tuple[int, float] | None = None
     enough: float | None = None
 

@@ -291,7 +291,9 @@ def discover(
     sizes = [column.size for column in counts.schema.values()]
     if epsilon is not None:
         if not anyway and relation is Neighbours.REPLACE_ONE:
-            refuse_hopeless(counts.schema, counts.n, epsilon, delta, relation, level, name)
+            refuse_hopeless(
+                counts.schema, counts.n, epsilon, delta, relation, level, name, options.get("target")
+            )
         if name == "measured":
             check_total(epsilon, delta)
             gain = 1.0 if delta else noise_without_delta(sizes, epsilon, relation)
@@ -332,7 +334,8 @@ def discover(
     more = filter(None, (no_delta, _conflict_note(conflicts, columns, settle)))
     expected_reach = None
     if name == "measured" and epsilon is not None and public_rows:
-        expected_reach = reach(sizes, public_rows, epsilon, delta, relation, level)
+        place = None if options.get("target") is None else columns.index(options["target"])
+        expected_reach = reach(sizes, public_rows, epsilon, delta, relation, level, place)
     return DiscoveryResult(
         graph=graph,
         privacy=statement,

@@ -8,7 +8,7 @@
   common ones to as many as ``most_levels`` leaves. ``schedule_for`` then says what the rest goes to: to rounds on the
   most promising pairs, or to larger tables. A pair that is asked about is taken to be promising: its noise is that of
   all rounds together. Which pairs are depends on the data, so ``again_count`` of them, spread evenly over the columns,
-  stand for them.
+  stand for them. With a target only pairs with it are measured first, then those among ``TARGET_NEAR`` columns and it.
 - **larger tables**: for every order m of 2 and more the interactions of m + 1 columns that its questions need. How
   many depends on the graph: ``SETS_PER_COLUMN`` a column are assumed, fewer where there are not so many or the driver
   would not measure so many (its noise is bounded). T interactions of squared l2 sensitivity D^2 have variance
@@ -51,6 +51,7 @@ from dpcausal.planning.measurement import (
     SHARE_LEVELS,
     SHARE_OF_REST,
     SHARE_ROWS,
+    SHARE_SINGLES,
     SHARE_TRIPLES,
     MeasurementPlan,
     Schedule,
@@ -84,6 +85,7 @@ from dpcausal.stats.evidence import score_sensitivity
 MIN_SHARE = 0.01  # of the budget, below which no more is measured
 SETS_PER_COLUMN = 12
 MAX_SET = 2  # columns in a set that the forward search asks about (``discovery/forward.py``)
+TARGET_NEAR = 7  # columns measured again with a target (``discovery/target.py``)
 NEVER = 1e9  # times the noise of a pair stands for what is never measured
 
 
@@ -112,6 +114,7 @@ class NoiseDesign:
     epsilon: float
     delta: float
     neighbours: Neighbours
+    target: int | None = None  # the one column that is asked about
 
     def with_epsilon(self, epsilon: float) -> NoiseDesign:
         """The same with another epsilon."""
@@ -125,7 +128,34 @@ class NoiseDesign:
     @cached_property
     def plan(self) -> MeasurementPlan:
         """The driver's."""
+        if self.target is not None:
+            return self._target_plan()
         return plan_for(self.sizes, self.epsilon, self.rho, self.neighbours)
+
+    def _target_plan(self) -> MeasurementPlan:
+        found = []
+        for gaussian in (False, True) if self.rho > 0 else (False,):
+            total = self.rho if gaussian else self.epsilon
+            mechanism = components_mechanism(
+                self._first_pairs, self.sizes, total / 2, self.neighbours, gaussian=gaussian
+            )
+            found.append(MeasurementPlan(False, gaussian, noise_variance(mechanism)))
+        return min(found, key=lambda plan: plan.pair_variance)
+
+    @property
+    def _first_pairs(self) -> list[Columns]:
+        """All pairs, or those with the target."""
+        every = combinations(range(len(self.sizes)), 2)
+        return [pair for pair in every if self.target is None or self.target in pair]
+
+    @property
+    def _again_pairs(self) -> list[Columns]:
+        """Pairs that stand for those of a further round."""
+        d = len(self.sizes)
+        if self.target is None:
+            return spread_pairs(d, again_count(d))
+        near = [j for j in range(d) if j != self.target][:TARGET_NEAR]
+        return list(combinations(sorted((self.target, *near)), 2))
 
     @property
     def joint(self) -> bool:
@@ -159,6 +189,9 @@ class NoiseDesign:
     @cached_property
     def schedule(self) -> Schedule:
         """Shares of the components, after the number of rows and the levels to be merged."""
+        if self.target is not None:
+            rest = (self._left - SHARE_SINGLES) / 2
+            return Schedule(SHARE_SINGLES, rest, (rest,), False)
         return schedule_for(
             self.measured,
             max(self.rows, 1),
@@ -198,17 +231,16 @@ class NoiseDesign:
         found[1] = self._noise([(j,) for j in range(d)], self.schedule.singles)
         exactness = 1.0 / self.first_look
         for share in self.schedule.again:
-            exactness += 1.0 / self._noise(spread_pairs(d, again_count(d)), share)
+            exactness += 1.0 / self._noise(self._again_pairs, share)
         found[2] = 1.0 / exactness
         return found
 
     @cached_property
     def first_look(self) -> float:
         """Variance of the noise in a pair that is not measured again."""
-        d = len(self.sizes)
         if self.joint:
             return self.plan.pair_variance
-        return self._noise(list(combinations(range(d), 2)), self.schedule.pairs)
+        return self._noise(self._first_pairs, self.schedule.pairs)
 
     @cached_property
     def _cell(self) -> float:
@@ -434,7 +466,18 @@ def pair_at(design: NoiseDesign, places: tuple[int, ...], aim: Aim, louder: floa
 
 def expected(design: NoiseDesign, order: int, which: str, aim: Aim) -> Expected:
     """The tables that stand for the order under ``design``."""
-    return table_at(design, places_of(design.sizes, order, which, aim.pair), aim)
+    return table_at(design, stands_for(design, order, which, aim), aim)
+
+
+def stands_for(design: NoiseDesign, order: int, which: str, aim: Aim) -> tuple[int, ...]:
+    """Places of the columns that stand for the order: with the target, where there is one."""
+    if design.target is None or aim.pair is not None:
+        return places_of(design.sizes, order, which, aim.pair)
+    others = sorted(
+        (j for j in range(len(design.sizes)) if j != design.target), key=lambda j: design.sizes[j]
+    )
+    other = others[len(others) // 2] if which == "typical" else others[-1]
+    return places_of(design.sizes, order, "typical", (design.target, other))
 
 
 def least_found(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> float:
@@ -476,12 +519,12 @@ def answers(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> bool:
 
 def smallest(design: NoiseDesign, order: int, aim: Aim) -> float:
     """The least w found between typical columns."""
-    return least_found(design, places_of(design.sizes, order, "typical", aim.pair), aim)
+    return least_found(design, stands_for(design, order, "typical", aim), aim)
 
 
 def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
     """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables and the order tested."""
-    places = places_of(design.sizes, order, "typical", aim.pair)
+    places = stands_for(design, order, "typical", aim)
 
     def found(step: int) -> bool:
         tried = design.with_epsilon(10.0 ** (step / STEPS_PER_DECADE))
@@ -501,7 +544,7 @@ def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
 def order_plan(design: NoiseDesign, order: int, aim: Aim, sieve: Sieve) -> OrderPlan:
     """All of it for one order."""
     d = len(design.sizes)
-    places, most = (places_of(design.sizes, order, which, aim.pair) for which in ("typical", "largest"))
+    places, most = (stands_for(design, order, which, aim) for which in ("typical", "largest"))
     table = table_at(design, places, aim)
     exact = Expected(aim.rows, table.x, table.y, table.given, aim.share, whole=table.whole)
     changing = least_dependence(table, aim.level, aim.power, alike=False)
@@ -559,16 +602,27 @@ class Reach:
 
 
 def reach(
-    sizes: Sequence[int], rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float
+    sizes: Sequence[int],
+    rows: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    level: float,
+    target: int | None = None,
 ) -> Reach | None:
     """Return what ``measured`` could show for orders 0 and 1; None where a plan has no numbers.
 
-    Which tables higher orders have depends on the search. **Cost** about a tenth of a second.
+    ``target`` is the place of the one column asked about. Which tables higher orders have depends on the search.
+    **Cost** about a tenth of a second.
     """
     usable = tuple(size for size in sizes if size > 1)
     if rows < 1 or len(usable) < 3 or math.prod(sorted(usable)[-3:]) > MAX_TRIPLE_CELLS:
         return None
-    design = NoiseDesign(usable, rows, epsilon, delta, neighbours)
+    if target is not None:
+        if sizes[target] < 2:
+            return None
+        target = sum(size > 1 for size in sizes[:target])
+    design = NoiseDesign(usable, rows, epsilon, delta, neighbours, target)
     aim = Aim(rows, level, POWER, EFFECT, None)
     try:
         found = [_least(design, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
@@ -578,6 +632,6 @@ def reach(
 
 
 def _least(design: NoiseDesign, order: int, which: str, aim: Aim) -> float | None:
-    places = places_of(design.sizes, order, which, aim.pair)
+    places = stands_for(design, order, which, aim)
     table, found = table_at(design, places, aim), least_found(design, places, aim)
     return found if found < (min(table.x, table.y) - 1) ** 0.5 else None

@@ -38,15 +38,21 @@ Shows = Callable[[int, float, float], Powers]  # of so many columns, epsilon and
 
 
 def powers_measured(
-    sizes: Sequence[int], rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float
+    sizes: Sequence[int],
+    rows: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    level: float,
+    target: int | None = None,
 ) -> Powers:
     """Chance that ``measured`` finds a weak, medium and strong dependence between the columns with fewest levels.
 
     >>> [round(part, 2) for part in powers_measured((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)]
     [0.09, 0.77, 1.0]
     """
-    design = NoiseDesign(tuple(sizes), rows, epsilon, delta, neighbours)
-    ranked = sorted(range(len(sizes)), key=lambda j: (sizes[j], j))
+    design = NoiseDesign(tuple(sizes), rows, epsilon, delta, neighbours, target)
+    ranked = sorted(range(len(sizes)), key=lambda j: (j != target, sizes[j], j))
     aim = Aim(rows, level, WANTED, STRONG, None)
     weak, medium, strong = (power_at(design, (ranked[1], ranked[0]), w, aim) for w in (WEAK, MEDIUM, STRONG))
     return weak, medium, strong
@@ -81,6 +87,7 @@ def look(
     level: float,
     *,
     moments: bool = False,
+    target: int | None = None,
 ) -> Look | None:
     """What a discovery is expected to show; None where that can't be said.
 
@@ -94,20 +101,30 @@ def look(
         The budget and the size of a test.
     moments
         Whether the method is ``moments``, else ``measured``.
+    target
+        The place of the one column asked about.
     """
-    usable = sorted(size for size in sizes if size > (0 if moments else 1))
+    least = 1 if moments else 2
+    if target is not None and sizes[target] < least:
+        return None
+    rest = sorted(size for j, size in enumerate(sizes) if size >= least and j != target)
+    usable = rest if target is None else [sizes[target], *rest]
     if rows < 1 or len(usable) < 2:
         return None
-    powers = powers_moments if moments else powers_measured
 
     def shows(columns: int, with_epsilon: float, with_delta: float) -> Powers:
-        return powers(usable[:columns], rows, with_epsilon, with_delta, neighbours, level)
+        public = (rows, with_epsilon, with_delta, neighbours, level)
+        if moments:
+            return powers_moments(usable[:columns], *public)
+        return powers_measured(usable[:columns], *public, None if target is None else 0)
 
     try:
         found = shows(len(usable), epsilon, delta)
         if any(map(math.isnan, found)):
             return None
         helps = {} if found[2] >= LEAST_POWER else _helps(shows, len(usable), epsilon, delta)
+        if helps and target is None and not moments and len(usable) > 2:
+            helps["with_target"] = powers_measured(usable, rows, epsilon, delta, neighbours, level, 0)[2]
         return Look(rows, epsilon, delta, *found, columns=len(usable), **helps)
     except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold: the run says so
         return None
@@ -129,7 +146,14 @@ def _helps(shows: Shows, columns: int, epsilon: float, delta: float) -> dict[str
 
 
 def refuse_hopeless(
-    schema: Schema, rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float, method: str
+    schema: Schema,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    level: float,
+    method: str,
+    target: str | None = None,
 ) -> None:
     """Refuse a discovery that can show nothing, before anything is charged.
 
@@ -145,6 +169,7 @@ def refuse_hopeless(
     check_total(epsilon, delta)
     moments = method == "moments"
     sizes = [1 if moments and isinstance(one, Numeric) else one.size - moments for one in schema.values()]
-    found = look(sizes, rows, epsilon, delta, neighbours, level, moments=moments)
+    place = None if target is None else list(schema).index(target)
+    found = look(sizes, rows, epsilon, delta, neighbours, level, moments=moments, target=place)
     if found is not None and found.hopeless:
         raise Hopeless(display().summary(found), found)

@@ -292,6 +292,8 @@ def look_words(look: Look, *, command: bool = False) -> str:
     ways = []
     if look.with_delta is not None and look.with_delta >= LEAST_POWER:
         ways.append(f"{'--delta 1e-6' if command else 'delta=1e-6'} ({_percent(look.with_delta)})")
+    if look.with_target is not None and look.with_target >= LEAST_POWER:
+        ways.append(f"one {'--target' if command else 'target'} ({_percent(look.with_target)})")
     if look.fewer is not None:
         what = "columns or fewer" if look.cells is None else "cells (coarser bins, fewer columns held fixed)"
         ways.append(f"{look.fewer[0]:,} {what} ({_percent(look.fewer[1])})")

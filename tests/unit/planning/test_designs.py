@@ -11,12 +11,12 @@ import pytest
 from dpcausal import networks, testing
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery import forward
+from dpcausal.discovery import forward, target
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measurer import start
 from dpcausal.discovery.search import Task
-from dpcausal.planning.designs import MAX_SET, Aim, NoiseDesign, least_found, pair_at
+from dpcausal.planning.designs import MAX_SET, TARGET_NEAR, Aim, NoiseDesign, least_found, pair_at
 from dpcausal.planning.measurement import components_mechanism, noise_variance
 from dpcausal.planning.power import SHOWN, directions, enough_evidence, evidence_cut, evidence_of, margin
 from dpcausal.privacy.budget import Budget
@@ -64,6 +64,29 @@ def test_the_driver_measures_what_was_planned(
     assert len(again) == len(design.schedule.again)
 
 
+@pytest.mark.parametrize("neighbours", [Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize(("network", "rows"), [("asia", 500), ("sachs", 2000)])
+def test_what_is_measured_for_a_target_was_planned(
+    network: str, rows: int, delta: float, neighbours: Neighbours
+) -> None:
+    counts = MemoryCounts(networks.load(network).sample(rows, seed=1))
+    sizes = tuple(column.size for column in counts.schema.values())
+    design = NoiseDesign(sizes, rows, 1.0, delta, neighbours, target=3)
+    budget = Budget(1.0, delta, neighbours=neighbours)
+    with testing.seeded(1):
+        driver, _ = target.measure_target(Task(counts, Knowledge(), 0.05, None, neighbours, budget), 3)
+    tables = driver.tables
+    assert driver.plan == design.plan
+    assert tables.sizes == design.measured
+    assert tables.variance((0,)) == pytest.approx(design.variance((2,)))
+    found = [tables.variance(pair) for pair in target.target_pairs(len(sizes), 3)]
+    assert min(found) == pytest.approx(design.variance((2, 2)), rel=0.05)
+    assert len(sizes) <= 8 or max(found) == pytest.approx(design.first_look)
+    whole = NoiseDesign(sizes, rows, 1.0, delta, neighbours)
+    assert whole.joint or design.variance((2, 2)) < whole.variance((2, 2))
+
+
 def test_all_designs_are_among_those_tried() -> None:
     """The test above sees a joint table, merged levels, rounds and larger tables."""
     sachs = tuple(column.size for column in networks.load("sachs").schema.values())
@@ -75,7 +98,7 @@ def test_all_designs_are_among_those_tried() -> None:
 
 
 def test_the_rule_of_the_search_is_the_plans() -> None:
-    assert (MAX_SET, SHOWN) == (forward.MAX_SET, forward.SHOWN)
+    assert (MAX_SET, SHOWN, TARGET_NEAR) == (forward.MAX_SET, forward.SHOWN, target.NEAR)
     for columns in (2, 5, 11, 100):
         for level in (0.001, 0.05, 0.3):
             assert enough_evidence(columns, level) == forward.Rules.usual(columns, level).enough

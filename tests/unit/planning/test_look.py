@@ -104,6 +104,21 @@ def test_what_would_help_does() -> None:
     assert powers_measured((4,) * (columns + 1), 1629, 0.3, 0.0, REPLACE, 0.05)[2] < LEAST_POWER
 
 
+def test_one_target_may_show_what_a_graph_does_not() -> None:
+    graph, one = (look((4,) * 20, 1000, 0.33, 1e-6, REPLACE, 0.05, target=target) for target in (None, 7))
+    assert graph is not None
+    assert one is not None
+    assert graph.strong < LEAST_POWER < one.strong
+    assert graph.with_target == one.strong
+    assert "one target (" in look_words(graph)
+    assert "one --target (" in look_words(graph, command=True)
+    schema = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
+    data = table(schema, 1000)
+    with pytest.raises(Hopeless):
+        dc.discover(data, epsilon=0.33, delta=1e-6)
+    assert dc.discover(data, epsilon=0.33, delta=1e-6, target="c7").privacy.epsilon <= 0.33
+
+
 def test_a_fair_design_is_not_looked_at_further() -> None:
     found = look((2,) * 8, 1000, 1.0, 0.0, REPLACE, 0.05)
     assert found is not None

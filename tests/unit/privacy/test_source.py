@@ -139,8 +139,12 @@ def test_all_randomness_is_read_from_the_operating_system_at_every_release(name:
 
 CALLS: dict[str, Callable[[dc.Dataset], Any]] = {
     "test": lambda data: dc.ci_test(data, "Smoker", "Cancer", epsilon=0.01, anyway=True).statistic,
-    "test, delta": lambda data: dc.ci_test(data, "Smoker", "Cancer", epsilon=0.01, delta=1e-6, anyway=True).statistic,
-    "measured": lambda data: dc.discover(data, epsilon=0.01, delta=1e-6, method="measured", anyway=True).graph,
+    "test, delta": lambda data: (
+        dc.ci_test(data, "Smoker", "Cancer", epsilon=0.01, delta=1e-6, anyway=True).statistic
+    ),
+    "measured": lambda data: (
+        dc.discover(data, epsilon=0.01, delta=1e-6, method="measured", anyway=True).graph
+    ),
     "svt-pc": lambda data: dc.discover(data, epsilon=0.01, method="svt-pc").graph,
     "priv-pc": lambda data: dc.discover(data, epsilon=0.01, method="priv-pc").graph,
     "em-pc": lambda data: dc.discover(data, epsilon=0.01, delta=1e-6, method="em-pc").graph,
