@@ -99,6 +99,7 @@ def asked(
         epsilon=epsilon,
         delta=delta,
         neighbours=relation,
+        anyway=True,  # few rows: nothing but what is charged counts here
         **options,
     )
 
@@ -106,7 +107,7 @@ def asked(
 def graph_by(method: str, relation: str, epsilon: float = 1.0, delta: float = 0.0, **options: Any) -> Any:
     """A call of ``discover``."""
     return lambda data: dc.discover(
-        data, method=method, epsilon=epsilon, delta=delta, neighbours=relation, **options
+        data, method=method, epsilon=epsilon, delta=delta, neighbours=relation, anyway=True, **options
     )
 
 
