@@ -18,7 +18,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Charger, release
-from dpcausal.stats.spread import ROUNDS, Measuring, Spread, counts_sensitivity, places_of
+from dpcausal.stats.spread import EVEN_SHARE, ROUNDS, Measuring, Spread, counts_sensitivity, places_of
 
 MARGIN = 1 - 1e-12  # of every share: sums of shares stay below the whole
 
@@ -39,6 +39,7 @@ def pure_spread(
     neighbours: Neighbours,
     budget: Charger,
     label: str,
+    even: float = EVEN_SHARE,
 ) -> Spread:
     """Charge ``epsilon`` and return the spread of a numeric column, measured with Laplace noise.
 
@@ -50,6 +51,8 @@ def pure_spread(
         The number of rows where it is public, else None.
     epsilon, neighbours, budget, label
         What it costs in all, for which relation, what is charged and under which name.
+    even
+        The share of every total that is spread evenly.
     """
     each = epsilon / ROUNDS * MARGIN
 
@@ -58,11 +61,18 @@ def pure_spread(
         made = Laplace(sensitivity=moved, epsilon=each, neighbours=neighbours, size=size, grid=INTEGERS)
         return made, 2**0.5 * made.scale
 
-    return _measured(_measuring(data, name, n), mechanism, budget, label)
+    return _measured(_measuring(data, name, n, even), mechanism, budget, label)
 
 
 def gaussian_spread(
-    data: Dataset, name: str, n: int | None, rho: float, neighbours: Neighbours, budget: Charger, label: str
+    data: Dataset,
+    name: str,
+    n: int | None,
+    rho: float,
+    neighbours: Neighbours,
+    budget: Charger,
+    label: str,
+    even: float = EVEN_SHARE,
 ) -> Spread:
     """Charge ``rho`` and return the spread of a numeric column, measured with Gaussian noise."""
     each = rho / ROUNDS * MARGIN
@@ -72,13 +82,13 @@ def gaussian_spread(
         made = Gaussian(sensitivity=moved, rho=each, neighbours=neighbours, size=size, grid=INTEGERS)
         return made, made.sigma
 
-    return _measured(_measuring(data, name, n), mechanism, budget, label)
+    return _measured(_measuring(data, name, n, even), mechanism, budget, label)
 
 
-def _measuring(data: Dataset, name: str, n: int | None) -> Measuring:
+def _measuring(data: Dataset, name: str, n: int | None, even: float = EVEN_SHARE) -> Measuring:
     column = data.schema[name]
     assert isinstance(column, Numeric)  # the callers ask for numeric columns only
-    return Measuring(places_of(data.values[name], column.lower, column.upper), n)
+    return Measuring(places_of(data.values[name], column.lower, column.upper), n, even)
 
 
 def _measured(

@@ -1,29 +1,41 @@
 """Moments: release one matrix of second moments of features, with noise; the whole search is then free.
 
 For numbers, as ``measured`` for tables. Every column becomes a few features: a numeric one 2 t, cos and sin of pi k
-t, k = 2, 4, ... (t its value scaled to [-1, 1] by its bounds; ``harmonics`` pairs of them), a categorical one an
-indicator for every level but the first. One matrix M of their second moments is released, and every question of PC is
-a test on M that knows the noise (``stats/moments.py``). With ``harmonics=0`` it tests partial correlations, right for
-linear models; more see functions of one column each, added up. With columns given, only products in which x or y
-enters as itself are used (unless noise is larger than what that could change): if x = f(z) + error its regression is
-right, whatever that of cos(x) is. By default as many (0 to 3) as the noise leaves room for.
+t, k = 2, 4, ... (``harmonics`` pairs of them), a categorical one an indicator for every level but the first. t is a
+quarter of the column's normal score: first the spread of every numeric column between its bounds is measured
+(``citests/quantiles.py``), so that neither skewed values nor wide bounds matter. Where noise would hide the spread
+(above ``MAX_SPREAD_NOISE`` of the rows on a count, from public numbers) t is the value scaled to [-1, 1] by its bounds.
 
-**Guarantee** (epsilon, delta)-DP: two events, fixed in advance. ``REACH_SHARE`` of the budget chooses the length rows
-are shrunk to (exponential mechanism on a public grid; option ``reach`` gives it instead), the rest pays for M (Gaussian
-noise with a delta, else Laplace). **Cost** O(n p^2), then O(q^3) a question: a million rows of 10 columns in seconds.
+One matrix M of their second moments is released, and every question of PC is a test on M that knows the noise
+(``stats/moments.py``). With ``harmonics=0`` it tests partial correlations, right for linear models; more see functions
+of one column each, added up. With columns given, only products in which x or y enters as itself are used (unless noise
+is larger than what that could change): if x = f(z) + error its regression is right, whatever that of cos(x)
+is. By default as many (0 to 3) as the noise leaves room for.
 
-Use bounds that fit: a column whose values fill a tenth of its declared range is measured with ten times the noise.
+**Guarantee** (epsilon, delta)-DP (``moments.proof.md``): events that are fixed in advance. ``SPREAD_SHARE`` of the
+budget measures spreads, ``REACH_SHARE`` chooses the length rows are shrunk to (exponential mechanism on a public grid;
+option ``reach`` gives it instead), the rest pays for M (Gaussian noise with a delta, else Laplace).
+**Cost** O(n p^2), then O(q^3) a question: a million rows of 10 columns in seconds.
+
+Use bounds that fit where rows or budget are few: without a spread, a column whose values fill a tenth of its declared
+range is measured with ten times the noise.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from dpcausal.citests.parts import ASSUMED_ROWS
+from dpcausal.citests.quantiles import exact_spread, gaussian_spread, pure_spread
 from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
@@ -58,8 +70,11 @@ from dpcausal.stats.moments import (
     shrunk,
     unpacked,
 )
+from dpcausal.stats.spread import ROUNDS, Spread, counts_sensitivity
 
 Floats = NDArray[np.float64]
+Spreads = Mapping[str, Spread]  # by numeric column; a column without one is taken by its bounds
+NO_SPREADS: Spreads = MappingProxyType({})
 
 LINEAR_FACTOR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
 
@@ -78,12 +93,18 @@ def longest(schema: Schema, harmonics: int) -> float:
 
 
 @proved("moments.proof.md")
-def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
-    """Features of some rows, all columns side by side in the order of the schema."""
+def features(rows: Dataset, harmonics: int, start: int, stop: int, spreads: Spreads = NO_SPREADS) -> Floats:
+    """Features of some rows, all columns side by side in the order of the schema; ``spreads`` were released before."""
     parts: list[Floats] = []
     for name, column in rows.schema.items():
         if isinstance(column, Numeric):
-            t = 2 * (rows.values[name][start:stop] - column.lower) / (column.upper - column.lower) - 1
+            values = rows.values[name][start:stop]
+            t = 2 * (values - column.lower) / (column.upper - column.lower) - 1
+            if name in spreads:
+                below = np.clip(
+                    spreads[name].below(values, column.lower, column.upper), MIN_TAIL, 1 - MIN_TAIL
+                )
+                t = np.clip(ndtri(below) / NORMAL_REACH, -1.0, 1.0)
             parts.append(LINEAR_FACTOR * t[:, None])
             for k in range(1, harmonics + 1):
                 parts += [np.cos(2 * k * math.pi * t)[:, None], np.sin(2 * k * math.pi * t)[:, None]]
@@ -93,6 +114,14 @@ def features(rows: Dataset, harmonics: int, start: int, stop: int) -> Floats:
 
 
 REACH_SHARE = 0.05  # of the budget, to choose the reach
+SPREAD_SHARE, PURE_SPREAD_SHARE = (
+    0.1,
+    0.2,
+)  # of the budget, for the spread of the numeric columns; without a delta
+MAX_SPREAD_NOISE = 0.02  # of the rows: with more noise on a count the spread is not measured
+SPREAD_EVEN = 0.02  # share of the rows that a spread takes to lie evenly between the bounds
+NORMAL_REACH = 4.0  # normal scores are cut here, and 1/8 of that range is their standard deviation
+MIN_TAIL = 1e-4  # shares of rows nearer to 0 or 1 than this have the same score
 MIN_SHRUNK, MAX_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
 TYPICAL_VARIANCE = 0.4  # variance of a cosine of such a column
 MAX_NOISE_TO_ADD = 0.03  # harmonics are added while noise stays below this share of it ...
@@ -133,25 +162,27 @@ class Moments:
 
 
 @proved("moments.proof.md")
-def sums(rows: Dataset, harmonics: int, constant: float, reach: float) -> Floats:
+def sums(
+    rows: Dataset, harmonics: int, constant: float, reach: float, spreads: Spreads = NO_SPREADS
+) -> Floats:
     """M of all rows. Not private: for a mechanism, or for ``pc``."""
     size = 1 + sum(width(rows.schema, name, harmonics) for name in rows.schema)
     total = TreeSum()
     for start in range(0, rows.n, ROWS_PER_CHUNK):
         stop = min(start + ROWS_PER_CHUNK, rows.n)
-        h = shrunk(features(rows, harmonics, start, stop), reach)
+        h = shrunk(features(rows, harmonics, start, stop, spreads), reach)
         second_moments(np.hstack([np.full((stop - start, 1), constant), h]), total)
     return np.zeros((size, size)) + total.value()
 
 
 @proved("moments.proof.md")
-def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float) -> float:
+def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float, spreads: Spreads) -> float:
     """A private choice of a length that most rows do not pass."""
     most = longest(rows.schema, harmonics)
     grid = most * np.geomspace(1 / 256, 1.0, REACH_GRID)
     counts = np.zeros(REACH_GRID)
     for start in range(0, rows.n, ROWS_PER_CHUNK):
-        h = features(rows, harmonics, start, min(start + ROWS_PER_CHUNK, rows.n))
+        h = features(rows, harmonics, start, min(start + ROWS_PER_CHUNK, rows.n), spreads)
         lengths = np.sort(np.einsum("ij,ij->i", h, h))
         counts += np.searchsorted(lengths, grid, side="right")
     wanted = 30 / (epsilon * task.n) if task.n else 0.02
@@ -198,16 +229,49 @@ def _noise_share(task: Task, rho: float, epsilon: float, harmonics: int, n: int)
     return noise / (TYPICAL_VARIANCE * max(n, 1))
 
 
+def spread_noise(columns: int, rho: float, epsilon: float, neighbours: Neighbours) -> float:
+    """The noise on a count of a spread, for so many numeric columns: public."""
+    each = spread_share(rho) / (max(columns, 1) * ROUNDS)
+    if rho > 0:
+        return counts_sensitivity(neighbours, norm=2) / math.sqrt(2 * each * rho)
+    return math.sqrt(2.0) * counts_sensitivity(neighbours) / (each * epsilon)
+
+
+def spread_share(rho: float) -> float:
+    """The share of the budget that spreads cost."""
+    return SPREAD_SHARE if rho > 0 else PURE_SPREAD_SHARE
+
+
 @proved("moments.proof.md")
-def measure(task: Task, harmonics: int | None = None, reach: float | None = None) -> tuple[Moments, int]:
-    """Charge the budget and release M."""
+def _spreads(task: Task, rows: Dataset, rho: float, epsilon: float) -> Spreads:
+    """The spread of every numeric column, charged; none where the noise would hide it."""
+    names = [name for name, column in rows.schema.items() if isinstance(column, Numeric)]
+    noise = spread_noise(len(names), rho, epsilon, task.neighbours)
+    if not names or noise > MAX_SPREAD_NOISE * (ASSUMED_ROWS if task.n is None else task.n):
+        return {}
+    release_one = gaussian_spread if rho > 0 else pure_spread
+    each = spread_share(rho) * (rho if rho > 0 else epsilon) / len(names) * (1 - 1e-12)
+    return {
+        name: release_one(
+            rows, name, task.n, each, task.neighbours, task.private_budget(), f"spread of {name}", SPREAD_EVEN
+        )
+        for name in names
+    }
+
+
+@proved("moments.proof.md")
+def measure(
+    task: Task, harmonics: int | None = None, reach: float | None = None
+) -> tuple[Moments, int, tuple[str, ...]]:
+    """Charge the budget and release M; also how many harmonics there are, and the columns with a spread."""
     rows, budget = _rows(task), task.private_budget()
     rho, epsilon = budget.total.rho, budget.total.epsilon
     used = _plan(task, rho, epsilon, harmonics, task.n)
-    left = 1.0 if reach is not None else 1.0 - REACH_SHARE
+    spreads = _spreads(task, rows, rho, epsilon)
+    left = 1.0 - (spread_share(rho) if spreads else 0.0) - (REACH_SHARE if reach is None else 0.0)
     if reach is None:
         spent = math.sqrt(8 * REACH_SHARE * rho) if rho > 0 else REACH_SHARE * epsilon
-        reach = _reach(task, rows, used, min(spent, epsilon) * (1 - 1e-12))
+        reach = _reach(task, rows, used, min(spent, epsilon) * (1 - 1e-12), spreads)
     constant = reach / 2
     size = 1 + sum(width(rows.schema, name, used) for name in rows.schema)
     moved = moment_sensitivity(task.neighbours, constant, reach)
@@ -232,11 +296,13 @@ def measure(task: Task, harmonics: int | None = None, reach: float | None = None
             grid=grid,
         )
         deviation = math.sqrt(2.0) * mechanism.scale
-    noisy = release(mechanism, budget, "moments of features", packed(sums(rows, used, constant, reach)))
+    noisy = release(
+        mechanism, budget, "moments of features", packed(sums(rows, used, constant, reach, spreads))
+    )
     matrix = unpacked(np.asarray(noisy), size)
     n = float(task.n) if task.n is not None else max(float(matrix[0, 0]) / constant**2, 1.0)
     matrix[0, 0] = n * constant**2
-    return Moments(rows.schema, used, matrix, n, deviation * ROOT_HALF), used
+    return Moments(rows.schema, used, matrix, n, deviation * ROOT_HALF), used, tuple(spreads)
 
 
 def search(task: Task, moments: Moments, stable: bool = True) -> tuple[SearchOutcome, int]:
@@ -261,7 +327,8 @@ def search(task: Task, moments: Moments, stable: bool = True) -> tuple[SearchOut
 def classical(task: Task, harmonics: int = MAX_HARMONICS, stable: bool = True) -> SearchOutcome:
     """The same without noise, for ``method="pc", test="moments"``: not private."""
     rows = _rows(task)
-    matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)))
+    spreads = {name: exact_spread(rows, name) for name in rows.values}
+    matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)), spreads)
     found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable)
     note = Note(NoteKind.CLASSICAL_MOMENTS, harmonics=harmonics, level=task.level)
     return SearchOutcome(found.skeleton, released=(Released(ReleasedKind.GRAPH_FROM_ROWS),), notes=(note,))
@@ -273,14 +340,18 @@ def run(
     """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
-    moments, used = measure(task, harmonics, reach)
+    moments, used, spread = measure(task, harmonics, reach)
     found, silent = search(task, moments, stable)
     notes = [Note(NoteKind.MOMENTS, features=len(moments.matrix), waves=used, sd=moments.noise)]
     if silent:
         notes.append(unanswered(Counter({OpenReason.NOISE_AND_ROWS: silent})))
     return SearchOutcome(
         found.skeleton,
-        released=(Released(ReleasedKind.MOMENTS),),
+        released=(
+            Released(ReleasedKind.SPREAD, columns=spread, then=Released(ReleasedKind.MOMENTS))
+            if spread
+            else Released(ReleasedKind.MOMENTS),
+        ),
         public=(Public(PublicKind.FEATURES),),
         notes=tuple(notes),
         adaptive=False,

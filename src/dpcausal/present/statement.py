@@ -140,7 +140,7 @@ RELEASED: dict[ReleasedKind, Words] = {
         f"the choice of lambda and bandwidth by permute-and-flip, and {released_words(fact['then'])}"
     ),
     ReleasedKind.SPREAD: lambda fact: (
-        f"counts of cells of {', '.join(fact['columns'])}, with Laplace noise, and {released_words(fact['then'])}"
+        f"counts of cells of {', '.join(fact['columns'])}, with noise, and {released_words(fact['then'])}"
     ),
     ReleasedKind.NOISY_RANK: "a noisy rank of the real column among drawn ones",
     ReleasedKind.NOISY_DECISION: "whether independence was rejected, decided on noisy statistics",

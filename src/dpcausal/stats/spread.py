@@ -109,8 +109,8 @@ class Measuring:
     Only ``counts`` looks at rows. All else follows from what ``learn`` was given.
     """
 
-    def __init__(self, places: Integers, n: int | None) -> None:
-        self._places, self._n = places, n
+    def __init__(self, places: Integers, n: int | None, even: float = EVEN_SHARE) -> None:
+        self._places, self._n, self._even = places, n, even
         self._starts, self._widths = np.zeros(1, np.int64), np.full(1, FINEST, np.int64)
         self._counts = np.zeros(1)
         self._cut = np.zeros(1, np.int64)  # positions of the cells that this round cuts
@@ -131,7 +131,8 @@ class Measuring:
         if unit == FINEST:
             self._counts[0] = max(float(noisy.sum()) if self._n is None else float(self._n), 1.0)
         found = [
-            shared_out(part, float(self._counts[at]), sd) for part, at in zip(parts, self._cut, strict=True)
+            shared_out(part, float(self._counts[at]), sd, self._even)
+            for part, at in zip(parts, self._cut, strict=True)
         ]
         starts = (self._starts[self._cut][:, None] + np.arange(FAN) * (unit // FAN)).ravel()
         kept = np.ones(len(self._starts), np.bool_)
@@ -154,7 +155,7 @@ class Measuring:
         return Spread(knots, below / max(below[-1], 1e-300), float(below[-1]))
 
 
-def shared_out(noisy: Floats, total: float, sd: float) -> Floats:
+def shared_out(noisy: Floats, total: float, sd: float, even: float = EVEN_SHARE) -> Floats:
     """Return an estimate of the counts, at least 0 and ``total`` in all, from noisy ones.
 
     >>> shared_out(np.array([3.0, 90.0, -4.0, 8.0]), 100.0, 5.0).round(1).tolist()
@@ -165,7 +166,7 @@ def shared_out(noisy: Floats, total: float, sd: float) -> Floats:
     excess = (np.cumsum(falling) - total) / np.arange(1, len(steps) + 1)
     counts = np.maximum(steps - excess[max(int(np.sum(falling > excess)) - 1, 0)], 0.0)
     counts *= total / max(float(counts.sum()), 1e-300)  # what rounding left
-    even = EVEN_SHARE if sd > 0.0 else 0.0
+    even = even if sd > 0.0 else 0.0
     return np.asarray((1 - even) * counts + even * total / len(counts))
 
 
