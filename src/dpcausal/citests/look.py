@@ -15,6 +15,7 @@ protected there is no look, and no refusal.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scipy.special import chdtri, chndtr
@@ -66,19 +67,43 @@ def look(
         return None
 
 
+def chances_of_test(
+    test: CITest,
+    question: Question,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    level: float,
+    effects: Sequence[float],
+) -> list[float] | None:
+    """Chance that the test finds a dependence of each of these sizes, at best; None for a test not known here."""
+    if not isinstance(test, Measured | RankTest):
+        return None
+    numbers = bool({question.x, question.y} & question.numeric)
+    sizes = (question.r, question.c, question.k)
+    worth = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers)
+    return [_power(*worth, w, level) for w in effects]
+
+
 def _worth(
-    test: CITest, sizes: tuple[int, int, int], rows: int, epsilon: float, delta: float, *, numbers: bool
+    test: CITest,
+    sizes: tuple[int, int, int],
+    rows: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours = Neighbours.REPLACE_ONE,
+    *,
+    numbers: bool,
 ) -> tuple[float, int]:
     """Rows that would show as much without noise, and degrees of freedom."""
     r, c, k = sizes
     if isinstance(test, Measured):
-        settings = TestSettings(
-            epsilon=epsilon, delta=delta, level=0.05, neighbours=Neighbours.REPLACE_ONE, n=rows
-        )
+        settings = TestSettings(epsilon=epsilon, delta=delta, level=0.05, neighbours=neighbours, n=rows)
         _, variance, _ = test.mechanism(r * c * k, settings)
         return rows / (1.0 + variance * r * c * k / rows), (r - 1) * (c - 1)
-    weight = kendall_weight(Neighbours.REPLACE_ONE, r, c, k, epsilon)
-    scale = kendall_joint_sensitivity(Neighbours.REPLACE_ONE, r, c, k, weight) / epsilon
+    weight = kendall_weight(neighbours, r, c, k, epsilon)
+    scale = kendall_joint_sensitivity(neighbours, r, c, k, weight) / epsilon
     own = rows / (16.0 if r == c == 2 and not numbers else 9.0)
     return rows * own / (own + 2.0 * scale**2), 1
 

@@ -31,6 +31,10 @@ dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 --delta 1e-6 \\
 dpcausal plan --schema schema.toml --rows 100000 --epsilon 1 --delta 1e-6 \\
   --pair age,smoke
 
+# what is linked to one column: the budget goes to its tables
+dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 --delta 1e-6 \\
+  --target smoke
+
 # a picture and the numbers: plan/plan.png, plan/plan.json
 dpcausal plan --schema schema.toml --rows 100000 --epsilon 0.1 \\
   --delta 1e-6 --neighbours add-remove --out plan"""
@@ -61,6 +65,9 @@ def run_plan(
     pair: Annotated[
         str | None, typer.Option("--pair", help="Two columns to plan for, with a comma.", metavar="X,Y")
     ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="The one column asked about, as in discover --target.")
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Every column of the table, explained.")] = False,
     out: Annotated[
         Path | None,
@@ -82,7 +89,7 @@ def run_plan(
     with shown("planning (the first time on a machine compiles)", None, bars):
         found = plan(
             declared, rows, epsilon, delta, neighbours=neighbours, level=level,  # type: ignore[arg-type]
-            max_order=max_order, effect=effect, share=share, pair=chosen,
+            max_order=max_order, effect=effect, share=share, pair=chosen, target=target,
         )  # fmt: skip
     if declared.draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=1)

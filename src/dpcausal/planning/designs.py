@@ -353,6 +353,7 @@ def least_kept(
     return high
 
 
+GRID_PER_DECADE = 4  # epsilons tried between 1 and 10 where the largest is not enough
 MIN_EPSILON, MAX_EPSILON, STEPS_PER_DECADE = (
     1e-4,
     1e4,
@@ -532,7 +533,12 @@ def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
 
     low, high = (round(STEPS_PER_DECADE * math.log10(end)) for end in (MIN_EPSILON, MAX_EPSILON))
     if not found(high):
-        return None
+        # at large budgets fewer levels are merged, and more levels may show less: look between
+        tried = range(low, high, STEPS_PER_DECADE // GRID_PER_DECADE)
+        first = next((step for step in tried if found(step)), None)
+        if first is None:
+            return None
+        low, high = first - STEPS_PER_DECADE // GRID_PER_DECADE, first
     while high > low + 1:
         middle = (low + high) // 2
         low, high = (low, middle) if found(middle) else (middle, high)

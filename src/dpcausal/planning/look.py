@@ -66,16 +66,29 @@ def powers_moments(
     >>> [round(part, 2) for part in powers_moments((1,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)]
     [0.34, 1.0, 1.0]
     """
+    weak, medium, strong = chances_moments(
+        widths, rows, epsilon, delta, neighbours, level, (WEAK, MEDIUM, STRONG)
+    )
+    return weak, medium, strong
+
+
+def chances_moments(
+    widths: Sequence[int],
+    rows: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    level: float,
+    effects: Sequence[float],
+) -> list[float]:
+    """Chance that ``moments`` finds a correlation of each of these sizes, at best."""
     length = math.sqrt(len(widths))
     moved = moment_sensitivity(neighbours, length / 2, length)
     rho = Filter(epsilon, delta).rho
     noise = moved / math.sqrt(2 * rho) if rho > 0 else moved * (1 + sum(widths)) / epsilon
     variance = 1.0 / rows + (math.sqrt(0.5) * noise / rows) ** 2
     cut = float(chdtri(1.0, level))
-    weak, medium, strong = (
-        float(1 - chndtr(cut, 1.0, min(w * w / variance, 1e5))) for w in (WEAK, MEDIUM, STRONG)
-    )
-    return weak, medium, strong
+    return [float(1 - chndtr(cut, 1.0, min(w * w / variance, 1e5))) for w in effects]
 
 
 def look(

@@ -13,18 +13,34 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
 from dpcausal._version import __version__
+from dpcausal.citests.base import Question
+from dpcausal.citests.choice import choose
+from dpcausal.citests.look import chances_of_test
+from dpcausal.citests.registry import make_test
 from dpcausal.core.arguments import checked_count, checked_level
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.look import MEDIUM, STRONG, WEAK
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.planning.designs import Aim, NoiseDesign, OrderPlan, chosen, least_found, order_plan, places_of
+from dpcausal.planning.designs import (
+    MAX_SET,
+    Aim,
+    NoiseDesign,
+    OrderPlan,
+    chosen,
+    least_found,
+    order_plan,
+    places_of,
+    power_at,
+)
+from dpcausal.planning.look import chances_moments
 from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.privacy.accounting.composition import check_total
 
@@ -33,6 +49,30 @@ MAX_CONDITIONING_CELLS = 2048
 MEASURE = (
     "Cohen's w in every block of the table: sqrt(chi2/n); the correlation phi where x and y have two levels"
 )
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How likely a weak (w = .1), medium (.3) and strong (.5) dependence of two columns is found.
+
+    Attributes
+    ----------
+    way : str
+        ``"graph"``, ``"target"``, ``"moments"`` or ``"test"``.
+    method : str
+        The method or test.
+    weak, medium, strong : float
+        The chances.
+    asked : float
+        That of the effect asked about.
+    """
+
+    way: Literal["graph", "target", "moments", "test"]
+    method: str
+    weak: float
+    medium: float
+    strong: float
+    asked: float
 
 
 @dataclass(frozen=True)
@@ -55,6 +95,11 @@ class Plan:
         The smallest dependence at each order if no number had more than four bins; None where none has.
     numbers : bool
         Whether most columns hold numbers, so that ``auto`` takes another method than the one planned here.
+    target : str or None
+        The one column that the graph is about.
+    chances : tuple of Chance
+        How likely a weak, medium and strong dependence of the two columns is found: by the graph, by ``moments`` where
+        columns hold numbers (at best), and by a single test with the whole budget (at best).
 
     Examples
     --------
@@ -71,6 +116,8 @@ class Plan:
     levels: tuple[str, ...]
     coarser: tuple[float, ...] | None = None
     numbers: bool = False
+    target: str | None = None
+    chances: tuple[Chance, ...] = ()
 
     def named(self, places: tuple[int, ...]) -> list[str]:
         """Return the names of the columns at these places."""
@@ -101,6 +148,8 @@ class Plan:
             "effect": aim.effect,
             "share": aim.share,
             "pair": None if aim.pair is None else self.named(aim.pair),
+            "target": self.target,
+            "chances": [asdict(chance) for chance in self.chances],
             "measure": MEASURE,
             "design": "joint" if self.design.joint else "components",
             "design_words": display().summary(self, part="design"),
@@ -156,6 +205,7 @@ def plan(
     power: float = 0.8,
     share: float | None = None,
     pair: tuple[str, str] | None = None,
+    target: str | None = None,
 ) -> Plan:
     """Say what ``discover(method="measured")`` will be able to show at a budget, before any data is touched.
 
@@ -189,6 +239,8 @@ def plan(
         The share of rows, up to 0.5, in the rarest level of every column; None means equally common levels.
     pair : tuple of two str or None, default None
         The two columns to plan for; None takes two with a middle number of levels.
+    target : str or None, default None
+        The one column that is asked about, as in ``discover(target=...)``: the budget then goes to tables with it.
 
     Returns
     -------
@@ -233,16 +285,60 @@ def plan(
     if max_order is not None:
         max_order = checked_count(max_order, "max_order")
     last = min(highest, DEFAULT_ORDERS - 1 if max_order is None else max_order)
+    last = last if target is None else min(last, MAX_SET)
     _check_blocks(sizes, last, aim.pair)
-    design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation)
+    place = _checked_target(target, declared, aim.pair)
+    design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation, place)
     sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
     orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
     names = tuple(name for name, column in declared.items() if column.size > 1)
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
     coarser = _coarser(design, aim, orders, [name in numeric for name in names])
     return Plan(
-        tuple(declared), aim, design, orders, names, coarser, mostly_numbers(tuple(declared), numeric)
+        tuple(declared),
+        aim,
+        design,
+        orders,
+        names,
+        coarser,
+        target is None and mostly_numbers(tuple(declared), numeric),
+        target,
+        _chances(declared, design, aim, tuple(names[j] for j in orders[0].places[:2])),
     )
+
+
+def _chances(schema: Schema, design: NoiseDesign, aim: Aim, pair: tuple[str, ...]) -> tuple[Chance, ...]:
+    """Return what a graph and a single test would find between these two columns."""
+    sizes = (WEAK, MEDIUM, STRONG, aim.effect)
+    names = [name for name, column in schema.items() if column.size > 1]
+    places = tuple(names.index(name) for name in pair)
+    graph = [power_at(design, places, w, aim) for w in sizes]
+    found = [Chance("graph" if design.target is None else "target", "measured", *graph)]
+    public = (aim.rows, design.epsilon, design.delta, design.neighbours, aim.level)
+    if design.target is None and any(isinstance(schema[name], Numeric) for name in pair):
+        widths = [1 if isinstance(column, Numeric) else column.size - 1 for column in schema.values()]
+        found.append(Chance("moments", "moments", *chances_moments(widths, *public, sizes)))
+    question = Question.of(schema, *pair)
+    name, _ = choose(question, design.epsilon)
+    alone = chances_of_test(make_test(name, {}, ()), question, *public, sizes)
+    if alone is not None:
+        found.append(Chance("test", name, *alone))
+    return tuple(found)
+
+
+def _checked_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> int | None:
+    """Return its place among the columns with two levels or more."""
+    if target is None:
+        return None
+    if not isinstance(target, str) or target not in schema:
+        hint = did_you_mean(target, schema) if isinstance(target, str) else ""
+        raise InputError(f"target: no column {target!r} in the schema{hint}")
+    names = [name for name, column in schema.items() if column.size > 1]
+    if target not in names:
+        raise InputError(f"target: nothing can depend on {target}, which has one level")
+    if pair is not None and names.index(target) not in pair:
+        raise InputError(f"pair must name the target, {target}: no other pairs are measured")
+    return names.index(target)
 
 
 def _coarser(

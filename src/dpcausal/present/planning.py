@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpcausal.core.look import LEAST_POWER, STRONG, Look
 from dpcausal.data.columns import DEFAULT_BINS
+from dpcausal.planning.designs import TARGET_NEAR
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.present.discovery import no_delta_words
 
@@ -48,6 +49,12 @@ def design_words(plan: Plan) -> str:
         return f"one joint table of {cells:,} cells with {design.law} noise; every test is made on it"
     merged = f", with levels merged to {max(design.measured)} at most" if design.merged else ""
     first = f"all columns and pairs with {design.law} noise{merged}"
+    if plan.target is not None:
+        near, others = min(TARGET_NEAR, len(design.sizes) - 1), len(design.sizes) - 1
+        return (
+            f"all columns and the {others} pairs with {plan.target}, with {design.law} noise{merged}, then it and the "
+            f"{near} most promising columns again, with each other; every test is made on these"
+        )
     if not design.larger:
         rounds, number = len(design.schedule.again), again_count(len(design.sizes))
         more = f", then the {number} most promising pairs again in {rounds} rounds" if rounds else ""
@@ -63,7 +70,15 @@ def design_words(plan: Plan) -> str:
 def answer(plan: Plan) -> str:
     """The first line: whether this budget is enough for the dependence asked about, and what would be."""
     aim, epsilon = plan.aim, plan.design.epsilon
-    found = f"a dependence of w = {aim.effect:g}"
+    moments = next((chance for chance in plan.chances if chance.way == "moments"), None)
+    if plan.numbers and moments is not None:
+        enough_word = "is enough" if moments.asked >= aim.power else "is not enough"
+        return (
+            f"Epsilon {epsilon:g} {enough_word} to find a correlation of {aim.effect:g} in {aim.power:.0%} of cases by "
+            f"moments, which discover takes for numbers: at best it is found in {_percent(moments.asked)}."
+        )
+    of = "" if plan.target is None else f" of {plan.target}"
+    found = f"a dependence{of} of w = {aim.effect:g}"
     enough = plan.epsilon_enough
     if enough is None:
         short = next(order for order in plan.orders if order.epsilon_enough is None)
@@ -135,6 +150,24 @@ def advice(plan: Plan) -> list[str]:
             "more power, fine ones hold more constant."
         )
     return lines
+
+
+def chance_words(plan: Plan) -> str:
+    """How likely weak, medium and strong dependences are found, by each way to ask."""
+    ways = {
+        "graph": "in a graph by measured",
+        "target": f"with the target {plan.target}",
+        "moments": "in a graph by moments, at best:",
+        "test": "by one test ({}) for the whole budget, at best:",
+    }
+    parts = [
+        f"{ways[one.way].format(one.method)} {_percent(one.weak)}, {_percent(one.medium)}, {_percent(one.strong)}"
+        for one in plan.chances
+    ]
+    pair = pair_words(plan, plan.orders[0].places)
+    return (
+        f"Chance to find a weak (w = .1), medium (.3), strong (.5) dependence of {pair}: {'; '.join(parts)}."
+    )
 
 
 WIDEST = 16  # characters of a column's name
@@ -224,6 +257,7 @@ def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     above = [
         answer(plan),
         *advice(plan),
+        chance_words(plan),
         "",
         f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
         f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}.",
@@ -233,7 +267,7 @@ def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     if plan.numbers:
         above.append(
             "Most columns hold numbers: discover then takes the method moments, unless you say --method measured, "
-            "which this is about."
+            "which the rest is about."
         )
     below = plan_legend(plan, full)
     if full:

@@ -9,6 +9,8 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.planning.look import powers_measured, powers_moments
 
 YES_NO = dc.Categorical(["no", "yes"])
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
@@ -44,7 +46,9 @@ def test_too_little_for_anything() -> None:
     assert found.epsilon_enough is None  # 200 rows do not show w = .1 at any price
     text = str(found)
     assert "cannot be tested" in text
-    assert "No epsilon is enough" in text
+    assert text.startswith("Epsilon 0.01 is not enough to find a correlation of 0.1")  # by moments
+    levels = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
+    assert "No epsilon is enough" in str(dc.plan(levels, 200, 0.01, 1e-6))
 
 
 @pytest.mark.parametrize("schema", [SMALL, LARGE])
@@ -114,6 +118,43 @@ def test_coarser_bins_and_a_delta_are_proposed_where_they_show_more() -> None:
     )
     assert "Without a delta" not in str(found)
     assert "Without a delta" not in str(dc.plan(SMALL, 20_000, 1.0))
+
+
+def test_a_target_is_planned_for_with_less_noise() -> None:
+    schema = dc.Schema(
+        {**{f"c{i}": YES_NO for i in range(14)}, "age": dc.Numeric(0, 100, list(range(10, 100, 10)))}
+    )
+    graph, target = (dc.plan(schema, 5000, 1.0, 1e-6, target=name) for name in (None, "age"))
+    assert [order.order for order in target.orders] == [0, 1, 2]
+    assert all("age" in target.named(order.places[:2]) for order in target.orders)
+    assert target.orders[0].smallest < dc.plan(schema, 5000, 1.0, 1e-6, pair=("age", "c1")).orders[0].smallest
+    assert target.epsilon_enough is not None
+    text = target.summary(1000)
+    assert " enough to find a dependence of age of w = 0.1 in 80% of cases" in text.splitlines()[0]
+    assert "all columns and the 14 pairs with age, with Gaussian noise" in text
+    assert json.loads(target.to_json())["target"] == "age"
+    assert [chance.way for chance in target.chances] == ["target", "test"]
+    assert [chance.way for chance in graph.chances] == ["graph", "test"]
+    for wrong, said in (("agee", "did you mean"), (3, "no column")):
+        with pytest.raises(InputError, match=said):
+            dc.plan(schema, 2000, 1.0, target=wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="pair must name the target"):
+        dc.plan(schema, 2000, 1.0, target="age", pair=("c1", "c2"))
+
+
+def test_chances_are_those_of_the_look() -> None:
+    found = dc.plan(LARGE, 2000, 1.0, 1e-6, effect=0.3, max_order=0)
+    graph, moments, test = found.chances
+    assert (moments.way, test.way, test.method) == ("moments", "test", "kendall")
+    public = (2000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)
+    assert (moments.weak, moments.medium, moments.strong) == powers_moments((1,) * 20, *public)
+    assert (graph.weak, graph.medium, graph.strong) == powers_measured((4,) * 20, *public)
+    for chance in found.chances:
+        assert chance.weak < chance.medium == chance.asked <= chance.strong
+    line = found.summary(1000).splitlines()[0]
+    assert line.startswith(
+        "Epsilon 1 is enough to find a correlation of 0.3 in 80% of cases by moments, which"
+    )
 
 
 @pytest.mark.parametrize(
