@@ -257,6 +257,7 @@ def ci_test(
     outcome = session.ask(question.x, question.y, question.given)
     public_rows = data.n if relation is not Neighbours.ADD_REMOVE or epsilon is None else None
     held_fixed = test.held_fixed(question, data, public_rows)
+    by_spread = held_fixed is not None and held_fixed.is_a(HeldFixedKind.SPREAD)
     rows = (ROWS,) if relation is not Neighbours.ADD_REMOVE else ()
     known = rows or (NOT_EMPTY,)
     statement = budget.statement(
@@ -270,7 +271,7 @@ def ci_test(
             )
         ],
         public=(*PUBLIC, *known, *_also_public(test, data, question)),
-        adaptive=outcome.chosen is not None,
+        adaptive=outcome.chosen is not None or by_spread,
         unit=test.protects,
         limits=(Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.draft else (),
         rows=data.n if rows else None,

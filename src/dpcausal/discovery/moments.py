@@ -354,7 +354,7 @@ def run(
         ),
         public=(Public(PublicKind.FEATURES),),
         notes=tuple(notes),
-        adaptive=False,
+        adaptive=bool(spread),
     )
 
 

@@ -69,7 +69,7 @@ def held_fixed_words(fact: HeldFixed) -> str:
             return f"{names} held fixed {both}in {fact['strata']} strata{each}: {EQUAL_WIDTHS}"
         case HeldFixedKind.SPREAD:
             each = " each" if len(fact["columns"]) > 1 else ""
-            count = "" if fact["strata"] is None else f"{fact['strata']} "
+            count = "" if fact["strata"] is None else f"{fact['strata']:,} "
             return (
                 f"{names} held fixed in {count}strata{each} of about equal counts, cut where noisy counts say"
             )
