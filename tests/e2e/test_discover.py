@@ -356,7 +356,7 @@ def test_open_pairs_are_listed_and_drawn_only_where_asked_for(
 ) -> None:
     """Noise hides everything: of ten pairs five and more are open but for a chance below 1e-4, in every file alike."""
     data, schema = files
-    asked = [data, "--schema", schema, "--epsilon", "1e-4", "--method", "moments"]
+    asked = [data, "--schema", schema, "--epsilon", "1e-4", "--method", "moments", "--anyway"]
     for more in ([], ["--show-open"]):
         out = tmp_path / ("shown" if more else "hidden")
         code, said, _ = call(capsys, *asked, *more, "--out", str(out))

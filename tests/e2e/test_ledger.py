@@ -189,7 +189,7 @@ def test_a_refusal_says_what_can_be_done(
     (tmp_path / "t.csv").write_text("a,b\nno,yes\nyes,no\n")
     words = ["discover", str(tmp_path / "t.csv"), "--schema", str(tmp_path / "s.toml"), "--ledger", url]
     out = tmp_path / "new" / "out"
-    assert run([*words, "--dataset", "d", "--epsilon", str(asked), "--out", str(out)]) == 3
+    assert run([*words, "--dataset", "d", "--epsilon", str(asked), "--out", str(out), "--anyway"]) == 3
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert said in err

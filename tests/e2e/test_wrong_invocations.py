@@ -275,12 +275,12 @@ WRONG = [
     ("a data set without a ledger", f"{T} --x smoke --y bronc --epsilon 1 --dataset cohort", "ledger"),
     (
         "unknown data set",
-        f"{T} --x smoke --y bronc --epsilon 0.1 {L} --dataset cohrt",
+        f"{T} --x smoke --y bronc --epsilon 0.1 --anyway {L} --dataset cohrt",
         'did you mean "cohort"',
     ),
     (
         "a ledger that is not there",
-        f"{T} --x smoke --y bronc --epsilon 0.1 --ledger sqlite:///no.db --dataset d",
+        f"{T} --x smoke --y bronc --epsilon 0.1 --anyway --ledger sqlite:///no.db --dataset d",
         "no.db",
     ),
     ("a ledger of another kind", "ledger show --ledger mysql://host/db", "mysql"),

@@ -142,14 +142,16 @@ def test_a_plan_draws_itself_on_given_axes_or_new_ones() -> None:
     pyplot.close("all")
 
 
-def test_power_rises_from_the_level_and_passes_the_plans_own_number() -> None:
+def test_power_rises_from_the_level_or_below_and_passes_the_plans_own_number() -> None:
     plan = planned()
     axes = plot_power(plan)
     curves = [line for line in axes.lines if str(line.get_label()).startswith("order")]
     assert len(curves) == len(plan.testable_orders)
     for line, order in zip(curves, (o for o in plan.orders if o.testable), strict=True):
         w, power = line.get_data()
-        assert power[0] == pytest.approx(plan.aim.level, abs=0.02)
+        assert (
+            0 <= power[0] <= plan.aim.level + 0.02
+        )  # the search asks for more evidence than a test of that level
         assert all(a <= b + 1e-9 for a, b in pairwise(power))
         beyond = [p for size, p in zip(w, power, strict=True) if size >= order.smallest]
         assert all(p >= plan.aim.power - 0.01 for p in beyond)
