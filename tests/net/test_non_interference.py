@@ -240,7 +240,8 @@ def test_every_test_and_driver_has_a_case() -> None:
     assert {*METHODS, "auto"} - {"pc"} == names("discover")
     for call in ("ci_test", "discover"):
         for case in (case for case in CASES if case.call == call):
-            assert set(case.relations) == {"replace-one", "add-remove"} or case.name == "unit-circle", case.id
+            one = case.name == "unit-circle" or "near 1/n" in case.id  # n is public under replace-one
+            assert set(case.relations) == {"replace-one", "add-remove"} or one, case.id
     for name in names("discover"):
         deltas = {
             delta > 0
@@ -363,8 +364,8 @@ def test_planted_exact_values_are_seen(
         chosen = choice and label == "reach"
         return (release if chosen else fault)(mechanism, budget, label, value)
 
-    with instead_of_release(only_values):
-        assert found_in(beginning, relation, material)
+    with instead_of_release(only_values):  # a pure budget leaves moments of 300 rows too noisy to tell pairs apart
+        assert found_in(beginning, relation, material, delta=1e-6 if choice else 0.0)
 
 
 class ExactSession:
