@@ -113,7 +113,7 @@ def test_joint_with_rare_levels(order: int) -> None:
 @pytest.mark.parametrize(
     ("sizes", "epsilon", "neighbours", "rows", "share"),
     [
-        ((3,) * 11, 1.0, REPLACE, 10_000, None),
+        ((3,) * 11, 1.0, REPLACE, 40_000, None),
         ((2, 3, 4) * 12, 1.0, ADD, 100_000, 0.05),
         ((2,) * 37, 0.3, ADD, 100_000, None),
     ],
@@ -123,13 +123,15 @@ def test_components(
 ) -> None:
     design = NoiseDesign(sizes, rows, epsilon, 1e-6, neighbours)
     assert not design.joint
+    assert design.larger
     assert LOW < found_share(design, order, rows, share, True, seed=30 + order) < HIGH
 
 
 def test_rare_levels_beside_many_bins() -> None:
     """Directions towards the rarest level and among the others count by their number."""
-    design = NoiseDesign((10, 2, 3, 8, 8, 2, 2, 8, 2), 8_000, 1.0, 1e-6, REPLACE)
-    assert LOW < found_share(design, 1, 8_000, 0.08, True, seed=40) < HIGH
+    design = NoiseDesign((10, 2, 3, 8, 8, 2, 2, 8, 2), 80_000, 1.0, 1e-6, REPLACE)
+    assert design.larger
+    assert LOW < found_share(design, 1, 80_000, 0.08, True, seed=40) < HIGH
 
 
 def test_a_plan_that_is_wrong_is_seen() -> None:

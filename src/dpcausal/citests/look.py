@@ -76,13 +76,17 @@ def chances_of_test(
     neighbours: Neighbours,
     level: float,
     effects: Sequence[float],
+    share: float | None = None,
 ) -> list[float] | None:
-    """Chance that the test finds a dependence of each of these sizes, at best; None for a test not known here."""
+    """Chance that the test finds a dependence of each of these sizes, at best; None for a test not known here.
+
+    ``share`` is that of the rarest level of every column; None: all are equally common.
+    """
     if not isinstance(test, Measured | RankTest):
         return None
     numbers = bool({question.x, question.y} & question.numeric)
     sizes = (question.r, question.c, question.k)
-    worth = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers)
+    worth = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers, share=share)
     return [_power(*worth, w, level) for w in effects]
 
 
@@ -95,17 +99,30 @@ def _worth(
     neighbours: Neighbours = Neighbours.REPLACE_ONE,
     *,
     numbers: bool,
+    share: float | None = None,
 ) -> tuple[float, int]:
     """Rows that would show as much without noise, and degrees of freedom."""
     r, c, k = sizes
+    gain = _gain(r, share) * _gain(c, share)
     if isinstance(test, Measured):
         settings = TestSettings(epsilon=epsilon, delta=delta, level=0.05, neighbours=neighbours, n=rows)
         _, variance, _ = test.mechanism(r * c * k, settings)
-        return rows / (1.0 + variance * r * c * k / rows), (r - 1) * (c - 1)
+        return rows / (1.0 + variance * gain * k / rows), (r - 1) * (c - 1)
     weight = kendall_weight(neighbours, r, c, k, epsilon)
     scale = kendall_joint_sensitivity(neighbours, r, c, k, weight) / epsilon
-    own = rows / (16.0 if r == c == 2 and not numbers else 9.0)
+    own = rows / (4.0 * gain if r == c == 2 and not numbers else 9.0)
     return rows * own / (own + 2.0 * scale**2), 1
+
+
+def _gain(size: int, share: float | None) -> float:
+    """Mean over the levels of one over their share: what noise in a cell is multiplied by.
+
+    >>> _gain(3, None), round(_gain(2, 0.1), 3)
+    (3.0, 5.556)
+    """
+    if share is None or share >= 1 / size:
+        return float(size)
+    return (1.0 / share + (size - 1) ** 2 / (1.0 - share)) / size
 
 
 def _power(worth: float, dof: int, w: float, level: float) -> float:

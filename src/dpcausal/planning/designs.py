@@ -384,8 +384,8 @@ class OrderPlan:
     ``worth``: rows without noise that would show as much. ``smallest`` is w in the typical tables,
     ``smallest_changing`` where its direction changes between conditioning cells (None: not seen, or order 0),
     ``smallest_largest`` in the largest tables, ``smallest_exact`` without any noise, ``smallest_priv_pc`` for one
-    question of priv-pc. ``epsilon_enough``: with which ``effect`` is found in typical tables and the order is
-    testable; None where the rows are too few for any epsilon (or one above 10,000).
+    question of priv-pc. ``epsilon_enough``: with which ``effect`` is found in typical tables and, above order 2, the
+    order is testable; None where the rows are too few for any epsilon (or one above 10,000).
     """
 
     order: int
@@ -524,12 +524,17 @@ def smallest(design: NoiseDesign, order: int, aim: Aim) -> float:
 
 
 def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
-    """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables and the order tested."""
+    """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables.
+
+    Of orders that only larger tables answer, they must be worth asking too.
+    """
     places = stands_for(design, order, "typical", aim)
 
     def found(step: int) -> bool:
         tried = design.with_epsilon(10.0 ** (step / STEPS_PER_DECADE))
-        return power_at(tried, places, aim.effect, aim) >= aim.power and answers(tried, places, aim)
+        if power_at(tried, places, aim.effect, aim) < aim.power:
+            return False
+        return order <= MAX_SET or answers(tried, places, aim)
 
     low, high = (round(STEPS_PER_DECADE * math.log10(end)) for end in (MIN_EPSILON, MAX_EPSILON))
     if not found(high):

@@ -320,7 +320,7 @@ def _chances(schema: Schema, design: NoiseDesign, aim: Aim, pair: tuple[str, ...
         found.append(Chance("moments", "moments", *chances_moments(widths, *public, sizes)))
     question = Question.of(schema, *pair)
     name, _ = choose(question, design.epsilon)
-    alone = chances_of_test(make_test(name, {}, ()), question, *public, sizes)
+    alone = chances_of_test(make_test(name, {}, ()), question, *public, sizes, aim.share)
     if alone is not None:
         found.append(Chance("test", name, *alone))
     return tuple(found)

@@ -278,7 +278,7 @@ def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
         below.append(
-            f"Order {', '.join(silent)} cannot be tested at this budget: edges that would need it stay, and are named."
+            f"Order {', '.join(silent)} cannot be tested at this budget: a pair that is not found there stays open."
         )
     if not full:
         below.append("More columns: --full. What they mean: docs/plan.md.")
@@ -312,8 +312,8 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
         "w without noise": "w without noise: smallest w that the rows alone allow.",
         "w by priv-pc": "w by priv-pc: smallest w for one question of the method priv-pc. A search asks about an edge "
         "many times, and each time may cut it, so this is no reason to take it.",
-        f"epsilon for w = {aim.effect:g}": f"epsilon for w = {aim.effect:g}: with this one the order can be tested and "
-        "such a w is found.",
+        f"epsilon for w = {aim.effect:g}": f"epsilon for w = {aim.effect:g}: with this one such a w is found (and, given "
+        "three and more, the order can be tested).",
     }
     heads = [" ".join(head.split()) for head, _ in heads_and_cells(plan, full)]
     return [plan_lines[head] for head in heads]
