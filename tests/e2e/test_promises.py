@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dpcausal as dc
 from dpcausal.cli.app import run
 
 SCHEMA = """
@@ -50,12 +51,16 @@ def test_an_exact_answer_is_called_exact(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(("given", "told"), [((), False), (("--given", "c"), True)])
+@pytest.mark.parametrize(
+    ("given", "strata", "told"), [([], 8, False), (["c"], "auto", False), (["c"], 8, True)]
+)
 def test_bins_are_assumed_public_only_where_there_are_any(
-    given: tuple[str, ...], told: bool, capsys: pytest.CaptureFixture[str]
+    given: list[str], strata: int | str, told: bool
 ) -> None:
-    assert run(asked("--epsilon", "1", "--method", "kendall", *given)) == 0
-    assert (BINS in capsys.readouterr().out) == told
+    """Strata of equal counts are measured, those of equal width are declared."""
+    data = dc.read("t.csv", dc.Schema.from_toml("s.toml"))
+    found = dc.ci_test(data, "a", "b", given, epsilon=1.0, method="kendall", strata=strata)
+    assert (BINS in found.summary()) == told
 
 
 @pytest.mark.parametrize("command", ["test", "discover", "plan"])

@@ -16,6 +16,8 @@ FAR = {
     "ci-test:crt:rank": "a rank seldom uses up its charge: RANKED in test_wiring.py",
     "ci-test:chi2": "of one part: the score of one value has moved by its whole, which is half of what two may",
     "ci-test:g": "the same",
+    "ci-test:kendall:numbers": "a part of the charge pays for the strata, and no row uses up both",
+    "ci-test:spearman:numbers": "the same",
     "discover:em-pc": "chosen for exact answers that differ, and few pairs of theirs do",
     "discover:priv-pc": "chosen for exact answers that differ, and few pairs of theirs do",
 }
