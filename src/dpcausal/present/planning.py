@@ -312,8 +312,8 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
         "w without noise": "w without noise: smallest w that the rows alone allow.",
         "w by priv-pc": "w by priv-pc: smallest w for one question of the method priv-pc. A search asks about an edge "
         "many times, and each time may cut it, so this is no reason to take it.",
-        f"epsilon for w = {aim.effect:g}": f"epsilon for w = {aim.effect:g}: with this one such a w is found (and, given "
-        "three and more, the order can be tested).",
+        f"epsilon for w = {aim.effect:g}": f"epsilon for w = {aim.effect:g}: with this one such a w is found (and, "
+        "given three and more, the order can be tested).",
     }
     heads = [" ".join(head.split()) for head, _ in heads_and_cells(plan, full)]
     return [plan_lines[head] for head in heads]
