@@ -364,7 +364,9 @@ def test_planted_exact_values_are_seen(
         chosen = choice and label == "reach"
         return (release if chosen else fault)(mechanism, budget, label, value)
 
-    with instead_of_release(only_values):  # a pure budget leaves moments of 300 rows too noisy to tell pairs apart
+    with instead_of_release(
+        only_values
+    ):  # a pure budget leaves moments of 300 rows too noisy to tell pairs apart
         assert found_in(beginning, relation, material, delta=1e-6 if choice else 0.0)
 
 

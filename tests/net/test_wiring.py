@@ -181,7 +181,9 @@ def _rank_tests(relation: str) -> Iterator[Tight]:
             f"{name} 3x3 given z {relation}", given, stars("three"), build=of(THREE), climb=30, **more
         )
         yield Tight(f"{name} numbers given z {relation}", given, numbers(), **more)
-        if name != "auto":  # at this epsilon both piles of z are cut in every round, and few rows pay most for that
+        if (
+            name != "auto"
+        ):  # at this epsilon both piles of z are cut in every round, and few rows pay most for that
             piles = asked(name, relation, "z", epsilon=5.0)
             yield Tight(f"{name} by spread {relation}", piles, numbers(rows=(119,)), climb=20, **more)
             widths = asked(name, relation, "z", epsilon=0.1, strata=7)
@@ -280,7 +282,9 @@ def _graphs() -> Iterator[Tight]:
             run = graph_by("moments", relation, delta=delta, harmonics=0)
             yield Tight(f"discover moments {end}", run, numbers("xy"), build=of(LINE), climb=20, **more)
             run = graph_by("moments", relation, epsilon=100.0, delta=delta, harmonics=0, reach=2.0)
-            yield Tight(f"discover moments by spread {end}", run, numbers("xy"), build=of(LINE), climb=20, **more)
+            yield Tight(
+                f"discover moments by spread {end}", run, numbers("xy"), build=of(LINE), climb=20, **more
+            )
     run = graph_by("measured", REPLACE, epsilon=0.1, delta=0.01)  # Gaussian noise is the smaller one here
     yield Tight(
         "discover measured joint gaussian", run, stars("bits"), REPLACE, 0.99, levels, 6,
@@ -472,7 +476,9 @@ def half(name: str) -> Bug:
 
 def smaller_spread() -> Any:
     """The sensitivity of the counts of a spread, 30% too small."""
-    return mock.patch.object(quantiles, "counts_sensitivity", lambda *a, **k: 0.7 * counts_sensitivity(*a, **k))
+    return mock.patch.object(
+        quantiles, "counts_sensitivity", lambda *a, **k: 0.7 * counts_sensitivity(*a, **k)
+    )
 
 
 SEEN_BY_NEIGHBOURS: list[tuple[str, Bug, str]] = [

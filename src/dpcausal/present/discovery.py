@@ -256,8 +256,8 @@ def no_delta_words(times: float, option: str = "delta=1e-6") -> str:
 
 def _target_words(fact: Fact) -> str:
     return (
-        f"The question was what is directly linked to {fact['target']}: only pairs with it were decided. Measured a second "
-        f"time, with it and with each other: {', '.join(fact['near'])}"
+        f"The question was what is directly linked to {fact['target']}: only pairs with it were decided. Measured a "
+        f"second time, with it and with each other: {', '.join(fact['near'])}"
     )
 
 

@@ -61,7 +61,9 @@ def test_no_row_is_heard_in_a_search(relation: str) -> None:
         data = dc.read({name: rng.choice(SPECIAL, 50) for name in "xyz"}, WIDE)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found = dc.discover(data, epsilon=1.0, delta=1e-6, method="moments", neighbours=relation, anyway=True)
+            found = dc.discover(
+                data, epsilon=1.0, delta=1e-6, method="moments", neighbours=relation, anyway=True
+            )
         assert found.privacy.epsilon <= 1.0
 
 

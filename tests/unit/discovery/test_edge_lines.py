@@ -99,7 +99,9 @@ def test_printing_shows_edges_one_per_line(result: DiscoveryResult) -> None:
 def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
     """Ten columns and 45 pairs are always measured; the number of rows is no table of columns."""
     data = clinic.sample(200, seed=1)
-    found = dc.discover(data, epsilon=1.0, delta=1e-6, method="measured", max_order=1, neighbours=relation, anyway=True)
+    found = dc.discover(
+        data, epsilon=1.0, delta=1e-6, method="measured", max_order=1, neighbours=relation, anyway=True
+    )
     measured = note_words(found.notes[0])
     assert measured.startswith(
         f"Measured with Gaussian noise: {rows}tables of 55 sets of columns (10 single, 45 pairs); "

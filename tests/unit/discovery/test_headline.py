@@ -95,7 +95,9 @@ def test_without_privacy_it_is_not_the_budget() -> None:
 
 def test_a_discovery_with_hardly_a_budget_says_so() -> None:
     """Noise of scale 10^5 and more in every cell of 500 rows: no question can be answered."""
-    result = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=1e-5, method="measured", anyway=True)
+    result = dc.discover(
+        dc.networks.load("cancer").sample(500, seed=1), epsilon=1e-5, method="measured", anyway=True
+    )
     assert "could be decided at this budget: " in result.summary().splitlines()[0]
     assert (
         len(result.open) >= 9

@@ -13,7 +13,7 @@ from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measurer import start
-from dpcausal.discovery.search import NoteKind, Task
+from dpcausal.discovery.search import Task
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.planning.measurement import first_shares, plan_for
 from dpcausal.privacy.accounting.conversion import rho_for
