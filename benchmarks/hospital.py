@@ -78,6 +78,8 @@ def main() -> None:
                 python=asked.python,
                 minutes=asked.minutes,
             )
+            rivals = [point for _, point in page.above(results)[0] if point.network in networks.split(",")]
+            grid.control(results, list(dict.fromkeys(rivals)), alarm=asked.alarm, python=asked.python)
             print("\n".join(page.bars(results)))
         if asked.mode == "null" or everything:
             if "measured" in asked.again:

@@ -10,7 +10,7 @@ import hospital_null as null
 import hospital_points as grid
 import hospital_real as real
 import hospital_time as clock
-from hospital_points import Results, Setting
+from hospital_points import Point, Results, Setting, shuffled
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "hospital.md"
@@ -125,11 +125,9 @@ def shown(method: str) -> str:
     return f"{method} + pc" if method in grid.SYNTHETIC else method
 
 
-def behind(results: Results) -> tuple[list[str], int, int, int]:
-    """(lines where a rival is above ``measured`` by more than one standard error, how many of them are no higher than
-    all pairs, comparisons, points).
-    """
-    lines, trivial, compared, at = [], 0, 0, 0
+def above(results: Results) -> tuple[list[tuple[Setting, Point]], int, int]:
+    """(where a rival is above ``measured`` by more than one standard error, comparisons, points)."""
+    found, compared, at = [], 0, 0
     for where in settings():
         ours = measured(where)
         if not results.values(ours):
@@ -142,33 +140,55 @@ def behind(results: Results) -> tuple[list[str], int, int, int]:
             lead, error = results.lead(ours, point)
             compared += 1
             if lead < 0 and not lead + error >= 0:
-                seeds = len(set(results.values(ours)) & set(results.values(point)))
-                trivial += bool(results.mean(point)[0] <= all_pairs(where.network))
-                wrong = [results.mean(p)[3] for p in (ours, point)]
-                lines.append(
-                    f"| {where.network} | {where.neighbours} | {where.n:,} | {where.epsilon:g} | "
-                    f"{results.mean(ours)[0]:.2f} | {shown(method)} {results.mean(point)[0]:.2f} | "
-                    f"{lead:+.2f} ± {error:.2f} | {wrong[0]:.1f} / {wrong[1]:.1f} | "
-                    f"{seeds} |"
-                )
-    return lines, trivial, compared, at
+                found.append((where, point))
+    return found, compared, at
 
 
 def behind_table(results: Results) -> list[str]:
-    """Markdown: where a rival is above, or a line that says nowhere."""
-    lines, trivial, compared, at = behind(results)
-    said = (
-        f"{compared} comparisons at {at} points. A rival is more than one standard error above in {len(lines)}; in "
-        f"{trivial} of these it is no higher than a graph that claims every pair."
-    )
-    if not lines:
-        return [said]
+    """Markdown: where a rival is above; first where shuffled columns give it less, then where they don't."""
+    found, compared, at = above(results)
     head = [
-        "| network | relation | rows | epsilon | measured | rival | difference ± s.e. | false edges, ours "
-        "/ theirs | seeds |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| network | relation | rows | epsilon | measured | rival | difference | the rival, columns shuffled "
+        "| false edges, ours / theirs | seeds |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    return [said, "", *head, *lines]
+    learned, empty, unknown = [], [], 0
+    for where, point in found:
+        ours, without = measured(where), shuffled(point)
+        lead, error = results.lead(ours, point)
+        gain, gain_error = results.lead(point, without)
+        unknown += math.isnan(gain)
+        wrong = [results.mean(p)[3] for p in (ours, point)]
+        line = (
+            f"| {where.network} | {where.neighbours} | {where.n:,} | {where.epsilon:g} | "
+            f"{results.mean(ours)[0]:.2f} | {shown(point.method)} {results.mean(point)[0]:.2f} | "
+            f"{lead:+.2f} ± {error:.2f} | "
+            + (f"{results.mean(without)[0]:.2f}" if results.values(without) else "not run")
+            + f" | {wrong[0]:.1f} / {number(wrong[1])} | "
+            f"{len(set(results.values(ours)) & set(results.values(point)))} |"
+        )
+        (empty if gain <= gain_error else learned).append(line)
+    said = (
+        f"{compared} comparisons at {at} points. A rival is more than one standard error above in {len(found)}. In "
+        f"{len(empty)} of these it is not above its own score on the same rows with every column shuffled, by one "
+        f"standard error; in {len(learned) - unknown} it is (by chance alone one in six would be)"
+        + (f"; for {unknown} shuffled rows were not run." if unknown else ".")
+    )
+    lines = [said]
+    titles = ("Above its own score on shuffled columns, or not run on them:", "Not above it:")
+    for title, some in zip(titles, (learned, empty), strict=True):
+        if some:
+            lines += ["", title, "", *head, *some]
+    return lines
+
+
+def number(value: float) -> str:
+    """One digit, or a dash where it is not known.
+
+    >>> number(1.23), number(float("nan"))
+    ('1.2', '-')
+    """
+    return "-" if math.isnan(value) else f"{value:.1f}"
 
 
 def figure(results: Results) -> None:

@@ -117,7 +117,7 @@ class Results:
 
     def forget(self, method: str) -> None:
         """Drop what a method scored: its code has changed."""
-        self.runs = {key: runs for key, runs in self.runs.items() if key.split("|")[0] != method}
+        self.runs = {key: runs for key, runs in self.runs.items() if key.split("|")[0].strip("~") != method}
 
     def values(self, point: Point) -> dict[str, Any]:
         """Seed -> scores; those that ``utility_rivals.py`` has of the same rows are not run again."""
@@ -221,6 +221,36 @@ def _run(results: Results, todo: list[Point], network: Any, n: int, seed: int, w
         else:
             scores = scored(point, counts, network, seed)
         results.runs.setdefault(point.key, {})[str(seed)] = scores
+
+
+def control(
+    results: Results, points: list[Point], *, alarm: Path | None = None, python: str | None = None
+) -> None:
+    """Run these points once more, on the same rows with every column shuffled by itself: nothing is there to find."""
+    with tempfile.TemporaryDirectory() as scratch:
+        worker = utility_rivals.Worker(python, Path(scratch)) if python else None
+        for point in points:
+            network = network_named(point.network, alarm)
+            for seed in map(int, results.values(point)):
+                if str(seed) in results.values(shuffled(point)) or (
+                    point.method in SYNTHETIC and worker is None
+                ):
+                    continue
+                data = network.sample(point.n, seed=seed)
+                rng = np.random.default_rng(seed)
+                codes = {name: rng.permutation(data.codes[name]) for name in data.columns}
+                mixed = dc.Dataset(data.schema, data.n, codes)
+                if point.method in SYNTHETIC and worker is not None:
+                    mixed = worker.synthetic(mixed, point.method, point.epsilon or 0.0, seed)
+                scores = scored(point, counts_of(mixed), network, seed)
+                results.runs.setdefault(shuffled(point).key, {})[str(seed)] = scores
+            results.save()
+    print(f"{len(points)} points with shuffled columns", flush=True)
+
+
+def shuffled(point: Point) -> Point:
+    """The point's control, as the file calls it."""
+    return point._replace(method=f"{point.method}~")
 
 
 def scored(point: Point, counts: Any, network: Any, seed: int) -> list[float]:
