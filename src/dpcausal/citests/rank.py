@@ -54,6 +54,7 @@ from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_weight
+from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue
 from dpcausal.stats.spearman import spearman, spearman_joint_sensitivity, spearman_weight
 from dpcausal.stats.spread import Spread
@@ -161,6 +162,7 @@ class RankTest(TableTest, ValueTest):
         """Release (statistic, weight x variance); the p-value is post-processing."""
         if self._on_table(question):
             return self.private(question, question.blocks(counts_of(data)), settings, budget)
+        checked_rows(data.n)  # before anything is charged
         numeric = numeric_given(question, data)
         if self._by_spread(numeric):
             spreads, settings = measured_spreads(question, data, numeric, settings, budget, self.name)
