@@ -107,14 +107,11 @@ def test_rows_that_are_arrays_keep_their_own_type() -> None:
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        ([], "got 1D"),
-        ([1, 2], "got 1D"),
-        (["ab", "cd"], "got 1D"),
-        ([{"a": 1}], "got 1D"),
-        ([Raises(SystemExit(3))], "got 1D"),
-        ([[]], r"found 0 feature\(s\)"),
-        ([[1]], r"found 1 feature\(s\)"),
-        ([[1, 2, 3]], "the array has 3 columns, the schema declares 2"),
+        ([], "no rows"),
+        (np.array([1, 2]), "got 1D"),
+        (np.zeros((2, 0)), r"found 0 feature\(s\)"),
+        (np.zeros((2, 1)), r"found 1 feature\(s\)"),
+        (np.zeros((1, 3)), "the array has 3 columns, the schema declares 2"),
         ("ab", "got 0D"),
         (None, "got 0D"),
         (memoryview(b"ab"), "got 1D"),
@@ -123,3 +120,8 @@ def test_rows_that_are_arrays_keep_their_own_type() -> None:
 def test_a_wrong_shape_is_one_line(X: Any, words: str) -> None:
     with pytest.raises(dc.InputError, match=words):
         as_data(X, SCHEMA)
+
+
+@pytest.mark.parametrize("row", [1, "ab", {"a": 1}, Raises(SystemExit(3)), [], [1], [1, 2, 3]])
+def test_no_first_row_says_how_many_columns_there_are(row: Any) -> None:
+    assert codes([row, [0, 0.2]])[1] == codes([[0, 0], [0, 0.2]])[1]
