@@ -309,18 +309,8 @@ def start(task: Task) -> Measurer:
         larger = larger_pay(plan.pair_variance, sizes, max(rows, 1.0))
         return Measurer(task, plan, joint, rows, larger, released=[Released(ReleasedKind.JOINT_TABLE)])
     measurer = Measurer(task, plan, Components(sizes))
-    left = 1.0
-    if task.n is None:
-        measurer.measure([()], SHARE_ROWS, "number of rows")
-        left -= SHARE_ROWS
-        measurer.rows = max(float(measurer.tables.table(())), 1.0)
-    else:
-        measurer.rows = max(float(task.n), 1.0)
-    left -= merge_levels(measurer, total)
+    left = 1.0 - measure_rows(measurer) - merge_levels(measurer, total)
     sizes, rows = list(measurer.tables.sizes), measurer.rows
-    assert isinstance(measurer.tables, Components)
-    if task.n is not None:
-        measurer.tables.add((), np.array(float(task.n)), 0.0)
     schedule = schedule_for(sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian)
     measurer.larger = schedule.larger
     measurer.measure([(j,) for j in range(len(sizes))], schedule.singles, "single columns")
@@ -331,6 +321,19 @@ def start(task: Task) -> Measurer:
         chosen = sorted(ranked[: again_count(len(sizes))])
         measurer.measure(chosen, share, f"promising pairs, round {turn + 1}")
     return measurer
+
+
+@proved("composition.proof.md")
+def measure_rows(measurer: Measurer) -> float:
+    """Take the number of rows where it is public, else measure it; return the share that it cost."""
+    task, tables = measurer.task, measurer.tables
+    assert isinstance(tables, Components)
+    if task.n is None:
+        measurer.measure([()], SHARE_ROWS, "number of rows")
+    else:
+        tables.add((), np.array(float(task.n)), 0.0)
+    measurer.rows = max(float(tables.table(())), 1.0)
+    return SHARE_ROWS if task.n is None else 0.0
 
 
 @proved("composition.proof.md")

@@ -17,17 +17,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-import numpy as np
-
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.proofs import proved
 from dpcausal.discovery.components import Components
 from dpcausal.discovery.forward import Forward, Given
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measurer import Measurer, measured_note, merge_levels, not_colliders, rules_for
+from dpcausal.discovery.measurer import (
+    Measurer,
+    measure_rows,
+    measured_note,
+    merge_levels,
+    not_colliders,
+    rules_for,
+)
 from dpcausal.discovery.search import Note, NoteKind, SearchOutcome, Skeleton, Task
 from dpcausal.planning.measurement import (
-    SHARE_ROWS,
     SHARE_SINGLES,
     MeasurementPlan,
     components_mechanism,
@@ -74,17 +78,7 @@ def measure_target(task: Task, target: int) -> tuple[Measurer, list[int]]:
     sizes = [column.size for column in task.counts.schema.values()]
     measurer = Measurer(task, plan_for_target(task, sizes, target), Components(sizes))
     total = budget.total.rho if measurer.plan.gaussian else budget.total.epsilon
-    left = 1.0
-    if task.n is None:
-        measurer.measure([()], SHARE_ROWS, "number of rows")
-        left -= SHARE_ROWS
-        measurer.rows = max(float(measurer.tables.table(())), 1.0)
-    else:
-        measurer.rows = max(float(task.n), 1.0)
-    left -= merge_levels(measurer, total)
-    assert isinstance(measurer.tables, Components)
-    if task.n is not None:
-        measurer.tables.add((), np.array(float(task.n)), 0.0)
+    left = 1.0 - measure_rows(measurer) - merge_levels(measurer, total)
     measurer.measure([(j,) for j in range(len(sizes))], SHARE_SINGLES, "single columns")
     rest = (left - SHARE_SINGLES) / 2
     pairs = target_pairs(len(sizes), target)
