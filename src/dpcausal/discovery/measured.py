@@ -94,6 +94,8 @@ def run(task: Task, *, confidence: int | None = None, target: str | None = None)
     if confidence is not None and checked_count(confidence, "confidence") > MAX_REPEATS:
         raise InputError(f"confidence is told from at most {MAX_REPEATS:,} repeats, not {confidence:,}")
     if target is not None:
+        if confidence:
+            raise InputError("confidence is told of a whole graph, not of a target: leave one of them out")
         return run_target(task, target)
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)

@@ -75,4 +75,8 @@ def test_a_target_that_is_no_column_is_refused_before_anything_is_charged(tmp_pa
     for wrong in ("dyps", 3):
         with pytest.raises(InputError, match="target names"):
             dc.discover(data, epsilon=1.0, delta=1e-6, target=wrong, ledger=ledger, dataset="cohort")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="confidence is told of a whole graph"):
+        dc.discover(
+            data, epsilon=1.0, delta=1e-6, target="dysp", confidence=5, ledger=ledger, dataset="cohort"
+        )
     assert len(ledger.log("cohort")) == before
