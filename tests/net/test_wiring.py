@@ -258,6 +258,15 @@ def _graphs() -> Iterator[Tight]:
                 most=3,
                 **more,
             )
+            one = graph_by("measured", relation, delta=delta, target=next(iter(MANY)))
+            yield Tight(
+                f"discover measured target {end}",
+                one,
+                stars("many", most=4, rows=(130, 400)),
+                build=of(MANY),
+                most=3,
+                **more,
+            )
             for name in ("svt-pc", "priv-pc", "curate", "em-pc"):
                 more["covers"] = ("discover", name)
                 run = graph_by(name, relation, epsilon=20.0, delta=delta)
@@ -521,6 +530,11 @@ SEEN_BY_NEIGHBOURS: list[tuple[str, Bug, str]] = [
         "half the sensitivity of components",
         half("Gaussian"),
         "discover measured components 1e-06 replace-one",
+    ),
+    (
+        "half the sensitivity of pairs with a target",
+        half("Gaussian"),
+        "discover measured target 1e-06 replace-one",
     ),
     ("half the sensitivity of a screening", half("SparseVector"), "gwas svt distance person"),
     ("half the sensitivity of the best SNPs", half("TopK"), "gwas em distance allele"),
