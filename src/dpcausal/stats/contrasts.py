@@ -292,7 +292,7 @@ class Contrasts:
         >>> table = np.array([[40.0, 10.0], [10.0, 40.0]]) - 25.0
         >>> sides = [Features.of(np.array([50.0, 50.0]), 100.0, 0.0)] * 2
         >>> none = {(0,): 0.0, (1,): 0.0, (0, 1): 0.0}
-        >>> round(abs(Contrasts.of(sides, 100.0, {(0, 1): table}, none).covariance[0, 1]), 6)
+        >>> float(abs(Contrasts.of(sides, 100.0, {(0, 1): table}, none).covariance[0, 1]).round(6))
         0.6
         """
         width = sum(len(one.gains) for one in columns)
