@@ -37,6 +37,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import combinations, product
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.scores import scorer_for
 from dpcausal.discovery.search import (
+    STABLE,
     Answer,
     Answers,
     Method,
@@ -199,7 +201,14 @@ class NoisyTests:
             self._mechanism = Laplace(sensitivity=1.0, epsilon=cost, neighbours=neighbours)
 
 
-def run(task: Task, *, margins: tuple[float, float] = (MARGIN, MARGIN), stable: bool = True) -> SearchOutcome:
+def run(
+    task: Task,
+    *,
+    margins: Annotated[
+        tuple[float, float], "how far below and above zero, in noise scales, a coin decides"
+    ] = (MARGIN, MARGIN),
+    stable: Annotated[bool, STABLE] = True,
+) -> SearchOutcome:
     """Discover; ``margins`` (below, above) are in noise scales, and between them a coin decides."""
     if not all(0 <= margin < 10 for margin in margins):
         raise InputError(f"margins must be two numbers between 0 and 10, not {margins!r}")

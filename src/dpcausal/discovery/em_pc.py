@@ -25,6 +25,7 @@ References: [1] Xu, Yuan & Wu 2017 (EM-PC); [2] McKenna & Sheldon 2020; [3] Cesa
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
@@ -118,7 +119,13 @@ class Choices:
         return answers
 
 
-def run(task: Task, *, orders: int = ORDERS_RESERVED) -> SearchOutcome:
+def run(
+    task: Task,
+    *,
+    orders: Annotated[
+        int, "orders (sizes of the set held fixed) that budget is set aside for"
+    ] = ORDERS_RESERVED,
+) -> SearchOutcome:
     """Discover; ``orders`` is the number of orders that a call for the count is set aside for."""
     if orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Annotated
 
 from dpcausal.core.arguments import checked_count
 from dpcausal.core.compiled import compile_note
@@ -85,7 +86,12 @@ def search(measurer: Measurer, forward: Forward) -> Skeleton:
     return skeleton
 
 
-def run(task: Task, *, confidence: int | None = None, target: str | None = None) -> SearchOutcome:
+def run(
+    task: Task,
+    *,
+    confidence: Annotated[int | None, "repeats that tell how often each edge is found again"] = None,
+    target: Annotated[str | None, "the one column that the question is about"] = None,
+) -> SearchOutcome:
     """Measure, search, orient.
 
     ``confidence``: how many repeats (None: as many as are quickly done; 0: none). ``target``: the one column that the

@@ -27,6 +27,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.search import (
+    STABLE,
     Answer,
     Answers,
     Method,
@@ -335,7 +337,13 @@ def classical(task: Task, harmonics: int = MAX_HARMONICS, stable: bool = True) -
 
 
 def run(
-    task: Task, *, harmonics: int | None = None, reach: float | None = None, stable: bool = True
+    task: Task,
+    *,
+    harmonics: Annotated[int | None, "pairs of cosine and sine for each numeric column, 0 to 8"] = None,
+    reach: Annotated[
+        float | None, "length that rows of features are shrunk to; none chooses privately"
+    ] = None,
+    stable: Annotated[bool, STABLE] = True,
 ) -> SearchOutcome:
     """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats

@@ -8,7 +8,7 @@ original, order-dependent search."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.base import TableTest, ValueTest
@@ -18,6 +18,7 @@ from dpcausal.core.progress import silent
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery import moments
 from dpcausal.discovery.search import (
+    STABLE,
     Answers,
     Method,
     Note,
@@ -34,7 +35,13 @@ from dpcausal.planning.measurement import mostly_numbers
 SETS_PER_BATCH = 8
 
 
-def run(task: Task, *, test: str | None = None, stable: bool = True, **options: Any) -> SearchOutcome:
+def run(
+    task: Task,
+    *,
+    test: Annotated[str | None, "the test that answers, as in ci_test; its own options go beside it"] = None,
+    stable: Annotated[bool, STABLE] = True,
+    **options: Any,
+) -> SearchOutcome:
     """Run it; nothing is charged and nothing is private."""
     numbers = task.rows is not None and bool(task.rows.values)
     if test is None:

@@ -24,10 +24,13 @@ References: [1] Wang, Pang & Song 2020, Alg. 2 and section 3.2.
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.discovery.scores import On, Scorer, deletable, resolution_rows, scorer_for
 from dpcausal.discovery.search import (
+    STABLE,
     Answer,
     Answers,
     Method,
@@ -121,11 +124,13 @@ class SieveAnswers:
 def run(
     task: Task,
     *,
-    hits: int | None = None,
-    share: float = SHARE,
-    subsample: int | str | None = None,
-    stable: bool = True,
-    on: On = "values",
+    hits: Annotated[int | None, "most pairs to look at twice; none is all pairs"] = None,
+    share: Annotated[float, "share of the budget, between 0 and 1, that goes to the threshold"] = SHARE,
+    subsample: Annotated[
+        int | Literal["optimal"] | None, "rows, drawn at random, that the threshold sees; none is all"
+    ] = None,
+    stable: Annotated[bool, STABLE] = True,
+    on: Annotated[On, "numeric columns by their values or by their declared bins (table)"] = "values",
 ) -> SearchOutcome:
     """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).
 

@@ -32,7 +32,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from dpcausal.core.arguments import refuse_unknown
 from dpcausal.core.errors import InputError
@@ -107,6 +107,9 @@ def unanswered(reasons: Counter[OpenReason]) -> Note:
     """
     counted: list[tuple[str, Any]] = [(str(why), count) for why, count in reasons.most_common()]
     return Note(NoteKind.UNANSWERED, reasons=counted)
+
+
+STABLE = "whether answers of one order are used only after it; false is the original search"
 
 
 class Query(NamedTuple):
@@ -406,7 +409,8 @@ class Method:
     description : str
         What it does, in one line for someone who has read no paper.
     run : callable
-        ``run(task, **options)`` learns the skeleton; the options are its keyword parameters.
+        ``run(task, **options)`` learns the skeleton; the options are its keyword parameters, each ``Annotated`` with a
+        line on what it is.
     private : bool
         Whether it needs an epsilon.
     tables_only : bool
@@ -427,6 +431,17 @@ class Method:
         """Names of the options with their defaults."""
         parameters = inspect.signature(self.run).parameters.values()
         return {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
+
+    @property
+    def option_types(self) -> dict[str, Any]:
+        """Types of the options, each ``Annotated`` with a line on what it is."""
+        hints = get_type_hints(self.run, include_extras=True)
+        return {name: hints[name] for name in self.options}
+
+    @property
+    def option_lines(self) -> dict[str, str]:
+        """A line on what each option is, for a help page."""
+        return {name: hint.__metadata__[0] for name, hint in self.option_types.items()}
 
     @property
     def passes_options(self) -> bool:

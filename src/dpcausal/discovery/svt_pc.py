@@ -19,11 +19,14 @@ References: [1] Wang, Pang & Song 2020, section 4 and Alg. 5; [2] Lyu, Su & Li 2
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.scores import On, deletable, resolution_rows, scorer_for
 from dpcausal.discovery.search import (
+    STABLE,
     Answer,
     Answers,
     Method,
@@ -75,7 +78,13 @@ class SvtAnswers:
         return True
 
 
-def run(task: Task, *, positives: int | None = None, stable: bool = True, on: On = "values") -> SearchOutcome:
+def run(
+    task: Task,
+    *,
+    positives: Annotated[int | None, "most deletions to pay for; none is all pairs"] = None,
+    stable: Annotated[bool, STABLE] = True,
+    on: Annotated[On, "numeric columns by their values or by their declared bins (table)"] = "values",
+) -> SearchOutcome:
     """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
 
     A smaller number means less noise, and pairs beyond it stay open. It must be chosen from public knowledge.

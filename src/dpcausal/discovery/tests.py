@@ -13,7 +13,7 @@ and what is asked depends on released answers only. No question is paid twice. F
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.base import ValueTest
@@ -25,6 +25,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.scores import deletable
 from dpcausal.discovery.search import (
+    STABLE,
     Answer,
     Answers,
     Method,
@@ -108,7 +109,14 @@ class TestAnswers:
 
 
 def run(
-    task: Task, *, test: str = "auto", test_epsilon: float | None = None, stable: bool = True, **options: Any
+    task: Task,
+    *,
+    test: Annotated[str, "the test, as in ci_test; its own options go beside it"] = "auto",
+    test_epsilon: Annotated[
+        float | None, "what one test costs; none allows about five questions a pair"
+    ] = None,
+    stable: Annotated[bool, STABLE] = True,
+    **options: Any,
 ) -> SearchOutcome:
     """Discover; ``test_epsilon`` is what one test costs. Other options go to the test."""
     budget, known = task.private_budget(), task.known
