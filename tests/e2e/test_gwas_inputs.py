@@ -172,6 +172,7 @@ def test_filters(study: Path, tmp_path: Path, gwas: Callable[..., dict[str, Any]
     told = gwas(study, "--chr", chromosome)
     assert found(told) == CAUSAL[:1]
     assert told["snps"] == 3  # 60 SNPs on 22 chromosomes, three each
+    assert gwas(study, "--chr", chromosome, "--chr", "20" if chromosome != "20" else "19")["snps"] > 3
     (tmp_path / "names").write_text("snp1\nsnp46 with words behind\nunknown\n")
     told = gwas(study, "--extract", tmp_path / "names")
     assert (found(told), told["snps"]) == (CAUSAL[1:], 2)

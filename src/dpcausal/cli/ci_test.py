@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from dpcausal.cli.options import AsJson, DataFile, DatasetName, Delta, LedgerUrl, Relation, SchemaFile, path
+from dpcausal.cli.options import (
+    AsJson,
+    Command,
+    DataFile,
+    DatasetName,
+    Delta,
+    LedgerUrl,
+    Relation,
+    SchemaFile,
+    names_of,
+    path,
+)
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
@@ -74,7 +84,7 @@ def help_text() -> str:
     )
 
 
-class TestCommand(TyperCommand):
+class TestCommand(Command):
     """Lists the tests when help is asked for."""
 
     __test__ = False  # not a test case, whatever its name
@@ -109,7 +119,7 @@ def run_test(
     x: Annotated[str, typer.Option("--x", help="A column.")],
     y: Annotated[str, typer.Option("--y", help="Another column.")],
     given: Annotated[
-        str | None, typer.Option("--given", help="Columns to condition on, with commas.")
+        list[str] | None, typer.Option("--given", help="Columns to condition on: with commas, or repeat it.")
     ] = None,
     method: Annotated[
         str,
@@ -158,9 +168,7 @@ def run_test(
         raise InputError("give either --epsilon or --no-privacy")
     if no_privacy and (delta or ledger is not None):
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
-    names = [name.strip() for name in (given or "").split(",") if name.strip()]
-    if given is not None and not names:
-        raise InputError(f"--given names no column: {given!r}; leave it out to condition on none")
+    names = names_of("--given", given, "leave it out to condition on none")
     declared = dc.Schema.from_toml(schema)
     question = Question.of(declared, x, y, names)  # before a large file is read
     try:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from dpcausal.cli.options import (
     AsJson,
+    Command,
     DataFile,
     DatasetName,
     Delta,
@@ -77,7 +77,7 @@ def described_methods() -> dict[str, str]:
     return {"auto": AUTO, **{name: method.description for name, method in METHODS.items()}}
 
 
-class DiscoverCommand(TyperCommand):
+class DiscoverCommand(Command):
     """Lists the methods when help is asked for."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -110,14 +110,15 @@ def parse_edges(option: str, texts: list[str]) -> list[Edge]:
     return edges
 
 
-def parse_tiers(text: str | None) -> list[list[str]]:
-    """``a,b;c`` is the tier a, b before the tier c; None, the option left out, is no tiers.
+def parse_tiers(texts: list[str] | None) -> list[list[str]]:
+    """``a,b;c`` is the tier a, b before the tier c, and so is ``a,b`` and then ``c`` where the option is repeated.
 
-    >>> parse_tiers("a, b; c")
-    [['a', 'b'], ['c']]
+    >>> parse_tiers(["a, b; c"]), parse_tiers(["a", "b,c"]), parse_tiers(None)
+    ([['a', 'b'], ['c']], [['a'], ['b', 'c']], [])
     """
-    if text is None:
+    if texts is None:
         return []
+    text = ";".join(texts)
     tiers = [[name.strip() for name in tier.split(",") if name.strip()] for tier in text.split(";")]
     if not any(tiers):
         raise InputError(f"--tiers names no column: {text!r}; it takes 'a,b;c': a and b before c")
@@ -191,7 +192,8 @@ def run_discover(
         list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
     ] = None,
     tiers: Annotated[
-        str | None, typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'.")
+        list[str] | None,
+        typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'; repeat it for later ones."),
     ] = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
@@ -264,7 +266,7 @@ def run_discover(
         options["target"] = target
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
-    texts = {"required": required or [], "forbidden": forbidden or [], "tiers": [tiers or ""]}
+    texts = {"required": required or [], "forbidden": forbidden or [], "tiers": tiers or []}
     with prepared(out), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
         if epsilon is not None and neighbours == "replace-one" and not anyway:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import AsJson, DatasetName, LedgerUrl, path, warn_weak
+from dpcausal.cli.options import AsJson, Command, DatasetName, LedgerUrl, path, warn_weak
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
@@ -37,7 +37,7 @@ dpcausal gwas study --epsilon 3 --method em --max-hits 5 --chr 1,2 \\
 
 def register(app: typer.Typer) -> None:
     """Add the ``gwas`` command to ``app``."""
-    app.command("gwas", help=HELP)(run_gwas)
+    app.command("gwas", cls=Command, help=HELP)(run_gwas)
 
 
 def from_tables(
@@ -91,7 +91,7 @@ def run_gwas(
     keep: Annotated[
         Path | None, typer.Option("--keep", help="People to keep: family, person.", parser=path)
     ] = None,
-    chromosomes: Annotated[str | None, typer.Option("--chr", help="Chromosomes: 1,3-5,X.")] = None,
+    chromosomes: Annotated[list[str] | None, typer.Option("--chr", help="Chromosomes: 1,3-5,X.")] = None,
     extract: Annotated[Path | None, typer.Option("--extract", help="SNPs to keep.", parser=path)] = None,
     missing: Annotated[
         str, typer.Option("--missing", help="A missing call counts as het, reference or allele1.")
@@ -147,7 +147,7 @@ def run_gwas(
     else:
         opened = Cohort.open(
             cast(str, prefix), phenotype_file=pheno, phenotype_column=mpheno, coding="01" if zero_one else "12",
-            keep=keep, chromosomes=chromosomes, extract=extract,
+            keep=keep, chromosomes=None if chromosomes is None else ",".join(chromosomes), extract=extract,
         )  # fmt: skip
         with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
             counts = opened.count(missing=rule, allele_order=order, threads=threads, tick=tick)

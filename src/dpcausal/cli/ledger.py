@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.options import print_table, warn_large_delta, warn_weak
+from dpcausal.cli.options import Command, print_table, warn_large_delta, warn_weak
 from dpcausal.core.errors import InputError, LedgerError
 from dpcausal.privacy.accounting.composition import check_total
 
@@ -65,7 +65,7 @@ def _as_numbers(entry: Entry) -> dict[str, Any]:
     return {**told, **{name: float(text) for name, text in exact.items()}, "exact": exact}
 
 
-@commands.command()
+@commands.command(cls=Command)
 def create(
     ledger: Url,
     dataset: Name,
@@ -106,7 +106,7 @@ def create(
         typer.echo(f"head {entry.hash} ({NOTE_IT})")
 
 
-@commands.command()
+@commands.command(cls=Command)
 def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
     """Total, spent and left of each data set, and what all its releases together promise, in words.
 
@@ -139,7 +139,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
         typer.echo(several)
 
 
-@commands.command()
+@commands.command(cls=Command)
 def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
     """Every entry, oldest first; --json has whole release ids and hashes.
 
@@ -181,7 +181,7 @@ def what(entry: Entry) -> str:
     return f"{' '.join(parts) or entry.kind}{question}"
 
 
-@commands.command()
+@commands.command(cls=Command)
 def verify(
     ledger: Url,
     dataset: AnyName = None,

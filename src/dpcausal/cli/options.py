@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
-from dpcausal.core.errors import did_you_mean
+from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
 from dpcausal.core.statement import PrivacyStatement, weak_limits
 from dpcausal.present.origin import Origin, number
@@ -41,6 +42,33 @@ def path(text: str | Path) -> Path:
     if not str(text).strip():
         raise typer.BadParameter("it is empty; name a file or a directory")
     return Path(text)
+
+
+def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it out for none") -> list[str]:
+    """Return the columns that a list option names: with commas, by repeating it, or both.
+
+    >>> names_of("--given", ["age, sex", "bmi"]), names_of("--given", None)
+    (['age', 'sex', 'bmi'], [])
+    """
+    names = [name.strip() for text in texts or [] for name in text.split(",") if name.strip()]
+    if texts and not names:
+        raise InputError(f"{option} names no column: {','.join(texts)!r}; {instead}")
+    return names
+
+
+class Command(TyperCommand):
+    """Refuses an option that takes one value and is given twice: the ledger is charged for one question only."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of one command."""
+        for option in self.params:
+            names = [name for name in option.opts if name.startswith("--")]
+            if getattr(option, "multiple", False) or getattr(option, "is_flag", False):
+                continue
+            count = sum(word.partition("=")[0] in names for word in args)
+            if count > 1:
+                raise InputError(f"{names[0]} is given {count} times, and takes one value: give it once")
+        return super().parse_args(ctx, args)
 
 
 USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one"}

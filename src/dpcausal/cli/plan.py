@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dpcausal.cli.options import AsJson, Delta, Relation, SchemaFile, path
+from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, path
 from dpcausal.core.errors import InputError
 
 HELP = """Say what a budget will show, before any data is touched.
@@ -42,7 +42,7 @@ dpcausal plan --schema schema.toml --rows 100000 --epsilon 0.1 \\
 
 def register(app: typer.Typer) -> None:
     """Add the ``plan`` command to ``app``."""
-    app.command("plan", help=HELP)(run_plan)
+    app.command("plan", cls=Command, help=HELP)(run_plan)
 
 
 def run_plan(
@@ -63,7 +63,7 @@ def run_plan(
         typer.Option("--share", help="Share of the rarest level of every column (default: all equal)."),
     ] = None,
     pair: Annotated[
-        str | None, typer.Option("--pair", help="Two columns to plan for, with a comma.", metavar="X,Y")
+        list[str] | None, typer.Option("--pair", help="Two columns to plan for, with a comma.", metavar="X,Y")
     ] = None,
     target: Annotated[
         str | None, typer.Option("--target", help="The one column asked about, as in discover --target.")
@@ -112,10 +112,10 @@ def run_plan(
         typer.echo(f"Written to {out}")
 
 
-def _pair(text: str | None) -> tuple[str, str] | None:
-    if text is None:
+def _pair(texts: list[str] | None) -> tuple[str, str] | None:
+    if texts is None:
         return None
-    names = [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in ",".join(texts).split(",")]
     if len(names) != 2 or not all(names):
-        raise InputError(f"--pair takes two columns with a comma, not {text!r}")
+        raise InputError(f"--pair takes two columns with a comma, not {','.join(texts)!r}")
     return names[0], names[1]

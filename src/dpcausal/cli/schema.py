@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcausal.cli.options import AsJson, DataFile, path
+from dpcausal.cli.options import AsJson, Command, DataFile, path
 
 if TYPE_CHECKING:
     from dpcausal.data.check import SchemaCheck
@@ -38,7 +38,7 @@ dpcausal schema patients.csv --check schema.toml"""
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
-    app.command("schema", help=HELP)(run_schema)
+    app.command("schema", cls=Command, help=HELP)(run_schema)
 
 
 def run_schema(
