@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.method_options import Options, parse_options, types_of
 from dpcausal.cli.options import (
     AsJson,
     Command,
@@ -64,6 +65,10 @@ dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph \\
   --ledger sqlite:///budget.db --dataset cohort --json
 
+# an option of a method (listed under it above); repeat --option for more
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --out graph --method priv-pc --option hits=20
+
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
 
@@ -77,12 +82,28 @@ def described_methods() -> dict[str, str]:
     return {"auto": AUTO, **{name: method.description for name, method in METHODS.items()}}
 
 
+def described_with_options() -> list[str]:
+    """Return a paragraph a method: what it does, then a line for each option that --option takes."""
+    from dpcausal.cli.method_options import default_word, takes
+    from dpcausal.discovery.discover import METHODS
+
+    found = [f"auto: {AUTO}"]
+    for name, method in METHODS.items():
+        types = method.option_types
+        lines = [
+            f"  {option}={default_word(default)}: {method.option_lines[option]} ({takes(types[option])})"
+            for option, default in method.options.items()
+        ]
+        found.append("\n".join([f"{name}: {method.description}", *lines]))
+    return found
+
+
 class DiscoverCommand(Command):
     """Lists the methods when help is asked for."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help page."""
-        listed = "\n".join(f"{name}: {words}" for name, words in described_methods().items())
+        listed = "\n\n".join(described_with_options())
         self.help = HELP.format(methods=listed)
         super().format_help(ctx, formatter)
 
@@ -205,6 +226,7 @@ def run_discover(
         str | None,
         typer.Option("--target", help="Only what is directly linked to this column; less noise (measured)."),
     ] = None,
+    option: Options = None,
     show_open: Annotated[
         bool,
         typer.Option(
@@ -234,6 +256,11 @@ def run_discover(
     if confidence and method not in ("auto", "measured"):
         raise InputError(f"--confidence goes with --method measured, not with {method}")
     checked_level(level)
+    of_method = parse_options(option or [], types_of(method, option or []), method) if option else {}
+    for name, value in (("confidence", confidence), ("target", target)):
+        if value is not None and name in of_method:
+            raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
+    confidence, target = of_method.pop("confidence", confidence), of_method.pop("target", target)
     if epsilon is not None:
         check_total(epsilon, delta)  # before a large file is read
     options: dict[str, Any] = {
@@ -274,9 +301,11 @@ def run_discover(
             refuse_hopeless(declared, rows.n, epsilon, delta, level, name, target)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
-        result = discover(rows, progress=bars, anyway=True, **options)  # looked at above
+        result = discover(rows, progress=bars, anyway=True, **options, **of_method)  # looked at above
         try:
-            where = write(result, out, origin_of(data, schema, out, options, texts), show_open=show_open)
+            where = write(
+                result, out, origin_of(data, schema, out, options, texts, of_method), show_open=show_open
+            )
         except InputError:  # paid for: not to be lost
             typer.echo(result.to_json() if as_json else result.summary(open=show_open))
             raise

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
+from dpcausal.cli.method_options import default_word
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
 from dpcausal.core.statement import PrivacyStatement, weak_limits
@@ -95,11 +96,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 
 
 def origin_of(
-    data: Path, schema: Path, out: Path, options: Mapping[str, Any], texts: Mapping[str, list[str]]
+    data: Path,
+    schema: Path,
+    out: Path,
+    options: Mapping[str, Any],
+    texts: Mapping[str, list[str]],
+    of_method: Mapping[str, Any] | None = None,
 ) -> Origin:
     """``options`` by their names in Python; ``texts``, how those were written that take more than a word.
 
-    What is as usual is left out.
+    ``of_method``: options of the method, which the command takes as ``--option NAME=VALUE``. What is as usual is left
+    out.
 
     >>> found = origin_of(Path("p.csv"), Path("s.toml"), Path("out"), {"epsilon": 1.0, "delta": 0.0}, {})
     >>> found.shell()
@@ -113,7 +120,9 @@ def origin_of(
     for name, value in given.items():
         for text in texts.get(name, [number(value) if isinstance(value, float) else str(value)]):
             words += ["--" + name.replace("_", "-"), text]
-    arguments = {"epsilon": None, **given}
+    for name, value in (of_method or {}).items():
+        words += ["--option", f"{name}={default_word(value)}"]
+    arguments = {"epsilon": None, **given, **(of_method or {})}
     return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments)
 
 
