@@ -24,6 +24,9 @@ class Free:
     def charge(self, *events: Event) -> None:
         """Not about accounting."""
 
+    def require(self, *events: Event) -> None:
+        """Not about accounting."""
+
 
 def rejected(d: int, s: float, beta: float, n: int = 1000, skewed: bool = False) -> int:
     names = ["x", "y", *(f"z{j}" for j in range(d))]

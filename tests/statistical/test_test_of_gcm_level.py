@@ -22,6 +22,9 @@ class Free:
     def charge(self, *events: Event) -> None:
         """Not about accounting."""
 
+    def require(self, *events: Event) -> None:
+        """Not about accounting."""
+
 
 def rejected(beta: float, relation: str, n: int = 1000) -> int:
     schema = dc.Schema({name: dc.Numeric(-9, 9) for name in "xyz"})

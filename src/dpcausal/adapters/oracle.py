@@ -234,5 +234,5 @@ class PrivateOracle:
             limits.append(Limit(LimitKind.BUDGET_ENDED, questions=len(self._refused)))
         rows = (ROWS,) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
         n = self._counts.n if rows else None
-        public = (*PUBLIC, *(rows or (NOT_EMPTY,)))
+        public = (*PUBLIC, *self._counts.schema.assumes, *(rows or (NOT_EMPTY,)))
         return self._budget.statement(released=[released], public=public, limits=limits, rows=n)

@@ -24,7 +24,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.privacy.events import Event
+from dpcausal.privacy.events import Event, PureEvent
 from dpcausal.stats.blocks import Blocks
 
 
@@ -143,6 +143,9 @@ class Charger(Protocol):
     def charge(self, *events: Event) -> None:
         """Record events or refuse."""
 
+    def require(self, *events: Event) -> None:
+        """Refuse what ``charge`` would refuse, and record nothing."""
+
 
 @dataclass(frozen=True)
 class TestSettings:
@@ -170,6 +173,21 @@ class TestSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
+
+    def require_all(self, budget: Charger, label: str) -> None:
+        """Refuse a test of several pure steps before its first one, unless ``budget`` pays for the whole of it.
+
+        The steps cost ``epsilon`` together. Their sum of epsilon^2/2 is at most that of one event of ``epsilon``, so
+        a budget that allows the one event allows every step.
+
+        Raises
+        ------
+        BudgetError
+            If the budget does not reach; nothing was charged.
+        """
+        budget.require(
+            PureEvent(label=label, neighbours=self.neighbours, mechanism="all steps", cost=self.epsilon)
+        )
 
 
 @dataclass(frozen=True)
@@ -329,6 +347,11 @@ class TableTest(CITest):
 
 class ValueTest(CITest):
     """A test on the values of the rows: ``data.values`` (clamped numbers) and ``data.codes``."""
+
+    def limits_rows(self, question: Question) -> bool:
+        """Return whether more than ``stats.limits.MAX_ROWS`` rows are refused."""
+        del question
+        return False
 
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None

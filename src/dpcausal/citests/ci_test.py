@@ -38,6 +38,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
+from dpcausal.stats.limits import row_limit
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
@@ -259,7 +260,9 @@ def ci_test(
     held_fixed = test.held_fixed(question, data, public_rows)
     by_spread = held_fixed is not None and held_fixed.is_a(HeldFixedKind.SPREAD)
     rows = (ROWS,) if relation is not Neighbours.ADD_REMOVE else ()
-    known = rows or (NOT_EMPTY,)
+    known: tuple[Public, ...] = rows or (NOT_EMPTY,)
+    if epsilon is not None and isinstance(test, ValueTest) and isinstance(data, Dataset):
+        known += row_limit(relation) if test.limits_rows(question) else ()
     statement = budget.statement(
         released=[
             Released(
@@ -270,7 +273,7 @@ def ci_test(
                 released=EXACT if epsilon is None else _released(test, held_fixed),
             )
         ],
-        public=(*PUBLIC, *known, *_also_public(test, data, question)),
+        public=(*PUBLIC, *data.schema.assumes, *known, *_also_public(test, data, question)),
         adaptive=outcome.chosen is not None or by_spread,
         unit=test.protects,
         limits=(Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.draft else (),

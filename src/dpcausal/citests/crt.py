@@ -124,6 +124,11 @@ class Crt(ValueTest):
         pvalue = (1 + np.count_nonzero(found[1:] >= found[0])) / len(found)
         return Outcome.at(level, float(pvalue), float(found[0]))
 
+    def limits_rows(self, question: Question) -> bool:
+        """Return that it does: scores are summed over the rows."""
+        del question
+        return True
+
     def private_values(
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:

@@ -303,6 +303,11 @@ class Gcm(ValueTest):
             raise InputError("select=True is a private choice: without privacy give lambda_ and bandwidth")
         return self.ridge.classical(columns, level)
 
+    def limits_rows(self, question: Question) -> bool:
+        """Return whether sums over the rows of a bin are taken in 64 bits."""
+        del question
+        return self.variant == "bins"
+
     def private_values(
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:

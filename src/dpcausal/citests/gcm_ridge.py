@@ -234,6 +234,7 @@ class RidgeChoice:
         candidates = self.candidates(columns.z.shape[1])
         if len(candidates) == 1:
             return candidates[0], settings
+        settings.require_all(budget, label)
         cost = self.share * settings.epsilon
         left = replace(settings, epsilon=nextafter(settings.epsilon - cost, 0.0))
         max_rows, exact = scored_rows(columns, candidates)

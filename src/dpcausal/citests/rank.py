@@ -165,6 +165,7 @@ class RankTest(TableTest, ValueTest):
         checked_rows(data.n)  # before anything is charged
         numeric = numeric_given(question, data)
         if self._by_spread(numeric):
+            settings.require_all(budget, f"{self.name}: {question}")
             spreads, settings = measured_spreads(question, data, numeric, settings, budget, self.name)
             seen = spreads[numeric[0]].total if settings.n is None else float(settings.n)
             cells = counted_blocks(question, data, spreads, strata_for(question, data, numeric, seen))
@@ -176,6 +177,10 @@ class RankTest(TableTest, ValueTest):
     def _by_spread(self, numeric: tuple[str, ...]) -> bool:
         """Return whether these numeric given columns are cut into strata of equal counts."""
         return bool(numeric) and self.on == "values" and self.strata == "auto"
+
+    def limits_rows(self, question: Question) -> bool:
+        """Return whether rows are ranked: a column holds numbers, and no tables were asked for."""
+        return not self._on_table(question)
 
     def _on_table(self, question: Question) -> bool:
         """Return whether no column of the question holds numbers, or tables were asked for."""

@@ -57,6 +57,8 @@ class PublicKind(StrEnum):
     SCHEMA = "schema"
     ROWS = "rows"
     NOT_EMPTY = "not-empty"
+    MOST_ROWS = "most-rows"  # rows: more are refused
+    QUOTED_NEWLINES = "quoted-newlines"
     LABELS = "labels"  # labels: the column that holds them
     METHOD = "method"
     QUESTION = "question"

@@ -27,6 +27,7 @@ from typing import Any
 import tomli_w
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
+from dpcausal.core.statement import Public, PublicKind
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, is_unicode
 
 __all__ = ["Schema", "column_toml", "line_of_column", "toml_header"]
@@ -106,6 +107,11 @@ class Schema(Mapping[str, Column]):
     def quoted_newlines(self) -> bool:
         """Whether, in a CSV file, a line break inside quotes belongs to its cell; else every line is a row."""
         return self._quoted_newlines
+
+    @property
+    def assumes(self) -> tuple[Public, ...]:
+        """What a guarantee takes to be known of how a file is written: that quotes are closed, if declared."""
+        return (Public(PublicKind.QUOTED_NEWLINES),) if self.quoted_newlines else ()
 
     def with_quoted_newlines(self, declared: bool = True) -> Schema:
         """Return this schema for CSV files with line breaks inside quotes.

@@ -46,7 +46,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.scores import scorer_for
+from dpcausal.discovery.scores import assumed, scorer_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -217,7 +217,7 @@ def run(
     skeleton = drive(search, tests)
     unit = "rho" if task.private_budget().total.rho > 0 else "epsilon"
     note = Note(NoteKind.TEST_COSTS, unit=unit, costs=list(tests.costs.items()))
-    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
+    return SearchOutcome(skeleton, (RELEASED,), public=assumed(task), notes=(note,))
 
 
 METHOD = Method(

@@ -321,6 +321,7 @@ def discover(
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (
         *PUBLIC,
+        *counts.schema.assumes,
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
     )

@@ -61,7 +61,7 @@ from dpcausal.discovery.search import (
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
-from dpcausal.stats.limits import checked_rows
+from dpcausal.stats.limits import checked_rows, row_limit
 from dpcausal.stats.moments import (
     MomentTest,
     TreeSum,
@@ -360,7 +360,7 @@ def run(
             if spread
             else Released(ReleasedKind.MOMENTS),
         ),
-        public=(Public(PublicKind.FEATURES),),
+        public=(Public(PublicKind.FEATURES), *row_limit(task.neighbours)),
         notes=tuple(notes),
         adaptive=bool(spread),
     )

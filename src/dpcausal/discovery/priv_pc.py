@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.discovery.scores import On, Scorer, deletable, resolution_rows, scorer_for
+from dpcausal.discovery.scores import On, Scorer, assumed, deletable, resolution_rows, scorer_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -160,7 +160,9 @@ def run(
         rows=size,
         resolution=resolution_rows(resolutions[best]),
     )
-    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
+    return SearchOutcome(
+        skeleton, (RELEASED,), public=assumed(task, on if size is None else "table"), notes=(note,)
+    )
 
 
 def _subsample_size(

@@ -59,6 +59,7 @@ from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.rank import bins_for, blocks_of, ranked_column
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import Public
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column
 from dpcausal.data.dataset import Dataset
@@ -73,7 +74,7 @@ from dpcausal.stats.evidence import (
     value_evidence,
     value_score_sensitivity,
 )
-from dpcausal.stats.limits import checked_rows
+from dpcausal.stats.limits import checked_rows, row_limit
 from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics
 
 ALL_SPLITS = 5  # unordered columns with more levels are split one level against the rest
@@ -183,7 +184,18 @@ def scorer_for(task: Task, on: On = "values") -> Scorer:
     """Scores by values where the task has rows with numbers, else by tables."""
     if on not in ("values", "table"):
         raise InputError(f"on must be values or table, not {on!r}")
-    if on == "values" and task.rows is not None and task.rows.values:
-        checked_rows(task.rows.n)
-        return ValueScorer(task.counts, task.level, task.neighbours, rows=task.rows)
+    rows = _scored_rows(task, on)
+    if rows is not None:
+        checked_rows(rows.n)
+        return ValueScorer(task.counts, task.level, task.neighbours, rows=rows)
     return Scorer(task.counts, task.level, task.neighbours)
+
+
+def _scored_rows(task: Task, on: On) -> Dataset | None:
+    """The rows where scores are by values, else None."""
+    return task.rows if on == "values" and task.rows is not None and task.rows.values else None
+
+
+def assumed(task: Task, on: On = "values") -> tuple[Public, ...]:
+    """What ``scorer_for`` takes to be public besides the schema: the limit on rows, where it scores rows."""
+    return () if _scored_rows(task, on) is None else row_limit(task.neighbours)

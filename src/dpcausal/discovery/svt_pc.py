@@ -24,7 +24,7 @@ from typing import Annotated
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.scores import On, deletable, resolution_rows, scorer_for
+from dpcausal.discovery.scores import On, assumed, deletable, resolution_rows, scorer_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -107,7 +107,7 @@ def run(
         rows=None,
         resolution=resolution_rows(resolutions[best]),
     )
-    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
+    return SearchOutcome(skeleton, (RELEASED,), public=assumed(task, on), notes=(note,))
 
 
 METHOD = Method(

@@ -22,7 +22,7 @@ from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import Public, Released, ReleasedKind
 from dpcausal.discovery.scores import deletable
 from dpcausal.discovery.search import (
     STABLE,
@@ -38,6 +38,7 @@ from dpcausal.discovery.search import (
     pc_search,
 )
 from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.stats.limits import row_limit
 
 QUESTIONS_A_PAIR = 5.0
 ROUNDING = 1 - 1e-12
@@ -131,8 +132,23 @@ def run(
     return SearchOutcome(
         skeleton,
         (Released(ReleasedKind.TEST_OUTCOMES),),
+        public=_assumed(task, test, options),
         notes=(Note(NoteKind.TESTS, tests=answers.names, epsilon=cost),),
     )
+
+
+def _assumed(task: Task, test: str, options: dict[str, Any]) -> tuple[Public, ...]:
+    """What is taken to be public besides the schema: the limit on rows, where a question may be one of rows."""
+    if task.rows is None or len(task.columns) < 2:
+        return ()
+    limited = bool(task.rows.values)
+    if test != "auto":
+        x, y, *others = task.columns
+        method = make_test(test, options)
+        limited = isinstance(method, ValueTest) and method.limits_rows(
+            TestQuestion.of(task.counts.schema, x, y, others)
+        )
+    return row_limit(task.neighbours) if limited else ()
 
 
 METHOD = Method(

@@ -83,6 +83,9 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins)",
     PublicKind.ROWS: "the number of rows",
     PublicKind.NOT_EMPTY: "that there is at least one row (an empty data set is refused)",
+    PublicKind.MOST_ROWS: "that there are at most {rows:,} rows (a statistic of rows in memory refuses more)",
+    PublicKind.QUOTED_NEWLINES: "that a CSV file is quoted as the schema declares (`quoted_newlines = true`: every "
+    "quote is closed, and a line break inside quotes belongs to its cell)",
     PublicKind.LABELS: "the labels in {labels} are fixed, whatever relation was asked for: who is in which group, and "
     "the size of both groups",
     PublicKind.METHOD: "the method, its level and background knowledge",

@@ -180,6 +180,20 @@ class Budget:
         """Return whether ``charge`` would allow ``events`` now; it depends on public costs alone."""
         return self.total.allows(self._spent.plus(events))
 
+    def require(self, *events: Event) -> None:
+        """Refuse ``events`` now if ``charge`` would not allow all of them; nothing is recorded.
+
+        For a test of several steps: none is paid for where the budget does not reach to the last.
+
+        Raises
+        ------
+        BudgetError
+            If the total does not allow them.
+        """
+        after = self._spent.plus(events)
+        if not self.total.allows(after):
+            raise self._refusal(Spent().plus(events), after)
+
     def _refusal(self, asked: Spent, after: Spent) -> BudgetError:
         """Return the error, in the unit in which the charge came nearest to fitting."""
         if after.delta > exact(self.total.reserve):

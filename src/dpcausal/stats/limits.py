@@ -3,12 +3,14 @@
 Tables of counts have none (``stats/exact.py``). Rows are held in memory, one array a column, and below this limit every
 rounding error is proved to be less than a mechanism counts, and every integer to fit 64 bits. Where the number of rows
 is public (replace-one) a refusal tells nothing. Where it is not (add-remove) the limit is part of what the guarantee is
-for: data sets of at most so many rows in memory.
+for, data sets of at most so many rows in memory, and the statement says so (``row_limit``).
 """
 
 from __future__ import annotations
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import Public, PublicKind
 
 MAX_ROWS = (1 << 31) - 1  # of a statistic of rows
 MAX_GROUP_ROWS = 1 << 34  # of the statistics for two groups of public size, both groups together
@@ -25,6 +27,15 @@ def checked_rows(n: int) -> int:
             f"a test on rows in memory takes at most {MAX_ROWS:,} rows, not {n:,}; tests on tables take any number"
         )
     return n
+
+
+def row_limit(neighbours: Neighbours) -> tuple[Public, ...]:
+    """Return what a guarantee takes to be known where a statistic of rows is asked for: under add-remove, the limit.
+
+    >>> row_limit(Neighbours.ADD_REMOVE)
+    (Public('most-rows', rows=2147483647),)
+    """
+    return (Public(PublicKind.MOST_ROWS, rows=MAX_ROWS),) if neighbours is Neighbours.ADD_REMOVE else ()
 
 
 def checked_group_rows(n: int) -> int:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import dpcausal as dc
 from dpcausal import testing
+from dpcausal.citests.registry import make_test
+from dpcausal.citests.session import Session
 from dpcausal.discovery.discover import METHODS
+from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.ledger import Ledger
 
 DATA = dc.networks.load("cancer").sample(500, seed=1)
@@ -52,3 +58,44 @@ def test_the_end_of_its_own_total_is_the_end_of_asking(ledger: Ledger, paid: int
     assert len(found.open) == 10 - paid
     assert len(found.graph.skeleton) + len(found.absent) == paid
     assert ledger.show("d")[0].releases == 1
+
+
+NUMBERS = dc.Schema({name: dc.Numeric(0, 1) for name in "wxyz"})
+SAME = dict.fromkeys("wxyz", np.random.default_rng(3).random(200))  # every pair is dependent
+
+
+def steps(events: Iterable[Mapping[str, Any]]) -> dict[str, list[bool]]:
+    """By question, for every step that was paid for: whether it was the last one, the statistic."""
+    found: dict[str, list[bool]] = {}
+    for event in events:
+        kind, question = event["label"].split(": ", 1)
+        found.setdefault(question.split(", round")[0], []).append("(" not in kind)
+    return found
+
+
+@pytest.mark.parametrize(("delta", "left"), [(0.0, 2.0), (1e-6, 2.0), (0.0, 2.4)])
+def test_strata_are_not_paid_for_where_the_statistic_can_not_be(delta: float, left: float) -> None:
+    """The rest of the total would pay for the spread of a given column and not for the test that needs it."""
+    data = dc.read(SAME, NUMBERS)
+    each = (20 - left) / 7  # six questions of order 0, then one with a given column, and a rest
+    with testing.seeded(2):
+        found = dc.discover(
+            data, method="tests", test="kendall", epsilon=20.0, delta=delta, test_epsilon=each, anyway=True
+        )
+    asked = steps(found.privacy.events)
+    assert any(len(made) > 1 for made in asked.values())  # a test of several steps was paid for
+    assert [made for made in asked.values() if made.count(True) != 1 or not made[-1]] == []
+
+
+def test_a_regression_is_not_chosen_where_the_test_can_not_be_paid() -> None:
+    data = dc.read(SAME, NUMBERS)
+    budget = Budget(1.0)
+    session = Session(
+        data, make_test("gcm", {"variant": "moments", "select": True}), level=0.05, epsilon=0.7, budget=budget
+    )
+    session.ask("w", "x", ["y"])
+    paid = budget.events
+    with pytest.raises(dc.BudgetError):
+        session.ask("w", "y", ["x"])  # the choice alone would fit
+    assert budget.events == paid
+    assert len(paid) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -89,6 +90,78 @@ def test_under_add_remove_it_is_public_that_there_are_rows(data: dc.Dataset, nei
         assert bool(said) == (neighbours == "add-remove")
         words = " ".join(promise(statement))
         assert ("an empty data set is refused" in words) == (neighbours == "add-remove")
+
+
+NUMBERS = dc.Schema({name: dc.Numeric(0, 1, bins=[0.5]) for name in "xyz"})
+ROWS = {name: [0.1, 0.5, 0.9, 0.3] * 10 for name in "xyz"}
+SEARCHES = {
+    "svt-pc": True,
+    "priv-pc": True,
+    "curate": True,
+    "tests": True,
+    "moments": True,
+    "measured": False,
+}
+TESTED: dict[tuple[str, str], bool] = {
+    ("kendall", ""): True,
+    ("kendall", "table"): False,
+    ("gcm", "bins"): True,
+    ("gcm", "parts"): False,
+    ("measured", ""): False,
+}
+
+
+def most_rows(statement: dc.PrivacyStatement) -> list[str]:
+    return [line for line in statement.to_dict()["public"] if "at most 2,147,483,647 rows" in line]
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("method", SEARCHES)
+def test_a_search_under_add_remove_names_its_limit_of_rows(method: str, neighbours: str) -> None:
+    """More rows are refused, so that there are not more is not protected (``test_limits.py`` counts who refuses)."""
+    found = dc.discover(
+        dc.read(ROWS, NUMBERS), epsilon=1.0, method=method, max_order=0, neighbours=neighbours, anyway=True
+    )
+    assert bool(most_rows(found.privacy)) == (SEARCHES[method] and neighbours == "add-remove")
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize(("method", "word"), TESTED)
+def test_a_test_under_add_remove_names_its_limit_of_rows(method: str, word: str, neighbours: str) -> None:
+    options = {"gcm": {"variant": word}, "kendall": {"on": word}}.get(method, {}) if word else {}
+    data = dc.read(ROWS, NUMBERS)
+    found = dc.ci_test(
+        data, "x", "y", ["z"], epsilon=1.0, method=method, neighbours=neighbours, anyway=True, **options
+    )
+    assert bool(most_rows(found.privacy)) == (TESTED[method, word] and neighbours == "add-remove")
+
+
+def test_levels_alone_have_no_limit_of_rows(data: dc.Dataset) -> None:
+    for method in ("kendall", "chi2"):
+        answer = dc.ci_test(data, "Smoker", "Cancer", epsilon=1.0, method=method, neighbours="add-remove")
+        assert not most_rows(answer.privacy)
+    for search in ("tests", "svt-pc"):
+        found = dc.discover(data, epsilon=1.0, method=search, max_order=0, neighbours="add-remove")
+        assert not most_rows(found.privacy)
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_line_breaks_inside_quotes_are_named_where_they_are_declared(declared: bool, tmp_path: Path) -> None:
+    file = tmp_path / "data.csv"
+    file.write_text("a,b\n" + '"no",yes\nyes,no\n' * 50)
+    schema = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Categorical(["no", "yes"]))
+    data = dc.read(file, schema.with_quoted_newlines(declared))
+    oracle = PrivateOracle(data, epsilon=1.0, each=0.5)
+    oracle.ask("a", "b")
+    statements = [
+        dc.ci_test(data, "a", "b", epsilon=1.0).privacy,
+        dc.discover(data, epsilon=1.0, method="tests", anyway=True).privacy,
+        oracle.privacy,
+    ]
+    for statement in statements:
+        told = [line for line in statement.to_dict()["public"] if "quoted_newlines = true" in line]
+        assert bool(told) == declared
+        assert dc.PrivacyStatement.from_json(statement.to_json()) == statement
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "fixed-labels"])

@@ -57,6 +57,8 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.SCHEMA: ({}, ("schema",)),
         PublicKind.ROWS: ({}, ("number of rows",)),
         PublicKind.NOT_EMPTY: ({}, ("at least one row",)),
+        PublicKind.MOST_ROWS: ({"rows": 2147483647}, ("at most 2,147,483,647 rows", "refuses more")),
+        PublicKind.QUOTED_NEWLINES: ({}, ("quoted_newlines = true", "belongs to its cell")),
         PublicKind.LABELS: ({"labels": "smoke"}, ("labels in smoke are fixed", "size of both groups")),
         PublicKind.METHOD: ({}, ("method",)),
         PublicKind.QUESTION: ({}, ("question",)),

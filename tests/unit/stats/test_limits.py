@@ -84,6 +84,9 @@ class Charges:
     def charge(self, event: Event) -> None:
         self.events.append(event)
 
+    def require(self, event: Event) -> None:
+        """All that is asked for can be paid."""
+
 
 SCHEMA = Schema(
     x=dc.Numeric(0, 1, bins=[0.5]), y=dc.Numeric(0, 1, bins=[0.5]), z=dc.Numeric(0, 1, bins=[0.5])
@@ -127,6 +130,7 @@ def test_every_test_on_rows_keeps_its_limit(
     question, charges = Question.of(SCHEMA, "x", "y", ["z"]), Charges()
     test.private_values(question, rows(), settings, charges)
     assert charges.events
+    assert test.limits_rows(question) == (title not in WITHOUT_LIMIT)  # what a statement says
     charges.events.clear()
     monkeypatch.setattr(limits, "MAX_ROWS", 39)
     if title in WITHOUT_LIMIT:
