@@ -33,6 +33,12 @@ written as percent codes (``lung cancer`` is ``lung%20cancer``); reading turns t
 **networkx**: a plain edge becomes two arcs, one each way, which is how networkx users write a CPDAG. Reading looks at
 the arcs only: both ways means a plain edge, and so does any edge of an undirected networkx graph.
 
+**Graphs with hidden causes** (``PAG``) have a mark at each end of an edge. Their JSON has ``"kind": "pag"`` and,
+besides the lists above, ``"marks": [["a", "o->", "b"]]`` with every edge. A reader that knows no marks finds the sure
+arrows under ``directed`` and all other edges under ``undirected``: less than is known, never more. In GraphML and
+networkx an edge other than an arrow is two arcs, and every arc has ``marks``, read from its source to its target.
+Graphviz draws circles (``odot``), and Tetrad's text has its own ``o->``, ``o-o`` and ``<->``.
+
 Reference: Brandes, Eiglsperger, Lerner, GraphML Primer.
 """
 
@@ -54,6 +60,7 @@ if TYPE_CHECKING:
 
 JSON_FORMAT = "dpcausal-graph"
 JSON_VERSION = 1
+PAG = "pag"
 
 EdgeAttributes = Mapping[frozenset[str], Mapping[str, Any]]
 
@@ -66,8 +73,17 @@ class MixedGraph(Protocol):
         """Names of the nodes, in order."""
         ...
 
+    @property
+    def kind(self) -> str:
+        """``pag`` where edges have circles and two heads, else ``pdag``."""
+        ...
+
     def edges(self) -> Iterator[tuple[str, str, bool]]:
         """Every edge once as ``(a, b, is_arrow)``."""
+        ...
+
+    def marked_edges(self) -> Iterator[tuple[str, str, str]]:
+        """Every edge once as ``(a, marks, b)``, the marks ``->`` or ``-``, and in a PAG others."""
         ...
 
 
@@ -79,6 +95,13 @@ class GraphParts(NamedTuple):
     undirected: Collection[Any]
 
 
+class MarkedParts(NamedTuple):
+    """What the readers found in the text of a PAG: its arguments."""
+
+    nodes: Iterable[Any]
+    edges: Collection[Any]
+
+
 def to_json(graph: MixedGraph, more: Mapping[str, Any] | None = None) -> str:
     """Return one JSON object on one line, in plain ASCII; ``more`` holds further keys, after the graph's own.
 
@@ -87,17 +110,19 @@ def to_json(graph: MixedGraph, more: Mapping[str, Any] | None = None) -> str:
     '"nodes": ["a", "b", "c"], "directed": [["b", "a"]], "undirected": [["b", "c"]]}'
     """
     edges = list(graph.edges())
-    own = {
+    own: dict[str, Any] = {
         "format": JSON_FORMAT,
         "version": JSON_VERSION,
         "nodes": list(graph.nodes),
         "directed": [[a, b] for a, b, arrow in edges if arrow],
         "undirected": [[a, b] for a, b, arrow in edges if not arrow],
     }
+    if graph.kind == PAG:
+        own |= {"kind": PAG, "marks": [list(edge) for edge in graph.marked_edges()]}
     return json.dumps({**own, **(more or {}), **own}, allow_nan=False)
 
 
-def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> GraphParts:
+def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> GraphParts | MarkedParts:
     """Read a JSON text, an already parsed object, or the file at a ``Path``.
 
     ``format`` and ``version`` may be left out by hand-written files; ``nodes`` may not.
@@ -114,9 +139,11 @@ def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Gra
         )
     if "nodes" not in found:
         raise InputError('a graph in JSON needs "nodes"')
-    for key in ("nodes", "directed", "undirected"):
+    for key in ("nodes", "directed", "undirected", "marks"):
         if not isinstance(found.get(key, []), list):
             raise InputError(f'"{key}" of a graph in JSON must be a list')
+    if found.get("kind") == PAG:
+        return MarkedParts(found["nodes"], found.get("marks", []))
     return GraphParts(found["nodes"], found.get("directed", []), found.get("undirected", []))
 
 
@@ -180,13 +207,27 @@ def to_dot(
     told = "" if remark is None else " ".join(remark.split())
     lines = [f"  label={dot_quoted(told)};", "  labelloc=t;"] if told else []
     lines += [f"  {dot_quoted(name)};" for name in graph.nodes]
-    drawn = [(a, b, {} if arrow else {"dir": "none"}) for a, b, arrow in graph.edges()]
+    drawn: list[tuple[str, str, Mapping[str, Any]]] = [
+        (a, b, _dot_ends(marks)) for a, marks, b in graph.marked_edges()
+    ]
     drawn += [(a, b, OPEN_IN_DOT) for a, b in possible]
     for a, b, own in drawn:
         marks = {**own, **(attributes or {}).get(frozenset((a, b)), {})}
         listed = ", ".join(f"{key}={value}" for key, value in marks.items())
         lines.append(f"  {dot_quoted(a)} -> {dot_quoted(b)}" + (f" [{listed}]" if listed else "") + ";")
     return "\n".join([*([f"// {told}"] if told else []), "digraph {", *lines, "}"]) + "\n"
+
+
+def _dot_ends(marks: str) -> dict[str, str]:
+    """How Graphviz draws the ends of an edge.
+
+    >>> _dot_ends("->"), _dot_ends("-"), _dot_ends("o->")
+    ({}, {'dir': 'none'}, {'dir': 'both', 'arrowtail': 'odot', 'arrowhead': 'normal'})
+    """
+    if marks in ("->", "-"):
+        return {} if marks == "->" else {"dir": "none"}
+    shapes = {"<": "normal", ">": "normal", "o": "odot", "-": "none"}
+    return {"dir": "both", "arrowtail": shapes[marks[0]], "arrowhead": shapes[marks[-1]]}
 
 
 def dot_quoted(text: str) -> str:
@@ -233,7 +274,7 @@ def to_graphml(
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 
-def from_graphml(text: str | bytes) -> GraphParts:
+def from_graphml(text: str | bytes) -> GraphParts | MarkedParts:
     """Read the first graph of a GraphML text; node ids become names.
 
     Arcs both ways make a plain edge; arcs of kind ``open`` make none. ``InputError`` when the text is not XML, has a
@@ -251,15 +292,21 @@ def from_graphml(text: str | bytes) -> GraphParts:
         raise InputError("no <graph> in the GraphML text")
     by_default = body.get("edgedefault", "directed")
     arcs: set[tuple[str, str]] = set()
-    kinds = {key.get("id") for key in root.iterfind("{*}key") if key.get("attr.name") == "kind"}
+    marked: list[tuple[str, str, str]] = []
+    keys = {key.get("id"): key.get("attr.name") for key in root.iterfind("{*}key")}
     for edge in body.iterfind("{*}edge"):
-        if any(data.get("key") in kinds and data.text == OPEN for data in edge.iterfind("{*}data")):
+        told = {keys.get(data.get("key")): data.text or "" for data in edge.iterfind("{*}data")}
+        if told.get("kind") == OPEN:
             continue
         tail, head = edge.get("source", ""), edge.get("target", "")
+        if "marks" in told:
+            marked.append((tail, told["marks"], head))
         arcs.add((tail, head))
         if edge.get("directed", "true" if by_default == "directed" else "false") == "false":
             arcs.add((head, tail))
-    return _from_arcs([node.get("id", "") for node in body.iterfind("{*}node")], arcs)
+    nodes = [node.get("id", "") for node in body.iterfind("{*}node")]
+    of_graph = {keys.get(data.get("key")): data.text for data in body.iterfind("{*}data")}
+    return MarkedParts(nodes, marked) if of_graph.get("graph") == PAG else _from_arcs(nodes, arcs)
 
 
 def to_tetrad(graph: MixedGraph) -> str:
@@ -274,9 +321,18 @@ def to_tetrad(graph: MixedGraph) -> str:
     1. a --> lung%20cancer
     """
     lines = ["Graph Nodes:", ";".join(_coded(name) for name in graph.nodes), "", "Graph Edges:"]
-    for i, (a, b, arrow) in enumerate(graph.edges(), start=1):
-        lines.append(f"{i}. {_coded(a)} {'-->' if arrow else '---'} {_coded(b)}")
+    for i, (a, marks, b) in enumerate(graph.marked_edges(), start=1):
+        lines.append(f"{i}. {_coded(a)} {_three(marks)} {_coded(b)}")
     return "\n".join(lines) + "\n"
+
+
+def _three(marks: str) -> str:
+    """Marks as Tetrad writes them, in three letters.
+
+    >>> _three("->"), _three("-"), _three("o->"), _three("o-")
+    ('-->', '---', 'o->', 'o--')
+    """
+    return {"->": "-->", "-": "---", "o-": "o--", "-o": "--o"}.get(marks, marks)
 
 
 _EDGE_NUMBER = re.compile(r"\d+\.")
@@ -285,38 +341,51 @@ _EDGE_NUMBER = re.compile(r"\d+\.")
 def from_tetrad(text: str) -> GraphParts:
     """Read a text of Tetrad's; other sections (attributes, probabilities) are passed over.
 
-    Reads ``-->``, ``<--`` and ``---``. An edge with a circle or two heads (``o->``, ``<->``) belongs to other kinds of
-    graph and raises ``InputError``, as does any line that is not an edge.
+    Reads ``-->``, ``<--`` and ``---``. An edge with a circle or two heads (``o->``, ``<->``) belongs to a PAG and
+    raises ``InputError``, as does any line that is not an edge.
+    """
+    nodes, edges = marks_from_tetrad(text, ("-->", "<--", "---"))
+    return GraphParts(
+        nodes,
+        [(a, b) if marks == "-->" else (b, a) for a, marks, b in edges if marks != "---"],
+        [(a, b) for a, marks, b in edges if marks == "---"],
+    )
+
+
+TETRAD_MARKS = ("-->", "<--", "---", "<->", "o->", "<-o", "o-o", "o--", "--o")
+
+
+def marks_from_tetrad(text: str, allowed: tuple[str, ...] = TETRAD_MARKS) -> MarkedParts:
+    """Read a text of Tetrad's with marks at both ends of an edge.
+
+    >>> marks_from_tetrad("Graph Nodes:\\na;b\\n\\nGraph Edges:\\n1. a o-> b\\n")
+    MarkedParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')])
     """
     nodes: list[str] = []
-    directed: list[tuple[str, str]] = []
-    undirected: list[tuple[str, str]] = []
+    edges: list[tuple[str, str, str]] = []
     section: str | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.strip()
         if line.endswith(":") and " " in line and not _EDGE_NUMBER.match(line):
             section = line
         elif not line:
-            section = None if directed or undirected or section != "Graph Edges:" else section
+            section = None if edges or section != "Graph Edges:" else section
         elif section == "Graph Nodes:":
             nodes += [_decoded(name) for name in re.split("[;,]", line)]
         elif section == "Graph Edges:":
-            tail, mark, head = _tetrad_edge(line, number)
-            if mark == "---":
-                undirected.append((tail, head))
-            else:
-                directed.append((tail, head) if mark == "-->" else (head, tail))
+            edges.append(_tetrad_edge(line, number, allowed))
     if "Graph Nodes:" not in text:
         raise InputError('no "Graph Nodes:" in the Tetrad text')
-    return GraphParts(nodes, directed, undirected)
+    return MarkedParts(nodes, edges)
 
 
-def _tetrad_edge(line: str, number: int) -> tuple[str, str, str]:
+def _tetrad_edge(line: str, number: int, allowed: tuple[str, ...]) -> tuple[str, str, str]:
     words = line.split()
     if len(words) < 4 or not _EDGE_NUMBER.fullmatch(words[0]):
         raise InputError(f'line {number} of the Tetrad text is not an edge such as "1. a --> b"')
-    if words[2] not in ("-->", "<--", "---"):
-        raise InputError(f'line {number} of the Tetrad text: edge mark "{words[2]}" is not -->, <-- or ---')
+    if words[2] not in allowed:
+        known = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        raise InputError(f'line {number} of the Tetrad text: edge mark "{words[2]}" is not {known}')
     return _decoded(words[1]), words[2], _decoded(words[3])
 
 
@@ -343,14 +412,31 @@ def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
 
     made = networkx.DiGraph()
     made.add_nodes_from(graph.nodes)
-    for a, b, arrow in graph.edges():
-        made.add_edge(a, b, kind="directed" if arrow else "undirected")
-        if not arrow:
-            made.add_edge(b, a, kind="undirected")
+    for a, marks, b in graph.marked_edges():
+        made.add_edge(a, b, kind=_KINDS[marks])
+        if marks != "->":
+            made.add_edge(b, a, kind=_KINDS[marks])
+    if graph.kind == PAG:
+        made.graph["graph"] = PAG
+        for a, marks, b in graph.marked_edges():
+            made.edges[a, b]["marks"] = marks
+            if marks != "->":
+                made.edges[b, a]["marks"] = marks[::-1].translate(_TURNED)
     return made
 
 
-def from_networkx(graph: networkx.Graph) -> GraphParts:
+_KINDS = {
+    "->": "directed",
+    "-": "undirected",
+    "<->": "bidirected",
+    "o->": "partly directed",
+    "o-o": "circles",
+    "-o": "partly undirected",
+}
+_TURNED = str.maketrans("<>", "><")
+
+
+def from_networkx(graph: networkx.Graph) -> GraphParts | MarkedParts:
     """Read a networkx graph, directed or not; parallel edges of a multigraph count once, arcs of kind ``open`` not.
 
     >>> import networkx
@@ -358,6 +444,11 @@ def from_networkx(graph: networkx.Graph) -> GraphParts:
     >>> Graph(*from_networkx(networkx.DiGraph([("a", "b"), ("b", "c"), ("c", "b")])))
     Graph(a -> b, b - c)
     """
+    if graph.graph.get("graph") == PAG:
+        return MarkedParts(
+            graph.nodes,
+            [(a, told.get("marks"), b) for a, b, told in graph.edges(data=True) if "marks" in told],
+        )
     arcs = {(a, b) for a, b, kind in graph.edges(data="kind") if kind != OPEN}
     if not graph.is_directed():
         return GraphParts(graph.nodes, [], list(arcs))

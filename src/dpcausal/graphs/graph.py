@@ -112,6 +112,8 @@ class Graph:
     (frozenset({'a'}), frozenset({'c'}), frozenset({'b'}))
     """
 
+    kind = "pdag"  # as dagitty calls it; "pag" where edges have circles and two heads
+
     __slots__ = ("_children", "_directed", "_neighbours", "_nodes", "_parents", "_skeleton", "_undirected")
 
     def __init__(
@@ -230,6 +232,11 @@ class Graph:
                 if b in self._children[a] or rank[a] < rank[b]:
                     yield a, b, b in self._children[a]
 
+    def marked_edges(self) -> Iterator[tuple[str, str, str]]:
+        """Every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in the order of ``edges``; a PAG has more marks."""
+        for a, b, arrow in self.edges():
+            yield a, "->" if arrow else "-", b
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
@@ -243,24 +250,24 @@ class Graph:
         return hash((frozenset(self._nodes), self._directed, self._undirected))
 
     def __repr__(self) -> str:
-        edges = [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.edges()]
+        edges = [" ".join(edge) for edge in self.marked_edges()]
         alone = [name for name in self._nodes if not self.adjacent(name)]
-        return f"Graph({', '.join(edges + alone)})"
+        return f"{type(self).__name__}({', '.join(edges + alone)})"
 
     def __str__(self) -> str:
         """An edge a line, then the nodes without any."""
-        edges = [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.edges()]
+        edges = [" ".join(edge) for edge in self.marked_edges()]
         alone = [f"{name} (no edge)" for name in self._nodes if not self.adjacent(name)]
         return "\n".join(edges + alone)
 
     def to_json(self) -> str:
-        """Return one JSON object with ``nodes``, ``directed`` and ``undirected``."""
+        """Return one JSON object with ``nodes``, ``directed`` and ``undirected``; of a PAG with ``marks`` too."""
         return formats.to_json(self)
 
     @classmethod
     def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Graph:
-        """Return the graph in a JSON text, a parsed object or the file at a ``Path``."""
-        return cls(*formats.from_json(source))
+        """Return the graph in a JSON text, a parsed object or the file at a ``Path``; a ``PAG`` if it is one."""
+        return _made(formats.from_json(source))
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return a ``networkx.DiGraph`` in which a plain edge is two arcs, one each way."""
@@ -269,7 +276,7 @@ class Graph:
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Graph:
         """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
-        return cls(*formats.from_networkx(graph))
+        return _made(formats.from_networkx(graph))
 
     def to_dot(self) -> str:
         """Return Graphviz text."""
@@ -282,7 +289,7 @@ class Graph:
     @classmethod
     def from_graphml(cls, text: str | bytes) -> Graph:
         """Return the first graph of a GraphML text."""
-        return cls(*formats.from_graphml(text))
+        return _made(formats.from_graphml(text))
 
     def to_tetrad(self) -> str:
         """Return Tetrad's text format."""
@@ -292,3 +299,12 @@ class Graph:
     def from_tetrad(cls, text: str) -> Graph:
         """Return the graph in a text of Tetrad's; marks other than ``-->``, ``<--`` and ``---`` are refused."""
         return cls(*formats.from_tetrad(text))
+
+
+def _made(found: formats.GraphParts | formats.MarkedParts) -> Graph:
+    """The graph of what was read: a PAG where edges have marks."""
+    if isinstance(found, formats.MarkedParts):
+        from dpcausal.graphs.pag import PAG  # which is a Graph itself
+
+        return PAG(*found)
+    return Graph(*found)
