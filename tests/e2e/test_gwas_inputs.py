@@ -193,6 +193,25 @@ def test_phenotypes_from_a_file(study: Path, tmp_path: Path, gwas: Callable[...,
     assert found(told) == CAUSAL
 
 
+@pytest.mark.parametrize("word", ["ill", "3.7"])
+def test_a_phenotype_that_is_no_code_is_no_error(
+    study: Path, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One person is in neither group, and a line says so: who is in which group is public."""
+    for end in (".bed", ".bim", ".fam"):
+        body = Path(f"{study}{end}").read_bytes()
+        if end == ".fam":
+            first, rest = body.split(b"\n", 1)
+            people = body.count(b"\n")
+            body = first.rsplit(b" ", 1)[0] + b" " + word.encode() + b"\n" + rest
+        (tmp_path / f"t{end}").write_bytes(body)
+    assert run(["gwas", str(tmp_path / "t"), "--epsilon", "3", "--out", str(tmp_path / "out"), "--json"]) == 0
+    seen = capsys.readouterr()
+    assert f"t.fam: 1 of {people:,} people are in neither group" in seen.err
+    groups = [fact for fact in json.loads(seen.out)["privacy"]["facts"]["public"] if fact["kind"] == "groups"]
+    assert groups[0]["cases"] + groups[0]["controls"] == people - 1
+
+
 def test_answers_end_early(study: Path, gwas: Callable[..., dict[str, Any]]) -> None:
     told = gwas(study, "--max-answers", 20)
     assert (found(told), told["asked"]) == (CAUSAL[:1], 20)
@@ -213,7 +232,7 @@ BAD: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     ".bim with fewer SNPs": (".bim", lambda b: b.split(b"\n", 1)[1], "does not belong to its .bim and .fam"),
     ".fam with more people": (".fam", lambda b: b + 4 * b"f p 0 0 1 1\n", "does not belong to its .bim and .fam"),
     "one class": (".fam", last_word(b"1"), "one class only (controls)"),
-    "non-numeric phenotype": (".fam", last_word(b"ill"), "line 1: the phenotype is not a number"),
+    "non-numeric phenotype": (".fam", last_word(b"ill"), "no person with a phenotype"),
     "quantitative phenotype": (".fam", last_word(b"3.7"), "only case/control phenotypes"),
 }  # fmt: skip
 

@@ -1,11 +1,13 @@
 """Who is a case: people and phenotypes from a .fam file, or a phenotype file beside it.
 
 Six columns (family, person, father, mother, sex, phenotype), split at blanks. Phenotype: 1 control, 2 case (0 and 1
-with ``coding="01"``); -9, NA and, in 1/2 coding, 0 are missing: such people are in neither group. Group membership is
-*public* in everything the gwas room promises, so errors about it may speak; nothing here sees a genotype.
+with ``coding="01"``). Everything else is no phenotype (-9, NA, 0 in 1/2 coding, a word, 3.7): such people are in
+neither group, and no value is an error. Group membership is *public* in everything the gwas room promises, so a warning says
+how many values are not among the codes; nothing here sees a genotype. The form of a file, such as six columns in a
+.fam file, is checked.
 
 A phenotype file has family, person and phenotype (``column`` counts from 1 after the two ids; a first line that
-begins with FID is a header). People it does not name are in neither group.
+begins with FID is a header). People it does not name, or names on a line without that column, are in neither group.
 
 The SNPs of a .bim file, read when asked for.
 
@@ -38,6 +40,7 @@ they agree with any, so that no error tells of it.
 from __future__ import annotations
 
 import mmap
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,35 +97,36 @@ def read_lines(path: Path) -> list[list[str]]:
     return [fields for line in text.splitlines() if (fields := line.split())]
 
 
-def group_of(word: str, coding: Coding, where: str) -> int:
-    """2 case, 1 control, 0 neither.
+class PhenotypesIgnored(UserWarning):
+    """Values that are no code of a phenotype: the people who have them are in neither group."""
 
-    >>> group_of("2", "12", "here"), group_of("0", "12", "here"), group_of("0", "01", "here")
-    (2, 0, 1)
+
+def group_of(word: str, coding: Coding) -> int | None:
+    """Return 2 for a case, 1 for a control, 0 for a missing phenotype, None for what is no code at all.
+
+    >>> [group_of(word, "12") for word in ("2", "1", "0", "NA", "3.7", "ill")]
+    [2, 1, 0, 0, None, None]
+    >>> [group_of(word, "01") for word in ("1", "0", "-9", "2")]
+    [2, 1, 0, None]
     """
     if word in MISSING:
         return 0
     try:
         number = float(word)
     except ValueError:
-        raise InputError(f"{where}: the phenotype is not a number") from None
+        return None
     value = number + 1 if coding == "01" else number
-    if value not in (0.0, 1.0, 2.0):
-        told = "0 (control), 1 (case)" if coding == "01" else "1 (control), 2 (case), 0 or -9 (missing)"
-        raise InputError(f"{where}: the phenotype must be {told}: only case/control phenotypes are handled")
-    return int(value)
+    return int(value) if value in (0.0, 1.0, 2.0) else None
 
 
-def phenotypes(path: Path, column: int, coding: Coding) -> dict[Person, int]:
-    """Group by person from a phenotype file."""
-    found: dict[Person, int] = {}
-    for number, fields in enumerate(read_lines(path), 1):
-        if number == 1 and fields[0].upper() in ("FID", "#FID"):
-            continue
-        if column < 1 or len(fields) < 2 + column:
-            raise InputError(f"{path.name}, line {number}: no phenotype column {column}")
-        found[fields[0], fields[1]] = group_of(fields[1 + column], coding, f"{path.name}, line {number}")
-    return found
+def phenotypes(path: Path, column: int) -> dict[Person, str]:
+    """Return the word in the phenotype column of a phenotype file, by person; people without one are left out."""
+    lines = read_lines(path)
+    if lines and lines[0][0].upper() in ("FID", "#FID"):
+        lines = lines[1:]
+    if column < 1 or not any(len(fields) >= 2 + column for fields in lines):
+        raise InputError(f"{path.name} has no phenotype column {column}")
+    return {(fields[0], fields[1]): fields[1 + column] for fields in lines if len(fields) >= 2 + column}
 
 
 def read_people(
@@ -155,7 +159,9 @@ def read_people(
     Raises
     ------
     InputError
-        If a file can't be read as such; group membership is public, so the message may name a line.
+        If a file can't be read as such, or one of the groups is empty. No phenotype is an error: what is not one of
+        the codes counts as missing, with a ``PhenotypesIgnored`` warning. Group membership is public, so both may
+        speak of it.
 
     Examples
     --------
@@ -175,22 +181,34 @@ def read_people(
             raise InputError(f"{fam.name}, line {number}: {len(fields)} columns where a .fam file has 6")
     names = [(fields[0], fields[1]) for fields in lines]
     if phenotype_file is None:
-        groups = [group_of(f[5], coding, f"{fam.name}, line {i}") for i, f in enumerate(lines, 1)]
+        words = [fields[5] for fields in lines]
     else:
-        told = phenotypes(phenotype_file, phenotype_column, coding)
-        groups = [told.get(name, 0) for name in names]
+        told = phenotypes(phenotype_file, phenotype_column)
+        words = [told.get(name, "NA") for name in names]
     if keep is not None:
         kept = {(f[0], f[1]) for f in read_lines(keep) if len(f) > 1}
-        groups = [g if name in kept else 0 for g, name in zip(groups, names, strict=True)]
-    group = np.array(groups)
+        words = [word if name in kept else "NA" for word, name in zip(words, names, strict=True)]
+    groups = [group_of(word, coding) for word in words]
+    group = np.array([found or 0 for found in groups])
     people = People(names, group == 2, group == 1)
     source = (phenotype_file or fam).name
+    codes = "0 (control) and 1 (case)" if coding == "01" else "1 (control) and 2 (case)"
     if people.cases + people.controls == 0:
-        raise InputError(f"no person with a phenotype in {source} is left after filtering")
+        raise InputError(
+            f"no person with a phenotype in {source} is left after filtering: only case/control phenotypes are "
+            f"handled, coded {codes}"
+        )
     if min(people.cases, people.controls) == 0:
         only = "controls" if people.cases == 0 else "cases"
         raise InputError(
             f"the phenotype in {source} has one class only ({only}): both cases and controls are needed"
+        )
+    if None in groups:
+        warnings.warn(
+            f"{source}: {groups.count(None):,} of {len(groups):,} people are in neither group, since their phenotype "
+            f"is not one of {codes}, nor missing",
+            PhenotypesIgnored,
+            stacklevel=2,
         )
     return people
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.cohort import Cohort
+from dpcausal.gwas.cohort import Cohort, PhenotypesIgnored
 from dpcausal.gwas.simulate import Simulation
 
 CODE = {0: 0, 1: None, 2: 1, 3: 2}  # bits -> hom1, missing, het, hom2
@@ -75,6 +76,47 @@ def test_phenotype_file_and_coding(cohort: Path, tmp_path: Path) -> None:
     assert (people.cases, people.controls) == (15, 15)
 
 
+NO_CODE = ["ill", "3.7", "3", "-1", "1e400", "nan1", "inf", '"2"', "2,0", "\u0662\u0663", "two"]
+
+
+@pytest.mark.parametrize("word", NO_CODE)
+def test_a_phenotype_that_is_no_code_takes_out_one_person_and_nobody_else(cohort: Path, word: str) -> None:
+    before = Cohort.open(cohort).people
+    rewrite(cohort, ".fam", lambda b: b[: b.rindex(b" ") + 1] + word.encode() + b"\n")
+    with pytest.warns(PhenotypesIgnored, match=f"1 of {len(before.names)} people are in neither group"):
+        opened = Cohort.open(cohort)
+    people = opened.people
+    assert not (people.case | people.control)[-1]
+    assert np.array_equal(people.case[:-1], before.case[:-1])
+    assert np.array_equal(people.control[:-1], before.control[:-1])
+    found = opened.count()
+    assert (found.cases, found.controls) == (people.cases, people.controls)
+    assert np.array_equal(found.genotypes(), plain_counts(cohort, people.case, people.control, 1))
+
+
+@pytest.mark.parametrize("word", ["-9", "NA", "0", "."])
+def test_a_missing_phenotype_is_no_warning(cohort: Path, word: str) -> None:
+    rewrite(cohort, ".fam", lambda b: b[: b.rindex(b" ") + 1] + word.encode() + b"\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        people = Cohort.open(cohort).people
+    assert not (people.case | people.control)[-1]
+
+
+@pytest.mark.parametrize("line", ["f3 p3", "f3 p3 x", "f3", "f3 p3 x ill"])
+def test_a_line_without_a_phenotype_takes_out_one_person(cohort: Path, tmp_path: Path, line: str) -> None:
+    pheno = tmp_path / "pheno"
+    lines = [f"f{i} p{i} x {1 + i % 2}" for i in range(1, 31)]
+    pheno.write_text("\n".join(lines))
+    before = Cohort.open(cohort, phenotype_file=pheno, phenotype_column=2).people
+    pheno.write_text("\n".join([*lines[:2], line, *lines[3:]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PhenotypesIgnored)
+        people = Cohort.open(cohort, phenotype_file=pheno, phenotype_column=2).people
+    assert (people.case | people.control).sum() == (before.case | before.control).sum() - 1
+    assert not (people.case | people.control)[2]
+
+
 def rewrite(prefix: Path, end: str, change: object) -> None:
     path = Path(f"{prefix}{end}")
     path.write_bytes(change(path.read_bytes()))  # type: ignore[operator]
@@ -96,8 +138,8 @@ BAD = {
     "bim 1e5": (".bim", lambda b: b.replace(b"\t10000\t", b"\t1e5\t", 1), "line 1: the position is not a whole"),
     "one class": (".fam", lambda b: b"".join(line[:-1] + b"1\n" for line in b.splitlines()), "class only (controls)"),
     "all missing": (".fam", lambda b: b"".join(line[:-1] + b"-9\n" for line in b.splitlines()), "no person"),
-    "text phenotype": (".fam", lambda b: b[:-2] + b"ill\n", "not a number"),
-    "quantitative": (".fam", lambda b: b[:-2] + b"3.7\n", "only case/control"),
+    "words": (".fam", lambda b: b"".join(line[:-1] + b"ill\n" for line in b.splitlines()), "only case/control"),
+    "quantitative": (".fam", lambda b: b"".join(line[:-1] + b"3.7\n" for line in b.splitlines()), "coded 1 (control)"),
     "empty fam": (".fam", lambda b: b"", "empty"),
     "empty bim": (".bim", lambda b: b"", "empty"),
     "binary fam": (".fam", lambda b: b"\xff\xfe" + b, "not a text file"),
