@@ -144,7 +144,7 @@ def test_a_draft_as_json(
     told = json.loads(capsys.readouterr().out)
     assert (next(iter(told)), told["private"], told["draft"]) == ("private", False, True)
     assert told["columns"]["smoke"]["levels"] == ["no", "yes"]
-    assert Schema.from_toml_string(told["toml"]).draft
+    assert Schema.from_toml_string(told["toml"]).is_draft
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -229,7 +229,7 @@ class PrivateOracle:
             level=self.level,
             released=self._test.releases,
         )
-        limits = [Limit(LimitKind.DRAFT_SCHEMA)] if self._counts.schema.draft else []
+        limits = [Limit(LimitKind.DRAFT_SCHEMA)] if self._counts.schema.is_draft else []
         if self._refused:
             limits.append(Limit(LimitKind.BUDGET_ENDED, questions=len(self._refused)))
         rows = (ROWS,) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()

@@ -276,7 +276,7 @@ def ci_test(
         public=(*PUBLIC, *data.schema.assumes, *known, *_also_public(test, data, question)),
         adaptive=outcome.chosen is not None or by_spread,
         unit=test.protects,
-        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.draft else (),
+        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.is_draft else (),
         rows=data.n if rows else None,
     )
     # where the reason has said how numeric columns are held fixed it is not said again

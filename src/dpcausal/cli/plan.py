@@ -91,7 +91,7 @@ def run_plan(
             declared, rows, epsilon, delta, neighbours=neighbours, level=level,  # type: ignore[arg-type]
             max_order=max_order, effect=effect, share=share, pair=chosen, target=target,
         )  # fmt: skip
-    if declared.draft:
+    if declared.is_draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=1)
     warn_weak(epsilon, delta, rows)
     if out is not None:

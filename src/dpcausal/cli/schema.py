@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpcausal.cli.file_options import Columns, Encoding, Sheet
 from dpcausal.cli.options import AsJson, Command, DataFile, path
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def run_schema(
             help="Line breaks inside quotes belong to their cell; the draft declares it.",
         ),
     ] = False,
+    columns: Columns = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Draft or check."""
@@ -68,20 +72,27 @@ def run_schema(
         raise InputError(
             "--quoted-newlines is for a draft: a schema says it by its line quoted_newlines = true"
         )
+    if columns and check is not None:
+        raise InputError("--columns is for a draft: a check looks at the columns that the schema declares")
 
     progress = not as_json and sys.stderr.isatty()
     if check is None:
+        from dpcausal.cli.options import names_of
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
+        from dpcausal.data.file_format import FileFormat
         from dpcausal.present.schema import draft_toml
 
-        text = draft_toml(draft(str(data), quoted_newlines=quoted_newlines, progress=progress))
+        declared = FileFormat(encoding=encoding, sheet=sheet, quoted_newlines=quoted_newlines)
+        chosen = names_of("--columns", columns)
+        text = draft_toml(draft(str(data), format=declared, columns=chosen or None, progress=progress))
         typer.echo(_draft_as_json(text) if as_json else text, nl=as_json)
         return
     from dpcausal.data.check import check as look
     from dpcausal.data.schema import Schema
     from dpcausal.present.schema import check_json
 
-    found = look(str(data), Schema.from_toml(check), progress=progress)
+    schema = Schema.from_toml(check).with_format(encoding=encoding, sheet=sheet)
+    found = look(str(data), schema, progress=progress)
     if as_json:
         typer.echo(json.dumps(check_json(found), indent=2, ensure_ascii=False))
         if not found.usable:

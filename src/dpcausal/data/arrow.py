@@ -142,6 +142,24 @@ def without_zero_time(text: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(text, rb" 00:00:00(Z?)$", rb"\1")
 
 
+def is_utf8(array: pa.Array) -> NDArray[np.bool_]:
+    """Return which cells of an array of bytes are valid UTF-8; missing ones are."""
+    large = types.is_large_binary(array.type)
+    try:
+        array.cast(pa.large_string() if large else pa.string())
+    except pa.ArrowInvalid:
+        return np.array([cell is None or _decodes(cell) for cell in array.to_pylist()], dtype=np.bool_)
+    return np.ones(len(array), dtype=np.bool_)
+
+
+def _decodes(cell: bytes) -> bool:
+    try:
+        cell.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def has_other_bytes(array: pa.Array, usual: bytes) -> NDArray[np.bool_]:
     """Return which cells of an array of bytes are empty or hold a byte that is not in ``usual``."""
     offsets, data = _offsets_and_data(array)

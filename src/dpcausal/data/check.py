@@ -27,17 +27,19 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import CategoricalCoder, NumericCoder, check_type, parse_numbers
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.csv import RaggedRows
+from dpcausal.data.file_format import FileFormat, NumberMarks
 from dpcausal.data.profile import (
     MISSING_CODES,
     IdentifierProfile,
     TextCounts,
+    Writing,
     chunks_with_progress,
     is_identifier_name,
     present_cells,
     reads_as_missing,
 )
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import ColumnSource, Source, open_source
+from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
 
 @dataclass
@@ -93,6 +95,8 @@ class SchemaCheck:
     ragged: RaggedRows = field(default_factory=RaggedRows)
     repeats: list[tuple[str, int]] = field(default_factory=list)  # identifiers, and rows beyond the first
     ordered_missing: list[OrderedMissingLevel] = field(default_factory=list)
+    not_utf8: int = 0  # cells of levels that are not UTF-8, where no encoding is declared
+    recognised: dict[str, str] = field(default_factory=dict)  # entries of the format that its cells look like
 
     @property
     def usable(self) -> bool:
@@ -123,6 +127,8 @@ class SchemaCheck:
             "lines_with_open_quote": self.ragged.unclosed,
             "first_lines_with_open_quote": self.ragged.unclosed_lines,
             "line_breaks_inside_quotes": self.ragged.breaks,
+            "cells_not_utf8": self.not_utf8,
+            "format_recognised": self.recognised,
             "usable": self.usable,
             "draft": self.draft,
             "not_in_data": self.not_in_data,
@@ -149,14 +155,15 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     InputError
         If the source can't be read at all, or has no rows. Faults of single columns are in the outcome.
     """
-    opened = open_source(source, list(schema), quoted_newlines=schema.quoted_newlines)
+    opened = open_source(source, list(schema), format=schema.format)
     unique = [name for name in schema if opened.names.count(name) == 1]
     if isinstance(opened, ColumnSource):
         opened.convert(unique, schema)
     found = [name for name in schema if name in opened.names]
     faulty = {name: fault for name in found if (fault := _column_fault(opened, name, schema[name]))}
     checked = [name for name in unique if name not in faulty]
-    checkers = {name: _ColumnChecker(name, schema[name]) for name in checked}
+    writing = Writing()
+    checkers = {name: _ColumnChecker(name, schema[name], opened.marks, writing) for name in checked}
     identifiers = {name: IdentifierProfile(name) for name in _identifier_columns(opened, checked)}
     rows = 0
     columns = list(dict.fromkeys([*checked, *identifiers]))
@@ -169,17 +176,27 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         rows += len(chunk[checked[0]])
     if checked and rows == 0:
         raise InputError(f"{opened.label} has no rows")
+    is_csv = isinstance(opened, CsvSource)
     return SchemaCheck(
         opened.label,
         rows,
         [faulty[name] if name in faulty else checkers[name].outcome() for name in found],
         [name for name in schema if name not in opened.names],
         [name for name in dict.fromkeys(opened.names) if name and name not in schema],
-        schema.draft,
+        schema.is_draft,
         opened.ragged,
         [(name, more) for name, profile in identifiers.items() if (more := profile.repeated_rows())],
         ordered_missing_levels(schema),
+        writing.not_utf8 if is_csv else 0,
+        _recognised(writing, schema.format) if is_csv else {},
     )
+
+
+def _recognised(writing: Writing, declared: FileFormat) -> dict[str, str]:
+    """Return entries of the format that are declared otherwise than the cells look."""
+    found = writing.recognised(declared)
+    entries = ("encoding", "decimal", "thousands")
+    return {name: getattr(found, name) for name in entries if getattr(found, name) != getattr(declared, name)}
 
 
 def ordered_missing_levels(columns: Mapping[str, Column]) -> list[OrderedMissingLevel]:
@@ -233,8 +250,8 @@ def _identifier_columns(source: Source, checked: list[str]) -> list[str]:
 class _ColumnChecker:
     """Counts what becomes of the cells of one column, chunk by chunk."""
 
-    def __init__(self, name: str, column: Column) -> None:
-        self.column, self.texts = column, TextCounts()
+    def __init__(self, name: str, column: Column, marks: NumberMarks, writing: Writing) -> None:
+        self.column, self.texts, self.marks, self.writing = column, TextCounts(), marks, writing
         self.found = ColumnCheck(name, type(column).__name__.lower(), str(column.other))
         self.counts: NDArray[np.int64] = np.zeros(column.size, np.int64)  # rows by level or bin
         if isinstance(column, Categorical):
@@ -242,7 +259,7 @@ class _ColumnChecker:
             self.other_code = column.other_code
         else:
             self.found.other = f"{column.other:g}"
-            self.bins = NumericCoder(column)
+            self.bins = NumericCoder(column, marks)
             self.other_code = int(self.bins.codes(np.array([column.other], dtype=np.float64))[0])
             outside = [code for code in MISSING_CODES if not column.lower <= code <= column.upper]
             self.code_counts = dict.fromkeys(outside, 0)
@@ -256,7 +273,7 @@ class _ColumnChecker:
             unreadable, missing = codes == self.column.size, codes > self.column.size
             self.counts += np.bincount(codes[~(unreadable | missing)], minlength=self.column.size)
         else:
-            values = parse_numbers(array)
+            values = parse_numbers(array, self.marks)
             unreadable, missing = np.isnan(values), np.isin(values, self.bins.missing_values(array.type))
             self._add_numbers(values[~(unreadable | missing)], self.column)
         self.counts[self.other_code] += int(unreadable.sum() + missing.sum())
@@ -266,6 +283,10 @@ class _ColumnChecker:
         texts = present_cells(cells) if arrow.value_kind(cells.type) != "null" else pa.array([], pa.binary())
         self.found.missing += len(cells) - len(texts)
         self.texts.add(texts)
+        if not isinstance(self.column, Categorical):
+            self.writing.add_numbers(texts)
+        elif arrow.kind_of(array.type) == "text":
+            self.writing.add_encoding(arrow.as_bytes(array))
 
     def _add_numbers(self, values: NDArray[np.float64], column: Numeric) -> None:
         self.found.below += int((values < column.lower).sum())

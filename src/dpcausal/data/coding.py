@@ -2,12 +2,14 @@
 
 Categorical: the code of a cell is the position of the level that it means (see ``dpcausal.data.spelling``), or of
 ``other`` where it means none or is missing. Text that means no level as it stands is tried once more without white
-space at its ends.
+space at its ends. Text that is not UTF-8 is read as Windows-1252 (``dpcausal.data.file_format``).
 
 Numeric: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN, no number, or one that the
 schema lists as ``missing`` (equal as float64, or to the nearest number of a float column's own precision); code =
 number of cut points <= value. Text is a number when, without white space at its ends, it is written like ``12``,
-``-1.5``, ``.5``, ``1e3`` or ``inf``; true counts as 1 and false as 0. "1,5" and "12 kg" are not numbers.
+``-1.5``, ``.5``, ``1e3`` or ``inf``; true counts as 1 and false as 0. "12 kg" is not a number, and "1,5" is one only
+where a decimal comma is declared; then "1.5" is none. With a declared thousands mark, groups of three digits may be
+separated by it, all of them: "1.234.567,5" and "1234567,5" are one number, "1.23" is none.
 
 **Guarantee.** There are as many codes as cells, every code is below ``column.size`` and every number lies between the
 bounds, whatever the cells hold. The code of a cell depends on that cell and its type alone, and no value raises.
@@ -18,7 +20,8 @@ then a binary search.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -32,6 +35,7 @@ from dpcausal.core.errors import SchemaError
 from dpcausal.data import arrow, spelling
 from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS, Categorical, Column, Numeric
 from dpcausal.data.dataset import Codes
+from dpcausal.data.file_format import NumberMarks, encode_fallback
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class _Tuning:
 _TUNING = _Tuning()
 _NUMBER_TEXT = r"(?i)^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$"
 _NUMBER_BYTES = b"0123456789+-.eE"
+_POINT = NumberMarks()
+_BLANKS = r"(?: |\xc2\xa0|\xe2\x80\xaf|\xa0)"  # a blank, a no-break space, a narrow one, as bytes
 
 
 def code_type(size: int) -> type[np.uint8 | np.uint16]:
@@ -73,8 +79,9 @@ class Coder:
     [1, 0, 0]
     """
 
-    def __init__(self, column: Column) -> None:
-        self._coder = CategoricalCoder(column) if isinstance(column, Categorical) else NumericCoder(column)
+    def __init__(self, column: Column, marks: NumberMarks = _POINT) -> None:
+        categorical = isinstance(column, Categorical)
+        self._coder = CategoricalCoder(column) if categorical else NumericCoder(column, marks)
 
     def code(self, array: pa.Array) -> Coded:
         """Return codes and, for a numeric column, values of every cell."""
@@ -112,8 +119,9 @@ class CategoricalCoder:
         missing = column.size + 1 if separate_other else column.other_code
         self.dtype: Any = np.uint32 if separate_other else code_type(column.size)
         texts = spelling.text_codes(column, missing)
-        self._keys = pa.array([text.encode() for text in texts], pa.binary())
-        self._codes = np.array([*texts.values(), self.other], dtype=self.dtype)
+        keys = _with_fallback(texts)
+        self._keys = pa.array(list(keys), pa.binary())
+        self._codes = np.array([*keys.values(), self.other], dtype=self.dtype)
         self._numbers = spelling.number_codes(column, missing)
         times = spelling.time_codes(column, missing)
         self._time_keys = pa.array([text.encode() for text in times], pa.binary())
@@ -253,6 +261,16 @@ class CategoricalCoder:
         return self._masked(look_up(table, arrow.to_numpy(array.indices)), array.indices)
 
 
+def _with_fallback(texts: Mapping[str, int]) -> dict[bytes, int]:
+    """Return the bytes of every text: in UTF-8, and those that are not UTF-8 and read as that text otherwise.
+
+    >>> _with_fallback({"männlich": 0, "yes": 1})
+    {b'm\\xc3\\xa4nnlich': 0, b'yes': 1, b'm\\xe4nnlich': 0}
+    """
+    keys = {text.encode(): code for text, code in texts.items()}
+    return keys | {data: code for text, code in texts.items() if (data := encode_fallback(text)) is not None}
+
+
 def _holds(type_: pa.DataType, number: Decimal) -> bool:
     """Return whether a decimal type holds a number exactly."""
     if abs(number.adjusted()) > 200:
@@ -286,10 +304,11 @@ def look_up(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[
 
 
 class NumericCoder:
-    """Reads numbers and codes them by one ``Numeric``."""
+    """Reads numbers and codes them by one ``Numeric``; ``marks`` says how they are written where cells are text."""
 
-    def __init__(self, column: Numeric) -> None:
+    def __init__(self, column: Numeric, marks: NumberMarks = _POINT) -> None:
         assert column.bins is not None
+        self._marks = marks
         self._lower, self._upper, self._other = column.lower, column.upper, float(column.other or 0.0)
         self._cuts = np.array(column.bins, dtype=np.float64)
         self._missing_codes = {Decimal(code): 0 for code in column.missing}
@@ -303,7 +322,7 @@ class NumericCoder:
 
     def values(self, array: pa.Array) -> NDArray[np.float64]:
         """Return every cell of ``array`` as a number between ``lower`` and ``upper``."""
-        values = parse_numbers(array)
+        values = parse_numbers(array, self._marks)
         codes = self.missing_values(array.type) if self._missing_codes else None
         for part in _blocks(len(values)):
             block = values[part]
@@ -328,21 +347,44 @@ class NumericCoder:
         return result
 
 
-def parse_numbers(array: pa.Array) -> NDArray[np.float64]:
-    """Return every cell as a float64, NaN where it is missing or no number, in a new array."""
+def parse_numbers(array: pa.Array, marks: NumberMarks = _POINT) -> NDArray[np.float64]:
+    """Return every cell as a float64, NaN where it is missing or no number, in a new array.
+
+    ``marks`` says how numbers are written where cells are text.
+
+    >>> parse_numbers(pa.array(["1.234,5", "1,5", "1.5", "12"]), NumberMarks(",", ".")).tolist()
+    [1234.5, 1.5, nan, 12.0]
+    """
     array = arrow.unwrap(array)
     match arrow.kind_of(array.type):
         case "integer" | "float" | "boolean":
             return _masked(arrow.to_numpy(array).astype(np.float64), array)
         case "text":
-            return _from_bytes(arrow.as_bytes(array))
+            return _from_bytes(with_points(arrow.as_bytes(array), marks))
         case "decimal":
             return _from_bytes(arrow.to_text(array))
         case "dictionary":
-            table = np.append(parse_numbers(array.dictionary), np.nan)
+            table = np.append(parse_numbers(array.dictionary, marks), np.nan)
             return _masked(look_up(table, arrow.to_numpy(array.indices)), array.indices)
         case _:  # the null type; others were refused when the file was opened
             return np.full(len(array), np.nan)
+
+
+def with_points(cells: pa.Array, marks: NumberMarks) -> pa.Array:
+    """Return numbers in bytes written with a point and without thousands marks; one with a wrong mark is missing."""
+    if marks == _POINT:
+        return cells
+    cells = arrow.trim(cells)
+    decimal = re.escape(marks.decimal)
+    if marks.thousands:
+        mark = _BLANKS if marks.thousands == " " else re.escape(marks.thousands)
+        grouped = rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+({decimal}[0-9]*)?$"
+        plain = pc.replace_substring_regex(cells, mark, "")
+        cells = pc.if_else(pc.match_substring_regex(cells, grouped), plain, cells)
+    if marks.decimal == ".":
+        return cells
+    cells = pc.if_else(pc.match_substring(cells, "."), None, cells)
+    return pc.replace_substring(cells, marks.decimal, ".")
 
 
 def _masked(values: NDArray[np.float64], array: pa.Array) -> NDArray[np.float64]:

@@ -36,10 +36,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv
 
+from dpcausal.data.file_format import DELIMITERS, decode_bytes
+
 BLOCK_BYTES = 1 << 23  # bytes parsed at a time
 MAX_ARROW_BYTES = 1 << 30  # in a longer block, made so by one row, Arrow's 32-bit offsets overflow
 MAX_LINES_LISTED = 5  # line numbers that are remembered
-DELIMITERS = (",", ";", "\t", "|")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _IS_LINE_END = np.zeros(256, dtype=np.bool_)
 _IS_LINE_END[list(b"\r\n")] = True
@@ -138,13 +139,18 @@ def split_row(row: bytes, delimiter: str, *, quoted_newlines: bool = False) -> l
 
 
 def parse_header(
-    text: bytes, wanted: Sequence[str], *, quoted_newlines: bool = False
+    text: bytes, wanted: Sequence[str], *, separator: str | None = None, quoted_newlines: bool = False
 ) -> tuple[list[str], str]:
-    """Return the column names of a header row, and the delimiter that finds most of the ``wanted`` names in it."""
+    """Return the column names of a header row, and the delimiter: the one declared by ``separator``.
+
+    Unless one is declared, it is the one that finds most of the ``wanted`` names in the header. A header that is not
+    UTF-8 is read as Windows-1252, as cells are.
+    """
     best: tuple[list[str], str] = ([], ",")
     most = -1
-    for delimiter in DELIMITERS:
-        cells = split_row(text, delimiter, quoted_newlines=quoted_newlines)
+    header = decode_bytes(text).encode()
+    for delimiter in DELIMITERS if separator is None else (separator,):
+        cells = split_row(header, delimiter, quoted_newlines=quoted_newlines)
         names = [cell.decode(errors="replace") for cell in cells]
         names = [name if name in wanted else name.strip() for name in names]
         found = len(set(names) & set(wanted)) if wanted else len(names)

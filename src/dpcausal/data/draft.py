@@ -8,6 +8,10 @@ Categorical: texts that differ in case or blanks only, or are one number written
 with ``aliases``; the most frequent one is the level. A code such as 999 or "." becomes ``missing`` where at least two
 levels are left without it. Missing cells get a level of their own, or one that reads as missing ("unknown"); no other
 level is picked for them. Numeric: bounds rounded outward, and round cut points where nearly all numbers lie.
+Identifiers, whose values are all different, are left out.
+
+How a CSV file is written is recognised too: an encoding other than UTF-8, a separator other than a comma, decimal
+commas and thousands marks. The draft declares what was found, and its columns are those of the file read that way.
 
 A ``Draft`` carries columns and facts; ``dpcausal.present.schema`` writes its file. Cost: one pass over the rows.
 """
@@ -16,22 +20,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpcausal.core.errors import InputError, SchemaError
+from dpcausal.core.errors import InputError, SchemaError, did_you_mean_column
 from dpcausal.core.facts import Fact
 from dpcausal.data import arrow, spelling
 from dpcausal.data.columns import MAX_ABS_BOUND, Categorical, Column, Level, Numeric, canonical_value
+from dpcausal.data.file_format import FileFormat, decode_bytes
 from dpcausal.data.profile import (
     MISSING_CODES,
     TRUTH_TEXTS,
     ColumnProfile,
     IdentifierProfile,
+    Writing,
     chunks_with_progress,
     header_looks_like_values,
     reads_as_missing,
@@ -80,6 +86,9 @@ class DraftNoteKind(StrEnum):
     REPEATED_IDENTIFIER = "repeated-identifier"  # column, rows
     HEADER_LIKE_VALUES = "header-like-values"
     RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
+    ENCODING = "encoding"  # cells, encoding: cells that are not UTF-8, and the encoding that they look like
+    DECIMAL_COMMA = "decimal-comma"  # cells: numbers with a decimal comma
+    THOUSANDS = "thousands"  # cells, mark: numbers with this mark between thousands
     OPEN_QUOTES = (
         "open-quotes"  # lines: number of lines with a quote that is not closed; first: numbers of some
     )
@@ -100,7 +109,7 @@ class LeftOutKind(StrEnum):
     NO_VALUES = "no-values"
     UNREADABLE_NUMBERS = "unreadable-numbers"  # cells, texts: the most frequent ones, with counts
     TOO_MANY_TEXTS = "too-many-texts"  # limit
-    NOT_UTF8 = "not-utf8"
+    IDENTIFIER = "identifier"  # rows: all of them have different values
 
 
 class LeftOut(Fact):
@@ -125,35 +134,86 @@ class Draft:
 
     columns: tuple[DraftedColumn, ...]
     notes: tuple[DraftNote, ...]
-    quoted_newlines: bool = False
+    format: FileFormat
 
 
-def draft(source: Any, *, quoted_newlines: bool = False, progress: bool = False) -> Draft:
+def draft(
+    source: Any,
+    *,
+    format: FileFormat = FileFormat(),  # noqa: A002
+    columns: Sequence[str] | None = None,
+    progress: bool = False,
+) -> Draft:
     """Draft a schema for a source. Not private.
 
     Parameters
     ----------
     source
         Anything that ``dc.read`` takes.
-    quoted_newlines
-        Whether a line break inside quotes belongs to its cell, in a CSV file; the draft declares it.
+    format
+        What is known of how a file is written; the rest is recognised, and the draft declares both.
+    columns
+        Draft these columns only; all unless given.
     progress
         Show a progress bar on standard error.
 
     Raises
     ------
     InputError
-        If the source can't be read, has no rows, or has no column that can be drafted.
+        If the source can't be read, has no rows, has no column that can be drafted, or none of a name in ``columns``.
     """
-    opened = open_source(source, quoted_newlines=quoted_newlines)
+    writing = Writing()
+    found = _draft_as(source, format, columns, progress, writing)
+    recognised = writing.recognised(found.format)
+    if recognised != found.format:
+        found = _draft_as(source, recognised, columns, progress, Writing())
+    if recognised.separator == ",":
+        recognised = replace(recognised, separator=None)  # as usual
+    return Draft(found.columns, (*_format_notes(writing, format, recognised), *found.notes), recognised)
+
+
+def _format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> list[DraftNote]:
+    """Return a note for every entry of the format that was recognised from cells."""
+    notes = []
+    if found.encoding != declared.encoding:
+        notes.append(DraftNote(DraftNoteKind.ENCODING, cells=writing.not_utf8, encoding=found.encoding))
+    if found.decimal != declared.decimal:
+        notes.append(DraftNote(DraftNoteKind.DECIMAL_COMMA, cells=writing.counts["comma"]))
+    if found.thousands != declared.thousands:
+        cells = writing.counts[found.thousands]
+        notes.append(DraftNote(DraftNoteKind.THOUSANDS, cells=cells, mark=found.thousands))
+    return notes
+
+
+def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
+    """Return the names of the columns to draft, each once, in the order of the data."""
     names = list(dict.fromkeys(opened.names))
+    if columns is None:
+        return names
+    for name in columns:
+        if name not in names:
+            raise InputError(f'{opened.label} has no column "{name}"{did_you_mean_column(name, names)}')
+    return [name for name in names if name in columns]
+
+
+def _draft_as(
+    source: Any, declared: FileFormat, columns: Sequence[str] | None, progress: bool, writing: Writing
+) -> Draft:
+    """Draft a schema of a source that is written as declared; ``writing`` sees every cell of a CSV file."""
+    opened = open_source(source, columns or (), format=declared)
+    names = _wanted(opened, columns)
+    is_csv = isinstance(opened, CsvSource)
+    if isinstance(opened, CsvSource):
+        declared = declared.changed(separator=opened.delimiter)
     if isinstance(opened, ColumnSource):
         opened.convert([name for name in names if opened.names.count(name) == 1])
     left_out = {name: why for name in names if (why := _unusable(opened, name))}
     usable = [name for name in names if name not in left_out]
     if not usable:
         raise InputError(f"{opened.label} has no column that can be drafted")
-    profiles = {name: ColumnProfile(RULES.max_levels) for name in usable}
+    profiles = {
+        name: ColumnProfile(RULES.max_levels, opened.marks, writing if is_csv else None) for name in usable
+    }
     identifiers = {name: IdentifierProfile(name) for name in usable}
     for chunk in chunks_with_progress(opened, usable, progress):
         for name, array in chunk.items():
@@ -166,7 +226,7 @@ def draft(source: Any, *, quoted_newlines: bool = False, progress: bool = False)
         for name, identifier in identifiers.items()
         if (rows := identifier.repeated_rows())
     ]
-    if isinstance(opened, CsvSource) and header_looks_like_values(names, profiles):
+    if is_csv and header_looks_like_values(names, profiles):
         notes.append(DraftNote(DraftNoteKind.HEADER_LIKE_VALUES))
     if opened.ragged.more or opened.ragged.fewer:
         ragged = opened.ragged
@@ -174,11 +234,14 @@ def draft(source: Any, *, quoted_newlines: bool = False, progress: bool = False)
     if opened.ragged.unclosed:
         first = tuple(opened.ragged.unclosed_lines)
         notes.append(DraftNote(DraftNoteKind.OPEN_QUOTES, lines=opened.ragged.unclosed, first=first))
-    columns = [
+    for name, identifier in identifiers.items():
+        if identifier.all_different():
+            left_out[name] = LeftOut(LeftOutKind.IDENTIFIER, rows=profiles[name].rows)
+    drafted = [
         DraftedColumn(name, None, left_out[name]) if name in left_out else _draft_column(name, profiles[name])
         for name in names
     ]
-    return Draft(tuple(columns), tuple(notes), quoted_newlines)
+    return Draft(tuple(drafted), tuple(notes), declared)
 
 
 def _unusable(source: Source, name: str) -> LeftOut | None:
@@ -207,8 +270,6 @@ def _draft_column(name: str, profile: ColumnProfile) -> DraftedColumn:
             )
         return DraftedColumn(name, None, LeftOut(LeftOutKind.TOO_MANY_TEXTS, limit=RULES.max_levels))
     drafted = _categorical(profile)
-    if drafted is None:
-        return DraftedColumn(name, None, LeftOut(LeftOutKind.NOT_UTF8))
     return DraftedColumn(name, drafted.column, notes=tuple(drafted.notes))
 
 
@@ -220,11 +281,12 @@ class _Drafted(NamedTuple):
     notes: list[DraftNote]
 
 
-def _categorical(profile: ColumnProfile) -> _Drafted | None:
-    """Return the draft of a categorical column; None where no text is UTF-8."""
+def _categorical(profile: ColumnProfile) -> _Drafted:
+    """Return the draft of a categorical column."""
     if profile.texts <= set(TRUTH_TEXTS):
         return _with_missing_level([False, True], {}, [], profile, [])
-    if profile.all_numbers and profile.all_whole and math.isfinite(profile.lower):
+    plain = all(spelling.is_plain_number(text.decode("latin-1")) for text in profile.texts)
+    if profile.all_numbers and profile.all_whole and math.isfinite(profile.lower) and plain:
         return _whole_numbers(profile)
     return _texts(profile)
 
@@ -247,15 +309,8 @@ def _whole_numbers(profile: ColumnProfile) -> _Drafted:
     return drafted
 
 
-def _texts(profile: ColumnProfile) -> _Drafted | None:
-    texts: list[str] = []
-    for cell in profile.texts:
-        try:
-            texts.append(cell.decode())
-        except UnicodeDecodeError:
-            continue
-    if not texts:
-        return None
+def _texts(profile: ColumnProfile) -> _Drafted:
+    texts = sorted({decode_bytes(cell) for cell in profile.texts})
     codes = sorted(text for text in texts if _is_missing_code(text, profile))
     groups: dict[object, list[str]] = {}
     for text in texts:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ from dpcausal.core.progress import shown
 from dpcausal.data import arrow
 from dpcausal.data.coding import parse_numbers
 from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
+from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
 from dpcausal.data.sources import Chunk, Source
 
 
@@ -41,6 +42,8 @@ class ProfileLimits:
     max_text_length: int = 30  # characters shown of one text
     max_identifier_cells: int = 1 << 20  # cells of a possible identifier that are kept
     min_identifier_values: int = 20  # distinct values of an identifier: fewer are a ward or a site
+    min_identifier_numbers: int = 100  # the same, of whole numbers in a column that is not named like one
+    max_odd_texts: int = 200  # distinct texts that are not UTF-8 and kept, to guess their encoding
     min_named_share: float = 0.05  # distinct values per cell of a column that is named like an identifier
     min_unnamed_share: float = 0.5  # distinct values per cell of a column of any other name
 
@@ -91,6 +94,94 @@ def _trimmed_text(array: pa.Array) -> pa.Array:
     return array.cast(pa.string()).cast(pa.binary())
 
 
+# ---- how a file is written, as its rows look
+
+_WHOLE = r"[+-]?[0-9]+"
+_PATTERNS = {  # numbers that can be read in one way only
+    "comma": rf"^{_WHOLE},([0-9]{{1,2}}|[0-9]{{4,}})$|^[+-]?0,[0-9]+$|^[+-]?[0-9]{{1,3}}([. '][0-9]{{3}})+,[0-9]+$",
+    "point": rf"^{_WHOLE}\.([0-9]{{1,2}}|[0-9]{{4,}})$|^[+-]?0\.[0-9]+$|^[+-]?[0-9]{{1,3}}([, '][0-9]{{3}})+\.[0-9]+$",
+}
+_GROUPED = {
+    mark: rf"^[+-]?[1-9][0-9]{{0,2}}({re.escape(mark)}[0-9]{{3}})+([.,][0-9]*)?$" for mark in THOUSANDS_MARKS
+}
+_GUESSES = ("windows-1252", "cp850", "mac-roman", "iso-8859-2")
+
+
+class Writing:
+    """How the cells of a file look: decimal commas, thousands marks, bytes that are not UTF-8."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys((*_PATTERNS, *_GROUPED), 0)
+        self.not_utf8 = 0
+        self.odd_texts: set[bytes] = set()
+
+    def add(self, cells: pa.Array) -> None:
+        """Look at some more cells of text, in bytes."""
+        self.add_numbers(cells)
+        self.add_encoding(cells)
+
+    def add_numbers(self, cells: pa.Array) -> None:
+        """Look at how numbers are written."""
+        for name, pattern in (_PATTERNS | _GROUPED).items():
+            self.counts[name] += _count_true(pc.match_substring_regex(cells, pattern))
+
+    def add_encoding(self, cells: pa.Array) -> None:
+        """Look for bytes that are not UTF-8."""
+        odd = ~arrow.is_utf8(cells)
+        if odd.any():
+            self.not_utf8 += int(odd.sum())
+            if len(self.odd_texts) < LIMITS.max_odd_texts:
+                self.odd_texts.update(
+                    cells.filter(pa.array(odd)).unique().slice(0, LIMITS.max_odd_texts).to_pylist()
+                )
+
+    def recognised(self, declared: FileFormat) -> FileFormat:
+        """Return the format with a guess for each entry that is not declared.
+
+        >>> writing = Writing()
+        >>> writing.add(pa.array([b"1.234,5", b"0,3", b"m\\xe4nnlich"]))
+        >>> writing.recognised(FileFormat()).declared()
+        {'encoding': 'windows-1252', 'decimal': ',', 'thousands': '.'}
+        """
+        found = declared
+        if declared.encoding is None and self.not_utf8:
+            found = found.changed(encoding=guess_encoding(self.odd_texts))
+        if (
+            declared.decimal == "."
+            and declared.thousands != ","
+            and self.counts["comma"] > self.counts["point"]
+        ):
+            found = found.changed(decimal=",", thousands="" if found.thousands == "," else None)
+        if not declared.thousands:
+            marks = [mark for mark in THOUSANDS_MARKS if mark != found.decimal and self.counts[mark]]
+            found = found.changed(thousands=max(marks, key=self.counts.__getitem__, default=None))
+        return found
+
+
+def guess_encoding(texts: Iterable[bytes]) -> str:
+    """Return the encoding in which most bytes beyond ASCII are letters, as they are in words; usual ones first.
+
+    >>> [guess_encoding(["männlich größe".encode(name)]) for name in ("latin-1", "cp850", "mac-roman")]
+    ['windows-1252', 'cp850', 'mac-roman']
+    """
+    high = Counter(byte for text in texts for byte in text if byte >= 128)
+
+    def fit(name: str) -> float:
+        table = character_table(name) or ""
+        return sum(count * _likelihood(table[byte]) for byte, count in high.items())
+
+    return max(_GUESSES, key=fit)
+
+
+def _likelihood(character: str) -> float:
+    """Return how usual a character is in a text of Western Europe: small letters with accents most."""
+    if "à" <= character <= "ÿ" and character != "÷":
+        return 1.0
+    if character in "ßÄÖÜÉÈÀÇ€–’°µ²³":
+        return 0.9
+    return 0.5 if character.isalpha() else 0.0
+
+
 # ---- one pass over the rows
 
 
@@ -129,7 +220,7 @@ class TextCounts:
 
 
 def _shortened(text: bytes) -> str:
-    whole = text.decode(errors="backslashreplace")
+    whole = decode_bytes(text)
     return whole if len(whole) <= LIMITS.max_text_length else whole[: LIMITS.max_text_length - 1] + "…"
 
 
@@ -165,6 +256,10 @@ class ColumnProfile:
     ----------
     max_levels
         Distinct texts that a categorical column may have; one more is remembered, to tell that there are too many.
+    marks
+        How numbers are written where cells are text.
+    writing
+        Looks at every cell of text too, where it is given.
 
     Attributes
     ----------
@@ -185,8 +280,10 @@ class ColumnProfile:
         Of the finite numbers.
     """
 
-    def __init__(self, max_levels: int) -> None:
-        self.max_levels = max_levels
+    def __init__(
+        self, max_levels: int, marks: NumberMarks = NumberMarks(), writing: Writing | None = None
+    ) -> None:
+        self.max_levels, self._marks, self._writing = max_levels, marks, writing
         self.rows = self.missing = 0
         self.texts: set[bytes] = set()
         self.numbers: set[bytes] = set()
@@ -227,7 +324,9 @@ class ColumnProfile:
         self.has_times = self.has_times or kind == "time"
         if self.has_times or len(cells) == 0:
             return
-        values = parse_numbers(cells)
+        if self._writing is not None:
+            self._writing.add(cells)
+        values = parse_numbers(cells, self._marks)
         for code in MISSING_CODES:
             self.code_counts[code] += int((values == code).sum())
         is_text = pa.array(np.isnan(values))
@@ -321,7 +420,7 @@ class IdentifierProfile:
 
     def __init__(self, name: str) -> None:
         self._named = is_identifier_name(name)
-        self._rows = 0
+        self._rows = self._missing = 0
         self._kept: list[pa.Array] = []
         self._watching = True
 
@@ -333,20 +432,47 @@ class IdentifierProfile:
         if arrow.value_kind(array.type) in ("null", "unsupported"):
             return
         cells = present_cells(array)
-        if not self._kept and not self._named and not _mostly_distinct_texts(cells):
+        self._missing += len(array) - len(cells)
+        if (
+            not self._kept
+            and not self._named
+            and not _mostly_distinct_texts(cells)
+            and not _numbers_as_keys(cells)
+        ):
             self._watching = False
             return
         self._kept.append(cells)
         self._rows += len(cells)
 
+    def all_different(self) -> bool:
+        """Return whether no value repeats and none is missing: texts or whole numbers that tell rows apart."""
+        if not self._watching or not self._kept or self._missing:
+            return False
+        cells = pa.chunked_array(self._kept)
+        if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
+            return False
+        fractions = _count_true(pc.match_substring_regex(cells, r"^[+-]?[0-9]*[.,][0-9]+$"))
+        enough = self._named or len(cells) >= LIMITS.min_identifier_numbers or not _numbers_as_keys(cells)
+        return fractions < len(cells) / 2 and enough
+
     def repeated_rows(self) -> int:
         """Return the number of rows beyond the first with the same value; 0 where it is not like an identifier."""
         if not self._watching or not self._kept:
             return 0
-        distinct = len(pa.chunked_array(self._kept).unique())
+        cells = pa.chunked_array(self._kept)
+        if not self._named and not _mostly_distinct_texts(cells):
+            return 0
+        distinct = len(cells.unique())
         share = LIMITS.min_named_share if self._named else LIMITS.min_unnamed_share
         enough = distinct >= max(LIMITS.min_identifier_values, share * self._rows)
         return self._rows - distinct if enough else 0
+
+
+def _numbers_as_keys(cells: pa.Array) -> bool:
+    """Return whether all cells are whole numbers without a sign, all different and more than a few."""
+    if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
+        return False
+    return _count_true(pc.match_substring_regex(cells, r"^[0-9]+(\.0)?$")) == len(cells)
 
 
 def _mostly_distinct_texts(cells: pa.Array) -> bool:

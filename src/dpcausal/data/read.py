@@ -44,14 +44,24 @@ class DraftSchema(UserWarning):
 
 
 def read(
-    source: Any, schema: Schema, *, quoted_newlines: bool | None = None, progress: bool = False
+    source: Any,
+    schema: Schema,
+    *,
+    encoding: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    quoted_newlines: bool | None = None,
+    sheet: str | None = None,
+    progress: bool = False,
 ) -> Dataset:
     """Read the columns that a schema declares, every row coded as declared.
 
     A cell that spells a level or one of its aliases gets that level; an undeclared value, an empty cell and a declared
     missing code get ``other``. Numbers are clamped to their bounds. A line of a CSV file is a row; one with too few
     cells is filled up with missing ones, one with too many is cut, and a quote that is not closed on its line is an
-    ordinary character.
+    ordinary character. Text that is not UTF-8 is read as Windows-1252, cell by cell, unless an encoding is declared. A
+    cell with a value label (Stata, SPSS, R) means the level that its label spells, or else the one that its number is.
 
     **Guarantee.** The number of rows never changes, the codes of a row depend on that row alone, and no error,
     warning or progress depends on a value. That there are no rows at all is an error: n is public under replace-one;
@@ -64,14 +74,26 @@ def read(
     Parameters
     ----------
     source : path, frame, table or dict
-        A path (.csv, .tsv, also compressed; .parquet; .arrow, .feather), a pandas or polars frame, an Arrow table or
-        record batch reader, or a dict of arrays.
+        A path (.csv, .tsv, also compressed; .parquet; .arrow, .feather; .xlsx, .xls, .ods with the extra
+        ``dpcausal[excel]``; .sav, .dta, .sas7bdat, .xpt with ``dpcausal[stats]``; .rds with ``dpcausal[r]``), a pandas
+        or polars frame, an Arrow table or record batch reader, or a dict of arrays.
     schema : Schema
         The declared columns. Others are ignored, with one ``ColumnsIgnored`` warning; a draft gives a ``DraftSchema``
         warning.
+    encoding : str, optional
+        Encoding of a text file, such as ``"latin-1"``, ``"windows-1252"`` or ``"cp850"``. This and the next five are
+        public, and as the schema says unless given.
+    separator : str, optional
+        What separates the cells of a CSV file: ``","``, ``";"``, ``"\\t"`` or ``"|"``. Unless declared, the one that
+        finds most of the declared names in the header line.
+    decimal : str, optional
+        Decimal mark of numbers in a CSV file, ``"."`` or ``","``.
+    thousands : str, optional
+        Mark between groups of three digits there: ``","``, ``"."``, ``"'"``, ``" "``, or ``""`` for none.
     quoted_newlines : bool, optional
-        Whether a line break inside quotes belongs to its cell, in a CSV file; as the schema says unless given (see
-        ``Schema.with_quoted_newlines``).
+        Whether a line break inside quotes belongs to its cell, in a CSV file (see ``Schema.with_quoted_newlines``).
+    sheet : str, optional
+        Name of the sheet of a workbook; the first one unless declared.
     progress : bool, default False
         Show a progress bar on standard error.
 
@@ -93,13 +115,20 @@ def read(
     >>> data = read({"smoke": ["yes", "?", None], "age": [70, -3, float("nan")]}, schema)
     >>> data, data.codes["smoke"].tolist(), data.values["age"].tolist()
     (Dataset(n=3, columns=['smoke', 'age']), [1, 0, 0], [70.0, 0.0, 0.0])
+
+    A file: ``dc.read("patienten.csv", schema, encoding="latin-1", separator=";", decimal=",")``.
     """
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
-    if not isinstance(quoted_newlines, bool | None):
-        raise InputError(f"quoted_newlines must be True or False, not {quoted_newlines!r}")
-    declared = schema if quoted_newlines is None else schema.with_quoted_newlines(quoted_newlines)
-    opened = open_checked(source, declared)
+    schema = schema.with_format(
+        encoding=encoding,
+        separator=separator,
+        decimal=decimal,
+        thousands=thousands,
+        quoted_newlines=quoted_newlines,
+        sheet=sheet,
+    )
+    opened = open_checked(source, schema)
     columns = list(schema)
     groups = [[name] for name in columns] if isinstance(opened, ParquetSource) else [columns]
     codes: dict[str, Codes] = {}
@@ -123,7 +152,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
     Warns of ignored columns and of a draft; raises as ``read`` does.
     """
     wanted = list(schema)
-    opened = open_source(source, wanted, quoted_newlines=schema.quoted_newlines)
+    opened = open_source(source, wanted, format=schema.format)
     missing = [name for name in wanted if name not in opened.names]
     if missing:
         hint = did_you_mean(missing[0], opened.names) if len(missing) == 1 else ""
@@ -141,7 +170,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
     if ignored:
         message = f"{opened.label}: {_column_list(ignored)} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)
-    if schema.draft:
+    if schema.is_draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
     return opened
 
@@ -156,7 +185,7 @@ def coded_chunks(
     source: Source, schema: Schema, columns: Sequence[str], rows: int = BATCH_ROWS
 ) -> Iterator[dict[str, Coded]]:
     """Yield the named columns of an opened source, coded, up to ``rows`` rows at a time."""
-    coders = {name: Coder(schema[name]) for name in columns}
+    coders = {name: Coder(schema[name], source.marks) for name in columns}
     for chunk in source.chunks(columns, rows):
         yield {name: coders[name].code(chunk[name]) for name in columns}
 

@@ -8,8 +8,9 @@ A schema is public by definition. Its file has one table a column:
     aliases = { Yes = "yes", Y = "yes" }
     missing = ["NA"]
 
-A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet. A
-top-level line ``quoted_newlines = true`` declares that a line break inside quotes belongs to its cell in CSV files.
+A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet. Other
+top-level lines say how the file of the data is written (``dpcausal.data.file_format``): ``encoding = "latin-1"``,
+``separator = ";"``, ``decimal = ","``, ``thousands = "."``, ``quoted_newlines = true``, ``sheet = "Patients"``.
 Reading what was written gives an equal schema. Every fault is one ``SchemaError`` that names the file, the line where
 it is certain, and the column. A table of data given in the place of a schema is recognised by the end of its name or
 by its first line, and the error shows nothing of what is in it. Cost: O(length of the file).
@@ -29,14 +30,18 @@ import tomli_w
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
 from dpcausal.core.statement import Public, PublicKind
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, is_unicode
+from dpcausal.data.file_format import ENTRIES as FORMAT_ENTRIES
+from dpcausal.data.file_format import FileFormat
 
-__all__ = ["Schema", "column_toml", "line_of_column", "toml_header"]
+__all__ = ["Schema", "column_toml", "format_toml", "line_of_column", "toml_header"]
 
 
 class Schema(Mapping[str, Column]):
-    """An immutable, ordered mapping from column name to ``Categorical`` or ``Numeric``.
+    """What the columns are: an immutable, ordered mapping from column name to ``Categorical`` or ``Numeric``.
 
-    Two schemas are equal when they declare the same columns in the same order, and agree on ``quoted_newlines``.
+    All of it is public: take it from a code book, not from the rows. ``Schema.draft(df)`` and ``dpcausal schema FILE``
+    write a first draft from the rows, which a person must check; ``from_toml`` reads the checked file. Two schemas are
+    equal when they declare the same columns in the same order, and the same format of the file.
 
     Parameters
     ----------
@@ -58,12 +63,24 @@ class Schema(Mapping[str, Column]):
     (['smoke', 'age'], 2)
     >>> Schema.from_toml_string(schema.to_toml()) == schema
     True
+    >>> print(schema.with_format(encoding="latin-1", separator=";", decimal=",").select(["age"]).to_toml())
+    encoding = "latin-1"
+    separator = ";"
+    decimal = ","
+    <BLANKLINE>
+    [columns.age]
+    type = "numeric"
+    lower = 0
+    upper = 110
+    bins = [27.5, 55, 82.5]
+    other = 0
+    <BLANKLINE>
     """
 
-    __slots__ = ("_columns", "_draft", "_quoted_newlines")
+    __slots__ = ("_columns", "_draft", "_format")
     _columns: dict[str, Column]
     _draft: bool
-    _quoted_newlines: bool
+    _format: FileFormat
 
     def __init__(
         self, columns: Mapping[str, Column] | Iterable[tuple[str, Column]] = (), /, **named: Column
@@ -83,30 +100,92 @@ class Schema(Mapping[str, Column]):
             raise SchemaError("a schema needs at least one column")
         object.__setattr__(self, "_columns", declared)
         object.__setattr__(self, "_draft", False)
-        object.__setattr__(self, "_quoted_newlines", False)
+        object.__setattr__(self, "_format", FileFormat())
 
     @classmethod
     def _marked(
         cls,
         columns: Mapping[str, Column] | Iterable[tuple[str, Column]],
         draft: bool,
-        quoted_newlines: bool = False,
+        format: FileFormat = FileFormat(),  # noqa: A002
     ) -> Schema:
         """Return a schema with its marks set."""
         schema = cls(columns)
         object.__setattr__(schema, "_draft", draft)
-        object.__setattr__(schema, "_quoted_newlines", quoted_newlines)
+        object.__setattr__(schema, "_format", format)
         return schema
 
+    @classmethod
+    def draft(cls, data: Any, *, columns: Sequence[str] | None = None) -> Schema:
+        """Return a first draft of a schema, read from the rows of a frame. Not private.
+
+        Levels and bounds come from rows, so a person must check every line against public knowledge. Until then the
+        schema is marked as a draft: using it gives a ``DraftSchema`` warning, and every statement says so.
+        ``draft.write("schema.toml")`` writes it to be checked; delete its line ``draft = true`` when that is done.
+        Identifiers, free text and columns without a value are left out; the command ``dpcausal schema FILE`` drafts
+        the same, and its file says why.
+
+        Parameters
+        ----------
+        data : frame, table, dict of arrays or path
+            Anything that ``dc.read`` takes: a pandas or polars frame, for one.
+        columns : sequence of str, optional
+            Draft these columns only.
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        InputError
+            If the data can't be read, has no rows, or has no column that can be drafted.
+
+        Examples
+        --------
+        >>> schema = Schema.draft({"smoke": ["no", "yes", "no"], "age": [31.5, 64.2, 50.0]})
+        >>> schema.is_draft, schema["smoke"].levels
+        (True, ('no', 'yes'))
+        """
+        from dpcausal.data.draft import draft  # late: it imports this module
+
+        found = draft(data, columns=columns)
+        pairs = [(one.name, one.column) for one in found.columns if one.column is not None]
+        if not pairs:
+            raise InputError(
+                "no column of the data can be drafted: all are identifiers, free text or without a value"
+            )
+        return cls._marked(pairs, True, found.format)
+
     @property
-    def draft(self) -> bool:
+    def is_draft(self) -> bool:
         """Whether this is an unchecked draft: levels and bounds read from data are not covered by any guarantee."""
         return self._draft
 
     @property
+    def format(self) -> FileFormat:
+        """How the file of the data is written."""
+        return self._format
+
+    @property
     def quoted_newlines(self) -> bool:
         """Whether, in a CSV file, a line break inside quotes belongs to its cell; else every line is a row."""
-        return self._quoted_newlines
+        return self._format.quoted_newlines
+
+    def with_format(self, **entries: Any) -> Schema:
+        """Return this schema for files that are written otherwise.
+
+        Parameters
+        ----------
+        **entries
+            ``encoding``, ``separator``, ``decimal``, ``thousands``, ``quoted_newlines`` or ``sheet``, as in a schema
+            file; see ``dpcausal.data.file_format.FileFormat``. None leaves an entry as it is.
+
+        >>> Schema(smoke=Categorical(["no", "yes"])).with_format(decimal=",").format.decimal
+        ','
+        """
+        format_ = self._format.changed(**entries)
+        return self if format_ == self._format else Schema._marked(self._columns, self._draft, format_)
 
     @property
     def assumes(self) -> tuple[Public, ...]:
@@ -123,7 +202,7 @@ class Schema(Mapping[str, Column]):
         >>> Schema(smoke=Categorical(["no", "yes"])).with_quoted_newlines().quoted_newlines
         True
         """
-        return Schema._marked(self._columns, self._draft, declared)
+        return self.with_format(quoted_newlines=declared)
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
@@ -165,8 +244,7 @@ class Schema(Mapping[str, Column]):
     def to_toml(self) -> str:
         """Return this schema as a TOML document, with defaults written out."""
         tables = [column_toml(name, column) for name, column in self.items()]
-        marks = (("draft", self._draft), ("quoted_newlines", self._quoted_newlines))
-        top = "".join(f"{mark} = true\n" for mark, is_set in marks if is_set)
+        top = "draft = true\n" * self._draft + format_toml(self._format)
         return "\n".join([top] * bool(top) + tables)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -185,7 +263,7 @@ class Schema(Mapping[str, Column]):
                     f'no column "{name}" in the schema{did_you_mean_column(name, self._columns)}'
                 )
         pairs = ((name, self._columns[name]) for name in chosen)
-        return Schema._marked(pairs, self._draft, self._quoted_newlines)
+        return Schema._marked(pairs, self._draft, self._format)
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -200,17 +278,17 @@ class Schema(Mapping[str, Column]):
         return (
             isinstance(another, Schema)
             and list(self.items()) == list(another.items())
-            and self._quoted_newlines == another._quoted_newlines
+            and self._format == another._format
         )
 
     def __hash__(self) -> int:
-        return hash((tuple(self._columns.items()), self._quoted_newlines))
+        return hash((tuple(self._columns.items()), self._format))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a schema can't be changed; make another")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema._marked, (self._columns, self._draft, self._quoted_newlines)
+        return Schema._marked, (self._columns, self._draft, self._format)
 
     def __repr__(self) -> str:
         return f"Schema({self._columns!r})"
@@ -223,7 +301,8 @@ def _reason(error: OSError) -> str:
 # ---- a data file in the place of a schema
 
 _DATA_SUFFIX = re.compile(
-    r"\.(csv|tsv|tab|parquet|pq|arrow|feather|ipc|arrows|xlsx?)(\.(gz|bz2|zst))?$", re.IGNORECASE
+    r"\.(csv|tsv|tab|parquet|pq|arrow|feather|ipc|arrows|xls[xbm]?|ods|z?sav|dta|sas7bdat|xpt|rds)(\.(gz|bz2|zst))?$",
+    re.IGNORECASE,
 )
 _DELIMITED_LINE = re.compile(r"[^\[\]={}#,;\t]*([,;\t][^\[\]={}#,;\t]*)+")
 
@@ -247,8 +326,7 @@ def _data_file_error(source: str) -> SchemaError:
 
 # ---- reading TOML
 
-_TOP_LEVEL_KEYS = ("columns", "draft", "quoted_newlines")
-_MARKS = ("draft", "quoted_newlines")
+_TOP_LEVEL_KEYS = ("columns", "draft", *FORMAT_ENTRIES)
 _COLUMN_KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
     "numeric": ("type", "lower", "upper", "bins", "other", "missing"),
@@ -289,10 +367,10 @@ def _parse(text: str, source: str) -> Schema:
         if key not in _TOP_LEVEL_KEYS:
             hint = did_you_mean(key, _TOP_LEVEL_KEYS)
             raise SchemaError(f'{lines.top_level(key)}: unknown entry "{key}"{hint}')
-    marks = {mark: document.get(mark, False) for mark in _MARKS}
-    for mark, value in marks.items():
-        if not isinstance(value, bool):
-            raise SchemaError(f"{lines.top_level(mark)}: {mark} must be true or false, not {value!r}")
+    draft = document.get("draft", False)
+    if not isinstance(draft, bool):
+        raise SchemaError(f"{lines.top_level('draft')}: draft must be true or false, not {draft!r}")
+    format_ = _format(document, lines)
     tables = document.get("columns", {})
     if not isinstance(tables, dict):
         what = "a list" if isinstance(tables, list) else repr(tables)
@@ -301,7 +379,17 @@ def _parse(text: str, source: str) -> Schema:
         raise SchemaError(f"{lines.column('')}: a column's name must not be empty")
     if not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
-    return Schema._marked({name: _column(name, table, lines) for name, table in tables.items()}, **marks)
+    return Schema._marked(
+        {name: _column(name, table, lines) for name, table in tables.items()}, draft, format_
+    )
+
+
+def _format(document: Mapping[str, Any], lines: _LineFinder) -> FileFormat:
+    """Return how the file is written."""
+    try:
+        return FileFormat(**{entry: document[entry] for entry in FORMAT_ENTRIES if entry in document})
+    except DeclarationError as error:
+        raise SchemaError(f"{lines.top_level(error.entry)}: {error}") from None
 
 
 def _deep_key(text: str) -> int | None:
@@ -467,6 +555,11 @@ def column_toml(
     ends = {key: f"  # {remark}" for key, remark in (remarks or {}).items()}
     lines = [f"{key} = {_toml_value(value)}{ends.get(key, '')}" for key, value in entries.items()]
     return "\n".join([toml_header(name), *(f"# {comment}" for comment in comments), *lines]) + "\n"
+
+
+def format_toml(format: FileFormat) -> str:  # noqa: A002
+    """Return the top-level lines of how a file is written; empty where all is as usual."""
+    return "".join(f"{entry} = {_toml_value(value)}\n" for entry, value in format.declared().items())
 
 
 def toml_header(name: str) -> str:

@@ -28,6 +28,7 @@ from pyarrow import parquet
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data import arrow, csv
 from dpcausal.data.columns import Column
+from dpcausal.data.file_format import FileFormat, NumberMarks, TranscodedStream, is_utf8
 from dpcausal.data.objects import ObjectPrinter
 
 Chunk = Mapping[str, pa.Array]
@@ -53,6 +54,8 @@ class Source:
         How much of a file was read, from 0 to 1; 0 where that is not known.
     ragged : RaggedRows
         Unusual rows and lines of a CSV file, counted as it is read.
+    marks : NumberMarks
+        How numbers are written where cells are text: as declared in a CSV file, with a point anywhere else.
     """
 
     def __init__(
@@ -62,13 +65,19 @@ class Source:
         self.types: list[pa.DataType | None] = list(types)
         self.fraction_read = 0.0
         self.ragged = csv.RaggedRows()
+        self.marks = NumberMarks()
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
         """Yield the named columns, up to ``rows`` rows at a time."""
         raise NotImplementedError
 
 
-def open_source(source: Any, wanted: Sequence[str] = (), *, quoted_newlines: bool = False) -> Source:
+def open_source(
+    source: Any,
+    wanted: Sequence[str] = (),
+    *,
+    format: FileFormat = FileFormat(),  # noqa: A002
+) -> Source:
     """Return the source behind a path, frame, table or dict.
 
     Parameters
@@ -77,8 +86,8 @@ def open_source(source: Any, wanted: Sequence[str] = (), *, quoted_newlines: boo
         What a user handed in.
     wanted
         Names of columns, which help to find the delimiter of a CSV header.
-    quoted_newlines
-        Whether a line break inside quotes belongs to its cell, in a CSV file.
+    format
+        How a file is written; of no effect on frames.
 
     Raises
     ------
@@ -86,7 +95,7 @@ def open_source(source: Any, wanted: Sequence[str] = (), *, quoted_newlines: boo
         If it is nothing that can be read, or a file that is not there or can't be opened.
     """
     if isinstance(source, str | PathLike):
-        return _open_path(Path(source), wanted, quoted_newlines)
+        return _open_path(Path(source), wanted, format)
     for kind in INPUTS.values():
         if kind.recognises(source):
             return kind.open(source, wanted)
@@ -96,7 +105,7 @@ def open_source(source: Any, wanted: Sequence[str] = (), *, quoted_newlines: boo
     )
 
 
-def _open_path(path: Path, wanted: Sequence[str], quoted_newlines: bool) -> Source:
+def _open_path(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] in COMPRESSED
     (suffix,) = (suffixes[:-1] if compressed else suffixes)[-1:] or [""]
@@ -105,10 +114,8 @@ def _open_path(path: Path, wanted: Sequence[str], quoted_newlines: bool) -> Sour
             raise IsADirectoryError
         path.open("rb").close()
     reader = FORMATS.get(suffix)
-    if reader is CsvSource:
-        return CsvSource(path, wanted, quoted_newlines=quoted_newlines)
-    if reader is not None and not compressed:
-        return reader(path)
+    if reader is not None and (reader is CsvSource or not compressed):
+        return reader(path, wanted, declared)
     hint = did_you_mean(suffix, FORMATS)
     raise InputError(f"{path.name}: the name must end in one of {SUPPORTED_SUFFIXES}{hint}")
 
@@ -135,20 +142,34 @@ def file_errors(label: str, kind: str = "") -> Iterator[None]:
 class CsvSource(Source):
     """A CSV file, compressed or not."""
 
-    def __init__(self, path: Path, wanted: Sequence[str], *, quoted_newlines: bool = False) -> None:
-        self._path, self._quoted = path, quoted_newlines
+    def __init__(self, path: Path, wanted: Sequence[str], declared: FileFormat) -> None:
+        self._path, self._format = path, declared
+        quoted = declared.quoted_newlines
         with file_errors(path.name), pa.input_stream(str(path)) as stream:
-            header = csv.read_header_row(stream, quoted_newlines=quoted_newlines)
-        top = header.row
-        if top[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+            first = stream.read(4)
+        if first in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
             raise InputError(f"{path.name} is UTF-32 text: save it as UTF-8")
-        if top[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise InputError(f"{path.name} is UTF-16 text: save it as UTF-8")
-        if not top.strip():
+        if first[:3] == csv.BYTE_ORDER_MARK and not is_utf8(declared.encoding or "utf-8"):
+            raise InputError(
+                f"{path.name} begins with the mark of UTF-8, but {declared.encoding} is declared: leave encoding out"
+            )
+        with file_errors(path.name), pa.input_stream(str(path)) as stream:
+            header = csv.read_header_row(self._decoded(stream), quoted_newlines=quoted)
+        if not header.row.strip():
             raise InputError(f"{path.name} is empty: no header line")
-        names, delimiter = csv.parse_header(top, wanted, quoted_newlines=quoted_newlines)
-        self._layout = csv.Layout(len(names), delimiter, header.line_end, quoted_newlines)
+        names, self.delimiter = csv.parse_header(
+            header.row, wanted, separator=declared.separator, quoted_newlines=quoted
+        )
+        self._layout = csv.Layout(len(names), self.delimiter, header.line_end, quoted)
         super().__init__(path.name, names, [None] * len(names))
+        self.marks = declared.marks
+
+    def _decoded(self, stream: Any) -> csv.ByteStream:
+        """Return the stream in UTF-8; as it is unless another encoding is declared."""
+        encoding = self._format.encoding
+        return stream if encoding is None or is_utf8(encoding) else TranscodedStream(stream, encoding)
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
         places = [self.names.index(name) for name in columns]
@@ -156,10 +177,11 @@ class CsvSource(Source):
             stream = pa.input_stream(str(self._path))
             size = 0 if isinstance(stream, pa.CompressedInputStream) else self._path.stat().st_size
         with stream:
+            decoded = self._decoded(stream)
             with file_errors(self.label):
-                header = csv.read_header_row(stream, quoted_newlines=self._quoted)
+                header = csv.read_header_row(decoded, quoted_newlines=self._layout.quoted_newlines)
             self.ragged = csv.RaggedRows()
-            blocks = csv.chunks(stream, header.rest, self._layout, places, self.ragged, header.next_line)
+            blocks = csv.chunks(decoded, header.rest, self._layout, places, self.ragged, header.next_line)
             for block in _guarded(blocks, self.label):
                 self.fraction_read = stream.tell() / size if size else 0.0
                 for start in range(0, len(block[0]), rows):
@@ -180,7 +202,7 @@ def _guarded(items: Iterable[Any], label: str) -> Iterator[Any]:
 class ParquetSource(Source):
     """A Parquet file, read in small batches; text is taken as dictionaries, which are faster to code."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wanted: Sequence[str] = (), declared: FileFormat | None = None) -> None:
         self._path = path
         with file_errors(path.name, "Parquet"), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
@@ -230,7 +252,7 @@ class BatchSource(Source):
 class ArrowSource(Source):
     """An Arrow (Feather) file, in the file or the stream format, mapped into memory rather than loaded."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wanted: Sequence[str] = (), declared: FileFormat | None = None) -> None:
         self._path = path
         with file_errors(path.name, "Arrow"):
             schema = self._open().schema

@@ -39,6 +39,15 @@ _TIME = re.compile(
 )
 
 
+def is_plain_number(text: str) -> bool:
+    """Return whether a text is a number with a point or none, or infinite: what ``Decimal`` reads.
+
+    >>> is_plain_number("+01.5"), is_plain_number("inf"), is_plain_number("1,5")
+    (True, True, False)
+    """
+    return bool(_LOOSE_NUMBER.fullmatch(text)) or text.lower().lstrip("+-") in ("inf", "infinity")
+
+
 def _as_printed(text: str) -> tuple[str, ...]:
     return (text,)
 

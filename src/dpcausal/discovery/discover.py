@@ -329,7 +329,7 @@ def discover(
         released=found.released,
         public=public,
         adaptive=found.adaptive,
-        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if counts.schema.draft else (),
+        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if counts.schema.is_draft else (),
         rows=public_rows,
     )
     more = filter(None, (no_delta, _conflict_note(conflicts, columns, settle)))

@@ -14,7 +14,7 @@ from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.draft import Draft, DraftedColumn, DraftNote, DraftNoteKind, LeftOut, LeftOutKind
 from dpcausal.data.profile import reads_as_missing
-from dpcausal.data.schema import column_toml, toml_header
+from dpcausal.data.schema import column_toml, format_toml, toml_header
 
 MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table
 
@@ -74,8 +74,7 @@ def draft_toml(draft: Draft) -> str:
         lines = note_words(note)
         one_line = note.is_a(DraftNoteKind.REPEATED_IDENTIFIER)  # a name may hold a line break
         remarks += [" ".join(lines.split())] if one_line else lines.splitlines()
-    declared = "quoted_newlines = true\n" if draft.quoted_newlines else ""
-    top = _DRAFT_HEADER + declared + "".join(f"# {line}\n" for line in remarks)
+    top = _DRAFT_HEADER + format_toml(draft.format) + "".join(f"# {line}\n" for line in remarks)
     return "\n".join([top, *map(_drafted_table, draft.columns)])
 
 
@@ -160,12 +159,29 @@ def note_words(note: DraftNote) -> str:
                 f"{fact['fewer']:,}\n(the last ones are missing). Is there a text with the delimiter in it and no "
                 "quotes?"
             )
+        case DraftNoteKind.ENCODING:
+            return (
+                f"`encoding`: {_cells(fact['cells'])} not UTF-8 and {_looks(fact['cells'])} like {fact['encoding']}; "
+                "check a word with an accent"
+            )
+        case DraftNoteKind.DECIMAL_COMMA:
+            return f"`decimal`: {_cells(fact['cells'])} numbers with a decimal comma"
+        case DraftNoteKind.THOUSANDS:
+            return f"`thousands`: {_cells(fact['cells'])} numbers with {fact['mark']!r} between thousands"
         case DraftNoteKind.OPEN_QUOTES:
             return (
                 f"{_open_quotes(fact['lines'], fact['first'])}.\nEach is a row by itself. If line breaks inside quotes "
                 "belong to a cell, draft again with --quoted-newlines"
             )
     raise TypeError(f"no words for {note!r}")
+
+
+def _cells(count: int) -> str:
+    return "1 cell is" if count == 1 else f"{count:,} cells are"
+
+
+def _looks(count: int) -> str:
+    return "looks" if count == 1 else "look"
 
 
 def _becomes(other: str | float) -> str:
@@ -188,8 +204,8 @@ def left_out_words(why: LeftOut) -> str:
             return f"numbers that can't be read as such ({texts}): write 3.5, not 3,5 or <3.5"
         case LeftOutKind.TOO_MANY_TEXTS:
             return f"more than {why['limit']} different texts: an identifier, a date or free text?"
-        case LeftOutKind.NOT_UTF8:
-            return "its values are not UTF-8 text"
+        case LeftOutKind.IDENTIFIER:
+            return f"all {why['rows']:,} rows have different values: an identifier? If not, declare it"
     raise TypeError(f"no words for {why!r}")
 
 
@@ -237,6 +253,7 @@ def check_lines(found: SchemaCheck) -> list[str]:
         names = ", ".join(f'"{name}"' for name in found.not_in_schema)
         lines.append(f"In {found.label}, but not declared, so never read: {names}")
     lines += _ragged_lines(found.ragged)
+    lines += _format_lines(found)
     lines += [repeated_words(name, rows) for name, rows in found.repeats]
     lines += map(ordered_missing_words, found.ordered_missing)
     for column in found.columns:
@@ -299,6 +316,19 @@ def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
             f"{'ends' if ragged.breaks == 1 else 'end'} no row, as `quoted_newlines = true` says: a quote that is "
             "never closed takes all rows after it"
         )
+
+
+def _format_lines(found: SchemaCheck) -> Iterator[str]:
+    """Yield what to declare about the file, where its cells look otherwise than declared."""
+    guess = found.recognised
+    if found.not_utf8:
+        yield (
+            f"{_cells(found.not_utf8)} not UTF-8: read as Windows-1252; they look like {guess.get('encoding')}: put "
+            f'`encoding = "{guess.get("encoding")}"` on top of the schema'
+        )
+    if "decimal" in guess or "thousands" in guess:
+        lines = " and ".join(f'`{entry} = "{mark}"`' for entry, mark in guess.items() if entry != "encoding")
+        yield f"Cells that are no number look like numbers written otherwise: put {lines} on top of the schema"
 
 
 def _open_quotes(lines: int, first: Sequence[int]) -> str:

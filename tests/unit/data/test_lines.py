@@ -17,6 +17,7 @@ from dpcausal.counts.stream import stream
 from dpcausal.data import csv as delimited
 from dpcausal.data.check import check
 from dpcausal.data.draft import DraftNoteKind, draft
+from dpcausal.data.file_format import FileFormat
 from dpcausal.present.schema import check_lines, draft_toml
 
 SCHEMA = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Numeric(0, 10, bins=[5]))
@@ -138,7 +139,7 @@ def test_the_declaration_is_a_line_of_the_schema_file() -> None:
     assert QUOTED.select(["a"]).quoted_newlines
     with pytest.raises(dc.SchemaError, match="schema:1: quoted_newlines must be true or false, not 1"):
         dc.Schema.from_toml_string("quoted_newlines = 1\n" + SCHEMA.to_toml())
-    with pytest.raises(dc.InputError, match="quoted_newlines must be True or False"):
+    with pytest.raises(dc.SchemaError, match="quoted_newlines must be true or false, not 'yes'"):
         dc.read({"a": ["no"], "b": [1]}, SCHEMA, quoted_newlines="yes")  # type: ignore[arg-type]
 
 
@@ -177,7 +178,7 @@ def test_a_draft_says_so_and_can_take_the_declaration(tmp_path: Path) -> None:
     noted = [note.kind for note in draft(path).notes]
     assert DraftNoteKind.OPEN_QUOTES in noted
     assert "quoted-newlines" in draft_toml(draft(path))
-    quoted = draft(path, quoted_newlines=True)
+    quoted = draft(path, format=FileFormat(quoted_newlines=True))
     assert DraftNoteKind.OPEN_QUOTES not in [note.kind for note in quoted.notes]
     schema = dc.Schema.from_toml_string(draft_toml(quoted))
     assert schema.quoted_newlines

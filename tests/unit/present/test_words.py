@@ -251,6 +251,9 @@ EXAMPLES[DraftNote] = {
     DraftNoteKind.REPEATED_IDENTIFIER: ({"column": "id", "rows": 3000}, ("id repeats in 3,000 rows",)),
     DraftNoteKind.HEADER_LIKE_VALUES: ({}, ("header",)),
     DraftNoteKind.RAGGED_ROWS: ({"more": 1200, "fewer": 3}, ("header: 1,200 (", "with fewer: 3")),
+    DraftNoteKind.ENCODING: ({"cells": 1200, "encoding": "cp850"}, ("1,200 cells are not UTF-8", "like cp850")),
+    DraftNoteKind.DECIMAL_COMMA: ({"cells": 1200}, ("1,200 cells are numbers with a decimal comma",)),
+    DraftNoteKind.THOUSANDS: ({"cells": 1200, "mark": "."}, ("1,200 cells are numbers with '.' between",)),
     DraftNoteKind.OPEN_QUOTES: ({"lines": 1200, "first": (3, 7)}, ("1,200 lines", "3, 7 and 1,198 more")),
 }
 EXAMPLES[LeftOut] = {
@@ -260,7 +263,7 @@ EXAMPLES[LeftOut] = {
     LeftOutKind.NO_VALUES: ({}, ("no values",)),
     LeftOutKind.UNREADABLE_NUMBERS: ({"cells": 9, "texts": [["3,5", 9]]}, ("('3,5' (9))",)),
     LeftOutKind.TOO_MANY_TEXTS: ({"limit": 50}, ("more than 50 different texts",)),
-    LeftOutKind.NOT_UTF8: ({}, ("not UTF-8",)),
+    LeftOutKind.IDENTIFIER: ({"rows": 1200}, ("all 1,200 rows have different values",)),
 }
 
 

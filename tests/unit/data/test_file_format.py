@@ -1,0 +1,277 @@
+"""Files as hospitals write them: encodings, separators, decimal commas, thousands marks. All of it is declared."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dpcausal as dc
+from dpcausal.cli.app import app
+from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.data.check import check
+from dpcausal.data.draft import draft
+from dpcausal.data.file_format import FileFormat, character_table, decode_bytes, encode_fallback
+from dpcausal.present.schema import check_lines, draft_toml
+
+SEX = dc.Categorical(["weiblich", "männlich"])
+SCHEMA = dc.Schema({"Geschlecht": SEX, "Größe": dc.Numeric(0, 3, bins=[1.6, 1.8], other=1)})
+LINES = "Geschlecht;Größe\nmännlich;1,85\nweiblich;1,7\nmännlich;\nmännlich;1.234,5\n"
+ENCODINGS = ("utf-8", "latin-1", "windows-1252", "cp850", "mac-roman", "iso-8859-15")
+
+
+def german(path: Path, encoding: str = "latin-1", lines: str = LINES) -> Path:
+    path.write_bytes(lines.encode(encoding))
+    return path
+
+
+# ---- encodings
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_declared_encoding_reads_names_and_cells(encoding: str, tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", encoding)
+    data = dc.read(path, SCHEMA, encoding=encoding, decimal=",", thousands=".")
+    assert data.codes["Geschlecht"].tolist() == [1, 0, 1, 1]
+    assert data.values["Größe"].tolist() == [1.85, 1.7, 1.0, 3.0]
+    assert data.codes["Größe"].tolist() == [2, 1, 0, 2]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "windows-1252", "utf-8"])
+def test_latin_1_loses_no_row_where_no_encoding_is_declared(encoding: str, tmp_path: Path) -> None:
+    """The rule is per cell and the same for every file: not UTF-8, so Windows-1252."""
+    data = dc.read(german(tmp_path / "t.csv", encoding), SCHEMA, decimal=",", thousands=".")
+    assert data.codes["Geschlecht"].tolist() == [1, 0, 1, 1]
+
+
+def test_a_cell_is_utf8_or_windows_1252_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    cells = [
+        b"m\xe4nnlich",
+        "männlich".encode(),
+        b"m\xe4nnl\xc3\xa4ch",
+        b"weiblich",
+        b"\xff",
+        b" m\xe4nnlich ",
+    ]
+    path.write_bytes(b"\n".join([b"Geschlecht", *cells, b""]))
+    assert dc.read(path, dc.Schema(Geschlecht=SEX)).codes["Geschlecht"].tolist() == [1, 1, 0, 0, 0, 1]
+
+
+def test_the_issue_of_the_lost_men(tmp_path: Path) -> None:
+    """1,921 of 3,999 "männlich" vanished and p went from 4e-16 to .5; now both ways of writing give one p."""
+    rng = np.random.default_rng(4)
+    sick = rng.random(3999) < 0.5
+    man = np.where(sick, rng.random(3999) < 0.55, rng.random(3999) < 0.41)
+    lines = [
+        f"{'männlich' if m else 'weiblich'};{'ja' if s else 'nein'}" for m, s in zip(man, sick, strict=True)
+    ]
+    schema = dc.Schema(sex=SEX, sick=dc.Categorical(["nein", "ja"]))
+    found = []
+    for encoding in ("utf-8", "latin-1"):
+        path = german(tmp_path / f"{encoding}.csv", encoding, "\n".join(["sex;sick", *lines, ""]))
+        found.append(dc.ci_test(dc.read(path, schema), "sex", "sick", epsilon=None, method="chi2").pvalue)
+    assert found[0] == found[1]
+    assert found[0] is not None
+    assert found[0] < 1e-12
+
+
+def test_a_compressed_file_and_duckdb_take_the_same_way(tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", "cp850")
+    zipped = tmp_path / "t.csv.gz"
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
+    schema = SCHEMA.with_format(encoding="cp850", decimal=",", thousands=".")
+    expected = dc.read(path, schema)
+    assert dc.read(zipped, schema).codes["Geschlecht"].tolist() == expected.codes["Geschlecht"].tolist()
+    counts = DuckDBCounts(path, schema)
+    assert counts.table(["Geschlecht", "Größe"]).tolist() == [[0, 1, 0], [1, 0, 2]]
+
+
+def test_no_byte_raises_in_any_encoding(tmp_path: Path) -> None:
+    """Every byte that ends no cell, each in its row: the rows between keep their codes, and nothing is said."""
+    schema = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Numeric(0, 9))
+    path = tmp_path / "t.csv"
+    odd = [bytes([byte]) for byte in range(256) if byte not in b'\r\n,"']
+    path.write_bytes(b"a,b\n" + b"".join(byte * 3 + b"," + byte + b"\nyes,2\n" for byte in odd))
+    for encoding in (None, *ENCODINGS, "koi8-r", "tis-620"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            data = dc.read(path, schema, encoding=encoding, separator=",")
+        assert data.n == 2 * len(odd)
+        assert data.codes["a"].tolist() == [0, 1] * len(odd)
+        assert data.values["b"][1::2].tolist() == [2] * len(odd)
+
+
+def test_the_fallback_is_the_inverse_of_decoding() -> None:
+    for text in ("männlich", "é", "€", "x\x81", "naïve café"):
+        data = encode_fallback(text)
+        assert data is not None
+        assert decode_bytes(data) == text
+    assert encode_fallback("Ã¤") is None  # these bytes are UTF-8, so they mean another text
+    assert encode_fallback("œ") == b"\x9c"
+
+
+@pytest.mark.parametrize(
+    "name", ["utf-16", "shift_jis", "gb18030", "iso2022_jp", "utf-7", "cp037", "rot13", "hex", "x"]
+)
+def test_an_encoding_in_which_a_byte_means_nothing_by_itself_is_refused(name: str) -> None:
+    with pytest.raises(dc.SchemaError, match=rf"encoding '{name}' can't be read.*one byte a character"):
+        FileFormat(encoding=name)
+    assert character_table(name) is None
+
+
+def test_a_mark_of_utf8_contradicts_another_encoding(tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", "utf-8-sig")
+    with pytest.raises(dc.InputError, match=r"t\.csv begins with the mark of UTF-8, but latin-1 is declared"):
+        dc.read(path, SCHEMA, encoding="latin-1")
+    assert dc.read(path, SCHEMA).n == dc.read(path, SCHEMA, encoding="utf-8").n == 4
+
+
+# ---- numbers
+
+
+NUMBERS = {
+    (",", ""): {"1,5": 1.5, "1.5": None, "12": 12, "-,5": -0.5, "1,5e1": 15, "1,2,3": None, " 2,5 ": 2.5},
+    (",", "."): {
+        "1.234,5": 1234.5,
+        "1.5": None,
+        "1.234": 1234,
+        "12.34": None,
+        "1234,5": 1234.5,
+        "1.234.56": None,
+    },
+    (".", ","): {"1,234.5": 1234.5, "1,5": None, "1,234": 1234, "12,34": None, "1.5": 1.5},
+    (",", " "): {"1 234,5": 1234.5, "1\u00a0234": 1234, "1\u202f234,5": 1234.5, "1 2": None},
+    (".", "'"): {"1'234.5": 1234.5, "1'23": None},
+    (".", ""): {"1,5": None, "1,234": None, "1.5": 1.5},
+}
+
+
+@pytest.mark.parametrize("marks", NUMBERS)
+def test_numbers_are_written_as_declared_or_are_none(marks: tuple[str, str], tmp_path: Path) -> None:
+    decimal, thousands = marks
+    texts = NUMBERS[marks]
+    path = german(tmp_path / "t.csv", "utf-8", "\n".join(["x", *(f'"{text}"' for text in texts), ""]))
+    schema = dc.Schema(x=dc.Numeric(-1e6, 1e6, other=-77.0)).with_format(decimal=decimal, thousands=thousands)
+    expected = [-77.0 if value is None else value for value in texts.values()]
+    assert dc.read(path, schema).values["x"].tolist() == expected
+    found = check(path, schema).columns[0]
+    assert found.not_a_number == sum(value is None for value in texts.values())
+
+
+def test_the_marks_are_of_text_files_only() -> None:
+    schema = dc.Schema(x=dc.Numeric(0, 10)).with_format(decimal=",")
+    assert dc.read({"x": ["1.5", 2.5, "3,5"]}, schema).values["x"].tolist() == [1.5, 2.5, 0.0]
+
+
+# ---- separators
+
+
+def test_a_declared_separator_wins_over_the_names(tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", "utf-8", "a,b;c\nyes,1;2\n")
+    schema = dc.Schema({"a,b": dc.Categorical(["no", "yes,1"]), "c": dc.Numeric(0, 9)})
+    assert dc.read(path, schema, separator=";").codes["a,b"].tolist() == [1]
+    with pytest.raises(dc.SchemaError, match='no columns "a,b", "c"'):
+        dc.read(path, schema, separator="|")
+
+
+# ---- the schema file
+
+
+def test_the_format_is_in_the_schema_file_and_survives_it(tmp_path: Path) -> None:
+    format_ = {"encoding": "cp850", "separator": ";", "decimal": ",", "thousands": ".", "sheet": "A"}
+    schema = SCHEMA.with_format(**format_)
+    lines = schema.to_toml().splitlines()
+    assert lines[:5] == [f'{entry} = "{value}"' for entry, value in format_.items()]
+    assert dc.Schema.from_toml_string(schema.to_toml()) == schema != SCHEMA
+    assert schema.select(["Geschlecht"]).format == schema.format
+    assert hash(schema) != hash(SCHEMA)
+    assert SCHEMA.with_format(encoding=None) is SCHEMA
+    path = german(tmp_path / "t.csv", "cp850")
+    assert dc.read(path, dc.Schema.from_toml_string(schema.to_toml())).codes["Geschlecht"].tolist() == [
+        1,
+        0,
+        1,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('encoding = "utf-16"', "schema:1: encoding 'utf-16' can't be read"),
+        ("encoding = 5", "schema:1: encoding must be the name of an encoding, not 5"),
+        ('separator = "::"', "schema:1: separator must be one of ',', ';', "),
+        ('decimal = ";"', "schema:1: decimal must be one of '.', ',', not ';'"),
+        ('thousands = "."', "schema:1: thousands and decimal are both '.'"),
+        ('decimal = ","\nthousands = ","', "schema:2: thousands and decimal are both ','"),
+        ("sheet = 1", "schema:1: sheet must be the name of a sheet, not 1"),
+        ('seperator = ";"', 'schema:1: unknown entry "seperator" (did you mean "separator"?)'),
+    ],
+)
+def test_a_fault_names_its_line(line: str, message: str) -> None:
+    with pytest.raises(dc.SchemaError) as error:
+        dc.Schema.from_toml_string(f"{line}\n{SCHEMA.to_toml()}")
+    assert str(error.value).startswith(message)
+
+
+# ---- drafts and checks: what is found goes there and nowhere else
+
+
+def rows_of(count: int = 60) -> str:
+    body = "".join(
+        f"{('weiblich', 'männlich')[i % 2]};{i // 10},{i % 10};{i % 7}.{i:03}\n" for i in range(count)
+    )
+    return "Geschlecht;Größe;Zählung\n" + body
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp850", "utf-8"])
+def test_a_draft_recognises_how_a_file_is_written(encoding: str, tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", encoding, rows_of())
+    schema = dc.Schema.from_toml_string(draft_toml(draft(path)))
+    guess = {"latin-1": "windows-1252", "cp850": "cp850", "utf-8": None}[encoding]
+    assert schema.format == FileFormat(encoding=guess, separator=";", decimal=",", thousands=".")
+    assert schema["Geschlecht"] == dc.Categorical(["männlich", "weiblich"])
+    assert isinstance(schema["Größe"], dc.Numeric)
+    assert isinstance(schema["Zählung"], dc.Numeric)
+    assert schema["Zählung"].upper > 6000
+    found = check(path, schema)
+    assert all(column.not_a_level + column.not_a_number == 0 for column in found.columns)
+    assert found.not_utf8 == 0
+
+
+def test_an_english_draft_declares_nothing(tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", "utf-8", "a,b\n" + "".join(f"yes,{i / 8}\nno,1\n" for i in range(40)))
+    assert draft(path).format == FileFormat()
+    assert dc.Schema.draft(path).format == FileFormat()
+
+
+def test_a_check_says_what_to_declare(tmp_path: Path) -> None:
+    path = german(
+        tmp_path / "t.csv", "cp850", rows_of().replace("ö", "o").replace("ß", "ss").replace("Zäh", "Zah")
+    )
+    schema = dc.Schema(Geschlecht=SEX, Grosse=dc.Numeric(0, 9))
+    found = check(path, schema)
+    assert found.recognised == {"encoding": "cp850", "decimal": ","}
+    lines = "\n".join(check_lines(found))
+    assert 'put `encoding = "cp850"` on top of the schema' in lines
+    assert 'put `decimal = ","` on top of the schema' in lines
+    declared = check(path, schema.with_format(encoding="cp850", decimal=","))
+    assert declared.recognised == {}
+    assert declared.columns[0].not_a_level == 0
+
+
+def test_the_command_drafts_a_german_file_that_can_be_used(tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", "latin-1", rows_of())
+    made = CliRunner().invoke(app, ["schema", str(path), "--columns", "Geschlecht,Größe"])
+    assert made.exit_code == 0
+    assert 'encoding = "windows-1252"\nseparator = ";"\ndecimal = ","\n' in made.stdout
+    assert list(dc.Schema.from_toml_string(made.stdout)) == ["Geschlecht", "Größe"]
+    named = CliRunner().invoke(app, ["schema", str(path), "--encoding", "iso-8859-15"])
+    assert 'encoding = "iso-8859-15"\n' in named.stdout
+    wrong = CliRunner().invoke(app, ["schema", str(path), "--columns", "Grosse"])
+    assert 'no column "Grosse"' in str(wrong.exception)
