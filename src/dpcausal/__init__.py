@@ -2,6 +2,7 @@
 
 - Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``).
 - Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``) or test one question (``ci_test``, ``CITestResult``).
+- Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed.
 - Plan a budget before any data is touched (``plan``, ``Plan``), keep one per data set (``Ledger``, ``Budget``), see
   what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together (``compose``).
 - ``estimators`` for scikit-learn, ``models`` for tests with a known law, ``gwas`` for genotypes, ``networks`` for
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
+    from dpcausal.effects.effect import AdjustsForDescendant, effect
+    from dpcausal.effects.result import EffectResult
     from dpcausal.graphs.graph import Graph
     from dpcausal.models import LinearGaussian, TableModel
     from dpcausal.planning.plan import Plan, plan
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Budget": "dpcausal.privacy.budget",
+    "AdjustsForDescendant": "dpcausal.effects.effect",
     "BudgetError": "dpcausal.core.errors",
     "CITestResult": "dpcausal.citests.result",
     "Categorical": "dpcausal.data.columns",
@@ -52,6 +56,7 @@ _HOMES = {
     "DpcausalError": "dpcausal.core.errors",
     "DraftSchema": "dpcausal.data.read",
     "EmPC": "dpcausal.estimators",
+    "EffectResult": "dpcausal.effects.result",
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
     "Ledger": "dpcausal.privacy.ledger.store",
@@ -76,6 +81,7 @@ _HOMES = {
     "estimators": "dpcausal",
     "gwas": "dpcausal",
     "models": "dpcausal",
+    "effect": "dpcausal.effects.effect",
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
@@ -87,6 +93,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "CITestResult",
+    "AdjustsForDescendant",
     "Categorical",
     "ColumnsIgnored",
     "CuratePC",
@@ -97,6 +104,7 @@ __all__ = [
     "EmPC",
     "Graph",
     "InputError",
+    "EffectResult",
     "Ledger",
     "LedgerError",
     "LinearGaussian",
@@ -121,6 +129,7 @@ __all__ = [
     "models",
     "networks",
     "plan",
+    "effect",
     "read",
     "testing",
 ]

@@ -38,6 +38,7 @@ from dpcausal.cli.app import app as command_line
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.discovery.discover import METHODS
+from dpcausal.effects.question import ESTIMANDS
 from dpcausal.gwas.plan import Method as GwasMethod
 from dpcausal.gwas.plan import ScreenPlan as GwasPlan
 from dpcausal.gwas.screen import screen
@@ -48,6 +49,7 @@ from dpcausal.gwas.single import single_test
 
 __all__ = [
     "CASES",
+    "ESTIMANDS",
     "KINDS",
     "METHODS",
     "TESTS",
@@ -657,6 +659,62 @@ def _screenings() -> Iterator[Case]:
         return run
 
     asked: list[dict[str, Any]] = []
+# --- effects -----------------------------------------------------------------------------------------------------
+
+
+def _effects() -> Iterator[Case]:
+    def call(
+        treatment: str, outcome: str, adjust: list[str] | None, options: Mapping[str, Any]
+    ) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            return dc.effect(
+                data, treatment, outcome, adjust=adjust, epsilon=terms.epsilon, delta=terms.delta,
+                neighbours=terms.neighbours, **options,
+            )  # fmt: skip
+
+        return run
+
+    fork = dc.Graph(
+        ["a", "c", "d", "e"], directed=[("c", "a"), ("c", "e")], undirected=[("a", "d"), ("a", "e")]
+    )
+    dag = dc.Graph(["a", "c", "d"], directed=[("c", "a"), ("c", "d"), ("a", "d")])
+    asked: list[tuple[str, str, str, list[str] | None, dict[str, Any]]] = [
+        ("levels", "a", "d", ["c"], {}),
+        ("levels", "a", "d", None, {"level": 0.9}),
+        ("levels", "e", "b", ["d"], {"estimand": "mean difference"}),
+        ("levels", "c", "d", ["a"], {"compare": ("p", "r"), "estimand": "risk ratio"}),
+        ("levels", "a", "c", ["b", "e"], {"event": "q", "estimand": "odds ratio"}),
+        ("levels", "a", "d", None, {"graph": dag}),
+        ("levels", "a", "e", None, {"graph": fork}),
+        ("levels", "a", "c", [], {"graph": dag, "event": "p", "estimand": "risk difference"}),
+        ("level counts", "a", "d", ["c"], {}),
+        ("level duckdb", "a", "b", ["c"], {}),
+        ("numbers", "a", "y", ["z", "c"], {}),
+        ("numbers", "a", "c", ["x"], {"event": "r"}),
+        ("levels", "a", "a", [], {}),
+        ("levels", "a", "one", [], {}),
+        ("levels", "one", "a", [], {}),
+        ("levels", "c", "d", [], {}),
+        ("levels", "a", "c", [], {}),
+        ("levels", "a", "d", ["nothing"], {}),
+        ("levels", "c", "a", ["d"], {"graph": dag, "compare": ("p", "q")}),
+        ("levels", "c", "a", ["d"], {"graph": dag, "compare": ("p", "q"), "anyway": True}),
+        ("numbers", "x", "y", ["z"], {}),
+    ]
+    for kind, treatment, outcome, adjust, options in asked:
+        shown = [_word(name, repr(value) if name == "graph" else value) for name, value in options.items()]
+        words = [kind, f"{treatment}>{outcome}|{'-' if adjust is None else ','.join(adjust)}", *shown]
+        yield Case(
+            id="effect " + " ".join(words),
+            call="effect",
+            name="table",
+            kind=kind,
+            run=call(treatment, outcome, adjust, options),
+            options={"adjust": adjust, **options},
+            deltas=(PURE, APPROXIMATE),
+        )
+
+
     for method in ("svt", "em"):
         for statistic in ("distance", "circle", "chi2"):
             asked += [{"method": method, "statistic": statistic, "max_hits": 3}]
@@ -750,6 +808,7 @@ def _commands() -> Iterator[Case]:
         ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--method", "kendall"), REPLACE),
         ("test", "label csv", (*test, "--x", "group", "--y", "outcome", "--method", "unit-circle"), REPLACE),
+    effect = ("effect", "data.csv")
         ("gwas", "bed", ("gwas", "study"), FIXED),
         ("gwas", "bed", ("gwas", "study", "--method", "em", "--max-hits", "3", "--json"), FIXED),
         ("gwas", "bed", ("gwas", "study", "--freq", "budget"), FIXED),
@@ -762,6 +821,14 @@ def _commands() -> Iterator[Case]:
             "command",
             name,
             kind,
+        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "d", "--adjust", "c"), BOTH),
+        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "e", "--json"), BOTH),
+        (
+            "effect",
+            "number csv",
+            (*effect, "--treatment", "a", "--outcome", "y", "--adjust", "z", "--full"),
+            BOTH,
+        ),
             call(*words),
             {},
             relations,
@@ -785,8 +852,16 @@ REFUSED = {
 
 CASES: list[Case] = [
     replace(case, refused=case.id in REFUSED)
-    for part in (_tests, _sessions, _discoveries, _estimators, _adapters, _screenings, _commands)
+    for part in (_tests, _sessions, _discoveries, _estimators, _adapters, _effects, _screenings, _commands)
     for case in part()
+    "effect levels a>a|",
+    "effect levels a>one|",
+    "effect levels one>a|",
+    "effect levels c>d|",
+    "effect levels a>c|",
+    "effect levels a>d|nothing",
+    "effect numbers x>y|z",
+    "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
 ]
 if len({case.id for case in CASES}) < len(CASES) or REFUSED - {case.id for case in CASES}:
     raise ValueError("two cases have the same id, or there is no case of an id that is said to be refused")

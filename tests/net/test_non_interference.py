@@ -32,6 +32,7 @@ import pytest
 import recorder as net
 from calls import (
     CASES,
+    ESTIMANDS,
     METHODS,
     TESTS,
     Case,
@@ -182,6 +183,7 @@ NO_RELEASE = {
     *("__version__", "networks", "plan", "read", "testing"),
     *("CITestResult", "DiscoveryResult", "Ledger", "Plan", "PrivacyStatement"),  # what calls return
     *("DraftSchema", "NoDelta"),  # warnings
+    *("AdjustsForDescendant", "EffectResult"),  # a warning by a graph, and what effect returns
     *("estimators", "gwas", "models"),  # rooms: their calls have cases of their own
     "compose",  # of statements
 }
@@ -229,7 +231,7 @@ def missing_options(call: str, name: str, function: Callable[..., Any]) -> set[s
 
 
 def test_every_public_name_has_a_case() -> None:
-    covered = {"ci_test", "discover"} & {case.call for case in CASES} | names("estimator")
+    covered = {"ci_test", "discover", "effect"} & {case.call for case in CASES} | names("estimator")
     assert set(dc.__all__) - NO_RELEASE == covered
     bases = {"Estimator", "PrivateEstimator", "PC"}
     assert set(estimators.__all__) - bases == names("estimator")
@@ -250,6 +252,13 @@ def test_every_test_and_driver_has_a_case() -> None:
             for delta in case.deltas
         }
         assert deltas == {False, True}
+
+
+def test_every_option_and_estimand_of_an_effect_has_a_case() -> None:
+    shared = {"data", "treatment", "outcome", "epsilon", "delta", "neighbours", "ledger", "dataset"}
+    given = options("effect", "table")
+    assert set(inspect.signature(dc.effect).parameters) - shared == set(given)
+    assert set(given["estimand"]) == set(ESTIMANDS)
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -343,6 +352,8 @@ EXACT = [
     ("ci_test gcm numbers", "add-remove"),
     ("ci_test measured levels", "replace-one"),
     ("discover measured levels", "replace-one"),
+    ("effect levels a>d|c", "replace-one"),
+    ("effect numbers a>y", "add-remove"),
     ("discover moments numbers harmonics", "add-remove"),
     ("discover curate levels", "add-remove"),
     ("estimator MeasuredPC level", "add-remove"),

@@ -13,6 +13,7 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
@@ -28,6 +29,8 @@ from neighbours import Columns, Star
 
 import dpcausal as dc
 from dpcausal.citests import quantiles
+from dpcausal.effects import table as effect_table
+from dpcausal.stats.split_cells import split_sensitivity
 from dpcausal.stats.spread import counts_sensitivity
 
 REPLACE, ADD, FIXED = "replace-one", "add-remove", "fixed-labels"
@@ -331,6 +334,47 @@ def _studies() -> Iterator[Tight]:
 
 
 def people(step: int) -> Callable[[], Iterator[Star]]:
+EFFECT_NUMBER = dc.Schema(x=BITS["x"], y=dc.Numeric(0.0, 1.0), z=BITS["z"])
+EFFECT_LEVELS = dc.Schema(
+    x=dc.Categorical([0, 1, 2]), y=dc.Categorical([0, 1, 2], ordered=True), z=dc.Categorical([0, 1])
+)
+
+
+def effect_of(relation: str, delta: float = 0.0, epsilon: float = 1.0, **options: Any) -> Any:
+    """A call of ``effect`` of x on y given z."""
+    return lambda data: dc.effect(
+        data, "x", "y", adjust=["z"], epsilon=epsilon, delta=delta, neighbours=relation, **options
+    )
+
+
+def halves(arms: int = 2, ends: tuple[float, ...] = (0.0, 0.5, 1.0)) -> Iterator[Star]:
+    """Arms and strata with outcomes at the ends and in the middle: what moves cells and their spread most."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        x, z = rng.integers(0, arms, 24), rng.integers(0, 2, 24)
+        base = {"x": x, "y": rng.choice(ends, 24), "z": z}
+        rows = [{"x": a, "y": y, "z": b} for a, b in ((0, 0), (arms - 1, 1)) for y in ends]
+        yield Star(base, tuple(rows))
+
+
+def _effects() -> Iterator[Tight]:
+    for relation in (REPLACE, ADD):
+        for delta in (0.0, 1e-6):
+            more: dict[str, Any] = {"relation": relation, "covers": ("effect", "table")}
+            end = f"{delta:g} {relation}"
+            few = effect_of(
+                relation, delta, epsilon=0.05 if delta else 1.0
+            )  # Gaussian noise is the smaller one
+            yield Tight(f"effect {end}", few, stars("bits", most=4), least=0.99, build=levels, most=4, **more)
+            run = effect_of(relation, delta, epsilon=0.05 if delta else 1.0)
+            yield Tight(f"effect number {end}", run, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
+        run = effect_of(relation, compare=(0, 2))
+        three = partial(halves, 3, (0, 1, 2))
+        yield Tight(
+            f"effect of three arms {relation}", run, three, least=0.9, build=of(EFFECT_LEVELS), **more
+        )
+
+
     """Persons who differ by this many alleles."""
     return lambda: near.genotype_stars(5, 6, (31, 61), step)
 
@@ -350,7 +394,7 @@ def one_snp(unit: str) -> Callable[[Any], Any]:
     return run
 
 
-TIGHT = [*_tests(), *_graphs(), *_studies()]
+TIGHT = [*_tests(), *_graphs(), *_effects(), *_studies()]
 BY_ID = {case.id: case for case in TIGHT}
 
 
@@ -414,6 +458,7 @@ def test_the_search_reaches_every_mechanism() -> None:
     wanted = set(capture.mechanism_classes()) - UNUSED
     for case in TIGHT:
         if reached == wanted:
+    names += [("effect", "table")]
             break
         tape = record(case.run, case.build(near.data_sets(next(case.stars()), REPLACE)[0]))
         reached |= {use.name for use in tape.uses}
@@ -510,6 +555,13 @@ SEEN_BY_NEIGHBOURS: list[tuple[str, Bug, str]] = [
     ("half the sensitivity of crt's rank", capture.crt_halved, "crt plain rank add-remove"),
     ("half the sensitivity of crt by kernels", half("NoisyRank"), "crt kernel decision replace-one"),
     ("30% less noise in gcm", capture.quieter_release, "gcm parts replace-one"),
+def smaller_split() -> Any:
+    """The sensitivity of the table of an effect, 30% too small."""
+    return mock.patch.object(
+        effect_table, "split_sensitivity", lambda *a, **k: 0.7 * split_sensitivity(*a, **k)
+    )
+
+
     ("30% less noise in gcm by bins", capture.quieter_release, "gcm bins add-remove"),
     ("30% less noise in tables", capture.quieter_release, "measured 1e-06 {'noise': 'gaussian'} replace-one"),
     ("deals not counted", capture.deals_not_counted, "gcm parts replace-one"),
@@ -559,6 +611,10 @@ def test_a_sensitivity_30_percent_too_small_is_seen(case: Tight) -> None:
     tape = record(case.run, case.build(near.data_sets(next(case.stars()), case.relation)[0]))
     mechanisms = {use.name: use.mechanism for use in tape.uses if hasattr(use.mechanism, "sensitivity")}
     for name, mechanism in mechanisms.items():
+    ("30% less noise in the table of an effect", capture.quieter_release, "effect 0 replace-one"),
+    ("30% less for an effect on a number", smaller_split, "effect number 0 add-remove"),
+    ("30% less for an effect on a number, Gaussian", smaller_split, "effect number 1e-06 replace-one"),
+    ("30% less for an effect of three arms", smaller_split, "effect of three arms replace-one"),
         grid = getattr(mechanism, "on", None)
         whole = grid is not None and grid.exact and getattr(mechanism, "size", 1) == 1
         bug = capture.quieter_release() if whole else capture.smaller_sensitivity(name, 0.7)

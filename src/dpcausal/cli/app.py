@@ -17,13 +17,13 @@ from typing import Any, TextIO
 import typer
 
 from dpcausal._version import __version__
-from dpcausal.cli import audit, ci_test, discover, gwas, gwas_simulate, ledger, plan, reproduce, schema
+from dpcausal.cli import audit, ci_test, discover, effect, gwas, gwas_simulate, ledger, plan, reproduce, schema
 from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
 
 # in the order of --help
-COMMANDS = (schema, plan, discover, ci_test, gwas, gwas_simulate, ledger, audit, reproduce)
+COMMANDS = (schema, plan, discover, ci_test, effect, gwas, gwas_simulate, ledger, audit, reproduce)
 
 # typer brings its own copy of click or uses the installed one, by version: ask it which
 ClickException: type[Any] = next(

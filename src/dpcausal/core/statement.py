@@ -63,6 +63,7 @@ class PublicKind(StrEnum):
     METHOD = "method"
     QUESTION = "question"
     LOOP = "loop"
+    EFFECT = "effect"
     FEATURES = "features"
     BOUNDS = "bounds"
     STRATA = "strata"
@@ -106,6 +107,7 @@ class ReleasedKind(StrEnum):
     DELETIONS = "deletions"
     STATISTIC = "statistic"
     TABLE = "table"
+    EFFECT_TABLE = "effect-table"  # treatment, outcome, adjust, sd
     MEDIAN_OF_PARTS = "median-of-parts"
     COUNT_OF_PARTS = "count-of-parts"  # test
     CUT_SCORES = "cut-scores"

@@ -91,6 +91,7 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.METHOD: "the method, its level and background knowledge",
     PublicKind.QUESTION: "the question, the test and its level",
     PublicKind.LOOP: "the loop, the test and its level",
+    PublicKind.EFFECT: "the question (treatment, outcome, what is held fixed, a graph if one is given) and its level",
     PublicKind.FEATURES: "the features of every column (by its declared bounds or levels)",
     PublicKind.BOUNDS: "the declared bounds, by which values are scaled",
     PublicKind.STRATA: "the bins of numeric conditioning columns (equal widths between their bounds)",
@@ -132,6 +133,11 @@ RELEASED: dict[ReleasedKind, Words] = {
     "each",
     ReleasedKind.STATISTIC: "the statistic and its variance, with Laplace noise",
     ReleasedKind.TABLE: "the whole table, with noise in every cell",
+    ReleasedKind.EFFECT_TABLE: lambda fact: (
+        f"rows and sums of {fact['outcome']} in the arms of {fact['treatment']}"
+        + (f" and strata of {', '.join(fact['adjust'])}" if fact["adjust"] else "")
+        + f", with noise of standard deviation {fact['sd']:.3g} in every cell"
+    ),
     ReleasedKind.MEDIAN_OF_PARTS: "a private median of the p-values of disjoint parts",
     ReleasedKind.COUNT_OF_PARTS: "the number of disjoint parts in which {test} rejected, with Laplace noise",
     ReleasedKind.CUT_SCORES: "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with "

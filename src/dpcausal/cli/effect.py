@@ -1,0 +1,172 @@
+"""``dpcausal effect``: how much a treatment changes an outcome, other columns held fixed."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpcausal.cli.options import (
+    AsJson,
+    Command,
+    DataFile,
+    DatasetName,
+    Delta,
+    Full,
+    LedgerUrl,
+    Relation,
+    SchemaFile,
+    names_of,
+    path,
+)
+from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
+
+HELP = """Estimate the effect of a treatment on an outcome, other columns held fixed, under differential privacy.
+
+Prints three lines: the effect with an interval that holds sampling and privacy
+noise, what it rests on, and what it cost. Two levels are taken in declared
+order: the effect is second minus first.
+
+[bold]Examples[/bold]
+
+dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
+  --outcome bronc --adjust age,sex --epsilon 1
+
+# what to hold fixed, from a graph that discover wrote
+dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
+  --outcome bronc --graph out/graph.json --epsilon 1
+
+# a ratio, of the levels that you name; charged to a ledger; kept in files
+dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
+  --outcome bronc --adjust age --estimand "risk ratio" --compare no,yes \\
+  --event yes --epsilon 1 --ledger sqlite:///budget.db --dataset cohort \\
+  --out answer"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``effect`` command to ``app``."""
+    app.command("effect", cls=Command, help=HELP)(run_effect)
+
+
+def run_effect(
+    data: DataFile,
+    schema: SchemaFile,
+    treatment: Annotated[str, typer.Option("--treatment", help="The column whose effect is asked.")],
+    outcome: Annotated[str, typer.Option("--outcome", help="The column that it may change.")],
+    adjust: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--adjust",
+            help="Columns to hold fixed: with commas, or repeat it. None without a graph: a trial.",
+        ),
+    ] = None,
+    graph: Annotated[
+        Path | None,
+        typer.Option(
+            "--graph", help="A graph.json that says what to hold fixed.", parser=path, metavar="FILE"
+        ),
+    ] = None,
+    estimand: Annotated[
+        str,
+        typer.Option(
+            "--estimand",
+            help="auto, risk difference, risk ratio, odds ratio or mean difference.",
+            autocompletion=lambda: ["risk-difference", "risk-ratio", "odds-ratio", "mean-difference"],
+        ),
+    ] = "auto",
+    compare: Annotated[
+        str | None, typer.Option("--compare", help="Two levels of the treatment: from,to.", metavar="A,B")
+    ] = None,
+    event: Annotated[
+        str | None, typer.Option("--event", help="The level of the outcome whose risk is meant.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
+    ] = None,
+    delta: Delta = 0.0,
+    level: Annotated[float, typer.Option("--level", help="Confidence of the interval.")] = 0.95,
+    neighbours: Relation = "replace-one",
+    ledger: LedgerUrl = None,
+    dataset: DatasetName = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Also write answer.json and privacy.json here; earlier ones are kept, in DIR/earlier-1 and so on.",
+            metavar="DIR",
+            parser=path,
+        ),
+    ] = None,
+    no_privacy: Annotated[
+        bool, typer.Option("--no-privacy", help="The classical answer, not private.")
+    ] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Adjust for what the graph says the treatment changes.")
+    ] = False,
+    full: Full = False,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate it; three lines go to standard output, and files to DIR where one is given."""
+    import dpcausal as dc
+    from dpcausal.cli.options import draft_is_told, warn_weak
+    from dpcausal.core.errors import InputError
+    from dpcausal.core.progress import shown
+    from dpcausal.effects.effect import checked_confidence
+    from dpcausal.effects.question import effect_question
+    from dpcausal.privacy.accounting.composition import check_total
+
+    if (epsilon is None) != no_privacy:
+        raise InputError("give either --epsilon or --no-privacy")
+    if no_privacy and (delta or ledger is not None):
+        raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
+    names = None if adjust is None else names_of("--adjust", adjust, "leave it out to hold nothing fixed")
+    two = None if compare is None else [name.strip() for name in compare.split(",")]
+    declared = dc.Schema.from_toml(schema)
+    # before a large file is read
+    effect_question(
+        declared, treatment, outcome, names or (), estimand=estimand, compare=two, event=event, values=True
+    )
+    checked_confidence(level)
+    if epsilon is not None:
+        check_total(epsilon, delta)
+        if not as_json:
+            draft_is_told()
+    known = None if graph is None else dc.Graph.from_json(graph)
+    bars = not as_json and sys.stderr.isatty()
+    rows = dc.read(data, declared, progress=bars)
+    where: Place | None = None
+    with nullcontext() if out is None else prepared(out):
+        with shown("measuring", None, bars):
+            found = dc.effect(
+                rows,
+                treatment,
+                outcome,
+                adjust=names,
+                graph=known,
+                epsilon=epsilon,
+                delta=delta,
+                estimand=estimand,
+                compare=two,
+                event=event,
+                level=level,
+                neighbours=neighbours,  # type: ignore[arg-type]  # a text from the command line: effect checks it
+                ledger=ledger,
+                dataset=dataset,
+                anyway=anyway,
+            )
+        if out is not None:
+            try:
+                where = place(out)
+                files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
+                write_texts(where.folder, files)
+            except InputError:  # paid for: not to be lost
+                typer.echo(found.to_json() if as_json else found.summary(full=full))
+                raise
+    public = None if neighbours == "add-remove" else rows.n
+    warn_weak(epsilon, delta, public, None if as_json else found.privacy)
+    typer.echo(found.to_json() if as_json else found.summary(full=full))
+    if where is not None:
+        tell_place(where, as_json)

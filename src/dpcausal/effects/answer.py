@@ -1,0 +1,99 @@
+"""From a released table to an effect and its interval: post-processing alone.
+
+Strata smaller than their noise are made one, and strata in which an arm holds hardly more than noise are left out
+(``stats/standardise.py``); the share of the noisy rows that remains is part of the answer. Where no stratum remains,
+nothing is known: the interval is all that is possible.
+
+Ratios have no variance where the mean below them may be 0. Their ends are those of the ratio over all pairs of means
+in the confidence region, which is held between ``DIRECTIONS`` tangents.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcausal.effects.question import EffectQuestion
+from dpcausal.effects.result import EffectNote, EffectNoteKind
+from dpcausal.stats.standardise import Arms, Region, kept, pooled, supported
+
+DIRECTIONS = 32  # tangents of the region of both means, for ratios
+TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An effect with its interval, the means of both arms, and the share of the rows it speaks for."""
+
+    estimate: float
+    interval: tuple[float, float]
+    means: tuple[float, float]
+    share: float
+    notes: tuple[EffectNote, ...]
+
+
+def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
+    """Return the effect of a question from noisy sums."""
+    strata = len(arms.sizes)
+    whole, _ = pooled(arms)
+    notes: list[EffectNote] = []
+    keep = supported(whole)
+    if not keep.any():
+        low, high = _widest(question)
+        middle = 1.0 if question.estimand.endswith("ratio") else 0.0
+        notes.append(EffectNote(EffectNoteKind.NOTHING_KNOWN))
+        return Answer(middle, (low, high), (math.nan, math.nan), 0.0, tuple(notes))
+    share = float(np.clip(whole.sizes[keep].sum() / whole.rows, 0.0, 1.0)) if not keep.all() else 1.0
+    if not keep.all():
+        notes.append(EffectNote(EffectNoteKind.LEFT_OUT, share=1.0 - share))
+    shared = strata - len(whole.sizes)
+    if shared and keep[-1]:  # the one that small strata were made is the last
+        part = float(np.clip(whole.sizes[-1] / whole.rows, 0.0, 1.0))
+        notes.append(EffectNote(EffectNoteKind.POOLED, strata=shared + 1, share=part))
+    region = Region(kept(whole, keep), level)
+    first, second = region.means.low_arm, region.means.high_arm
+    scale = question.high - question.low
+    if question.estimand.endswith("difference"):
+        estimate = second - first
+        ends = (-region.furthest(1.0, -1.0), region.furthest(-1.0, 1.0))
+        estimate, low, high = (scale * value for value in (estimate, *ends))
+    else:
+        odds = question.estimand == "odds ratio"
+        low, high = _ratio_ends(region, odds)
+        estimate = _ratio(max(first, TINY), max(second, TINY), odds)
+    estimate = min(max(estimate, low), high)
+    means = (question.low + scale * first, question.low + scale * second)
+    return Answer(estimate, (low, high), means, share, tuple(notes))
+
+
+def _widest(question: EffectQuestion) -> tuple[float, float]:
+    if question.estimand.endswith("difference"):
+        return question.low - question.high, question.high - question.low
+    return 0.0, math.inf
+
+
+def _ratio(first: float, second: float, odds: bool) -> float:
+    if odds:
+        first, second = first / max(1 - first, TINY), second / max(1 - second, TINY)
+    return second / first
+
+
+def _ratio_ends(region: Region, odds: bool) -> tuple[float, float]:
+    """The least and largest ratio at the corners where neighbouring tangents of the region meet, within [0, 1]."""
+    first, second = region.means.low_arm, region.means.high_arm
+    scales = [region.furthest(1.0, 0.0) - first, region.furthest(0.0, 1.0) - second]
+    scales = [max(one, TINY) for one in scales]
+    angles = 2 * math.pi * np.arange(DIRECTIONS) / DIRECTIONS
+    normals = np.column_stack([np.cos(angles) / scales[0], np.sin(angles) / scales[1]])
+    reach = np.array([region.furthest(float(a), float(b)) for a, b in normals])
+    ends = []
+    for i in range(DIRECTIONS):
+        j = (i + 1) % DIRECTIONS
+        corner = np.linalg.solve(np.array([normals[i], normals[j]]), np.array([reach[i], reach[j]]))
+        low, high = np.clip(corner, 0.0, 1.0)
+        top = math.inf if low <= TINY or (odds and high >= 1 - TINY) else _ratio(low, high, odds)
+        bottom = 0.0 if high <= TINY or (odds and low >= 1 - TINY) else _ratio(max(low, TINY), high, odds)
+        ends.append((bottom, top))
+    return min(bottom for bottom, _ in ends), max(top for _, top in ends)

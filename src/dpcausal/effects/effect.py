@@ -1,0 +1,340 @@
+"""``dc.effect``: how much a treatment changes an outcome, others held fixed, with an interval that knows the noise.
+
+1. **What to adjust for**: as given, or as a graph says (``graphs/adjustment.py``): the back-door set with the fewest
+   cells, or in a CPDAG every set that the parents of the treatment may be (IDA).
+2. **What is measured**: one table of strata, arms and the outcome (``table.py``), or where that is hopeless, sums for a
+   regression (``regression.py``). Declared sizes, the budget and the public number of rows decide.
+3. **What is said**: the standardised effect and its interval (``answer.py``): post-processing.
+
+**Guarantee** (epsilon, delta)-DP: all that leaves is released by these mechanisms, charged before noise is drawn.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from dpcausal.core.arguments import REQUIRED, checked_ledger, checked_level, refuse_missing_epsilon
+from dpcausal.core.display import display
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import (
+    NOT_EMPTY,
+    ROWS,
+    SCHEMA,
+    Limit,
+    LimitKind,
+    PrivacyStatement,
+    Public,
+    PublicKind,
+    Released,
+    ReleasedKind,
+)
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.columns import Level, Numeric
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
+from dpcausal.effects.answer import Answer, answer
+from dpcausal.effects.question import EffectQuestion, checked_columns, effect_question
+from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
+from dpcausal.effects.table import Measured, exact_table, measure, tables_for
+from dpcausal.graphs.adjustment import adjustment_sets, descendants
+from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.privacy.budget import Budget
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
+
+PUBLIC = (SCHEMA, Public(PublicKind.EFFECT))
+LEAST_CONFIDENCE = 0.5
+
+
+class AdjustsForDescendant(UserWarning):
+    """A column that is adjusted for may be changed by the treatment."""
+
+
+def effect(
+    data: Dataset | Counts,
+    treatment: str,
+    outcome: str,
+    *,
+    adjust: Iterable[str] | None = None,
+    graph: Graph | None = None,
+    epsilon: float | None = REQUIRED,
+    delta: float = 0.0,
+    estimand: str = "auto",
+    compare: Sequence[Level] | None = None,
+    event: Level | None = None,
+    level: float = 0.95,
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
+    ledger: str | Ledger | None = None,
+    dataset: str | None = None,
+    anyway: bool = False,
+) -> EffectResult:
+    """Estimate the effect of a treatment on an outcome, other columns held fixed.
+
+    **Guarantee**: (epsilon, delta)-DP for ``neighbours``: a table of strata, arms and the outcome is released with
+    noise, charged before the noise is drawn, and all else is computed from it. ``epsilon=None`` is the answer without
+    privacy.
+
+    Parameters
+    ----------
+    data : Dataset or Counts
+        The rows, as ``dc.read`` returns them, or a counting backend.
+    treatment, outcome : str
+        The columns. The treatment has levels (or one cut point); the outcome has levels or is a number.
+    adjust : iterable of str or None, default None
+        The columns to hold fixed. None takes them from ``graph``; without a graph nothing is held fixed, which is right
+        in a randomised trial only. Numbers are held fixed by their declared bins.
+    graph : Graph or None, default None
+        Which columns to adjust for: the smallest set that satisfies the back-door criterion. Where directions at the
+        treatment are open, every effect that the graph allows is estimated (``.possible``). With ``adjust`` it is used
+        to refuse columns that the treatment changes.
+    epsilon : float or None
+        What the answer may cost; smaller is safer. There is no default. None means no privacy.
+    delta : float, default 0.0
+        The probability with which the guarantee may fail; Gaussian noise is used where it is then smaller.
+    estimand : str, default "auto"
+        "risk difference", "risk ratio" or "odds ratio" (an outcome with two levels, or ``event``), "mean difference"
+        (ordered levels, or a number). "auto" is a difference. All are standardised over the population.
+    compare : pair of levels or None, default None
+        The two levels of the treatment; the effect is that of the second against the first. None is the declared order:
+        second minus first, or last minus first where more levels are ordered.
+    event : level or None, default None
+        The level of the outcome whose risk is compared; None is the second of two.
+    level : float, default 0.95
+        The confidence of the interval.
+    neighbours : str or Neighbours, default "replace-one"
+        Which two data sets must be hard to tell apart, as in ``discover``.
+    ledger : str, Ledger or None, default None
+        A ledger or its address, charged before noise is drawn.
+    dataset : str or None, default None
+        The name of the data set in the ledger; needed with ``ledger``, refused without.
+    anyway : bool, default False
+        Whether to go on where the graph says that a column in ``adjust`` is changed by the treatment.
+
+    Returns
+    -------
+    EffectResult
+        ``.estimate``, ``.interval``, ``.estimand``, ``.share`` (of the noisy population it speaks for), ``.possible``
+        and ``.privacy``; ``print`` shows three lines.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given; nothing was charged.
+    BudgetError
+        If the ledger does not allow it; nothing was released.
+    LedgerError
+        If the ledger can't be opened, read or trusted.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> network = dc.networks.load("asia")
+    >>> data = network.sample(50_000, seed=1)
+    >>> found = dc.effect(data, "bronc", "dysp", graph=network.dag, epsilon=1.0)
+    >>> found.adjust, found.estimand, found.interval[0] <= found.estimate <= found.interval[1]
+    (('smoke',), 'risk difference', True)
+    >>> found.privacy.epsilon, found.share
+    (1.0, 1.0)
+    """
+    refuse_missing_epsilon(epsilon, "effect", (), "epsilon=None")
+    level = checked_confidence(level)
+    relation = Neighbours.parse(neighbours, labels=False)
+    checked_ledger(ledger)
+    if not isinstance(data, Dataset | Counts):
+        raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
+    if relation is Neighbours.FIXED_LABELS:
+        raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
+    schema = data.schema
+    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, anyway=anyway)
+    values = isinstance(data, Dataset) and outcome in data.values
+    question = effect_question(
+        schema,
+        treatment,
+        outcome,
+        next((one for one in sets if one is not None), ()),
+        estimand=estimand,
+        compare=compare,
+        event=event,
+        values=values,
+    )
+    if isinstance(schema[outcome], Numeric) and not values:
+        notes.append(EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome))
+    used = [one for one in sets if one is not None]
+    if epsilon is None:
+        if ledger is not None or delta:
+            raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
+        budget = Budget.none(relation)
+        tables_for(schema, question, used, 1.0, 0.0, relation)  # refuses what is too large
+    else:
+        check_total(epsilon, delta)
+        note = {"command": "effect", "question": question.key}
+        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
+    public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
+    silent = np.errstate(all="ignore")  # a warning would tell of the rows
+    with silent:
+        measured = (
+            [exact_table(data, question, one) for one in used]
+            if epsilon is None
+            else _released(data, question, used, budget, public_rows)
+        )
+    released = [
+        Released(
+            ReleasedKind.EFFECT_TABLE,
+            treatment=treatment,
+            outcome=outcome,
+            adjust=table.columns,
+            sd=float(np.sqrt(table.variance)),
+        )
+        for table in measured
+    ]
+    statement = budget.statement(
+        released=released,
+        public=(*PUBLIC, ROWS if public_rows is not None else NOT_EMPTY),
+        adaptive=False,
+        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if schema.is_draft else (),
+        rows=public_rows,
+    )
+    return result_of(question, sets, measured, level, notes, statement, schema)
+
+
+def checked_confidence(level: object) -> float:
+    """Return the confidence of an interval; a small number is the size of a test, and a slip of the pen.
+
+    >>> checked_confidence(0.05)
+    Traceback (most recent call last):
+    dpcausal.core.errors.InputError: level is the confidence of the interval, such as 0.95, and not below 0.5: 0.05
+    """
+    found = checked_level(level)
+    if found < LEAST_CONFIDENCE:
+        raise InputError(
+            f"level is the confidence of the interval, such as 0.95, and not below {LEAST_CONFIDENCE:g}: {level!r}"
+        )
+    return found
+
+
+def what_to_adjust_for(
+    schema: Schema,
+    treatment: str,
+    outcome: str,
+    adjust: Iterable[str] | None,
+    graph: Graph | None,
+    *,
+    anyway: bool = False,
+    possible: Collection[Pair] = frozenset(),
+) -> tuple[list[tuple[str, ...] | None], list[EffectNote]]:
+    """Return the adjustment sets, None for no effect at all, and what must be known about them; all of it is public.
+
+    Raises
+    ------
+    InputError
+        If the names do not fit, the graph lacks a column, or it says that an adjusted column is changed.
+    """
+    if graph is not None and not isinstance(graph, Graph):
+        raise InputError(f"graph must be a dc.Graph, not {type(graph).__name__}")
+    if adjust is None and graph is not None:
+        checked_columns(schema, treatment, outcome, ())
+        for name in (treatment, outcome):
+            graph.check(name)
+        sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
+        sets = adjustment_sets(graph, treatment, outcome, sizes, possible)
+        for one in sets:
+            checked_columns(schema, treatment, outcome, one or ())
+        notes = [EffectNote(EffectNoteKind.FROM_GRAPH, columns=sets[0] or ())] if len(sets) == 1 else []
+        return sets, notes
+    given = checked_columns(schema, treatment, outcome, () if adjust is None else adjust)
+    notes = [] if given else [EffectNote(EffectNoteKind.UNADJUSTED)]
+    if graph is not None:
+        graph.check(treatment)
+        known = [name for name in given if name in graph.nodes]
+        sure = [name for name in known if name in descendants(graph, treatment)]
+        if sure and not anyway:
+            raise InputError(
+                f'by the graph "{treatment}" changes {", ".join(sure)}: adjusting for that hides part of the effect or '
+                "makes one up; leave it out (anyway=True goes on)"
+            )
+        maybe = [name for name in known if name in descendants(graph, treatment, possible=True)]
+        if maybe:
+            note = EffectNote(EffectNoteKind.DESCENDANT, columns=maybe)
+            warnings.warn(display().words(note), AdjustsForDescendant, stacklevel=3)
+            notes.append(note)
+    return [given], notes
+
+
+def _released(
+    data: Dataset | Counts,
+    question: EffectQuestion,
+    sets: Sequence[tuple[str, ...]],
+    budget: Budget,
+    n: int | None,
+) -> list[Measured]:
+    total = budget.total
+    columns = tables_for(data.schema, question, sets, total.epsilon, total.rho, budget.neighbours)
+    return [measure(data, question, one, budget, 1.0 / len(columns), n) for one in columns]
+
+
+def result_of(
+    question: EffectQuestion,
+    sets: Sequence[tuple[str, ...] | None],
+    measured: Sequence[Measured],
+    level: float,
+    notes: Sequence[EffectNote],
+    statement: PrivacyStatement,
+    schema: Schema,
+) -> EffectResult:
+    """Return the result of released tables: an answer for every set."""
+    answers: list[tuple[tuple[str, ...] | None, Answer]] = []
+    for one in sets:
+        if one is None:
+            nothing = 1.0 if question.estimand.endswith("ratio") else 0.0
+            answers.append((None, Answer(nothing, (nothing, nothing), (np.nan, np.nan), 1.0, ())))
+            continue
+        table = next(table for table in measured if set(one) <= set(table.columns))
+        answers.append((one, answer(table.arms(one), question, level)))
+    said = list(notes)
+    binned = [name for name in question.adjust if isinstance(schema[name], Numeric)]
+    if binned:
+        said.append(EffectNote(EffectNoteKind.BINNED, columns=binned))
+    first = next(found for one, found in answers if one is not None)
+    possible: tuple[PossibleEffect, ...] = ()
+    estimate, interval = first.estimate, first.interval
+    said += first.notes
+    if len(answers) > 1:
+        possible = tuple(
+            PossibleEffect(one, found.estimate, found.interval, found.share) for one, found in answers
+        )
+        estimates = sorted(found.estimate for _, found in answers)
+        middle = len(estimates) // 2
+        estimate = (
+            estimates[middle] if len(estimates) % 2 else (estimates[middle - 1] + estimates[middle]) / 2
+        )
+        interval = (
+            min(found.interval[0] for _, found in answers),
+            max(found.interval[1] for _, found in answers),
+        )
+        said.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
+        if any(one is None for one, _ in answers):
+            said.append(EffectNote(EffectNoteKind.NO_EFFECT))
+    return EffectResult(
+        treatment=question.treatment,
+        outcome=question.outcome,
+        adjust=question.adjust,
+        compare=question.arm_names,
+        event=question.event,
+        estimand=question.estimand,
+        estimate=float(estimate),
+        interval=(float(interval[0]), float(interval[1])),
+        level=level,
+        means=first.means,
+        share=min(found.share for _, found in answers),
+        method="table",
+        notes=tuple(said),
+        privacy=statement,
+        possible=possible,
+    )

@@ -1,0 +1,248 @@
+"""What an effect is asked of: two arms of a treatment, an outcome scaled to [0, 1], strata. All of it is declared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.arguments import checked_list, checked_name
+from dpcausal.core.errors import InputError, did_you_mean, did_you_mean_column
+from dpcausal.data.columns import Categorical, Level, Numeric
+from dpcausal.data.schema import Schema
+
+Estimand = Literal["risk difference", "risk ratio", "odds ratio", "mean difference"]
+ESTIMANDS: tuple[str, ...] = get_args(Estimand)
+
+
+@dataclass(frozen=True)
+class EffectQuestion:
+    """How much larger is the outcome in one arm of the treatment than in the other, other columns held fixed?
+
+    Attributes
+    ----------
+    treatment, outcome : str
+        The columns.
+    adjust : tuple of str
+        The columns held fixed, in the order of the schema.
+    arms : pair of int
+        Codes of the two arms; the effect is the second minus (or over) the first.
+    arm_names : pair of str
+        Their levels as printed.
+    treatment_levels : int
+        How many levels the treatment has in all.
+    scores : tuple of float
+        What each level or bin of the outcome counts, in [0, 1].
+    by_value : bool
+        Whether the outcome is a number whose values are used, not its bins.
+    low, high : float
+        The values of the outcome that 0 and 1 stand for.
+    event : str or None
+        The level whose risk is compared, for a risk; else None.
+    estimand : str
+        As in ``ESTIMANDS``.
+    """
+
+    treatment: str
+    outcome: str
+    adjust: tuple[str, ...]
+    arms: tuple[int, int]
+    arm_names: tuple[str, str]
+    treatment_levels: int
+    scores: tuple[float, ...]
+    by_value: bool
+    low: float
+    high: float
+    event: str | None
+    estimand: str
+
+    @property
+    def two_levels(self) -> bool:
+        """Whether every row has an outcome of 0 or 1."""
+        return not self.by_value and set(self.scores) <= {0.0, 1.0}
+
+    @property
+    def others(self) -> bool:
+        """Whether rows can be in neither arm."""
+        return self.treatment_levels > 2
+
+    def score_array(self) -> NDArray[np.float64]:
+        """The scores as an array."""
+        return np.asarray(self.scores, dtype=np.float64)
+
+    @property
+    def key(self) -> str:
+        """The question in one line, for the ledger."""
+        given = f" given {', '.join(self.adjust)}" if self.adjust else ""
+        return f"effect of {self.treatment} on {self.outcome}{given}"
+
+
+def checked_columns(schema: Schema, treatment: object, outcome: object, adjust: object) -> tuple[str, ...]:
+    """Return the columns to adjust for in the order of the schema, all names checked.
+
+    Raises
+    ------
+    InputError
+        If a name is not in the schema, the treatment is the outcome, or a column is named twice.
+    """
+    given = checked_list(adjust, "adjust", "columns")
+    for name in (treatment, outcome, *given):
+        if checked_name(name, "the name of a column") not in schema:
+            raise InputError(f'no column "{name}" in the schema{did_you_mean_column(str(name), schema)}')
+    if treatment == outcome:
+        raise InputError(
+            f'"{treatment}" is both treatment and outcome: an effect is of one column on another'
+        )
+    for name in (treatment, outcome):
+        if name in given:
+            raise InputError(f'can\'t adjust for "{name}": it is the treatment or the outcome')
+    if len(set(given)) < len(given):
+        raise InputError(f"adjust names a column twice: {', '.join(given)}")
+    place = {name: i for i, name in enumerate(schema)}
+    return tuple(sorted(given, key=place.__getitem__))
+
+
+def effect_question(
+    schema: Schema,
+    treatment: str,
+    outcome: str,
+    adjust: Sequence[str],
+    *,
+    estimand: str = "auto",
+    compare: Sequence[Level] | None = None,
+    event: Level | None = None,
+    values: bool = True,
+) -> EffectQuestion:
+    """Return the question about these columns.
+
+    Parameters
+    ----------
+    schema
+        The declared columns.
+    treatment, outcome, adjust
+        The columns.
+    estimand
+        As in ``ESTIMANDS``, or "auto".
+    compare
+        The two levels of the treatment, the one compared with first; None for the first and last of two or of ordered
+        levels.
+    event
+        The level of the outcome whose risk is meant; None for the second of two.
+    values
+        Whether the numbers of a numeric outcome are there; else its bins count by their middles.
+
+    Raises
+    ------
+    InputError
+        If the columns do not allow this question.
+    """
+    given = checked_columns(schema, treatment, outcome, adjust)
+    arms, names = _arms(treatment, schema[treatment], compare)
+    scores, low, high, happened = _scores(outcome, schema[outcome], event)
+    chosen = _estimand(estimand, outcome, happened)
+    numeric = isinstance(schema[outcome], Numeric) and happened is None
+    return EffectQuestion(
+        treatment=treatment,
+        outcome=outcome,
+        adjust=given,
+        arms=arms,
+        arm_names=names,
+        treatment_levels=schema[treatment].size,
+        scores=scores,
+        by_value=numeric and values,
+        low=low,
+        high=high,
+        event=happened,
+        estimand=chosen,
+    )
+
+
+def _arms(name: str, column: Any, compare: Sequence[Level] | None) -> tuple[tuple[int, int], tuple[str, str]]:
+    if isinstance(column, Numeric):
+        if column.size != 2 or compare is not None:
+            raise InputError(
+                f'the treatment "{name}" is a number: declare it with one cut point (bins = [40]), or with levels'
+            )
+        cut = f"{(column.bins or (0.0,))[0]:g}"
+        return (0, 1), (f"below {cut}", f"{cut} or more")
+    printed = column.printed
+    if column.size < 2:
+        raise InputError(f'the treatment "{name}" has one level: there is nothing to compare')
+    if compare is None:
+        if column.size > 2 and not column.ordered:
+            raise InputError(
+                f'the treatment "{name}" has {column.size} levels without an order: say which two to compare, such as '
+                f"compare=({printed[0]!r}, {printed[1]!r})"
+            )
+        return (0, column.size - 1), (printed[0], printed[-1])
+    two = [str(level) for level in checked_list(compare, "compare", "two levels")]
+    if len(two) != 2 or two[0] == two[1]:
+        raise InputError(f"compare must name two different levels of the treatment, not {list(compare)!r}")
+    for level in two:
+        if level not in printed:
+            hint = did_you_mean(level, printed) or f"; there are {', '.join(printed)}"
+            raise InputError(f'the treatment "{name}" has no level {level!r}{hint}')
+    return (printed.index(two[0]), printed.index(two[1])), (two[0], two[1])
+
+
+def _scores(
+    name: str, column: Any, event: Level | None
+) -> tuple[tuple[float, ...], float, float, str | None]:
+    """Scores of levels or bins in [0, 1], the values of 0 and 1, and the level whose risk is meant."""
+    if isinstance(column, Numeric):
+        if event is not None:
+            raise InputError(f'the outcome "{name}" is a number and has no level {event!r}')
+        ends = [column.lower, *(column.bins or ()), column.upper]
+        middles = [(a + b) / 2 for a, b in pairwise(ends)]
+        width = column.upper - column.lower
+        return tuple((m - column.lower) / width for m in middles), column.lower, column.upper, None
+    assert isinstance(column, Categorical)
+    if column.size < 2:
+        raise InputError(f'the outcome "{name}" has one level: nothing can change it')
+    printed = column.printed
+    if event is not None:
+        if str(event) not in printed:
+            hint = did_you_mean(str(event), printed) or f"; there are {', '.join(printed)}"
+            raise InputError(f'the outcome "{name}" has no level {event!r}{hint}')
+        return tuple(float(level == str(event)) for level in printed), 0.0, 1.0, str(event)
+    if column.size == 2:
+        return (0.0, 1.0), 0.0, 1.0, printed[1]
+    if not column.ordered:
+        raise InputError(
+            f'the outcome "{name}" has {column.size} levels without an order: say which one counts, such as '
+            f"event={printed[-1]!r}, or declare ordered = true"
+        )
+    whole = [
+        float(level) for level in column.levels if isinstance(level, int) and not isinstance(level, bool)
+    ]
+    values = whole if len(whole) == column.size else [float(i) for i in range(column.size)]
+    low, high = min(values), max(values)
+    return tuple((value - low) / (high - low) for value in values), low, high, None
+
+
+def _estimand(estimand: object, outcome: str, event: str | None) -> str:
+    asked = checked_name(estimand, "estimand").replace("-", " ").strip().lower()
+    if asked == "auto":
+        return "mean difference" if event is None else "risk difference"
+    if asked not in ESTIMANDS:
+        known = ", ".join(("auto", *ESTIMANDS))
+        raise InputError(
+            f"no estimand is called {estimand!r}{did_you_mean(asked, ESTIMANDS)}; there are {known}"
+        )
+    if asked == "mean difference":
+        return "risk difference" if event is not None else asked
+    if event is None:
+        raise InputError(
+            f'a {asked} needs an outcome with two levels; "{outcome}" has a mean difference, or give event='
+        )
+    return asked
+
+
+def strata_cells(schema: Schema, adjust: Sequence[str]) -> int:
+    """Return the number of cells of these columns."""
+    return math.prod(schema[name].size for name in adjust)

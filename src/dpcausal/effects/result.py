@@ -1,0 +1,190 @@
+"""The answer to a question about an effect: an estimate with its interval, and what they rest on. Facts only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from dpcausal.core.display import display
+from dpcausal.core.facts import Fact
+from dpcausal.core.statement import PrivacyStatement
+
+
+class EffectNoteKind(StrEnum):
+    """What must be known about an estimated effect."""
+
+    UNADJUSTED = "unadjusted"
+    BINNED = "binned"  # columns: numeric ones held fixed by their declared bins
+    OUTCOME_BINS = "outcome-bins"  # outcome: its bins count by their middles, since only counts are there
+    POOLED = "pooled"  # strata: smaller than their noise and made one; share: of the noisy rows
+    LEFT_OUT = (
+        "left-out"  # share: of the noisy rows, in strata with hardly any treated or hardly any controls
+    )
+    NOTHING_KNOWN = "nothing-known"  # an arm holds less than the noise
+    FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
+    DESCENDANT = "descendant"  # columns: adjusted for although the treatment may change them
+    SEVERAL = "several"  # count: effects that the graph allows
+    NO_EFFECT = "no-effect"  # some member of the class has none
+    LINEAR = "linear"  # columns: taken out by linear regression
+    SAME_TABLES = "same-tables"  # the tables that chose the graph
+    FRESH_NOISE = "fresh-noise"  # a table with noise of its own, after a graph was learned
+    OPEN_PAIRS = "open-pairs"  # columns: of pairs with the treatment or the outcome that stayed open
+
+
+class EffectNote(Fact):
+    """One thing that must be known about an estimated effect."""
+
+    kinds = EffectNoteKind
+
+
+@dataclass(frozen=True)
+class PossibleEffect:
+    """One of the effects that a graph allows.
+
+    Attributes
+    ----------
+    adjust : tuple of str, or None
+        What was adjusted for; None where the treatment has no effect at all.
+    estimate : float
+        The effect.
+    interval : pair of float
+        Low and high end.
+    share : float
+        Of the noisy population that it speaks for.
+    """
+
+    adjust: tuple[str, ...] | None
+    estimate: float
+    interval: tuple[float, float]
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "adjust": None if self.adjust is None else list(self.adjust),
+            "estimate": self.estimate,
+            "interval": list(self.interval),
+            "share": self.share,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectResult:
+    """The answer of ``dc.effect``, with what it cost.
+
+    Attributes
+    ----------
+    treatment, outcome : str
+        The columns.
+    adjust : tuple of str
+        What was adjusted for; of several possible sets, the first.
+    compare : pair of str
+        The levels of the treatment; the effect is that of the second against the first.
+    event : str or None
+        The level of the outcome whose risk is compared; None for a mean.
+    estimand : str
+        "risk difference", "risk ratio", "odds ratio" or "mean difference".
+    estimate : float
+        The effect.
+    interval : pair of float
+        Low and high end; sampling and privacy noise are both in it. An end that nothing limits is ``inf``.
+    level : float
+        The confidence of the interval.
+    means : pair of float
+        The standardised risk, or mean, in both arms; NaN where a regression gives only the difference.
+    share : float
+        Of the noisy population that the answer speaks for.
+    method : str
+        "table" or "regression".
+    possible : tuple of PossibleEffect
+        From a graph that leaves directions open: every effect that it allows. ``estimate`` is then the middle of them,
+        and ``interval`` holds all of their intervals.
+    notes : tuple of EffectNote
+        What must be known about it.
+    privacy : PrivacyStatement
+        What it cost and what that means.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(20_000, seed=1)
+    >>> found = dc.effect(data, "smoke", "bronc", adjust=[], epsilon=1.0)
+    >>> found.estimand, 0.2 < found.estimate < 0.4, found.interval[0] < found.estimate < found.interval[1]
+    ('risk difference', True, True)
+    """
+
+    treatment: str
+    outcome: str
+    adjust: tuple[str, ...]
+    compare: tuple[str, str]
+    event: str | None
+    estimand: str
+    estimate: float
+    interval: tuple[float, float]
+    level: float
+    means: tuple[float, float]
+    share: float
+    method: str
+    notes: tuple[EffectNote, ...]
+    privacy: PrivacyStatement
+    possible: tuple[PossibleEffect, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON; an end that nothing limits is None."""
+        shown = display()
+        return {
+            "treatment": self.treatment,
+            "outcome": self.outcome,
+            "adjust": list(self.adjust),
+            "compare": list(self.compare),
+            "event": self.event,
+            "estimand": self.estimand,
+            "estimate": _finite(self.estimate),
+            "interval": [_finite(end) for end in self.interval],
+            "level": self.level,
+            "means": [_finite(mean) for mean in self.means],
+            "share": self.share,
+            "method": self.method,
+            "possible": [_finite_values(one.to_dict()) for one in self.possible],
+            "answer": shown.summary(self, part="answer"),
+            "assumes": shown.summary(self, part="assumes"),
+            "facts": {"notes": [note.to_dict() for note in self.notes]},
+            "privacy": self.privacy.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def summary(self, *, full: bool = False) -> str:
+        """Return three lines: the answer, what it rests on, what it cost; ``full`` adds the whole statement."""
+        return display().summary(self, full=full)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        stamp = "" if self.privacy.private else ", private=False"
+        return (
+            f"EffectResult({self.estimand} {self.estimate:.4g}, {self.level:g} interval ({low:.4g}, {high:.4g}), "
+            f"epsilon={self.privacy.epsilon}{stamp})"
+        )
+
+    def _repr_html_(self) -> str:
+        return display().html(self)
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None
+
+
+def _finite_values(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **entry,
+        "estimate": _finite(entry["estimate"]),
+        "interval": [_finite(end) for end in entry["interval"]],
+    }

@@ -1,0 +1,238 @@
+"""The table that an effect needs, with noise: for each stratum and arm the rows and the sum of the outcome.
+
+Rows of treatment levels that are not compared share one cell of their stratum: they count for the size of the stratum
+and for nothing else. Several adjustment sets (possible parents, in a CPDAG) are measured as one table over all of their
+columns, or as one table each with its part of the budget, whichever gives less noise; declared sizes decide.
+
+**Guarantee** (``table.proof.md``): (epsilon, delta)-DP; pure with Laplace noise, which is used unless a delta is given
+and Gaussian noise is smaller. Charged before noise is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
+from dpcausal.counts.memory import counts_of
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
+from dpcausal.effects.question import EffectQuestion, strata_cells
+from dpcausal.planning.measurement import noise_variance
+from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, release
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE
+from dpcausal.stats.split_cells import SPREAD, UNITS, split_sensitivity, split_units, spread_units
+from dpcausal.stats.standardise import Arms, arms_of_cells, variance_factor
+
+Floats = NDArray[np.float64]
+MAX_CELLS = 1 << 20  # of a table that is measured
+SPENT = 1.0 - 1e-12  # of a part of the budget: parts that add up to one never pass the total by rounding
+BINARY = np.array([0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A released table. ``cells`` has an axis for each of ``columns``, then arms and the two halves of a row."""
+
+    columns: tuple[str, ...]
+    cells: Floats
+    others: Floats | None  # rows in neither arm, an axis for each column
+    spread: float | None  # Q in rows; None with two levels
+    variance: float  # of the noise of a cell
+    kurtosis: float
+    rows: float  # public, or the noisy sum
+
+    def arms(self, adjust: Sequence[str]) -> Arms:
+        """Return the sums over strata of ``adjust``, which are among ``columns``."""
+        over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
+        summed = math.prod(self.cells.shape[i] for i in over)
+        cells = self.cells.sum(axis=over).reshape(-1, 2, 2)
+        others = None if self.others is None else self.others.sum(axis=over).ravel()
+        found = arms_of_cells(
+            cells, others, BINARY, summed * self.variance, self.rows, self.kurtosis / max(summed, 1)
+        )
+        if self.spread is None:
+            return found
+        total = float(found.sums.sum())
+        squares = total - self.spread / (4 * SPREAD)
+        return _with_factor(found, variance_factor(float(found.counts.sum()), total, squares))
+
+
+def _with_factor(arms: Arms, factor: float) -> Arms:
+    return Arms(**{**arms.__dict__, "factor": factor})
+
+
+@proved("table.proof.md")
+def effect_mechanism(
+    size: int, spread: bool, epsilon: float, rho: float, neighbours: Neighbours
+) -> tuple[Laplace | Gaussian, float]:
+    """Return the mechanism for ``size`` numbers and the excess kurtosis of its noise; ``rho`` 0 allows Laplace only."""
+    grid = Grid(1.0 / UNITS, exact=True) if spread else INTEGERS
+    laplace = Laplace(
+        sensitivity=split_sensitivity(neighbours, spread=spread),
+        epsilon=epsilon,
+        neighbours=neighbours,
+        size=size,
+        grid=grid,
+    )
+    if rho > 0:
+        gaussian = Gaussian(
+            sensitivity=split_sensitivity(neighbours, spread=spread, norm=2),
+            rho=rho,
+            neighbours=neighbours,
+            size=size,
+            grid=grid,
+        )
+        if noise_variance(gaussian) < noise_variance(laplace):
+            return gaussian, GAUSSIAN
+    return laplace, LAPLACE
+
+
+def table_size(schema: Schema, question: EffectQuestion, columns: Sequence[str]) -> int:
+    """Return how many numbers the table of these strata holds: public."""
+    cells = strata_cells(schema, columns) * (5 if question.others else 4)
+    return cells + (0 if question.two_levels else 1)
+
+
+@proved("table.proof.md")
+def exact_cells(
+    data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]
+) -> tuple[NDArray[np.int64], ...]:
+    """Return the exact cells (strata, 2, 2), the rows of no arm (strata,), and Q; for a mechanism alone.
+
+    In rows where the outcome has two levels, else in units of 1/``UNITS`` of a row.
+    """
+    schema = data.schema
+    strata, (first, second) = strata_cells(schema, columns), question.arms
+    if question.by_value and isinstance(data, Dataset):
+        scaled = (data.values[question.outcome] - question.low) / (question.high - question.low)
+        units = split_units(scaled)
+        stratum = np.zeros(data.n, np.int64)
+        for name in columns:
+            stratum = stratum * schema[name].size + data.codes[name]
+        arm = data.codes[question.treatment]
+        cells = np.zeros((strata, 2, 2), np.int64)
+        spread = np.zeros(1, np.int64)
+        for i, code in enumerate((first, second)):
+            rows = arm == code
+            at, k = stratum[rows], units[rows]
+            count, high = np.bincount(at, minlength=strata), np.zeros(strata, np.int64)
+            np.add.at(high, at, k)
+            cells[:, i, 1], cells[:, i, 0] = high, UNITS * count - high
+            spread += spread_units(k).sum()
+        others = UNITS * np.bincount(stratum[(arm != first) & (arm != second)], minlength=strata)
+        return cells, others, spread
+    table = counts_of(data).table((*columns, question.treatment, question.outcome))
+    table = table.reshape(strata, question.treatment_levels, -1)
+    chosen = table[:, [first, second], :]
+    others = table.sum(axis=(1, 2)) - chosen.sum(axis=(1, 2))
+    if question.two_levels:
+        ones = question.score_array() == 1.0
+        high = chosen[:, :, ones].sum(axis=2)
+        return np.stack([chosen.sum(axis=2) - high, high], axis=2), others, np.zeros(1, np.int64)
+    k = split_units(question.score_array())
+    high = chosen @ k
+    cells = np.stack([UNITS * chosen.sum(axis=2) - high, high], axis=2)
+    return cells, UNITS * others, np.atleast_1d((chosen @ spread_units(k)).sum())
+
+
+@proved("table.proof.md")
+def measure(
+    data: Dataset | Counts,
+    question: EffectQuestion,
+    columns: Sequence[str],
+    budget: Budget,
+    share: float,
+    n: int | None,
+) -> Measured:
+    """Release the table over strata of ``columns`` for this share of the budget; ``n``: rows where they are public."""
+    schema, total = data.schema, budget.total
+    size = table_size(schema, question, columns)
+    spread = not question.two_levels
+    part = share * SPENT if share < 1.0 else 1.0
+    mechanism, kurtosis = effect_mechanism(
+        size, spread, part * total.epsilon, part * total.rho, budget.neighbours
+    )
+    cells, others, more = exact_cells(data, question, columns)
+    parts = [cells.ravel(), *([others] if question.others else []), *([more] if spread else [])]
+    exact = np.concatenate(parts) / (UNITS if spread else 1)
+    noisy = np.asarray(release(mechanism, budget, f"table of the {question.key}", exact))
+    shape = tuple(schema[name].size for name in columns)
+    ends = np.cumsum([cells.size, others.size])
+    found = noisy[: ends[0]].reshape(*shape, 2, 2)
+    rest = noisy[ends[0] : ends[1]].reshape(shape) if question.others else None
+    rows = float(found.sum()) + (0.0 if rest is None else float(rest.sum())) if n is None else float(n)
+    return Measured(
+        tuple(columns),
+        found,
+        rest,
+        float(noisy[-1]) if spread else None,
+        noise_variance(mechanism),
+        kurtosis,
+        max(rows, 1.0),
+    )
+
+
+def exact_table(data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]) -> Measured:
+    """Return the table without noise: not private, for ``epsilon=None``."""
+    cells, others, more = exact_cells(data, question, columns)
+    spread = not question.two_levels
+    scale = UNITS if spread else 1
+    shape = tuple(data.schema[name].size for name in columns)
+    rest = (others / scale).reshape(shape) if question.others else None
+    found = (cells / scale).reshape(*shape, 2, 2)
+    return Measured(
+        tuple(columns),
+        found,
+        rest,
+        float(more[0]) / scale if spread else None,
+        0.0,
+        0.0,
+        max(float(data.n), 1.0),
+    )
+
+
+def tables_for(
+    schema: Schema,
+    question: EffectQuestion,
+    sets: Sequence[Sequence[str]],
+    epsilon: float,
+    rho: float,
+    neighbours: Neighbours,
+) -> list[tuple[str, ...]]:
+    """Return the columns of each table to measure for these sets: all in one, or one each; public numbers decide.
+
+    Raises
+    ------
+    InputError
+        If a table would have more cells than can be measured.
+    """
+    distinct = [tuple(one) for one in dict.fromkeys(map(tuple, sets))]
+    union = tuple(name for name in schema if any(name in one for one in distinct))
+    for one in distinct:
+        cells = table_size(schema, question, one)
+        if cells > MAX_CELLS:
+            raise InputError(
+                f"the table of the effect, adjusted for {', '.join(one)}, has {cells:,} cells: at most "
+                f"{MAX_CELLS:,} can be measured; adjust for fewer columns, or coarser bins"
+            )
+    if len(distinct) == 1:
+        return distinct
+    spread, together = not question.two_levels, table_size(schema, question, union)
+    if together > MAX_CELLS:
+        return distinct
+    one_table = noise_variance(effect_mechanism(together, spread, epsilon, rho, neighbours)[0])
+    part = SPENT / len(distinct)
+    each = noise_variance(effect_mechanism(1, spread, part * epsilon, part * rho, neighbours)[0])
+    cells_of = [strata_cells(schema, one) for one in distinct]
+    summed = max(strata_cells(schema, union) / cells for cells in cells_of)
+    return [union] if one_table * summed <= each else distinct

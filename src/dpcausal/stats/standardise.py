@@ -1,0 +1,311 @@
+"""Standardised means of two arms from a table with noise, and intervals that know the noise.
+
+**Formula.** Rows lie in strata z and, within each, in arms a = 0, 1; y is the outcome, scaled to [0, 1]. With N the
+number of rows of an arm in a stratum, S the sum of y there and w_z the share of the stratum among all rows,
+
+    m_a = sum_z w_z mu_az,     mu_az = S_az / N_az          (back-door adjustment: the g-formula)
+
+and an effect is m_1 - m_0, m_1 / m_0 or the ratio of their odds.
+
+**Interval.** Counts come with noise, so an S/N of few rows has heavy tails and no standard error that means anything.
+For a candidate mu the residual R = S - mu N has mean zero and a variance that is known, whatever N is (Fieller):
+
+    D_az(mu) = R^2 / (v_S - 2 mu c + mu^2 v_N + N+ f mu (1 - mu))
+
+v_S, v_N, c are variances of the noise and its covariance; N+ f mu (1 - mu) is the sampling variance, with f = 1 for
+two levels, and else the pooled variance of y over m (1 - m), which it can't exceed. The ends of the interval are the
+largest and smallest sum of w_z mu_az over all mu in [0, 1] with sum of D + D_w <= q: a profile likelihood. D_w stands
+for the shares w_z, which vary by sampling and noise. The maximum is found through its dual,
+
+    min over k > 0 of   k q + sum max over mu of (w_z mu - k D_az(mu)) + V_w / (4 k),
+
+which is never below it. Where an arm of a stratum holds less than the noise, every mu is allowed, so that the interval
+says so by itself. q is the square of the normal quantile, with a Cornish-Fisher term for the tails of Laplace noise.
+
+**Rules on noisy counts** (``pooled``, ``supported``): strata smaller than their noise are made one, and an effect is
+said for strata in which both arms hold more rows than noise. Both follow from released counts and public numbers.
+
+**Cost** O(strata x grid) a step of the search over k, some 40 steps an end. **Edge cases**: no stratum with both arms:
+nothing is known, and the interval is all that is possible.
+
+References: Fieller 1954; Robins 1986 (g-formula); Zou & Donner 2008 (limits from limits of parts); Cornish & Fisher
+1938.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+MIN_STRATUM = 1.0  # standard deviations of noise below which strata are made one
+MIN_ARM = 2.0  # standard deviations of noise that an arm of a stratum must hold
+MIN_ROWS = 3.0  # and rows
+LOCAL, GLOBAL = 121, 41  # points of the grid near the estimate and over all of [0, 1]
+LOCAL_REACH = 8.0  # standard errors that the near points span
+PRIOR_SD = (
+    0.25  # of the mean of an arm in a stratum around that of the arm: for the estimate where noise is large
+)
+STEPS = 48  # of the search for the multiplier
+
+
+@dataclass(frozen=True)
+class Arms:
+    """Noisy sums of two arms in strata; arrays have shape (strata, 2).
+
+    Attributes
+    ----------
+    counts, sums : array
+        Rows, and the sum of the outcome in [0, 1].
+    others : array
+        Rows of each stratum in neither arm, shape (strata,).
+    count_noise, sum_noise, cross_noise : array
+        Variances of the noise of a count and a sum, and their covariance.
+    other_noise : array
+        Variance of the noise of ``others``, shape (strata,).
+    rows : float
+        Rows in all: public, or the noisy sum.
+    factor : float
+        f: the variance of the outcome over m (1 - m).
+    kurtosis : float
+        Excess kurtosis of the noise of a cell.
+    """
+
+    counts: Floats
+    sums: Floats
+    others: Floats
+    count_noise: Floats
+    sum_noise: Floats
+    cross_noise: Floats
+    other_noise: Floats
+    rows: float
+    factor: float = 1.0
+    kurtosis: float = 0.0
+
+    @property
+    def sizes(self) -> Floats:
+        """Rows of each stratum, with noise."""
+        return np.asarray(self.counts.sum(axis=1) + self.others)
+
+    @property
+    def size_noise(self) -> Floats:
+        """Variance of that noise."""
+        return np.asarray(self.count_noise.sum(axis=1) + self.other_noise)
+
+
+def arms_of_cells(
+    cells: Floats, others: Floats | None, scores: Floats, variance: float, rows: float, kurtosis: float = 0.0
+) -> Arms:
+    """Return the sums of a table of noisy cells (strata, 2, levels of the outcome) with independent noise.
+
+    Parameters
+    ----------
+    cells
+        The table.
+    others
+        Rows of each stratum in neither arm; None where there are only two.
+    scores
+        What each level of the outcome counts, in [0, 1].
+    variance, kurtosis
+        Of the noise of a cell.
+    rows
+        Rows in all.
+    """
+    strata, _, levels = cells.shape
+    shape = (strata, 2)
+    counts, sums = cells.sum(axis=2), cells @ scores
+    rest = np.zeros(strata) if others is None else np.asarray(others, float)
+    squares, first = cells @ scores**2, float(scores.sum())
+    return Arms(
+        counts=counts,
+        sums=sums,
+        others=rest,
+        count_noise=np.full(shape, levels * variance),
+        sum_noise=np.full(shape, variance * float(scores @ scores)),
+        cross_noise=np.full(shape, variance * first),
+        other_noise=np.full(strata, 0.0 if others is None else variance),
+        rows=max(float(rows), 1.0),
+        factor=1.0
+        if levels == 2
+        else variance_factor(float(counts.sum()), float(sums.sum()), float(squares.sum())),
+        kurtosis=kurtosis,
+    )
+
+
+def variance_factor(count: float, total: float, squares: float) -> float:
+    """Return f, the variance over m (1 - m) from noisy totals, kept within [0.01, 1].
+
+    >>> variance_factor(100.0, 50.0, 50.0), variance_factor(100.0, 50.0, 26.0)
+    (1.0, 0.04)
+    """
+    count = max(count, 1.0)
+    mean = min(max(total / count, 1e-3), 1 - 1e-3)
+    return round(float(min(max((squares / count - mean**2) / (mean * (1 - mean)), 0.01), 1.0)), 12)
+
+
+def pooled(arms: Arms) -> tuple[Arms, NDArray[np.intp]]:
+    """Return the sums with small strata made one, and the new place of every stratum.
+
+    >>> table = np.array([[[40.0, 60.0], [50.0, 50.0]], [[1.0, 0.0], [2.0, -1.0]], [[0.0, 1.0], [0.0, 1.0]]])
+    >>> arms, place = pooled(arms_of_cells(table, None, np.array([0.0, 1.0]), 4.0, 204.0))
+    >>> arms.counts.tolist(), place.tolist()
+    ([[100.0, 100.0], [2.0, 2.0]], [0, 1, 1])
+    """
+    small = arms.sizes < MIN_STRATUM * np.sqrt(arms.size_noise)
+    if small.sum() < 2:
+        return arms, np.arange(len(small))
+    place = np.where(small, int((~small).sum()), np.cumsum(~small) - 1)
+
+    def summed(values: Floats) -> Floats:
+        found = np.zeros((int(place.max()) + 1, *values.shape[1:]))
+        np.add.at(found, place, values)
+        return found
+
+    return Arms(
+        summed(arms.counts),
+        summed(arms.sums),
+        summed(arms.others),
+        summed(arms.count_noise),
+        summed(arms.sum_noise),
+        summed(arms.cross_noise),
+        summed(arms.other_noise),
+        arms.rows,
+        arms.factor,
+        arms.kurtosis,
+    ), place
+
+
+def supported(arms: Arms) -> Bools:
+    """Return which strata hold more rows than noise in both arms."""
+    least = np.maximum(MIN_ARM * np.sqrt(arms.count_noise), MIN_ROWS)
+    return np.asarray((arms.counts >= least).all(axis=1))
+
+
+def kept(arms: Arms, keep: Bools) -> Arms:
+    """Return some of the strata; the rows in all are then theirs."""
+    rows = max(float(arms.sizes[keep].sum()), 1.0) if not keep.all() else arms.rows
+    return Arms(
+        arms.counts[keep],
+        arms.sums[keep],
+        arms.others[keep],
+        arms.count_noise[keep],
+        arms.sum_noise[keep],
+        arms.cross_noise[keep],
+        arms.other_noise[keep],
+        rows,
+        arms.factor,
+        arms.kurtosis,
+    )
+
+
+class Means(NamedTuple):
+    """Standardised means of both arms, and what their interval rests on."""
+
+    low_arm: float
+    high_arm: float
+    strata: Floats  # (strata, 2)
+    weights: Floats  # (strata,)
+
+
+def standardised(arms: Arms) -> Means:
+    """Return the means, those of single strata drawn to the mean of the arm where noise is larger than counts."""
+    weights = arms.sizes / arms.rows
+    totals = np.maximum(arms.counts.sum(axis=0), 1e-9)
+    overall = np.clip(arms.sums.sum(axis=0) / totals, 0.0, 1.0)
+    residual = arms.sums - overall * arms.counts
+    noise = _noise(arms, overall)
+    positive = np.maximum(arms.counts, 0.0)
+    spread = positive**2 * PRIOR_SD**2
+    alone = np.divide(residual, positive, out=np.zeros_like(residual), where=positive > 0)
+    trust = np.divide(spread, spread + noise, out=np.zeros_like(spread), where=spread + noise > 0)
+    means = np.clip(overall + trust * alone, 0.0, 1.0)
+    low, high = (weights[:, None] * means).sum(axis=0)
+    return Means(float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1)), means, weights)
+
+
+def _noise(arms: Arms, mean: Floats | float) -> Floats:
+    return np.asarray(arms.sum_noise - 2 * mean * arms.cross_noise + mean**2 * arms.count_noise)
+
+
+class Region:
+    """All pairs of standardised means (m_0, m_1) that the noisy sums allow at a level."""
+
+    def __init__(self, arms: Arms, level: float) -> None:
+        self.arms, self.means = arms, standardised(arms)
+        means = self.means.strata
+        count = np.maximum(arms.counts, 0.0)
+        floor = np.maximum(count, 0.5 * np.sqrt(arms.count_noise))
+        noise = _noise(arms, means)
+        # of S - mu N at the estimate, with a little variance where the mean is 0 or 1
+        inside = np.clip(means, 1 / (floor + 2), 1 - 1 / (floor + 2)) if means.size else means
+        error = np.sqrt(noise + floor * arms.factor * inside * (1 - inside)) / np.maximum(floor, 1e-9)
+        local = means[..., None] + error[..., None] * np.linspace(-LOCAL_REACH, LOCAL_REACH, LOCAL)
+        everywhere = np.broadcast_to(np.linspace(0.0, 1.0, GLOBAL), (*means.shape, GLOBAL))
+        grid = np.clip(np.concatenate([local, everywhere], axis=-1), 0.0, 1.0)
+        variance = (
+            arms.sum_noise[..., None]
+            - 2 * grid * arms.cross_noise[..., None]
+            + grid**2 * arms.count_noise[..., None]
+            + floor[..., None] * arms.factor * grid * (1 - grid)
+        )
+        residual = arms.sums[..., None] - grid * arms.counts[..., None]
+        self._grid = grid.reshape(-1, grid.shape[-1])
+        far = (residual**2 / np.maximum(variance, 1e-9)).reshape(self._grid.shape)
+        self._far = far - far.min(axis=1, keepdims=True)
+        self._errors = error
+        self._quantile = float(-ndtri((1 - level) / 2))
+
+    def furthest(self, low: float, high: float) -> float:
+        """Return the largest low m_0 + high m_1 in the region (never too small)."""
+        arms, means = self.arms, self.means
+        direction = np.array([low, high])
+        slopes = (means.weights[:, None] * direction).ravel()
+        values = means.strata @ direction
+        n = arms.rows
+        share = np.maximum(means.weights, 0.0)
+        mean = float(share @ values) / max(float(share.sum()), 1e-12)
+        sampling = float(share @ (values - mean) ** 2) / n
+        shifts = float(arms.size_noise @ (values - mean) ** 2) / n**2
+        loose = sampling + shifts
+        limit = self._limit(slopes, loose)
+        gain = slopes[:, None] * self._grid
+        scale = math.sqrt(max(loose + float(np.square(slopes * self._errors.ravel()).sum()), 1e-18))
+        least, most = math.log(scale / 50.0), math.log(scale * 50.0)
+
+        def dual(log_k: float) -> float:
+            k = math.exp(log_k)
+            return k * limit + float((gain - k * self._far).max(axis=1).sum()) + loose / (4 * k)
+
+        golden = (math.sqrt(5.0) - 1) / 2
+        a, b = least, most
+        c, d = b - golden * (b - a), a + golden * (b - a)
+        at_c, at_d = dual(c), dual(d)
+        for _ in range(STEPS):
+            if at_c < at_d:
+                b, d, at_d = d, c, at_c
+                c = b - golden * (b - a)
+                at_c = dual(c)
+            else:
+                a, c, at_c = c, d, at_d
+                d = a + golden * (b - a)
+                at_d = dual(d)
+        top = max(low, 0.0) + max(high, 0.0)
+        return min(at_c, at_d, top)
+
+    def _limit(self, slopes: Floats, loose: float) -> float:
+        """The squared quantile, larger where tails of few noisy cells are heavy."""
+        noise = _noise(self.arms, self.means.strata).ravel()
+        count = np.maximum(np.maximum(self.arms.counts, 0.5 * np.sqrt(self.arms.count_noise)).ravel(), 1e-9)
+        part = slopes**2 * noise / count**2
+        whole = float(np.square(slopes * self._errors.ravel()).sum()) + loose
+        # two cells or more carry the noise of a residual
+        tails = 0.5 * self.arms.kurtosis * float((part**2).sum()) / max(whole**2, 1e-30)
+        z = self._quantile
+        return float((z + tails * (z**3 - 3 * z) / 24) ** 2)
