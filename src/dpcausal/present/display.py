@@ -12,9 +12,10 @@ from dpcausal.core.look import Look
 from dpcausal.core.statement import Limit, PrivacyStatement, Public, Released, Unit
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import MethodReason, Note
+from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.gwas.result import Screening
 from dpcausal.planning.plan import Plan
-from dpcausal.present import citest, discovery, gwas, planning, statement
+from dpcausal.present import citest, discovery, effect, gwas, planning, statement
 
 
 def words(fact: Fact | StrEnum) -> str:
@@ -36,6 +37,8 @@ def words(fact: Fact | StrEnum) -> str:
             return citest.chosen_words(fact)
         case MethodReason():
             return discovery.reason_words(fact)
+        case EffectNote():
+            return effect.note_words(fact)
         case Note():
             return discovery.note_words(fact)
         case StrEnum():
@@ -52,6 +55,13 @@ def summary(value: Any, **options: Any) -> str:
             return citest.summary(value)
         case Trend():
             return citest.trend_words(value)
+        case EffectResult():
+            match options.get("part"):
+                case "answer":
+                    return effect.answer_words(value)
+                case "assumes":
+                    return effect.assumes_words(value)
+            return effect.summary(value, full=bool(options.get("full")))
         case DiscoveryResult():
             match options.get("part"):
                 case "missing_edges":
@@ -77,6 +87,8 @@ def html(value: Any) -> str:
             return statement.html(value)
         case CITestResult():
             return citest.html(value)
+        case EffectResult():
+            return effect.html(value)
         case DiscoveryResult():
             from dpcausal.present.notebook import html as notebook
 
