@@ -128,19 +128,12 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-BLIND = {
-    ("discover:em-pc", ADD)
-}  # no pair of the search has exact answers that differ; tests/net sees its inputs
 QUICK = ("ci-test:auto", "discover:svt-pc", "discover:curate", "discover:em-pc")
 
 
 @pytest.mark.parametrize(
     ("name", "relation"),
-    [
-        pytest.param(*one, marks=() if one[0] in QUICK else pytest.mark.slow)
-        for one in ALL
-        if one not in BLIND
-    ],
+    [pytest.param(*one, marks=() if one[0] in QUICK else pytest.mark.slow) for one in ALL],
 )
 def test_missing_noise_is_seen(name: str, relation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact answers differ; only public randomness (deals, copies) is left to chance."""

@@ -199,6 +199,18 @@ def level_stars(
         yield Star(of_rows(base, names), candidates)
 
 
+def pile_stars(names: Sequence[str], piles: Iterable[int], rows: Sequence[int] = (400,)) -> Iterator[Star]:
+    """Rows of 0 in all columns, and a pile of rows of 1: one more row of 1 moves the evidence on every pair at once.
+
+    With m rows of 1 among n, K = m - m^2/n and the largest K is the same, so a row of 1 moves both by 1 - 2m/n, about.
+    Somewhere among the piles the score of a search turns, for all pairs together.
+    """
+    candidates = tuple(dict(zip(names, cell, strict=True)) for cell in product((0, 1), repeat=len(names)))
+    for n, pile in product(rows, piles):
+        base = {name: np.r_[np.ones(pile, int), np.zeros(n - pile, int)] for name in names}
+        yield Star(base, candidates)
+
+
 # --- rows of numbers -----------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,6 @@ FAR = {
     "ci-test:g": "the same",
     "ci-test:kendall:numbers": "a part of the charge pays for the strata, and no row uses up both",
     "ci-test:spearman:numbers": "the same",
-    "discover:em-pc": "chosen for exact answers that differ, and few pairs of theirs do",
     "discover:priv-pc": "chosen for exact answers that differ, and few pairs of theirs do",
 }
 

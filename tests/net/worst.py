@@ -37,6 +37,7 @@ TRIED = 12  # pairs of a star, the best first, that are run without noise where 
 BY_THRESHOLD = {"discover:svt-pc", "discover:priv-pc", "discover:em-pc", "gwas:svt"}
 SEARCHES: dict[str, Callable[[], Iterator[Star]]] = {
     "bits": lambda: near.level_stars(dict.fromkeys("xyz", 2), 0),
+    "piles": lambda: near.pile_stars("xyz", range(8, 32)),
     "parts": lambda: near.level_stars(dict.fromkeys("xy", 2), 0, rows=(84,)),
     "numbers": lambda: near.number_stars("xyz", 0, rows=(23, 60)),
     "line": lambda: near.number_stars("xy", 0, rows=(23, 60)),

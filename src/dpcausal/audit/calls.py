@@ -119,7 +119,7 @@ def _searches() -> Iterator[Call]:
     # one positive answer, so that the whole budget is in it
     yield _search("svt-pc", "bits", BITS, max_order=0, positives=1)
     yield _search("priv-pc", "bits", BITS, max_order=0, hits=1)
-    yield _search("em-pc", "bits", BITS, max_order=0)
+    yield _search("em-pc", "piles", BITS, max_order=0)
     yield _search("tests", "bits", BITS, max_order=0)
     yield _search("moments", "line", LINE, harmonics=0)
 

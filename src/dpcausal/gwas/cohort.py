@@ -2,8 +2,8 @@
 
 Six columns (family, person, father, mother, sex, phenotype), split at blanks. Phenotype: 1 control, 2 case (0 and 1
 with ``coding="01"``). Everything else is no phenotype (-9, NA, 0 in 1/2 coding, a word, 3.7): such people are in
-neither group, and no value is an error. Group membership is *public* in everything the gwas room promises, so a warning says
-how many values are not among the codes; nothing here sees a genotype. The form of a file, such as six columns in a
+neither group, and no value is an error. Group membership is *public* in everything the gwas room promises, so a warning
+says how many values are not among the codes; nothing here sees a genotype. The form of a file, such as six columns in a
 .fam file, is checked.
 
 A phenotype file has family, person and phenotype (``column`` counts from 1 after the two ids; a first line that
