@@ -24,18 +24,19 @@ if TYPE_CHECKING:
     from dpcausal.citests.ci_test import ci_test
     from dpcausal.citests.result import CITestResult
     from dpcausal.core.display import Display
-    from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError, SchemaError
+    from dpcausal.core.errors import BudgetError, DpcausalError, EngineError, InputError, LedgerError, SchemaError
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.counts.connect import connect
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.read import ColumnsIgnored, DraftSchema, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.effects.effect import AdjustsForDescendant, effect
     from dpcausal.effects.result import EffectResult
+    from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
     from dpcausal.models import LinearGaussian, TableModel
     from dpcausal.planning.plan import Plan, plan
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger.store import Ledger
 
 _HOMES = {
-    "Budget": "dpcausal.privacy.budget",
     "AdjustsForDescendant": "dpcausal.effects.effect",
+    "Budget": "dpcausal.privacy.budget",
     "BudgetError": "dpcausal.core.errors",
     "CITestResult": "dpcausal.citests.result",
     "Categorical": "dpcausal.data.columns",
@@ -55,8 +56,9 @@ _HOMES = {
     "DiscoveryResult": "dpcausal.discovery.result",
     "DpcausalError": "dpcausal.core.errors",
     "DraftSchema": "dpcausal.data.read",
-    "EmPC": "dpcausal.estimators",
     "EffectResult": "dpcausal.effects.result",
+    "EmPC": "dpcausal.estimators",
+    "EngineError": "dpcausal.core.errors",
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
     "Ledger": "dpcausal.privacy.ledger.store",
@@ -77,11 +79,12 @@ _HOMES = {
     "TableModel": "dpcausal.models",
     "ci_test": "dpcausal.citests.ci_test",
     "compose": "dpcausal.privacy.accounting.pld",
+    "connect": "dpcausal.counts.connect",
     "discover": "dpcausal.discovery.discover",
+    "effect": "dpcausal.effects.effect",
     "estimators": "dpcausal",
     "gwas": "dpcausal",
     "models": "dpcausal",
-    "effect": "dpcausal.effects.effect",
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
@@ -90,10 +93,10 @@ _HOMES = {
 
 __all__ = [
     "PC",
+    "AdjustsForDescendant",
     "Budget",
     "BudgetError",
     "CITestResult",
-    "AdjustsForDescendant",
     "Categorical",
     "ColumnsIgnored",
     "CuratePC",
@@ -101,10 +104,11 @@ __all__ = [
     "DiscoveryResult",
     "DpcausalError",
     "DraftSchema",
+    "EffectResult",
     "EmPC",
+    "EngineError",
     "Graph",
     "InputError",
-    "EffectResult",
     "Ledger",
     "LedgerError",
     "LinearGaussian",
@@ -123,13 +127,14 @@ __all__ = [
     "__version__",
     "ci_test",
     "compose",
+    "connect",
     "discover",
+    "effect",
     "estimators",
     "gwas",
     "models",
     "networks",
     "plan",
-    "effect",
     "read",
     "testing",
 ]

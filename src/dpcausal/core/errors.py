@@ -30,6 +30,21 @@ class SchemaError(InputError):
     """A schema that contradicts itself, or doesn't fit the columns of a file."""
 
 
+class EngineError(InputError):
+    """An engine that holds the rows and did not answer as it should: lost, or its table changed in between.
+
+    The message is one line of ours; what the engine said is dropped, since it may name a cell.
+
+    >>> str(EngineError("PostgreSQL stopped answering").told(charged=True))
+    'PostgreSQL stopped answering; the release was charged and stays charged, and nothing of it left'
+    """
+
+    def told(self, *, charged: bool) -> EngineError:
+        """Return this error with what became of the budget."""
+        what = "the release was charged and stays charged, and nothing of it left"
+        return type(self)(f"{self}; {what if charged else 'nothing was charged'}")
+
+
 class LedgerError(DpcausalError):
     """A ledger that can't be opened, read or trusted."""
 

@@ -55,15 +55,18 @@ def distinct_of(cube: NDArray[np.int64], sizes: Ints) -> Rows:
 
 
 class KeyLayout:
-    """Places of the columns in 64-bit words: column c takes ``bits[c]`` bits of ``word[c]``, from ``shift[c]`` on."""
+    """Places of the columns in words: column c takes ``bits[c]`` bits of ``word[c]``, from ``shift[c]`` on.
 
-    def __init__(self, sizes: Ints) -> None:
+    A word has 64 bits, or as many as ``word_bits`` says.
+    """
+
+    def __init__(self, sizes: Ints, word_bits: int = 64) -> None:
         self.sizes = sizes
         self.bits = np.array([max(int(size - 1).bit_length(), 1) for size in sizes], np.int64)
         self.word, self.shift = np.zeros_like(self.bits), np.zeros_like(self.bits)
         word = used = 0
         for c, bits in enumerate(self.bits.tolist()):
-            if used + bits > 64:
+            if used + bits > word_bits:
                 word, used = word + 1, 0
             self.word[c], self.shift[c] = word, used
             used += bits

@@ -176,8 +176,8 @@ class Covering:
         For every request, which of the covers answers it.
     """
 
-    def __init__(self, requests: Jobs, sizes: Ints, rows: int) -> None:
-        cap = min(TUNING.max_cover_cells, rows // 8)
+    def __init__(self, requests: Jobs, sizes: Ints, rows: int, max_cells: int | None = None) -> None:
+        cap = min(TUNING.max_cover_cells if max_cells is None else max_cells, rows // 8)
         self.requests = requests
         self.sizes = sizes
         self.cover_of, member, groups = cover(requests.columns, requests.start, sizes, cap)

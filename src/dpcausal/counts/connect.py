@@ -1,0 +1,380 @@
+"""``dc.connect``: rows that stay where they are, in files or on an engine, as a data source for every call on tables.
+
+Files and ``duckdb:///`` are counted by DuckDB within this process and need nothing else installed. The others go
+through Ibis and need an extra: ``dpcausal[postgres]``, ``dpcausal[spark]``, and so on.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from dpcausal.core.errors import EngineError, InputError, did_you_mean
+from dpcausal.core.redact import file_name, ledger_name
+from dpcausal.counts.engine import EngineCounts, EngineTable
+from dpcausal.counts.expressions import DIALECTS, Dialect
+from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.data.read import DRAFT_WARNING, DraftSchema
+from dpcausal.data.schema import Schema
+
+if TYPE_CHECKING:
+    from ibis.expr import types as ir
+
+ENGINES = {
+    "duckdb": "DuckDB",
+    "pyspark": "Spark",
+    "postgres": "PostgreSQL",
+    "bigquery": "BigQuery",
+    "snowflake": "Snowflake",
+    "trino": "Trino",
+}
+_EXTRAS = {"pyspark": "spark"}  # where the extra is not called like the backend
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_PARQUET = re.compile(r"\.(parquet|pq)(/?|/\*.*)$", re.IGNORECASE)
+
+
+def connect(
+    source: Any, schema: Schema, table: str | None = None, *, memory_limit: int | None = None
+) -> DuckDBCounts | EngineCounts:
+    """Return a data source for rows that stay where they are.
+
+    It goes where a data set goes: ``discover``, ``ci_test`` by a test on tables, ``effect``. Rows are coded as
+    ``dc.read`` codes them, cell for cell, and counted where they are; what comes here are counts.
+
+    **Guarantee.** No query holds a value that was read from a row, and what is asked follows from public numbers and
+    from what was released. The engine's operators see its rows and the queries: the promise is about what this package
+    releases. Credentials show in no result, statement or error.
+
+    Parameters
+    ----------
+    source : path, str or Ibis table
+        A file, or a glob of files, that ``dc.read`` takes, best Parquet; a URL, ``duckdb:///file.duckdb``,
+        ``postgresql://user@host/database``, ``spark://host:port`` (``spark://local[2]`` starts Spark here), and
+        whatever else Ibis connects to among BigQuery, Snowflake and Trino; or an Ibis table of one of these.
+    schema : Schema
+        The declared columns; others are not read.
+    table : str, optional
+        The table, ``name`` or ``schema.name``; with Spark also the path of Parquet files. Needed with a URL.
+    memory_limit : int, optional
+        Bytes that distinct rows may take here; a quarter of this machine's memory unless given. With files, DuckDB's
+        own limit, above which it uses the disk.
+
+    Returns
+    -------
+    DuckDBCounts or EngineCounts
+
+    Raises
+    ------
+    SchemaError
+        If a declared column is missing, or a numeric one holds no numbers.
+    InputError
+        If there is no such source or table, an extra is not installed, or a type can't be coded on the engine.
+    EngineError
+        If the engine can't be reached.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> import dpcausal as dc
+    >>> database = duckdb.connect("clinic.duckdb")
+    >>> _ = database.execute("CREATE TABLE patients AS SELECT unnest(['no', 'yes', 'yes']) AS smoke")
+    >>> database.close()
+    >>> data = dc.connect("duckdb:///clinic.duckdb", dc.Schema(smoke=dc.Categorical(["no", "yes"])), "patients")
+    >>> data.n
+    3
+    """
+    if not isinstance(schema, Schema):
+        raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
+    if schema.is_draft:
+        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=2)
+    if isinstance(source, str) and (found := _URL.match(source)):
+        if not table:
+            raise InputError(f"{found[0]}... holds more than one table: name one (table=, --table)")
+        if found[1].lower() == "duckdb":
+            return _duckdb(source, schema, table, memory_limit)
+        return EngineCounts(_at_url(source, found[1].lower(), table), schema, memory_limit=memory_limit)
+    if isinstance(source, str | PathLike):
+        if table is not None:
+            raise InputError(
+                "a file is one table: leave table out, or give a URL such as duckdb:///file.duckdb"
+            )
+        return DuckDBCounts(str(source), schema, memory_limit=_in_words(memory_limit))
+    return EngineCounts(_of_expression(source), schema, memory_limit=memory_limit)
+
+
+def _in_words(limit: int | None) -> str | None:
+    """Return a number of bytes as DuckDB takes it."""
+    return None if limit is None else f"{limit}B"
+
+
+def _duckdb(url: str, schema: Schema, table: str, memory_limit: int | None) -> DuckDBCounts:
+    """Return a table of a DuckDB file, opened for reading."""
+    import duckdb
+
+    path = Path(unquote(url.partition("://")[2].removeprefix("/")))
+    if not path.is_file():
+        raise InputError(f"{file_name(str(path))}: no such file")
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+        if memory_limit is not None:
+            connection.execute(f"SET memory_limit = '{_in_words(memory_limit)}'")
+    except duckdb.Error:
+        connection = None
+    if connection is None:
+        raise InputError(
+            f"{file_name(str(path))} can't be opened by DuckDB: no database, or another process writes to it"
+        )
+    return DuckDBCounts(table, schema, connection=connection)
+
+
+# ---- through Ibis
+
+
+def _needs(extra: str) -> Any:
+    """Return Ibis; say what to install where it, or a driver of its, is not there."""
+    try:
+        import ibis
+    except ImportError:
+        ibis = None
+    if ibis is None:
+        raise InputError(f'this needs Ibis: pip install "dpcausal[{extra}]"')
+    return ibis
+
+
+def _at_url(url: str, scheme: str, table: str) -> EngineTable:
+    """Return a table at a URL of an engine."""
+    backends = {"postgresql": "postgres", "spark": "pyspark"} | {name: name for name in ENGINES}
+    if scheme not in backends:
+        known = ", ".join(("duckdb", "postgresql", "spark", "bigquery", "snowflake", "trino"))
+        raise InputError(
+            f"no engine is called {scheme!r}{did_you_mean(scheme, backends)}: a URL starts with one of {known}"
+        )
+    name = backends[scheme]
+    _needs(_EXTRAS.get(name, name))
+    place = ledger_name(url) if name != "pyspark" else url
+    label = f"{file_name(table)} at {place}"
+
+    def reach() -> Any:
+        match name:
+            case "pyspark":
+                return _spark(url)
+            case "postgres":
+                return _postgres(url)
+        import ibis
+
+        return ibis.connect(url)
+
+    return _described(name, label, place, reach, lambda backend: _table_of(backend, table))
+
+
+def _described(
+    name: str, label: str, place: str, reach: Callable[[], Any], find: Callable[[Any], ir.Table]
+) -> EngineTable:
+    """Return a table with what must be known of its engine; each ``open`` makes a connection anew."""
+    engine = ENGINES[name]
+    backend: list[Any] = []  # the last one
+
+    def connected() -> Any:
+        fault: InputError | None = None
+        try:
+            backend[:] = [reach()]
+        except ImportError:
+            extra = _EXTRAS.get(name, name)
+            fault = InputError(f'the driver of {engine} is not installed: pip install "dpcausal[{extra}]"')
+        except InputError as error:
+            fault = error
+        except Exception:
+            fault = EngineError(f"{engine} at {place} can't be reached, or refuses the login")
+        if fault is not None:
+            raise fault  # outside the except block: a driver's own words may hold a password
+        return backend[0]
+
+    def opened() -> ir.Table:
+        live = connected()
+        try:
+            return find(live)
+        except Exception:
+            pass
+        raise InputError(f"{label}: no such table, or no right to read it")
+
+    def size() -> int | None:
+        return _table_size(backend[0], find(backend[0])) if backend else None
+
+    table = opened()
+    dialect = _dialect(name, backend[0], table)
+    kept = [table]
+    return EngineTable(
+        engine, label, dialect, lambda: kept.pop() if kept else opened(), remote=name != "duckdb", size=size
+    )
+
+
+def _of_expression(source: Any) -> EngineTable:
+    """Return an Ibis table; anything else is an ``InputError``."""
+    if type(source).__module__.partition(".")[0] != "ibis":
+        raise InputError(
+            f"a source is a file, a URL or an Ibis table, not {type(source).__name__}; rows in memory go to dc.read"
+        )
+    from ibis.expr import types as ir
+
+    if not isinstance(source, ir.Table):
+        raise InputError("a source must be an Ibis table, not a column or a number")
+    backend = source.get_backend()
+    if backend.name not in ENGINES:
+        raise InputError(
+            f"Ibis' {backend.name} is not one of {', '.join(ENGINES)}: write Parquet files, and connect to those"
+        )
+    dialect = _dialect(backend.name, backend, source)
+    return EngineTable(
+        ENGINES[backend.name],
+        "the table",
+        dialect,
+        lambda: source,
+        remote=backend.name != "duckdb",
+        size=lambda: _table_size(backend, source),
+    )
+
+
+def _table_of(backend: Any, table: str) -> ir.Table:
+    """Return a table by its name, ``schema.name`` too; with Spark also Parquet files by their path."""
+    if backend.name == "pyspark" and _PARQUET.search(table):
+        return backend.read_parquet(table)
+    place, _, name = table.rpartition(".")
+    return backend.table(name, database=place) if place else backend.table(name)
+
+
+def _postgres(url: str) -> Any:
+    """Connect to PostgreSQL, for reading."""
+    import ibis
+
+    parts = urlsplit(url)
+    backend = ibis.postgres.connect(
+        host=parts.hostname or "localhost",
+        port=parts.port or 5432,
+        user=None if parts.username is None else unquote(parts.username),
+        password=None if parts.password is None else unquote(parts.password),
+        database=unquote(parts.path.removeprefix("/")) or None,
+    )
+    backend.con.execute("SET default_transaction_read_only = on")
+    backend.con.commit()
+    return backend
+
+
+def _spark(url: str) -> Any:
+    """Connect to a Spark master; ``spark://local[2]`` is Spark within this machine."""
+    import ibis
+    from pyspark.sql import SparkSession
+
+    place = url.removeprefix("spark://")
+    here = place.startswith("local") or place.startswith("127.0.0.1")
+    builder = SparkSession.builder.master(place if place.startswith("local") else url).appName("dpcausal")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.log.level": "OFF",  # its logs may quote cells
+    }
+    if here:
+        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger("pyspark").setLevel(logging.CRITICAL)
+    active = SparkSession.getActiveSession()
+    if active is not None and active.sparkContext._jsc is None:  # stopped: a new one is made
+        SparkSession._instantiatedSession = None
+    return ibis.pyspark.connect(builder.getOrCreate())
+
+
+# ---- what the catalogue says
+
+
+def _dialect(name: str, backend: Any, table: ir.Table) -> Dialect:
+    """Return the dialect, with columns whose texts are not compared byte by byte: from the catalogue, not from rows."""
+    dialect = DIALECTS[name]
+    if name == "postgres":
+        return replace(dialect, collated=_postgres_collated(backend, table))
+    if name == "pyspark":
+        return replace(dialect, collated=_spark_collated(backend, table))
+    return dialect
+
+
+_PLAIN_TEXT = "pg_catalog.text_ops"
+
+
+def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:
+    """Return text columns of ``char(n)``, or of a collation that may take different texts for equal.
+
+    The statement is described and not run: a view or an expression has its types too.
+    """
+    import ibis
+
+    texts = [name for name, type_ in table.schema().items() if type_.is_string()]
+    if not texts:
+        return frozenset()
+    inner = ibis.to_sql(table.select(*texts), dialect="postgres")
+    parts = ", ".join(
+        f"pg_typeof({_quoted(name)})::text, pg_collation_for({_quoted(name)})" for name in texts
+    )
+    # one row of NULLs has the types and collations of all rows
+    sql = f"SELECT {parts} FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ({inner}) rows WHERE false) t ON true"
+    with backend.con.cursor() as cursor:
+        described = cursor.execute(sql).fetchone()
+        cursor.execute("SELECT quote_ident(collname) FROM pg_collation WHERE NOT collisdeterministic")
+        loose = {name for (name,) in cursor.fetchall()}
+    backend.con.commit()
+    found = set()
+    for i, name in enumerate(texts):
+        type_, collation = described[2 * i], described[2 * i + 1]
+        base = (collation or "").rpartition(".")[2] if collation else ""
+        if type_ in ("character", "bpchar") or collation is None or base in loose:
+            found.add(name)
+    return frozenset(found)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""').replace("%", "%%") + '"'
+
+
+def _spark_collated(backend: Any, table: ir.Table) -> frozenset[str]:
+    """Return text columns with a collation other than by bytes."""
+    del backend
+    import ibis
+    from pyspark.sql import types
+
+    session = table.get_backend()._session
+    fields = session.sql(ibis.to_sql(table, dialect="pyspark")).schema.fields
+    return frozenset(
+        field.name
+        for field in fields
+        if isinstance(field.dataType, types.StringType)
+        and (getattr(field.dataType, "collation", None) not in (None, "UTF8_BINARY"))
+    )
+
+
+def _table_size(backend: Any, table: ir.Table) -> int | None:
+    """Return the bytes of a table, where the engine tells without reading it."""
+    import ibis
+
+    name = backend.name
+    if name == "postgres":
+        from ibis.expr import operations as ops
+
+        node = table.op()
+        if not isinstance(node, ops.DatabaseTable):
+            return None
+        place = ".".join(_quoted(part) for part in (node.namespace.database, node.name) if part)
+        with backend.con.cursor() as cursor:
+            found = cursor.execute("SELECT pg_total_relation_size(%s::regclass)", (place,)).fetchone()
+        backend.con.commit()
+        return None if found is None else int(found[0])
+    if name == "pyspark":
+        plan = backend._session.sql(ibis.to_sql(table, dialect="pyspark"))._jdf.queryExecution()
+        return int(plan.optimizedPlan().stats().sizeInBytes().toString())
+    return None

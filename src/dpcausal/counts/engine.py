@@ -1,0 +1,384 @@
+"""Counting on an engine that Ibis writes SQL for: Spark, PostgreSQL, BigQuery, Snowflake, Trino, DuckDB.
+
+A row is coded where it lies (``expressions.py``), its codes are packed into keys of at most 63 bits by multiplication
+and addition, and the engine groups by the keys. What travels are distinct rows with their counts; from then on
+everything is local, exact subsampling included. If that many rows might not fit in memory, the tables that are asked
+for are counted instead: a few covering tables, one GROUP BY each, summed down here.
+
+**Guarantee.** Which queries are sent follows from public numbers (declared cells, rows, a memory limit) and from the
+tables that are asked for, which follow from what was released. No query holds a value of a row. No error holds one
+either: an engine's own words are dropped.
+
+**Consistency.** Every answer must add up to the number of rows, every column must have the same margin in every answer,
+and the columns must have the types that they had at first. Otherwise the table was changed in between, and the run is
+refused. Privacy does not rest on this.
+
+**Faults.** Where the engine stops answering, the connection is made anew and the query sent again, up to
+``len(RETRY_SECONDS)`` times. A query is sent before its noise is drawn, so a repeat charges nothing and draws nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.entropy import RandomBytes, random_bytes
+from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
+from dpcausal.core.progress import Stage
+from dpcausal.core.progress import silent as silent_stage
+from dpcausal.counts.compress import KeyLayout
+from dpcausal.counts.expressions import Dialect, code_expression
+from dpcausal.counts.memory import Covering, MemoryCounts
+from dpcausal.counts.protocol import Jobs, Table, TableLayout
+from dpcausal.counts.rows import Rows, processors
+from dpcausal.data.schema import Schema
+
+if TYPE_CHECKING:
+    from ibis.expr import types as ir
+
+KEY_BITS = 63  # most engines have no unsigned 64-bit integers
+MEMORY_SHARE = 0.25  # of this machine's memory, for distinct rows
+BYTES_PER_ROW = 3 * 8  # of a distinct row while it is unpacked, beside its codes and further keys
+COVER_CELLS = 1 << 16  # cells of a covering table: what travels for one GROUP BY, at most
+RETRY_SECONDS = (1.0, 4.0, 10.0)  # waited before a query is sent again
+BATCH_ROWS = 1 << 20
+
+
+def memory_bytes() -> int:
+    """Return how much memory this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+@dataclass(frozen=True)
+class EngineTable:
+    """A table on an engine, and how to reach it again.
+
+    Attributes
+    ----------
+    engine : str
+        The engine's name, for people.
+    label : str
+        What errors call the table; it holds no credentials.
+    dialect : Dialect
+        What expressions must know of the engine.
+    open : callable
+        Returns the table, on a new connection where the old one is lost.
+    remote : bool
+        Whether someone else may operate the engine.
+    size : callable
+        Returns how many bytes the table has on the engine, or None where it does not tell.
+    """
+
+    engine: str
+    label: str
+    dialect: Dialect
+    open: Callable[[], ir.Table]
+    remote: bool = True
+    size: Callable[[], int | None] = lambda: None
+
+
+class EngineCounts:
+    """``Counts`` of a table on an engine; ``dc.connect`` makes it.
+
+    Parameters
+    ----------
+    source : EngineTable
+        The table.
+    schema : Schema
+        The declared columns.
+    memory_limit : int, optional
+        Bytes that distinct rows may take here; a quarter of this machine's memory unless given.
+    threads : int, optional
+        At most so many for what is local.
+
+    Raises
+    ------
+    SchemaError
+        If a declared column is missing, or a numeric one holds no numbers.
+    InputError
+        If a type can't be coded on an engine.
+    EngineError
+        If the engine does not answer.
+    """
+
+    def __init__(
+        self,
+        source: EngineTable,
+        schema: Schema,
+        *,
+        memory_limit: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self._source, self._schema, self._layout = source, schema, TableLayout(schema)
+        self._threads = threads or processors()
+        self._memory = int(MEMORY_SHARE * memory_bytes()) if memory_limit is None else memory_limit
+        self._keys = KeyLayout(self._layout.sizes, KEY_BITS)
+        self._n: int | None = None
+        self._local: MemoryCounts | None = None
+        self._covers: dict[tuple[int, ...], Table] = {}
+        self._margins: dict[int, Table] = {}
+        self.stage: Stage = silent_stage
+        self._table: ir.Table | None = None
+        self._types: Any = None
+        self._codes: dict[str, ir.Value] = {}  # of every declared column, over the table
+        self._open()
+
+    # ---- the table and its coding
+
+    def _open(self) -> ir.Table:
+        """Return the table on a live connection, with the types that it had at first."""
+        if self._table is None:
+            table = self._source.open()
+            stored = table.schema()
+            for name in self._schema:
+                if name not in stored:
+                    raise SchemaError(
+                        f'{self._source.label} has no column "{name}"{did_you_mean(name, stored.names)}'
+                    )
+            types = {name: stored[name] for name in self._schema}
+            if self._types is not None and types != self._types:
+                raise self._altered()
+            self._codes = {
+                name: code_expression(table[name], name, column, self._source.dialect, self._source.label)
+                for name, column in self._schema.items()
+            }
+            self._types, self._table = types, table
+        return self._table
+
+    def _altered(self) -> EngineError:
+        return EngineError(f"{self._source.label} was changed between two queries: nothing can be said of it")
+
+    # ---- queries
+
+    def count_query(self, table: ir.Table) -> ir.Table:
+        """Return the query for the number of rows."""
+        return table.aggregate(n=table.count())
+
+    def distinct_query(self, table: ir.Table) -> ir.Table:
+        """Return the query for distinct rows: packed keys, and how many rows have them."""
+        words: list[Any] = [None] * self._keys.words
+        for c, code in enumerate(self._codes.values()):
+            part = code * (1 << int(self._keys.shift[c]))
+            word = int(self._keys.word[c])
+            words[word] = part if words[word] is None else words[word] + part
+        keyed = table.select(**{f"key{i}": word for i, word in enumerate(words)})
+        return keyed.group_by([f"key{i}" for i in range(len(words))]).aggregate(weight=keyed.count())
+
+    def cover_query(self, table: ir.Table, columns: Sequence[int]) -> ir.Table:
+        """Return the query for one table of counts: the number of each cell, and how many rows are in it."""
+        cell: Any = None
+        for c in columns:
+            code = self._codes[self._layout.names[c]]
+            cell = code if cell is None else cell * self._layout.shape[c] + code
+        keyed = table.select(cell=cell)
+        return keyed.group_by("cell").aggregate(weight=keyed.count())
+
+    def explain(self, requests: Sequence[Sequence[str]] | None = None) -> str:
+        """Return the SQL that will be sent, without sending it.
+
+        Parameters
+        ----------
+        requests : sequence of sequences of str, optional
+            Tables that are asked for; all pairs unless given. They matter only where rows are not compressed.
+        """
+        import ibis
+
+        table = self._open()
+        names = self._layout.names
+        asked = requests or [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+        covers = self._covering([self._layout.resolve(columns) for columns in asked]).covers
+        parts = {
+            "how many rows there are": self.count_query(table),
+            "distinct rows, where their number fits in memory": self.distinct_query(table),
+        }
+        for i, columns in enumerate(covers.column_lists(), 1):
+            what = f"else covering table {i} of {len(covers)}"
+            parts[what] = self.cover_query(table, columns.tolist())
+        return "\n\n".join(f"-- {what}\n{ibis.to_sql(query)};" for what, query in parts.items())
+
+    def run(self, query: Callable[[ir.Table], ir.Table]) -> dict[str, NDArray[Any]]:
+        """Return the columns that a query gives, by name; the query is built anew on each connection."""
+        waits = iter(RETRY_SECONDS)
+        while True:
+            lost = False
+            try:
+                expression = query(self._open())
+                return fetch(expression)
+            except EngineError as error:
+                refused, lost = error, not self._answers()
+            except InputError:
+                raise
+            except Exception:
+                refused, lost = self._fault(), not self._answers()
+            wait = next(waits, None)
+            if not lost or wait is None:
+                break
+            self._table = None
+            time.sleep(wait)
+        raise refused  # outside the except block: no trace of the engine's own words, which may name cells
+
+    def _answers(self) -> bool:
+        """Return whether the engine still answers a question that has nothing to do with the table."""
+        import ibis
+
+        if self._table is None:
+            return False
+        try:
+            self._table.get_backend().execute(ibis.literal(1))
+        except Exception:
+            return False
+        return True
+
+    def _fault(self) -> EngineError:
+        if not self._answers():
+            return EngineError(f"{self._source.engine} stopped answering")
+        if self._changed_types():
+            return self._altered()
+        return EngineError(
+            f"{self.engine} could not evaluate a query on {self._source.label}: check the view or cast behind it"
+        )
+
+    def _changed_types(self) -> bool:
+        try:
+            stored = self._source.open().schema()
+            return any(stored.get(name) != type_ for name, type_ in self._types.items())
+        except Exception:
+            return True
+
+    # ---- what every backend offers
+
+    @property
+    def engine(self) -> str:
+        """The engine's name."""
+        return self._source.engine
+
+    @property
+    def remote(self) -> bool:
+        """Whether someone else may operate the engine."""
+        return self._source.remote
+
+    @property
+    def table_bytes(self) -> int | None:
+        """How many bytes the table has on the engine; None where it does not tell."""
+        try:
+            return self._source.size()
+        except Exception:
+            return None
+
+    @property
+    def schema(self) -> Schema:
+        """Declared columns."""
+        return self._schema
+
+    @property
+    def n(self) -> int:
+        """Number of rows, asked once."""
+        if self._n is None:
+            with self.stage(f"counting rows on {self.engine}", None):
+                n = int(self.run(self.count_query)["n"][0])
+            if not n:
+                raise InputError(f"{self._source.label} has no rows")
+            self._n = n
+        return self._n
+
+    def __repr__(self) -> str:
+        return f"EngineCounts({self.engine}, columns={list(self._layout.names)})"
+
+    @property
+    def compresses(self) -> bool:
+        """Whether distinct rows are brought here: a public choice, by declared cells, rows and memory."""
+        cells = math.prod(self._layout.shape)
+        codes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
+        row = BYTES_PER_ROW + 2 * codes + 8 * self._keys.words
+        return min(self.n, cells) * row <= self._memory
+
+    def table(self, columns: Sequence[str]) -> Table:
+        """Count the joint levels of ``columns``, one axis each in the order given."""
+        return self.tables([columns])[0]
+
+    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
+        """Return one table per request: from distinct rows, or from covering tables that are counted once."""
+        wanted = [self._layout.resolve(columns) for columns in requests]
+        if not wanted:
+            return []
+        if self._local is None and not self.compresses:
+            return self._scan(wanted)
+        return self.compress().tables(requests)
+
+    def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
+        """Draw m rows without replacement: a hypergeometric draw over the distinct rows, which are brought here."""
+        return self.compress().subsample(m, source)
+
+    def compress(self) -> MemoryCounts:
+        """Return the distinct rows with their counts, held in memory: one GROUP BY over packed keys."""
+        if self._local is None:
+            n = self.n
+            with self.stage(f"distinct rows from {self.engine}", None):
+                found = self.run(self.distinct_query)
+            weight = found["weight"].astype(np.int64)
+            if int(weight.sum()) != n:
+                raise self._altered()
+            codes = self._keys.unpack(*(found[f"key{i}"].astype(np.uint64) for i in range(self._keys.words)))
+            rows = Rows(codes, self._layout.sizes, weight)
+            self._local = MemoryCounts(rows, self._schema, threads=self._threads)
+        return self._local
+
+    def _covering(self, wanted: Sequence[tuple[int, ...]]) -> Covering:
+        return Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, 1 << 62, COVER_CELLS)
+
+    def _scan(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return the tables asked for from covering ones, each counted by one GROUP BY and kept."""
+        covering = self._covering(wanted)
+        lists = [tuple(columns.tolist()) for columns in covering.covers.column_lists()]
+        new = [columns for columns in dict.fromkeys(lists) if columns not in self._covers]
+        with self.stage(f"tables from {self.engine}", float(len(new))) as tick:
+            for columns in new:
+                self._covers[columns] = self._count_cover(columns)
+                tick(1.0)
+        flat = np.concatenate([self._covers[columns] for columns in lists])
+        tables = covering.sum_down(flat, self._threads)
+        return self._layout.tables(wanted, covering.requests.cells, tables)
+
+    def _count_cover(self, columns: tuple[int, ...]) -> Table:
+        shape = [self._layout.shape[c] for c in columns]
+        out = np.zeros(math.prod(shape), np.int64)
+        if not columns:
+            out[:] = self.n
+            return out
+        found = self.run(lambda table: self.cover_query(table, columns))
+        out[found["cell"].astype(np.int64)] = found["weight"].astype(np.int64)
+        self._check_margins(columns, out.reshape(shape))
+        return out
+
+    def _check_margins(self, columns: tuple[int, ...], table: Table) -> None:
+        """Refuse where the table was changed since another one was counted."""
+        if int(table.sum()) != self.n:
+            raise self._altered()
+        for axis, c in enumerate(columns):
+            margin = table.sum(axis=tuple(i for i in range(table.ndim) if i != axis))
+            if not np.array_equal(self._margins.setdefault(c, margin), margin):
+                raise self._altered()
+
+
+def fetch(expression: ir.Table) -> dict[str, NDArray[Any]]:
+    """Return the columns that a query gives, by name."""
+    backend = expression.get_backend()
+    match backend.name:
+        case "duckdb":  # Ibis 12 calls a method that DuckDB 2 no longer has
+            found: dict[str, NDArray[Any]] = (
+                backend.con.cursor().execute(backend.compile(expression)).fetchnumpy()
+            )
+            return found
+        case "pyspark":  # Ibis goes by pandas, which takes three times the memory
+            table = backend._session.sql(backend.compile(expression)).toArrow()
+        case _:
+            table = backend.to_pyarrow_batches(expression, chunk_size=BATCH_ROWS).read_all()
+    columns = zip(table.column_names, table.itercolumns(), strict=True)
+    return {name: column.to_numpy() for name, column in columns}

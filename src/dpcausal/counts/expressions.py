@@ -1,0 +1,400 @@
+"""The code of a cell as one Ibis expression, equal to the code that ``dc.read`` gives to the same cell.
+
+For a categorical column the expression compares the cell with every value of its stored type that means a level. Those
+values are asked from the coder of ``dpcausal.data.coding`` itself, so there is one rule for all engines and for memory:
+
+    code(v) = CASE WHEN v = k_1 THEN c_1 ... ELSE other END
+
+Text is compared as it stands first, then without white space at its ends. For a numeric column the code is the number
+of cut points that the cell is not below; clamping does not change it, since cut points lie within the bounds.
+
+What engines do differently, and what is done about it:
+
+- **Collation, case, trailing blanks.** Where a column may have a collation that takes different texts for equal, the
+  hexadecimal digits of its UTF-8 bytes are compared instead. ``char(n)`` of PostgreSQL is text without its padding.
+- **NaN** is the largest number for PostgreSQL, DuckDB and Spark: it is looked for first. -0.0 equals 0.0 everywhere.
+- **Decimals** become floats by way of text, which rounds to nearest everywhere; division by a power of ten does not.
+- **Integers** are compared with values that their type can hold, and made 64-bit before any arithmetic.
+- **Literals** of floats, decimals, dates and times are cast from text, so that no parser of numbers comes between.
+
+**Guarantee.** No value of a row makes an expression fail or NULL, and no expression holds a value of a row. A stored
+type that can't be coded is an ``InputError``; types are public.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpcausal.core.errors import InputError, SchemaError
+from dpcausal.data import spelling
+from dpcausal.data.coding import CategoricalCoder
+from dpcausal.data.columns import Categorical, Column, Numeric
+
+if TYPE_CHECKING:
+    from ibis.expr import types as ir
+
+Key = str | int | bool | float | Decimal | datetime.date | datetime.datetime
+
+MAX_KEYS = 4096  # spellings of one column that an expression may list
+MAX_DECIMAL_DIGITS = (
+    300  # a decimal type with more digits before or after the point may leave the range of floats
+)
+ADVICE = "store it otherwise (a view will do), or bring the columns with dc.read"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What must be known of an engine to write an expression for it.
+
+    Attributes
+    ----------
+    name : str
+        As Ibis calls the backend.
+    bytewise : bool
+        Whether texts are equal only where their bytes are, whatever the column's collation.
+    collated : frozenset of str
+        Columns of which that is not true, where ``bytewise`` is.
+    """
+
+    name: str
+    bytewise: bool = True
+    collated: frozenset[str] = field(default_factory=frozenset)
+
+    def needs_hex(self, column: str) -> bool:
+        """Return whether texts of a column are compared by their bytes in hexadecimal."""
+        return not self.bytewise or column in self.collated
+
+
+DIALECTS: dict[str, Dialect] = {
+    "duckdb": Dialect("duckdb", bytewise=False),  # a collation of a column shows nowhere
+    "pyspark": Dialect("pyspark"),
+    "postgres": Dialect("postgres"),
+    "bigquery": Dialect("bigquery", bytewise=False),
+    "snowflake": Dialect("snowflake", bytewise=False),
+    "trino": Dialect("trino"),  # has no collations
+}
+
+
+def code_expression(value: ir.Value, name: str, column: Column, dialect: Dialect, label: str) -> ir.Value:
+    """Return the code of a cell as a 64-bit integer.
+
+    Parameters
+    ----------
+    value : ibis column
+        The cells.
+    name, column
+        The column and its declaration.
+    dialect : Dialect
+        The engine that will evaluate it.
+    label : str
+        What errors call the table.
+
+    Raises
+    ------
+    InputError
+        If the stored type can't be coded as declared, or there are too many spellings.
+    """
+    code = _code(value, name, column, dialect, label)
+    # literals below are 32-bit, so that this cast is written out: an engine takes 7 for a 32-bit number whatever
+    # Ibis takes it for, and the product with a place in a key would overflow
+    return code if code.type().is_int64() else code.cast("int64")
+
+
+def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: str) -> ir.Value:
+    import ibis
+
+    stored = value.type()
+    if stored.is_null():
+        return ibis.literal(_other_code(column), type="int32")
+    if isinstance(column, Numeric):
+        return _numeric(value, name, column, dialect, label)
+    if stored.is_boolean():
+        return _choose(value, _pairs(column, [True, False], pa.bool_()), column.other_code)
+    if stored.is_integer():
+        return _integer(value, column, name, label)
+    if stored.is_floating():
+        return _float(value, column)
+    if stored.is_decimal():
+        return _decimal(value, column)
+    if stored.is_date():
+        return _choose(value, _pairs(column, _days(column), pa.date32()), column.other_code)
+    if stored.is_timestamp() and stored.timezone is None:
+        return _choose(value, _pairs(column, _times(column), pa.timestamp("us")), column.other_code)
+    if stored.is_string():
+        return _text(value, name, column, dialect, label)
+    raise InputError(
+        f'column "{name}" of {label} has type {stored}, which can\'t be coded on an engine: {ADVICE}'
+    )
+
+
+def number_expression(
+    value: ir.Value, name: str, column: Numeric, dialect: Dialect, label: str
+) -> tuple[ir.Value, ir.Value]:
+    """Return a numeric cell as a float, not clamped, and whether it is missing, NaN or a missing code.
+
+    Raises
+    ------
+    SchemaError
+        If the column holds no numbers.
+    InputError
+        If it holds numbers as text.
+    """
+    stored = value.type()
+    if stored.is_string():
+        raise InputError(f'column "{name}" of {label} is stored as text but declared numeric: {ADVICE}')
+    if not (stored.is_boolean() or stored.is_integer() or stored.is_floating() or stored.is_decimal()):
+        raise SchemaError(f'column "{name}" of {label} has type {stored}, but is declared numeric')
+    if stored.is_boolean():
+        number = value.cast("int32").cast("float64")
+    elif stored.is_decimal():
+        number = _within_floats(value, dialect).cast("string").cast("float64")
+    else:
+        number = value.cast("float64")
+    missing = value.isnull()
+    if stored.is_floating() or (stored.is_decimal() and dialect.name == "postgres"):
+        missing |= _is_nan(number, dialect)
+    precision = np.float32 if stored.is_float32() else np.float64
+    codes = {Decimal(code): 0 for code in column.missing}
+    if keys := [_double(key) for key, _ in spelling.float_codes(codes, precision)]:
+        missing |= number.isin(keys)
+    return number, missing
+
+
+# ---- categorical columns
+
+
+def _pairs(column: Categorical, keys: Sequence[Key], type_: pa.DataType) -> list[tuple[Key, int]]:
+    """Return those values of a type that mean a level other than ``other``, with the code that memory gives them."""
+    codes = CategoricalCoder(column).codes(pa.array(keys, type_)).tolist()
+    return [(key, code) for key, code in zip(keys, codes, strict=True) if code != column.other_code]
+
+
+def _choose(value: ir.Value, pairs: Sequence[tuple[Any, int]], other: int) -> ir.Value:
+    """Return a CASE over equal values; NULL is equal to none."""
+    import ibis
+
+    otherwise = ibis.literal(other, type="int32")
+    if not pairs:
+        return otherwise
+    cases = [(value == _literal(key), ibis.literal(code, type="int32")) for key, code in pairs]
+    return ibis.cases(*cases, else_=otherwise)
+
+
+def _literal(key: Any) -> Any:
+    """Return a literal that every engine reads as exactly this value."""
+    import ibis
+
+    if isinstance(key, bool | int | str):
+        return ibis.literal(key)
+    if isinstance(key, datetime.datetime):
+        return ibis.literal(key.isoformat(sep=" ")).cast("timestamp")
+    if isinstance(key, datetime.date):
+        return ibis.literal(key.isoformat()).cast("date")
+    return _double(key) if isinstance(key, float) else key
+
+
+def _double(number: float) -> Any:
+    import ibis
+
+    return ibis.literal(repr(number)).cast("float64")
+
+
+def _integer(value: ir.Value, column: Categorical, name: str, label: str) -> ir.Value:
+    stored = value.type()
+    low, high = stored.bounds
+    whole = {int(k) for k in spelling.number_codes(column) if abs(k) < 2**65 and k == k.to_integral_value()}
+    keys = sorted(key for key in whole if low <= key <= high)
+    pairs = _pairs(column, keys, stored.to_pyarrow())
+    numbers, codes = [int(str(key)) for key, _ in pairs], [code for _, code in pairs]
+    run = bool(pairs) and abs(numbers[0]) < 2**62 and codes == list(range(codes[0], codes[0] + len(codes)))
+    if len(pairs) > 2 and run and numbers[-1] - numbers[0] == len(pairs) - 1:
+        shifted = value.cast("int64") + (codes[0] - numbers[0])
+        inside = value.between(numbers[0], numbers[-1])
+        import ibis
+
+        return ibis.cases((inside, shifted), else_=ibis.literal(column.other_code, type="int64"))
+    _refuse_many(len(pairs), name, label)
+    return _choose(value, pairs, column.other_code)
+
+
+def _float(value: ir.Value, column: Categorical) -> ir.Value:
+    single = value.type().is_float32()
+    keys = [
+        key
+        for key, _ in spelling.float_codes(
+            spelling.number_codes(column), np.float32 if single else np.float64
+        )
+    ]
+    pairs = _pairs(column, keys, pa.float32() if single else pa.float64())
+    return _choose(value.cast("float64"), pairs, column.other_code)
+
+
+def _decimal(value: ir.Value, column: Categorical) -> ir.Value:
+    import ibis
+
+    stored = value.type()
+    other = column.other_code
+    pairs = [
+        (ibis.literal(format(number, "f")).cast(stored), code)
+        for number, code in spelling.number_codes(column).items()
+        if code != other and _holds(stored, number)
+    ]
+    return _choose(value, pairs, other)
+
+
+def _holds(stored: Any, number: Decimal) -> bool:
+    """Return whether a decimal type of an engine holds a number exactly."""
+    if abs(number.adjusted()) > 200:
+        return False
+    if stored.precision is None or stored.scale is None:  # PostgreSQL: any number of digits
+        return True
+    scaled = number.scaleb(stored.scale)
+    return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** int(stored.precision)
+
+
+def _times(column: Categorical) -> list[datetime.datetime]:
+    """Return the times that some level may mean."""
+    found: dict[datetime.datetime, None] = {}
+    for text in (*spelling.text_codes(column), *spelling.time_codes(column)):
+        try:
+            time = datetime.datetime.fromisoformat(text.strip())
+        except ValueError:
+            continue
+        if time.tzinfo is None:
+            found[time] = None
+    return list(found)
+
+
+def _days(column: Categorical) -> list[datetime.date]:
+    """Return the days that some level may mean."""
+    return list(dict.fromkeys(time.date() for time in _times(column)))
+
+
+def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, label: str) -> ir.Value:
+    import ibis
+
+    other = column.other_code
+    codes = spelling.text_codes(column)
+    _refuse_many(len(codes), name, label)
+    bare = value.strip()
+    if dialect.needs_hex(name):
+        value, bare = _hex(value, dialect), _hex(bare, dialect)
+        codes = {_hex_digits(text, dialect): code for text, code in codes.items()}
+    cases = [(value == key, code) for key, code in codes.items()]
+    cases += [(bare == key, code) for key, code in codes.items() if code != other]
+    return ibis.cases(
+        *((condition, ibis.literal(code, type="int32")) for condition, code in cases),
+        else_=ibis.literal(other, type="int32"),
+    )
+
+
+def _refuse_many(keys: int, name: str, label: str) -> None:
+    if keys > MAX_KEYS:
+        raise InputError(
+            f'column "{name}" of {label} has {keys:,} spellings; at most {MAX_KEYS:,} can be coded on an engine: '
+            "declare fewer levels, or bring the columns with dc.read"
+        )
+
+
+_UPPER_HEX = ("duckdb", "pyspark", "snowflake", "trino")
+
+
+def _hex_digits(text: str, dialect: Dialect) -> str:
+    digits = text.encode().hex()
+    return digits.upper() if dialect.name in _UPPER_HEX else digits
+
+
+def _hex(text: ir.Value, dialect: Dialect) -> ir.Value:
+    """Return the UTF-8 bytes of a text in hexadecimal: equal under any collation only where the bytes are."""
+    import ibis
+
+    builtin = ibis.udf.scalar.builtin
+    match dialect.name:
+        case "postgres":
+            to_bytes = builtin(lambda text, encoding: ..., name="convert_to", signature=((str, str), bytes))
+            encode = builtin(lambda data, form: ..., name="encode", signature=((bytes, str), str))
+            return encode(to_bytes(text, "UTF8"), "hex")
+        case "bigquery":
+            to_hex = builtin(lambda data: ..., name="to_hex", signature=((bytes,), str))
+            return to_hex(text.cast("binary"))
+        case "trino":
+            utf8 = builtin(lambda text: ..., name="to_utf8", signature=((str,), bytes))
+            to_hex = builtin(lambda data: ..., name="to_hex", signature=((bytes,), str))
+            return to_hex(utf8(text))
+        case "snowflake":
+            return builtin(lambda text: ..., name="hex_encode", signature=((str,), str))(text)
+    return builtin(lambda text: ..., name="hex", signature=((str,), str))(text)
+
+
+# ---- numeric columns
+
+
+def _other_code(column: Column) -> int:
+    if isinstance(column, Categorical):
+        return column.other_code
+    assert column.other is not None
+    return int(np.searchsorted(np.array(column.bins or (), np.float64), column.other, side="right"))
+
+
+def _numeric(value: ir.Value, name: str, column: Numeric, dialect: Dialect, label: str) -> ir.Value:
+    import ibis
+
+    number, missing = number_expression(value, name, column, dialect, label)
+    other = ibis.literal(_other_code(column), type="int32")
+    return missing.ifelse(other, bin_expression(number, tuple(column.bins or ())))
+
+
+def bin_expression(number: ir.Value, cuts: Sequence[float]) -> ir.Value:
+    """Return the number of increasing cut points that a number is not below, by a tree of comparisons."""
+    import ibis
+
+    def search(low: int, high: int) -> Any:
+        if low == high:
+            return ibis.literal(low, type="int32")
+        middle = (low + high) // 2
+        return (number >= _double(cuts[middle])).ifelse(search(middle + 1, high), search(low, middle))
+
+    return search(0, len(cuts))
+
+
+def _is_nan(number: ir.Value, dialect: Dialect) -> ir.Value:
+    """Return whether a float is NaN, of a list of it in DuckDB.
+
+    DuckDB takes ``isnan`` of a Parquet column for false where the file states a least and a largest value, which are
+    numbers even beside NaN (duckdb issue 25521).
+    """
+    import ibis
+
+    return ibis.array([number])[0].isnan() if dialect.name == "duckdb" else number.isnan()
+
+
+def _within_floats(value: ir.Value, dialect: Dialect) -> ir.Value:
+    """Return a decimal of any number of digits, brought within the range of floats; bounds lie within 1e100.
+
+    Only PostgreSQL has them: there a cast of 1e400, or of 1e-400, to a float is an error.
+    """
+    import ibis
+
+    stored = value.type()
+    digits = (stored.precision or 10**6, stored.scale if stored.scale is not None else 10**6)
+    if dialect.name != "postgres" or max(digits) <= MAX_DECIMAL_DIGITS:
+        return value
+
+    def number(text: str) -> Any:
+        return ibis.literal(text).cast(stored)
+
+    tiny = (value > number("-1e-250")) & (value < number("1e-250"))
+    return ibis.cases(
+        (value == number("NaN"), value),
+        (value > number("1e101"), number("1e101")),
+        (value < number("-1e101"), number("-1e101")),
+        (tiny, number("0")),
+        else_=value,
+    )
