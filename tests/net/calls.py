@@ -292,6 +292,9 @@ def _write_bed(columns: Raw, folder: Path) -> None:
     (folder / "study.fam").write_text("".join(people))
 
 
+Asked = str | list[str]  # a column, or several as one side of a question
+
+
 # --- ci_test -----------------------------------------------------------------------------------------------------
 
 
@@ -301,7 +304,7 @@ def _tests() -> Iterator[Case]:
 
     linear = dc.LinearGaussian(0.0, {"z": 1.0}, sd=0.5)
     table = dc.TableModel(("d",), np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]]))
-    asked: list[tuple[str, str, tuple[str, str, list[str]], dict[str, Any]]] = []
+    asked: list[tuple[str, str, tuple[Asked, Asked, list[str]], dict[str, Any]]] = []
     ranked, tabled = ("a", "b", ["d"]), ("a", "c", ["d"])
     valued, mixed = ("x", "y", ["z"]), ("x", "a", ["z", "c"])
     for name in ("kendall", "spearman"):
@@ -367,6 +370,12 @@ def _tests() -> Iterator[Case]:
     ]
     asked += [("auto", "numbers", ("x", "y", ["z", "w"]), {}), ("auto", "numbers", ("c", "y", ["z"]), {})]
     asked += [("auto", "numbers", ("x", "a", ["z"]), {}), ("gcm", "numbers", ("c", "x", ["z"]), {"parts": 4})]
+    several = (["x", "y"], ["a", "c"], ["z"])
+    asked += [("auto", "numbers", several, {}), ("gcm", "numbers", (["x", "c"], "y", []), {"parts": 4})]
+    asked += [
+        ("test-of-tests:gcm", "numbers", several, {}),
+        ("kendall", "numbers", several, {}),
+    ]  # the last: an error
     asked += [
         ("kendall", "levels", ("a", "nothing", []), {}),
         ("kendall", "levels", ("a", "c", []), {}),
@@ -374,7 +383,8 @@ def _tests() -> Iterator[Case]:
     asked += [("measured", "levels", ("a", "one", []), {})]
     seen: dict[str, int] = {}
     for name, kind, (x, y, given), options in asked:
-        words = [name, kind, f"{x},{y}|{','.join(given)}", *(_word(*option) for option in options.items())]
+        sides = ",".join(side if isinstance(side, str) else "+".join(side) for side in (x, y))
+        words = [name, kind, f"{sides}|{','.join(given)}", *(_word(*option) for option in options.items())]
         own_delta = options.get("median") in ("laplace", "gaussian")
         deltas = (PURE, APPROXIMATE) if name == "measured" else (APPROXIMATE,) if own_delta else (PURE,)
         yield Case(
@@ -422,7 +432,9 @@ def _unique(seen: dict[str, int], name: str) -> str:
     return name if seen[name] == 1 else f"{name} ({seen[name]})"
 
 
-def _test_call(name: str, x: str, y: str, given: list[str], options: Mapping[str, Any]) -> Callable[..., Any]:
+def _test_call(
+    name: str, x: Asked, y: Asked, given: list[str], options: Mapping[str, Any]
+) -> Callable[..., Any]:
     def run(data: Any, terms: Terms) -> Any:
         return dc.ci_test(
             data, x, y, given, method=name, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours,
@@ -647,18 +659,6 @@ def _adapters() -> Iterator[Case]:
         yield Case(f"adapter {name} pc", "adapter", name, "levels", search(peer), deltas=both, needs=package)
 
 
-# --- gwas --------------------------------------------------------------------------------------------------------
-
-
-def _screenings() -> Iterator[Case]:
-    def call(options: Mapping[str, Any]) -> Callable[..., Any]:
-        def run(data: Any, terms: Terms) -> Any:
-            more = {"frequencies": np.full(len(data), 0.3)} if options.get("frequencies") else {}
-            return screen(data, terms.epsilon, **{**options, **more})
-
-        return run
-
-    asked: list[dict[str, Any]] = []
 # --- effects -----------------------------------------------------------------------------------------------------
 
 
@@ -715,6 +715,18 @@ def _effects() -> Iterator[Case]:
         )
 
 
+# --- gwas --------------------------------------------------------------------------------------------------------
+
+
+def _screenings() -> Iterator[Case]:
+    def call(options: Mapping[str, Any]) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            more = {"frequencies": np.full(len(data), 0.3)} if options.get("frequencies") else {}
+            return screen(data, terms.epsilon, **{**options, **more})
+
+        return run
+
+    asked: list[dict[str, Any]] = []
     for method in ("svt", "em"):
         for statistic in ("distance", "circle", "chi2"):
             asked += [{"method": method, "statistic": statistic, "max_hits": 3}]
@@ -796,6 +808,7 @@ def _commands() -> Iterator[Case]:
         return run
 
     discover, test = ("discover", "data.csv"), ("test", "data.csv")
+    effect = ("effect", "data.csv")
     asked: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
         ("discover", "level csv", discover, BOTH),
         ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
@@ -808,7 +821,14 @@ def _commands() -> Iterator[Case]:
         ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--method", "kendall"), REPLACE),
         ("test", "label csv", (*test, "--x", "group", "--y", "outcome", "--method", "unit-circle"), REPLACE),
-    effect = ("effect", "data.csv")
+        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "d", "--adjust", "c"), BOTH),
+        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "e", "--json"), BOTH),
+        (
+            "effect",
+            "number csv",
+            (*effect, "--treatment", "a", "--outcome", "y", "--adjust", "z", "--full"),
+            BOTH,
+        ),
         ("gwas", "bed", ("gwas", "study"), FIXED),
         ("gwas", "bed", ("gwas", "study", "--method", "em", "--max-hits", "3", "--json"), FIXED),
         ("gwas", "bed", ("gwas", "study", "--freq", "budget"), FIXED),
@@ -821,14 +841,6 @@ def _commands() -> Iterator[Case]:
             "command",
             name,
             kind,
-        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "d", "--adjust", "c"), BOTH),
-        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "e", "--json"), BOTH),
-        (
-            "effect",
-            "number csv",
-            (*effect, "--treatment", "a", "--outcome", "y", "--adjust", "z", "--full"),
-            BOTH,
-        ),
             call(*words),
             {},
             relations,
@@ -842,6 +854,15 @@ REFUSED = {
     "ci_test kendall levels a,nothing|",
     "ci_test kendall levels a,c|",
     "ci_test measured levels a,one|",
+    "ci_test kendall numbers x+y,a+c|z",
+    "effect levels a>a|",
+    "effect levels a>one|",
+    "effect levels one>a|",
+    "effect levels c>d|",
+    "effect levels a>c|",
+    "effect levels a>d|nothing",
+    "effect numbers x>y|z",
+    "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
     "discover moments level counts",
     "discover tests levels test=unit-circle",
     "discover tests levels test=kendall",
@@ -854,14 +875,6 @@ CASES: list[Case] = [
     replace(case, refused=case.id in REFUSED)
     for part in (_tests, _sessions, _discoveries, _estimators, _adapters, _effects, _screenings, _commands)
     for case in part()
-    "effect levels a>a|",
-    "effect levels a>one|",
-    "effect levels one>a|",
-    "effect levels c>d|",
-    "effect levels a>c|",
-    "effect levels a>d|nothing",
-    "effect numbers x>y|z",
-    "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
 ]
 if len({case.id for case in CASES}) < len(CASES) or REFUSED - {case.id for case in CASES}:
     raise ValueError("two cases have the same id, or there is no case of an id that is said to be refused")

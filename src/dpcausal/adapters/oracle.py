@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from dpcausal.citests.base import Outcome, Question
+from dpcausal.citests.base import Outcome, Question, QuestionKey
 from dpcausal.citests.registry import make_table_test
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 PUBLIC = (SCHEMA, Public(PublicKind.LOOP))
 REFUSED = Outcome(independent=False)  # the budget did not allow the question: the edge stays
-Key = tuple[frozenset[str], frozenset[str]]
+Key = QuestionKey
 
 
 class PrivateOracle:

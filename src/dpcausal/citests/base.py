@@ -27,6 +27,8 @@ from dpcausal.data.schema import Schema
 from dpcausal.privacy.events import Event, PureEvent
 from dpcausal.stats.blocks import Blocks
 
+QuestionKey = tuple[frozenset[frozenset[str]], frozenset[str]]
+
 
 @dataclass(frozen=True)
 class Question:
@@ -36,6 +38,12 @@ class Question:
     >>> question = Question.of(schema, "b", "a", ["c"])
     >>> str(question), question.k
     ('a and b given c', 3)
+
+    x and y may be groups of columns, for tests that take them; ``x`` and ``y`` are then only words:
+
+    >>> question = Question.of(schema, ["a", "b"], "c")
+    >>> str(question), question.x_columns, question.several
+    ('(a, b) and c', ('a', 'b'), True)
     """
 
     x: str
@@ -47,37 +55,44 @@ class Question:
     ordered: bool  # whether the levels of x and of y have an order (two levels always do)
     numeric: frozenset[str] = frozenset()  # those of its columns that hold numbers
     other_cells: int = 1  # cells of the given columns that hold levels
+    groups: tuple[tuple[str, ...], tuple[str, ...]] | None = (
+        None  # of x and of y, where one has several columns
+    )
 
     @classmethod
-    def of(cls, schema: Schema, x: str, y: str, given: Sequence[str] = ()) -> Question:
-        """Return the question about these columns; x and y are put in the order of the schema.
+    def of(
+        cls, schema: Schema, x: str | Sequence[str], y: str | Sequence[str], given: Sequence[str] = ()
+    ) -> Question:
+        """Return the question about these columns; x and y, and several columns of one, in the order of the schema.
 
         Raises
         ------
         InputError
-            If a name is not in the schema, or one is named twice.
+            If a name is not in the schema, one is named twice, or x or y names none.
         """
         given = checked_list(given, "given", "columns")
-        names = [checked_name(name, "the name of a column") for name in (x, y, *given)]
+        sides = [_side(side, word) for side, word in ((x, "x"), (y, "y"))]
+        names = [checked_name(name, "the name of a column") for name in (*sides[0], *sides[1], *given)]
         for name in names:
             if name not in schema:
                 raise InputError(f'no column "{name}" in the schema{did_you_mean_column(name, schema)}')
         if len(set(names)) < len(names):
             raise InputError(f"a test can't name a column twice: {', '.join(names)}")
         place = {name: i for i, name in enumerate(schema)}
-        x, y = sorted((x, y), key=place.__getitem__)
+        inner = [tuple(sorted(side, key=place.__getitem__)) for side in sides]
+        of_x, of_y = sorted(inner, key=lambda side: place[side[0]])
         sizes = {name: schema[name].size for name in names}
-        ordered = all(_is_ordered(schema, name) for name in (x, y))
+        ordered = all(_is_ordered(schema, name) for name in (*of_x, *of_y))
         inside = tuple(sorted(given, key=place.__getitem__))
         numeric = frozenset(name for name in names if isinstance(schema[name], Numeric))
         others = math.prod(sizes[z] for z in given if z not in numeric)
-        return cls(
-            x, y, inside, sizes[x], sizes[y], math.prod(sizes[z] for z in given), ordered, numeric, others
-        )
+        r, c, k = (math.prod(sizes[name] for name in side) for side in (of_x, of_y, inside))
+        groups = (of_x, of_y) if len(of_x) + len(of_y) > 2 else None
+        return cls(_words(of_x), _words(of_y), inside, r, c, k, ordered, numeric, others, groups)
 
     def refuse_one_level(self, schema: Schema) -> None:
         """Raise ``InputError`` where x or y is declared with one level: the answer is public, but would be charged."""
-        for name in (self.x, self.y):
+        for name in (*self.x_columns, *self.y_columns):
             column = schema[name]
             if isinstance(column, Categorical) and column.size == 1:
                 raise InputError(
@@ -85,9 +100,25 @@ class Question:
                 )
 
     @property
-    def key(self) -> tuple[frozenset[str], frozenset[str]]:
-        """What identifies the question: the unordered pair and the set."""
-        return frozenset((self.x, self.y)), frozenset(self.given)
+    def several(self) -> bool:
+        """Whether x or y has more than one column."""
+        return self.groups is not None
+
+    @property
+    def x_columns(self) -> tuple[str, ...]:
+        """The columns of x."""
+        return (self.x,) if self.groups is None else self.groups[0]
+
+    @property
+    def y_columns(self) -> tuple[str, ...]:
+        """The columns of y."""
+        return (self.y,) if self.groups is None else self.groups[1]
+
+    @property
+    def key(self) -> QuestionKey:
+        """What identifies the question: the unordered pair of x and y, each a set of columns, and the set given."""
+        pair = frozenset((frozenset(self.x_columns), frozenset(self.y_columns)))
+        return pair, frozenset(self.given)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -100,6 +131,19 @@ class Question:
 
     def __str__(self) -> str:
         return f"{self.x} and {self.y}" + (f" given {', '.join(self.given)}" if self.given else "")
+
+
+def _side(columns: str | Sequence[str], word: str) -> tuple[str, ...]:
+    """Return the columns of x or of y: a name, or a list of names."""
+    if not isinstance(columns, list | tuple):
+        return (columns,)  # type: ignore[return-value]  # what is no text is refused with the other names
+    if not columns:
+        raise InputError(f"{word} names no column")
+    return tuple(columns)
+
+
+def _words(columns: tuple[str, ...]) -> str:
+    return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
 
 
 def _is_ordered(schema: Schema, name: str) -> bool:
@@ -206,6 +250,8 @@ class TestInfo:
         Whether the sign of the statistic says which way y goes with x.
     any_question : bool
         Whether it answers every question, whatever the levels and the conditioning columns are.
+    several_columns : bool
+        Whether x and y may be several columns each.
     fixed_labels : bool
         Whether the guarantee is proved with labels fixed only.
     first_column_option : str or None
@@ -221,6 +267,7 @@ class TestInfo:
     needs_order: bool = False
     signed: bool = False
     any_question: bool = False
+    several_columns: bool = False
     fixed_labels: bool = False
     first_column_option: str | None = None
     numeric_given: HeldFixedKind | None = HeldFixedKind.DECLARED_BINS
@@ -290,8 +337,12 @@ class CITest(ABC):
         Raises
         ------
         InputError
-            If the test needs an order and the levels of x or of y have none; subclasses add their own conditions.
+            If x or y has several columns and the test takes one of each, or the test needs an order and the levels of
+            x or of y have none; subclasses add their own conditions.
         """
+        if question.several and not self.info.several_columns:
+            able = " or ".join(name for name, test in self.registered.items() if test.info.several_columns)
+            raise InputError(f"{self.name} takes one column as x and one as y, not {question}: use {able}")
         if self.info.needs_order and not question.ordered:
             others = [name for name, test in self.registered.items() if test.info.any_question]
             instead = f", or use {', '.join(others[:-1])} or {others[-1]}" if others[1:] else ""

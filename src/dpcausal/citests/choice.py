@@ -6,7 +6,8 @@
   first. They keep the level whatever the law of the number is, if there are rows enough at this epsilon to measure it
   (``MIN_ROWS_TIMES_EPSILON``) and the levels that are given beside it leave fine strata (``CELLS_PER_ROOT``).
 - Anything else with a number given: ``gcm``, which takes the numbers out by regression on their ranks, part by part,
-  and takes unordered levels by nested splits.
+  and takes unordered levels by indicators.
+- Several columns as x or y: ``gcm``, the only test that takes them.
 
 Where only counts are there, not rows, everything goes by declared bins, and what a number does within a bin counts as
 dependence: the reason says so. ``crt`` is never chosen: it needs a model. Measured in ``benchmarks/auto_level.py``.
@@ -45,6 +46,8 @@ def choose(
     n
         The number of rows where it is public, else None.
     """
+    if question.several:
+        return Gcm.info.name, Reason(ReasonKind.SEVERAL_COLUMNS)
     numeric = sum(z in question.numeric for z in question.given)
     if rows and numeric:
         return _with_numbers(question, epsilon, numeric, ASSUMED_ROWS if n is None else n)

@@ -52,8 +52,8 @@ TestName = Literal[
 
 def ci_test(
     data: Dataset | Counts,
-    x: str,
-    y: str,
+    x: str | Sequence[str],
+    y: str | Sequence[str],
     given: Sequence[str] = (),
     *,
     method: TestName = "auto",
@@ -80,8 +80,8 @@ def ci_test(
     ----------
     data : Dataset or Counts
         The rows, as ``dc.read`` returns them, or a counting backend.
-    x, y : str
-        The two columns asked about.
+    x, y : str or list of str
+        The two columns asked about. With ``gcm`` x or y may be several columns: are the two groups independent?
     given : sequence of str, default ()
         The columns to condition on.
     method : str, default "auto"
@@ -255,7 +255,7 @@ def ci_test(
         neighbours=relation,
         budget=None if epsilon is None else budget,
     )
-    outcome = session.ask(question.x, question.y, question.given)
+    outcome = session.ask(question.x_columns, question.y_columns, question.given)
     public_rows = data.n if relation is not Neighbours.ADD_REMOVE or epsilon is None else None
     held_fixed = test.held_fixed(question, data, public_rows)
     by_spread = held_fixed is not None and held_fixed.is_a(HeldFixedKind.SPREAD)
@@ -267,8 +267,8 @@ def ci_test(
         released=[
             Released(
                 ReleasedKind.ANSWER,
-                x=question.x,
-                y=question.y,
+                x=_asked(question.x_columns),
+                y=_asked(question.y_columns),
                 given=question.given,
                 released=EXACT if epsilon is None else _released(test, held_fixed),
             )
@@ -284,11 +284,11 @@ def ci_test(
     statistic = (
         outcome.statistic if outcome.statistic is not None and math.isfinite(outcome.statistic) else None
     )
-    signed = test.signed and question.ordered
+    signed = test.signed and question.ordered and not question.several
     tau = None if statistic is None or not public_rows else test.tau(statistic, public_rows)
     return CITestResult(
-        x=x,
-        y=y,
+        x=x if isinstance(x, str) else _asked(tuple(x)),
+        y=y if isinstance(y, str) else _asked(tuple(y)),
         given=tuple(given),
         method=name,
         level=level,
@@ -303,6 +303,11 @@ def ci_test(
         tau=tau,
         privacy=statement,
     )
+
+
+def _asked(columns: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return a column as a text, several as they are."""
+    return columns[0] if len(columns) == 1 else columns
 
 
 def _released(test: CITest, held_fixed: HeldFixed | None) -> Released:

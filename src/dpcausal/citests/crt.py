@@ -114,6 +114,7 @@ class Crt(ValueTest):
 
     def check(self, question: Question) -> None:
         """Refuse a question without a model, or with a model of other columns."""
+        super().check(question)
         if self.resample is not None and self.resample not in (question.x, question.y):
             raise InputError(f'resample must name one of {question.x}, {question.y}, not "{self.resample}"')
         as_model(self.model, question).check(question, self._resampled(question))

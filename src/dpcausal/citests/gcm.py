@@ -16,13 +16,14 @@ Do the residuals of x and of y, each regressed on z, still go together? (``stats
 replace-one neighbours; there is no choice by cross-validation, since one row can tip it and move every residual.
 ``select=True`` chooses from public lists, ``lambdas`` and ``bandwidths``, for a share of epsilon.
 
-**Unordered levels** (``variant="parts"``): r levels are r - 1 questions of two, "level j or a later one?", asked of the
-rows at level j or later; for two unordered columns (r - 1)(c - 1). Where x and y are independent given z the products
-of such residuals are uncorrelated across questions (each is centred given that the earlier ones went on), so their
-p-values are combined by Fisher's rule, -2 sum log p ~ chi-squared. Every part has one score for each question. Beyond
-``regression_columns.MAX_SPLITS`` the later levels of a column are not told apart.
+**Several columns** as x or y, and levels without an order (``variant="parts"``). The test is for the two groups of
+columns; a column whose levels have no order counts as one indicator for each level. Every part has a score for each
+pair of a column of x and one of y, and the largest sum is released: a maximum moves no more than one sum does, so
+noise does not grow with the number of pairs (``stats/gcm_pairs.py``). Beyond ``regression_columns.MAX_INDICATORS``
+levels of a column have no indicator of their own.
 
-**Guarantee**: epsilon-DP (``gcm_parts.proof.md``, ``gcm_bins.proof.md``, ``gcm_ridge.proof.md``).
+**Guarantee**: epsilon-DP (``gcm_parts.proof.md``, ``gcm_pairs.proof.md``, ``gcm_bins.proof.md``,
+``gcm_ridge.proof.md``).
 **Null law**: a normal law plus the noise, where regression leaves nothing of z in both columns.
 **Cost**: that of the regressions. **Edge cases**: an empty part or a constant column scores 0.
 
@@ -31,28 +32,21 @@ References: Shah & Peters 2020; Kalemaj, Kasiviswanathan & Ramdas 2024.
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtr
+from scipy.special import ndtr
 from threadpoolctl import threadpool_limits
 
 from dpcausal.citests.base import Charger, Outcome, Question, TestInfo, TestSettings, ValueTest
 from dpcausal.citests.gcm_ridge import CHOICE_SHARE, DEFAULT_LAMBDA, Ridge, RidgeChoice, released_moments
 from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, power_of_two
-from dpcausal.citests.regression_columns import (
-    RegressionColumns,
-    bins_of,
-    columns_of,
-    split_columns,
-    splits_of,
-)
+from dpcausal.citests.regression_columns import RegressionColumns, bins_of, columns_of
 from dpcausal.citests.result import Chosen, ChosenKind, HeldFixed, HeldFixedKind
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
@@ -63,10 +57,16 @@ from dpcausal.regression.kernel import KINDS, Kernel, Kind
 from dpcausal.regression.ridge import penalty_of
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
 from dpcausal.stats.gcm_fit import classical_gcm
+from dpcausal.stats.gcm_pairs import (
+    classical_pairs,
+    largest_pair,
+    largest_sensitivity,
+    pairs_pvalue,
+    part_pair_scores,
+)
 from dpcausal.stats.gcm_parts import (
     STEPS,
     PartPlan,
-    Score,
     block_score,
     cut_scores,
     cut_sensitivity,
@@ -77,6 +77,7 @@ from dpcausal.stats.gcm_parts import (
 )
 from dpcausal.stats.noisy_normal import normal_pvalue
 
+Found = TypeVar("Found")
 Variant = Literal["parts", "weighted", "bins", "moments", "residuals"]
 RELEASES: dict[Variant, ReleasedKind] = {
     "parts": ReleasedKind.CUT_SCORES,
@@ -89,6 +90,13 @@ VARIANTS = tuple(RELEASES)
 ROWS_PER_BIN = 4  # of variant="bins", about
 MIN_ROWS_FOR_THREADS = 200  # rows of a part from which parts are shared out to threads
 CLASSICAL_WEIGHTED_ROWS = 2048  # rows of one weighted fit without privacy, both halves together
+
+
+def classical(columns: RegressionColumns) -> tuple[float, float]:
+    """Return T, or the largest |T| over pairs of columns, and its p-value. Not private."""
+    if columns.pairs == 1:
+        return classical_gcm(columns.x, columns.y, columns.z, columns.discrete)
+    return classical_pairs(_matrix(columns.x), _matrix(columns.y), columns.z, columns.discrete)
 
 
 def classical_weighted(columns: RegressionColumns, level: float) -> Outcome:
@@ -118,56 +126,84 @@ def private_parts(
     weighted
         Whether parts are scored with weights found in half of their rows.
     """
+    plan = dealing_plan(columns, settings, settings.epsilon, wanted, weighted)
+    dealt = [rows for _ in range(plan.deals) for rows in deal_rows(len(columns.x), plan.parts, settings)]
+    score = weighted_score if weighted else block_score
+    scores = scored_parts(
+        columns, dealt, plan, lambda part: part_score(part.x, part.y, part.z, part.discrete, plan, score)
+    )
+    mechanism = Laplace(
+        sensitivity=float(plan.deals * cut_sensitivity()),
+        epsilon=settings.epsilon,
+        neighbours=settings.neighbours,
+        size=2,
+        grid=INTEGERS,
+    )
+    total, variance = map(float, release(mechanism, budget, label, np.array(cut_scores(scores, plan))))
+    pvalue = part_pvalue(total, variance, plan, mechanism.scale, one_sided=weighted)
+    return Outcome.at(settings.level, pvalue, total * plan.clip / (STEPS * plan.deals))
+
+
+def private_pairs(
+    columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str, wanted: int | None
+) -> Outcome:
+    """Deal the rows, score each pair of columns in each part, and release the largest sum and the largest variance."""
+    affordable = (
+        settings.epsilon * cut_sensitivity() / largest_sensitivity()
+    )  # one pair has as little noise at this
+    plan = dealing_plan(columns, settings, affordable, wanted)
+    dealt = [rows for _ in range(plan.deals) for rows in deal_rows(len(columns.x), plan.parts, settings)]
+    both = replace(columns, x=_matrix(columns.x), y=_matrix(columns.y))
+    scores = scored_parts(
+        both, dealt, plan, lambda part: part_pair_scores(part.x, part.y, part.z, part.discrete, plan)
+    )
+    mechanism = Laplace(
+        sensitivity=float(plan.deals * largest_sensitivity()),
+        epsilon=settings.epsilon,
+        neighbours=settings.neighbours,
+        size=2,
+        grid=INTEGERS,
+    )
+    total, variance = map(float, release(mechanism, budget, label, np.array(largest_pair(scores, plan))))
+    pvalue = pairs_pvalue(total, variance, plan, mechanism.scale, columns.pairs)
+    return Outcome.at(settings.level, pvalue, total * plan.clip / (STEPS * plan.deals))
+
+
+def _matrix(side: NDArray[np.float64]) -> NDArray[np.float64]:
+    return side[:, None] if side.ndim == 1 else side
+
+
+def dealing_plan(
+    columns: RegressionColumns,
+    settings: TestSettings,
+    epsilon: float,
+    wanted: int | None,
+    weighted: bool = False,
+) -> PartPlan:
+    """Return how rows are dealt into parts: public numbers; ``epsilon`` is what one score may count on."""
     d, n = columns.z.shape[1], settings.n or ASSUMED_ROWS
-    numeric, count = len(columns.discrete) < d, len(splits_of(columns))
-    rows = n // 2 if weighted else n
-    plan = part_plan(rows, d, settings.epsilon / count, settings.level, numeric=numeric)
+    rows, numeric = n // 2 if weighted else n, len(columns.discrete) < d
+    plan = part_plan(rows, d, epsilon, settings.level, numeric=numeric)
     if weighted:
         plan = replace(plan, floor=1.0, max_rows=2 * plan.max_rows)
     parts = wanted or plan.parts
-    plan = replace(plan, parts=parts if settings.n is not None else power_of_two(parts))
-    dealt = [rows for _ in range(plan.deals) for rows in deal_rows(len(columns.x), plan.parts, settings)]
-    scores = part_scores(columns, dealt, plan, weighted_score if weighted else block_score)
-    mechanism = Laplace(
-        sensitivity=float(plan.deals * count * cut_sensitivity()),
-        epsilon=settings.epsilon,
-        neighbours=settings.neighbours,
-        size=2 * count,
-        grid=INTEGERS,
-    )
-    cut = [cut_scores([part[k] for part in scores], plan) for k in range(count)]
-    released = release(mechanism, budget, label, np.array(cut).ravel()).reshape(count, 2)
-    pvalues = [
-        part_pvalue(float(total), float(variance), plan, mechanism.scale, one_sided=weighted)
-        for total, variance in released
-    ]
-    if count == 1:
-        return Outcome.at(
-            settings.level, pvalues[0], float(released[0, 0]) * plan.clip / (STEPS * plan.deals)
-        )
-    return combined(pvalues, settings.level)
+    return replace(plan, parts=parts if settings.n is not None else power_of_two(parts))
 
 
-def combined(pvalues: Sequence[float], level: float) -> Outcome:
-    """Return the answer of several p-values that are independent where the null hypothesis holds: Fisher's rule."""
-    statistic = -2.0 * sum(math.log(max(p, 1e-300)) for p in pvalues)
-    return Outcome.at(level, float(chdtrc(2 * len(pvalues), statistic)), statistic, 2 * len(pvalues))
-
-
-def part_scores(
-    columns: RegressionColumns, parts: list[NDArray[np.int64]], plan: PartPlan, score: Callable[..., Score]
-) -> list[list[Score]]:
-    """Return the scores of every part, in their order: one for each question that unordered levels are taken apart to.
+def scored_parts(
+    columns: RegressionColumns,
+    parts: list[NDArray[np.int64]],
+    plan: PartPlan,
+    score: Callable[[RegressionColumns], Found],
+) -> list[Found]:
+    """Return the score of every part, in their order.
 
     One BLAS thread each, whatever the machine: matrices are small, and two threads on 300 rows take twice as long as
     one. Large parts go to as many threads as there are cores instead.
     """
 
-    splits = splits_of(columns)
-
-    def score_of(rows: NDArray[np.int64]) -> list[Score]:
-        asked = [split_columns(columns.rows(rows), split) for split in splits]
-        return [part_score(part.x, part.y, part.z, part.discrete, plan, score) for part in asked]
+    def score_of(rows: NDArray[np.int64]) -> Found:
+        return score(columns.rows(rows))
 
     with threadpool_limits(1, user_api="blas"):
         if len(columns.x) < MIN_ROWS_FOR_THREADS * plan.parts:
@@ -198,6 +234,7 @@ class Gcm(ValueTest):
         "gcm",
         "do x and y go together after regression on what is given? For numbers",
         signed=True,
+        several_columns=True,
         numeric_given=HeldFixedKind.REGRESSION,
     )
 
@@ -234,9 +271,16 @@ class Gcm(ValueTest):
         self.choice.candidates(1)  # checks the numbers
 
     def check(self, question: Question) -> None:
-        """Refuse levels without an order where the variant needs one."""
+        """Refuse several columns, and levels without an order, where the variant needs one of each."""
         super().check(question)
-        if self.variant != "parts" and not question.ordered:
+        if self.variant == "parts":
+            return
+        if question.several:
+            raise InputError(
+                f'gcm with variant="{self.variant}" takes one column as x and one as y, not {question}: use the '
+                "default variant"
+            )
+        if not question.ordered:
             raise InputError(
                 f'gcm with variant="{self.variant}" needs numbers or ordered levels for {question.x} and '
                 f"{question.y}: declare them ordered, or use the default variant"
@@ -289,11 +333,8 @@ class Gcm(ValueTest):
         """Compare T, or the variant's own statistic, with the normal law."""
         columns = columns_of(question, data)
         if self.variant == "parts":
-            parts = [split_columns(columns, split) for split in splits_of(columns)]
-            found = [classical_gcm(part.x, part.y, part.z, part.discrete) for part in parts]
-            if len(found) > 1:
-                return combined([pvalue for _, pvalue in found], level)
-            return Outcome.at(level, found[0][1], found[0][0])
+            statistic, pvalue = classical(columns)
+            return Outcome.at(level, pvalue, statistic)
         if self.variant == "weighted":
             return classical_weighted(columns, level)
         if self.variant == "bins":
@@ -314,6 +355,8 @@ class Gcm(ValueTest):
         """Charge, release, and test what was released."""
         columns = columns_of(question, data)
         label = f"gcm ({self.variant}): {question}"
+        if columns.pairs > 1:
+            return private_pairs(columns, settings, budget, label, self.parts)
         if self.variant in ("parts", "weighted"):
             weighted = self.variant == "weighted"
             return private_parts(columns, settings, budget, label, self.parts, weighted)

@@ -50,6 +50,7 @@ class Measured(TableTest):
 
     def check(self, question: Question) -> None:
         """Refuse a table with more cells than can be measured."""
+        super().check(question)
         cells = question.k * question.r * question.c
         if cells > MAX_CELLS:
             raise InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 
-MAX_SPLITS = 7  # questions of two that an unordered column is taken apart to
+MAX_INDICATORS = 64  # levels of an unordered column that have an indicator of their own
 MAX_BINS = 1 << 62  # their numbers are 64-bit integers
 
 
@@ -25,13 +24,11 @@ class RegressionColumns:
     Attributes
     ----------
     x, y : array
-        In [0, 1].
+        In [0, 1]: n numbers, or n x p where a side has several columns or levels without an order.
     z : array
         n x d: numbers in [0, 1], and codes of levels in the columns at positions ``discrete``.
     discrete, levels : tuple of int
         Positions of the columns that hold codes; declared size of every column.
-    unordered : pair of int
-        Number of levels of x and of y where they have no order, else 0; such a column holds codes.
     """
 
     x: NDArray[np.float64]
@@ -39,7 +36,11 @@ class RegressionColumns:
     z: NDArray[np.float64]
     discrete: tuple[int, ...]
     levels: tuple[int, ...]
-    unordered: tuple[int, int] = (0, 0)
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of a column of x and a column of y."""
+        return math.prod(1 if side.ndim == 1 else side.shape[1] for side in (self.x, self.y))
 
     def rows(self, rows: NDArray[np.int64] | slice) -> RegressionColumns:
         """Return these rows of the columns."""
@@ -53,51 +54,29 @@ def columns_of(question: Question, data: Dataset) -> RegressionColumns:
         data.codes[name].astype(np.float64) if coded else _score(data, name)
         for name, coded in zip(question.given, codes, strict=True)
     ]
-    unordered = [0 if question.ordered else unordered_levels(data, name) for name in (question.x, question.y)]
-    x, y = (
-        data.codes[name].astype(np.float64) if levels else _score(data, name)
-        for name, levels in zip((question.x, question.y), unordered, strict=True)
-    )
+    x, y = (_side(data, names) for names in (question.x_columns, question.y_columns))
     return RegressionColumns(
         x,
         y,
         np.column_stack(z) if z else np.empty((data.n, 0)),
         tuple(j for j, coded in enumerate(codes) if coded),
         tuple(data.schema[name].size for name in question.given),
-        (unordered[0], unordered[1]),
     )
 
 
-def unordered_levels(data: Dataset, name: str) -> int:
-    """Return the number of levels of a column whose levels have no order, else 0 (two levels always have one)."""
+def _side(data: Dataset, names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Return the columns of x or of y; one column of numbers or ordered levels as a vector."""
+    columns = [column for name in names for column in _expanded(data, name)]
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def _expanded(data: Dataset, name: str) -> list[NDArray[np.float64]]:
+    """Return a column in [0, 1], or an indicator for each of its levels where these have no order."""
     column = data.schema[name]
     if isinstance(column, Numeric) or column.ordered or column.size <= 2:
-        return 0
-    return column.size
-
-
-def splits_of(columns: RegressionColumns) -> list[tuple[int, int]]:
-    """Return the questions of two that unordered columns are taken apart to; -1 stands for the column as it is.
-
-    >>> none = np.empty(0)
-    >>> splits_of(RegressionColumns(none, none, np.empty((0, 0)), (), (), (3, 0)))
-    [(0, -1), (1, -1)]
-    """
-    of_x, of_y = (
-        range(min(levels - 1, MAX_SPLITS)) if levels else range(-1, 0) for levels in columns.unordered
-    )
-    return list(product(of_x, of_y))
-
-
-def split_columns(columns: RegressionColumns, split: tuple[int, int]) -> RegressionColumns:
-    """Return the rows at these levels or later ones, x and y 1 where they are later."""
-    if split == (-1, -1):
-        return columns
-    at_x, at_y = split
-    asked = columns.rows(np.flatnonzero((columns.x >= at_x) & (columns.y >= at_y)))
-    x = asked.x if at_x < 0 else (asked.x > at_x).astype(np.float64)
-    y = asked.y if at_y < 0 else (asked.y > at_y).astype(np.float64)
-    return replace(asked, x=x, y=y)
+        return [_score(data, name)]
+    codes = data.codes[name]
+    return [(codes == level).astype(np.float64) for level in range(min(column.size, MAX_INDICATORS))]
 
 
 def _score(data: Dataset, name: str) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ class ReasonKind(StrEnum):
     FEW_ROWS = "few-rows"  # columns: how many numeric ones are given
     MANY_CELLS = "many-cells"  # cells: of the levels that are given beside a number
     NO_ORDER_NUMERIC = "no-order-numeric"  # columns: how many numeric ones are given
+    SEVERAL_COLUMNS = "several-columns"
     NO_ORDER = "no-order"  # binned: whether numeric columns take part by their declared bins
 
 
@@ -102,7 +103,7 @@ class CITestResult:
     Attributes
     ----------
     x, y, given
-        The question.
+        The question; x or y is a tuple where several columns were asked about at once.
     independent : bool
         True means no more than that independence was not rejected: there was no evidence against it at this level
         and budget.
@@ -136,8 +137,8 @@ class CITestResult:
     (False, 'kendall', True, 1.0)
     """
 
-    x: str
-    y: str
+    x: str | tuple[str, ...]
+    y: str | tuple[str, ...]
     given: tuple[str, ...]
     method: str
     level: float
@@ -166,8 +167,8 @@ class CITestResult:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON: words under ``why`` and ``trend``, the facts behind them under ``facts``."""
         return {
-            "x": self.x,
-            "y": self.y,
+            "x": self.x if isinstance(self.x, str) else list(self.x),
+            "y": self.y if isinstance(self.y, str) else list(self.y),
             "given": list(self.given),
             "method": self.method,
             "level": self.level,
@@ -191,9 +192,16 @@ class CITestResult:
         """Return one JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
-    def summary(self) -> str:
-        """Return the answer and what it cost, in words."""
-        return display().summary(self)
+    def summary(self, *, full: bool = False) -> str:
+        """Return the answer and what it cost, in three lines.
+
+        Parameters
+        ----------
+        full : bool, default False
+            Whether to say everything: why this test was taken, how columns were held fixed, and the whole privacy
+            statement.
+        """
+        return display().summary(self, full=full)
 
     def __str__(self) -> str:
         return self.summary()

@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dpcausal.citests.base import Charger, CITest, Outcome, Question, TableTest, TestSettings, ValueTest
+from dpcausal.citests.base import (
+    Charger,
+    CITest,
+    Outcome,
+    Question,
+    QuestionKey,
+    TableTest,
+    TestSettings,
+    ValueTest,
+)
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -73,10 +82,10 @@ class Session:
         relation = Neighbours.parse(neighbours)
         n = data.n if relation is not Neighbours.ADD_REMOVE else None
         self._settings = None if epsilon is None else TestSettings(epsilon, delta, level, relation, n)
-        self._answered: dict[tuple[frozenset[str], frozenset[str]], Outcome] = {}
+        self._answered: dict[QuestionKey, Outcome] = {}
 
-    def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
-        """Return the answer to one question, charged if it is new."""
+    def ask(self, x: str | Sequence[str], y: str | Sequence[str], given: Sequence[str] = ()) -> Outcome:
+        """Return the answer to one question, charged if it is new; x or y may be several columns."""
         question = Question.of(self._schema, x, y, given)
         key = question.key
         if key not in self._answered:

@@ -31,18 +31,16 @@ from dpcausal.citests.base import (
     ValueTest,
 )
 from dpcausal.citests.chi2 import LikelihoodRatio
-from dpcausal.citests.gcm import Gcm
+from dpcausal.citests.gcm import Gcm, classical
 from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, deal_table, part_count
 from dpcausal.citests.regression_columns import RegressionColumns, columns_of
 from dpcausal.citests.result import HeldFixed
 from dpcausal.core.arguments import checked_level
-from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
 from dpcausal.stats.blocks import Blocks
-from dpcausal.stats.gcm_fit import classical_gcm
 from dpcausal.stats.tulap import noisy_pvalue, plan_split
 
 MIN_GCM_ROWS = 24  # of a part that gcm is asked on
@@ -137,15 +135,6 @@ class TestOfGcm(TestOfParts, ValueTest):
         """What is public besides the schema: the number of parts."""
         return (Public(PublicKind.PARTS),)
 
-    def check(self, question: Question) -> None:
-        """Refuse levels without an order: a part is tested once, not once for every split of them."""
-        super().check(question)
-        if not question.ordered:
-            raise InputError(
-                f"{self.name} over gcm needs numbers or ordered levels for {question.x} and {question.y}: "
-                "declare them ordered, or use gcm itself"
-            )
-
     def min_part_rows(self, d: int) -> int:
         """Return how many rows gcm needs with d conditioning columns."""
         return MIN_GCM_ROWS + GCM_ROWS_PER_COLUMN * d
@@ -176,6 +165,6 @@ def _pvalue(part: RegressionColumns) -> float:
     """Return the p-value of one part, silently whatever the rows are: a warning or an exception would tell of them."""
     with np.errstate(all="ignore"):
         try:
-            return classical_gcm(part.x, part.y, part.z, part.discrete)[1]
+            return classical(part)[1]
         except (ArithmeticError, np.linalg.LinAlgError):
             return 1.0

@@ -78,6 +78,7 @@ class UnitCircle(TableTest):
 
     def check(self, question: Question) -> None:
         """Refuse all but two columns of two levels each with nothing given, the labels among them."""
+        super().check(question)
         if (question.r, question.c, question.k) != (2, 2, 1) or question.given:
             raise InputError(f"unit-circle takes two columns of two levels and nothing given, not {question}")
         if self.labels not in (None, question.x, question.y):

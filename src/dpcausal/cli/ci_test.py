@@ -7,16 +7,18 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.method_options import Options, parse_options, types_of_test
 from dpcausal.cli.options import (
     AsJson,
     Command,
     DataFile,
     DatasetName,
     Delta,
+    Full,
     LedgerUrl,
     Relation,
     SchemaFile,
@@ -24,6 +26,9 @@ from dpcausal.cli.options import (
     path,
 )
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
+
+if TYPE_CHECKING:
+    from dpcausal.data.schema import Schema
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
 
@@ -46,6 +51,10 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
 # given others, with a test of your choice
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --given age,sex --method kendall --epsilon 0.5
+
+# an option of the test; several columns at once, with gcm
+dpcausal test patients.csv --schema schema.toml --x smoke --y bronc,sex \\
+  --given age --method gcm --option parts=20 --epsilon 1
 
 # charged to a ledger; one JSON object for a script
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
@@ -77,11 +86,28 @@ def help_text() -> str:
         return f"{', '.join(names)} and {last}" if names else last
 
     return HELP.format(
-        methods="\n".join(f"{name}: {words}" for name, words in described_tests().items()),
+        methods="\n".join(described(name, words) for name, words in described_tests().items()),
         strata=by(HeldFixedKind.STRATA),
         regression=by(HeldFixedKind.REGRESSION),
         bins=by(HeldFixedKind.DECLARED_BINS),
     )
+
+
+def described(name: str, words: str) -> str:
+    """Return what a test does, and a line for each of its options: default, meaning, what it takes."""
+    from dpcausal.citests.base import CITest
+    from dpcausal.citests.registry import TESTS
+    from dpcausal.cli.method_options import default_word, takes, words_only
+
+    lines = [f"{name}: {words}"]
+    if name in TESTS:
+        types = types_of_test(name)
+        for option in TESTS[name].options():
+            default = option.default.name if isinstance(option.default, CITest) else option.default
+            shown = default_word(default) or "none"
+            kind = "" if words_only(types[option.name]) else f" ({takes(types[option.name])})"
+            lines.append(f"  {option.name}={shown}: {option.line}{kind}")
+    return "\n".join(lines)
 
 
 class TestCommand(Command):
@@ -113,11 +139,18 @@ def in_options() -> Iterator[None]:
         raise InputError(look_words(error.look, command=True)) from None
 
 
+def side_of(option: str, text: str, declared: Schema) -> str | list[str]:
+    """Return the column that --x or --y names, or several where commas are between names of columns."""
+    if text in declared or "," not in text:
+        return text
+    return names_of(option, [text])
+
+
 def run_test(
     data: DataFile,
     schema: SchemaFile,
-    x: Annotated[str, typer.Option("--x", help="A column.")],
-    y: Annotated[str, typer.Option("--y", help="Another column.")],
+    x: Annotated[str, typer.Option("--x", help="A column; gcm takes several, with commas.")],
+    y: Annotated[str, typer.Option("--y", help="Another column; gcm takes several, with commas.")],
     given: Annotated[
         list[str] | None, typer.Option("--given", help="Columns to condition on: with commas, or repeat it.")
     ] = None,
@@ -125,6 +158,7 @@ def run_test(
         str,
         typer.Option("--method", help="One of the methods above.", autocompletion=method_names),
     ] = "auto",
+    option: Options = None,
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
     ] = None,
@@ -148,6 +182,7 @@ def run_test(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Run a test that can show nothing; else it is refused, unpaid.")
     ] = False,
+    full: Full = False,
     as_json: AsJson = False,
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
@@ -170,11 +205,14 @@ def run_test(
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
     names = names_of("--given", given, "leave it out to condition on none")
     declared = dc.Schema.from_toml(schema)
-    question = Question.of(declared, x, y, names)  # before a large file is read
+    of_x, of_y = side_of("--x", x, declared), side_of("--y", y, declared)
+    question = Question.of(declared, of_x, of_y, names)  # before a large file is read
+    options = parse_options(option, types_of_test(method), method) if option else {}
     try:
         question.refuse_one_level(declared)
     except InputError as error:
-        single = next(name for name in (question.x, question.y) if declared[name].size == 1)
+        asked = (*question.x_columns, *question.y_columns)
+        single = next(name for name in asked if declared[name].size == 1)
         raise InputError(f"{line_of_column(schema, single)}: {error}") from None
     checked_level(level)
     if epsilon is not None:
@@ -188,8 +226,8 @@ def run_test(
         with in_options(), shown("testing", None, bars):  # one test: there is nothing to count
             found = dc.ci_test(
                 rows,
-                x,
-                y,
+                of_x,
+                of_y,
                 names,
                 method=method,  # type: ignore[arg-type]  # a text from the command line: ci_test checks it
                 epsilon=epsilon,
@@ -199,6 +237,7 @@ def run_test(
                 ledger=ledger,
                 dataset=dataset,
                 anyway=anyway,
+                **options,
             )
         if out is not None:
             try:
@@ -206,13 +245,14 @@ def run_test(
                 files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
                 write_texts(where.folder, files)
             except InputError:  # paid for: not to be lost
-                typer.echo(found.to_json() if as_json else found.summary())
+                typer.echo(found.to_json() if as_json else found.summary(full=full))
                 raise
     if issubclass(class_named(found.method), RankTest):
-        for missing in ordered_missing_levels({name: declared[name] for name in (x, y)}):
+        asked = (*question.x_columns, *question.y_columns)
+        for missing in ordered_missing_levels({name: declared[name] for name in asked}):
             warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
     public = None if neighbours == "add-remove" else rows.n
     warn_weak(epsilon, delta, public, None if as_json else found.privacy)
-    typer.echo(found.to_json() if as_json else found.summary())
+    typer.echo(found.to_json() if as_json else found.summary(full=full))
     if where is not None:
         tell_place(where, as_json)

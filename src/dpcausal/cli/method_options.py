@@ -87,6 +87,15 @@ def _is_sequence(kind: Any) -> bool:
     return isinstance(origin, type) and issubclass(origin, Sequence)
 
 
+def words_only(hint: Any) -> bool:
+    """Whether an option takes one of some words, which its own line lists, and nothing else.
+
+    >>> words_only(Literal["values", "table"]), words_only(int | Literal["auto"])
+    (True, False)
+    """
+    return all(isinstance(kind, str) for kind in _alternatives(hint))
+
+
 def takes(hint: Any) -> str:
     """What an option of this type takes, in words.
 
@@ -161,6 +170,22 @@ def types_of(method: str, texts: Sequence[str]) -> dict[str, Any]:
     for test in inner:
         hints = get_type_hints(test, include_extras=True)
         found = {**{option.name: hints[option.name] for option in test.options()}, **found}
+    return found
+
+
+def types_of_test(method: str) -> dict[str, Any]:
+    """Return the types of the options that a test takes; ``auto`` takes what any test takes that it may choose."""
+    from dpcausal.citests.gcm import Gcm
+    from dpcausal.citests.measured import Measured
+    from dpcausal.citests.rank import KendallTest
+    from dpcausal.citests.registry import class_named
+
+    found: dict[str, Any] = {}
+    for test in (Measured, Gcm, KendallTest) if method == "auto" else (class_named(method),):
+        hints = get_type_hints(test, include_extras=True)
+        found |= {option.name: hints[option.name] for option in test.options()}
+    if "test" in found:  # a test of parts: by its name
+        found["test"] = str
     return found
 
 

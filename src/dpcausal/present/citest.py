@@ -28,6 +28,7 @@ REASONS: dict[ReasonKind, Words] = {
     ReasonKind.FEW_ROWS: "chosen because numbers are given and the rows are too few at this epsilon to cut them well",
     ReasonKind.MANY_CELLS: "chosen because the given levels make {cells} cells: a number can't be cut finely in each",
     ReasonKind.NO_ORDER_NUMERIC: "chosen because levels have no order and numbers are given: bins would be too coarse",
+    ReasonKind.SEVERAL_COLUMNS: "chosen because x or y has several columns, which no other test takes",
     ReasonKind.NO_ORDER: lambda fact: (
         "chosen because the levels have no order"
         + (
@@ -94,8 +95,8 @@ def trend_words(trend: Trend) -> str:
     return f"{words}."
 
 
-def summary(result: CITestResult) -> str:
-    """Return the answer and what it cost, in a few lines."""
+def full_text(result: CITestResult) -> str:
+    """Return the answer, why this test was taken, which way y goes, and the whole statement in words."""
     found = "no evidence against independence" if result.independent else "dependent"
     pvalue = "" if result.pvalue is None else f" (p = {result.pvalue:.3g}, level {result.level:g})"
     lines = [
@@ -108,5 +109,7 @@ def summary(result: CITestResult) -> str:
 
 def html(result: CITestResult) -> str:
     """Return the summary as a piece of HTML for notebooks."""
-    lines = "<br>".join(escape(line) for line in summary(result).splitlines())
+    from dpcausal.present.brief import answer_text
+
+    lines = "<br>".join(escape(line) for line in answer_text(result).splitlines())
     return f"<div>{lines}</div>"

@@ -140,8 +140,8 @@ RELEASED: dict[ReleasedKind, Words] = {
     ),
     ReleasedKind.MEDIAN_OF_PARTS: "a private median of the p-values of disjoint parts",
     ReleasedKind.COUNT_OF_PARTS: "the number of disjoint parts in which {test} rejected, with Laplace noise",
-    ReleasedKind.CUT_SCORES: "the sum of cut scores of disjoint parts, averaged over deals, and its variance, with "
-    "Laplace noise",
+    ReleasedKind.CUT_SCORES: "the sum of cut scores of disjoint parts, averaged over deals (of several pairs of "
+    "columns the largest sum), and its variance, with Laplace noise",
     ReleasedKind.BINNED_COVARIANCE: "the covariance within bins and its variance, with Laplace noise",
     ReleasedKind.RESIDUAL_SUMS: "the sums of residual products and of their squares, with Laplace noise",
     ReleasedKind.RESIDUALS: "the residual product of every row, with Laplace noise",
@@ -253,12 +253,13 @@ def enum_words(value: StrEnum) -> str:
             raise TypeError(f"no words for {value!r}")
 
 
-def question_words(x: str, y: str, given: tuple[str, ...]) -> str:
-    """Return a question about two columns in words.
+def question_words(x: str | tuple[str, ...], y: str | tuple[str, ...], given: tuple[str, ...]) -> str:
+    """Return a question about two columns, or two groups of columns, in words.
 
-    >>> question_words("a", "b", ("c", "d"))
-    'a and b given c, d'
+    >>> question_words("a", "b", ("c", "d")), question_words(("a", "b"), "c", ())
+    ('a and b given c, d', '(a, b) and c')
     """
+    x, y = (side if isinstance(side, str) else f"({', '.join(side)})" for side in (x, y))
     return f"{x} and {y}" + (f" given {', '.join(given)}" if given else "")
 
 

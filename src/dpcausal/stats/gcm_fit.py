@@ -248,19 +248,24 @@ def smoother(kernel: Matrix) -> Smoother:
     return Smoother(q, float(diagonal.sum()) ** 2 / fourth, min(own / fourth, 1.0))  # rounding could pass 1
 
 
-def block_kernel(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Return K for this block of rows, turns looked for; x and y must be centred."""
+def block_kernel(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...]) -> Matrix:
+    """Return K for this block of rows, turns looked for; x and y, a column or several each, must be centred.
+
+    With several columns the fit follows the fastest turn of any pair of them.
+    """
     ranks = ranked(z, discrete)
     smooth = smooth_kernel(z, ranks, discrete)
     tops = None
     if len(x) >= FIT.min_turn_rows and len(discrete) < z.shape[1]:
+        p, q = (1 if side.ndim == 1 else side.shape[1] for side in (x, y))
         residuals = smooth_residuals(smooth, np.column_stack([x, y]))
-        tops = turning(z, residuals[:, :1], residuals[:, 1:], discrete)[0]
+        of_x, of_y = np.repeat(residuals[:, :p], q, axis=1), np.tile(residuals[:, p:], (1, p))
+        tops = turning(z, of_x, of_y, discrete).max(axis=0)
     return smooth + rough_kernel(ranks, discrete, tops)
 
 
 def block_residuals(
-    x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True
+    x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool = True
 ) -> tuple[Matrix, float, float]:
     """Return (residuals of x and y, free, own); not ``exact``: in half the time, free by probes, own taken as 1."""
     kernel, targets = block_kernel(x, y, z, discrete), np.column_stack([x, y])

@@ -69,9 +69,14 @@ def test_few_or_constant_rows_are_no_special_case(n: int, neighbours: str) -> No
     assert 0 <= found.pvalue <= 1
 
 
+def test_levels_without_an_order_and_groups_are_asked_in_every_part(rows: dc.Dataset) -> None:
+    for x in ("c", ["x", "c"]):
+        found = dc.ci_test(rows, x, "y", ["z"], method="test-of-tests:gcm", epsilon=1.0)
+        assert found.privacy.epsilon == 1.0
+        assert found.statistic is not None
+
+
 def test_refusals(rows: dc.Dataset) -> None:
-    with pytest.raises(dc.InputError, match="ordered levels"):
-        dc.ci_test(rows, "x", "c", method="test-of-tests:gcm", epsilon=1.0)
     with pytest.raises(dc.InputError, match="rows themselves"):
         dc.ci_test(counts_of(rows), "x", "y", method="test-of-tests:gcm", epsilon=1.0)
     with pytest.raises(dc.InputError, match="once"):
