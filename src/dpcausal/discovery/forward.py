@@ -9,6 +9,11 @@ evidence (``stats/contrasts.py``):
    A set separates where the evidence given it falls below ``kept``.
 3. **Fewer edges.** Edges that a set separates now go, the weakest first, one at a time.
 
+4. **Twins.** Two columns that say nearly the same (one a function of the other, say) share their neighbours, and the
+   question which of them a third belongs to has no answer: given one, too little is left of the other. In a triangle
+   whose weakest edge was not tested given the third column, that edge is open: were the two independent given the third
+   column, theirs would have to be the weakest dependence of the three (data processing).
+
 Pairs then have one of three states. *Found*: an edge. *Absent*: evidence without a condition or given some set asked is
 too low, and a medium dependence would have shown. *Open*: the rest.
 
@@ -26,7 +31,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from dpcausal.stats.contrasts import Contrasts, all_pairs
+from dpcausal.stats.contrasts import Contrasts, Floats, all_pairs
 
 MAX_SET = 2  # columns that a separating set has, at most
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
@@ -108,6 +113,9 @@ class Forward:
     near: list[set[int]] = field(default_factory=list)
     separating: dict[PlacePair, Given] = field(default_factory=dict)  # of pairs without an edge: the best set
     asked: dict[int, int] = field(default_factory=dict)
+    twins: set[PlacePair] = field(
+        default_factory=set
+    )  # edges taken back: nobody can tell of which twin they are
     _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
 
     def run(self) -> Forward:
@@ -147,10 +155,25 @@ class Forward:
             self.near[y].discard(x)
         return self
 
+    def open_twins(self) -> Forward:
+        """Take back the edges of which nobody can tell to which of two twins they belong; return itself."""
+
+        def silent(x: int, y: int, z: int) -> bool:
+            return self.evidence(x, y, (z,)) is None
+
+        found = edges_of_twins(self.near, self.contrasts.strength, silent, self.rules)
+        for x, y in found:
+            self.near[x].discard(y)
+            self.near[y].discard(x)
+        self.twins.update(found)
+        return self
+
     def separate(self) -> Forward:
         """Say what separates every pair without an edge; return itself."""
         enough, evidence = self.rules.enough, self.contrasts.pair_evidence
         for pair in all_pairs(len(self.near)):
+            if pair in self.twins:
+                continue
             if pair[1] not in self.near[pair[0]] and pair not in self.rules.left_out:
                 self.separating[pair] = self.weakest(*pair)[1] if evidence[pair] > enough else ()
         return self
@@ -161,7 +184,8 @@ class Forward:
 
     def open_pairs(self) -> list[PlacePair]:
         """Pairs without an edge of which no test that could have seen a medium dependence says that they are apart."""
-        return [pair for pair, given in self.separating.items() if not self._says_absent(pair, given)]
+        unsaid = {pair for pair, given in self.separating.items() if not self._says_absent(pair, given)}
+        return sorted(unsaid | self.twins)
 
     def given_up_to(self) -> dict[PlacePair, int]:
         """For edges of which a larger set could not be asked: the largest size whose sets all could."""
@@ -222,3 +246,35 @@ class Forward:
     def _join(self, pair: PlacePair) -> None:
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
+
+
+def edges_of_twins(
+    near: Sequence[set[int]], strength: Floats, silent: Callable[[int, int, int], bool], rules: Rules
+) -> list[PlacePair]:
+    """Return the edges that are weakest in a triangle and were not tested given its third column.
+
+    Parameters
+    ----------
+    near
+        Neighbours of every column.
+    strength
+        (d, d) array of the strength of every pair.
+    silent
+        Whether x and y given z has no answer, called with x < y.
+    rules
+        Required edges stay; a column that may not separate a pair is no third column.
+    """
+    now = [set(one) for one in near]
+    edges = [
+        (x, y) for x in range(len(now)) for y in sorted(now[x]) if x < y and (x, y) not in rules.required
+    ]
+    found = []
+    for x, y in sorted(edges, key=lambda pair: (strength[pair], pair)):
+        for z in sorted(now[x] & now[y]):
+            weakest = strength[x, y] < min(strength[x, z], strength[y, z])
+            if weakest and rules.may_separate(z, x, y) and silent(x, y, z):
+                now[x].discard(y)
+                now[y].discard(x)
+                found.append((x, y))
+                break
+    return found

@@ -116,7 +116,7 @@ def run_target(task: Task, name: str) -> SearchOutcome:
     inner = [(min(a, b), max(a, b)) for a, b in combinations(near, 2)]
     whole = rules_for(task)
     rules = whole.within(near)
-    forward = Forward(contrasts_of(measurer, near, inner), rules).run().separate()
+    forward = Forward(contrasts_of(measurer, near, inner), rules).run().open_twins().separate()
     found = {near[y] for x, y in forward.edges() if x == 0} | {near[x] for x, y in forward.edges() if y == 0}
     adjacent: dict[str, set[str]] = {column: set() for column in columns}
     for one, other in task.known.kept:

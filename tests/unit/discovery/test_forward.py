@@ -84,3 +84,26 @@ def test_rules_for_some_columns_are_numbered_anew() -> None:
     )
     assert rules.required == {(0, 1)}
     assert rules.may_separate(2, 0, 1) is False
+
+
+def test_which_twin_a_column_belongs_to_is_open():
+    twins = np.array([[1.0, 0.97, 0.5], [0.97, 1.0, 0.48], [0.5, 0.48, 1.0]])
+    found = Forward(gaussian(twins, 2000.0, noise=0.001), Rules.usual(3, 0.05)).run()
+    assert (1, 2) in found.edges()  # given the twin there is no answer, so it stayed
+    found.open_twins().separate()
+    assert found.edges() == [(0, 1), (0, 2)]
+    assert found.open_pairs() == [(1, 2)]
+
+
+def test_a_triangle_that_was_tested_stays():
+    correlations = np.array([[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    found = Forward(gaussian(correlations, 5000.0), RULES).run().open_twins()
+    assert found.edges() == [(0, 1), (0, 2), (1, 2)]
+    assert not found.twins
+
+
+def test_a_required_edge_of_a_twin_stays():
+    twins = np.array([[1.0, 0.97, 0.5], [0.97, 1.0, 0.48], [0.5, 0.48, 1.0]])
+    rules = Rules.usual(3, 0.05, required=frozenset({(1, 2)}))
+    found = Forward(gaussian(twins, 2000.0, noise=0.001), rules).run().open_twins()
+    assert (1, 2) in found.edges()
