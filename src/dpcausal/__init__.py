@@ -1,7 +1,8 @@
 """dpcausal: causal graphs and conditional independence tests under differential privacy.
 
 - Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``).
-- Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``) or test one question (``ci_test``, ``CITestResult``).
+- Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``, ``PAG``) or test one question (``ci_test``,
+  ``CITestResult``).
 - Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed.
 - Plan a budget before any data is touched (``plan``, ``Plan``), keep one per data set (``Ledger``, ``Budget``), see
   what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together (``compose``).
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from dpcausal.effects.result import EffectResult
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
+    from dpcausal.graphs.pag import PAG
     from dpcausal.models import LinearGaussian, TableModel
     from dpcausal.planning.plan import Plan, plan
     from dpcausal.privacy.accounting.pld import compose
@@ -69,6 +71,7 @@ _HOMES = {
     "Neighbours": "dpcausal.core.neighbours",
     "NoDelta": "dpcausal.discovery.discover",
     "Numeric": "dpcausal.data.columns",
+    "PAG": "dpcausal.graphs.pag",
     "PC": "dpcausal.estimators",
     "Plan": "dpcausal.planning.plan",
     "PrivPC": "dpcausal.estimators",
@@ -92,6 +95,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "PAG",
     "PC",
     "AdjustsForDescendant",
     "Budget",

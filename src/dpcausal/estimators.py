@@ -363,6 +363,8 @@ class MeasuredPC(PrivateEstimator):
         again; None is 20 to 100.
     target : str or None, default None
         The one column that the question is about.
+    latent : bool, default False
+        Whether common causes may be hidden; ``causal_graph_`` is then a ``PAG``.
 
     Attributes
     ----------
@@ -403,6 +405,8 @@ class MomentsPC(PrivateEstimator):
         The length that rows of features are shrunk to; None chooses it privately.
     stable : bool, default True
         Whether the answers of one order are used only after it; False is the original search.
+    latent : bool, default False
+        Whether common causes may be hidden; ``causal_graph_`` is then a ``PAG``.
 
     Attributes
     ----------
@@ -595,6 +599,8 @@ class PC(Estimator):
         The test that answers, as in ``ci_test(method=...)``, or "moments"; None chooses by the schema.
     stable : bool, default True
         Whether the answers of one order are used only after it; False is the original search.
+    latent : bool, default False
+        Whether common causes may be hidden; ``causal_graph_`` is then a ``PAG``.
 
     Attributes
     ----------

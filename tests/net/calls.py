@@ -492,6 +492,8 @@ def _discoveries() -> Iterator[Case]:
     asked += [("auto", "levels", {}), ("auto", "numbers", {})]
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
     asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
+    asked += [("measured", "levels", {"latent": True}), ("measured", "level counts", {"latent": True})]
+    asked += [("moments", "numbers", {"latent": True})]
     asked += [
         ("moments", "numbers", {"harmonics": 1}),
         ("moments", "numbers", {"reach": 1.5, "stable": False}),
@@ -813,6 +815,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", discover, BOTH),
         ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
         ("discover", "level csv", (*discover, "--target", "a"), BOTH),
+        ("discover", "level csv", (*discover, "--latent"), BOTH),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
         ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),

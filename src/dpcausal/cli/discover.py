@@ -62,6 +62,10 @@ dpcausal discover patients.csv --schema schema.toml \\
 
 # charged to a ledger before any noise is drawn; one JSON object for a script
 dpcausal discover patients.csv --schema schema.toml \\
+# something that was not measured may cause two of them
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --latent --out graph
+
   --epsilon 1 --delta 1e-6 --out graph \\
   --ledger sqlite:///budget.db --dataset cohort --json
 
@@ -228,6 +232,9 @@ def run_discover(
     ] = None,
     option: Options = None,
     show_open: Annotated[
+    latent: Annotated[
+        bool, typer.Option("--latent", help="Common causes may be hidden: edges get circles (a PAG).")
+    ] = False,
         bool,
         typer.Option(
             "--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."
@@ -294,6 +301,8 @@ def run_discover(
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": tiers or []}
+    if latent:
+        options["latent"] = True
     with prepared(out), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
         if epsilon is not None and neighbours == "replace-one" and not anyway:

@@ -118,6 +118,9 @@ def origin_of(
     rows, declared = file_name(str(data)), file_name(str(schema))
     words = ["dpcausal", "discover", rows, "--schema", declared]
     for name, value in given.items():
+        if value is True:
+            words.append("--" + name.replace("_", "-"))
+            continue
         for text in texts.get(name, [number(value) if isinstance(value, float) else str(value)]):
             words += ["--" + name.replace("_", "-"), text]
     for name, value in (of_method or {}).items():

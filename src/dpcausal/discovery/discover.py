@@ -50,6 +50,8 @@ from dpcausal.discovery.search import (
 from dpcausal.discovery.target import checked_target
 from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.hidden import orient_pag
+from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import reach
 from dpcausal.planning.look import refuse_hopeless
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
@@ -81,6 +83,26 @@ def method_named(name: str) -> Method:
 
 class NoDelta(UserWarning):
     """A budget without delta makes the noise of measured tables much larger."""
+
+
+NO_LATENT = (
+    "latent goes with measured, moments and pc: the further questions that hidden causes raise are free there, and "
+    "{name} would have to pay for each"
+)
+
+
+def checked_latent(options: Mapping[str, Any], chosen: Method) -> dict[str, Any]:
+    """Return the options without a ``latent`` that is False; refuse one that can't be, before anything is charged."""
+    latent = options.get("latent", False)
+    if not isinstance(latent, bool):
+        raise InputError(f"latent must be True or False, not {latent!r}")
+    if not latent:
+        return {key: value for key, value in options.items() if key != "latent"}
+    if "latent" not in chosen.options:
+        raise InputError(NO_LATENT.format(name=chosen.name))
+    if options.get("target") is not None:
+        raise InputError(measured.NO_TARGET)
+    return dict(options)
 
 
 PUBLIC = (SCHEMA, Public(PublicKind.METHOD))
@@ -189,12 +211,19 @@ def discover(
     - ``target=None``: the one column that the question is about: what is directly linked to it, and which way. The
       budget goes to tables that hold it, so that their noise is smaller; other pairs are not decided.
 
+    - ``latent=False``: whether common causes may be hidden (not measured). The search is then FCI instead of PC, and
+      ``result.graph`` a ``PAG``: ``a -> b`` (a causes b), ``a <-> b`` (neither causes the other: a hidden common cause
+      links them), ``a o-> b`` (b does not cause a; a hidden common cause is possible) or ``a o-o b`` (nothing is
+      decided). It costs no more. Tiers and forbidden arrows then say what does not cause what, and a required arrow
+      that its tail is a cause.
+
     ``pc``: the classical algorithm on exact counts; not private.
 
     - ``test=None``: the test that answers, as in ``ci_test(method=...)``, or ``"moments"``. None is ``"moments"``
       where most columns hold numbers, else ``"g"``. Other options go to this test.
     - ``stable=True``: whether the answers of one order are used only after it; False is the original search, whose
       graph depends on the order of the columns.
+    - ``latent=False``: as for ``measured``.
 
     ``priv-pc``: a noisy threshold finds pairs that may be independent, a second noisy look confirms each.
 
@@ -238,6 +267,7 @@ def discover(
     - ``reach=None``: the length that rows of features are shrunk to; None chooses it privately, with a twentieth of
       the budget.
     - ``stable=True``: as for ``pc``.
+    - ``latent=False``: as for ``measured``.
 
     Examples
     --------
@@ -279,6 +309,7 @@ def discover(
     shared = [
         option for option in inspect.signature(discover).parameters if option not in ("data", "options")
     ]
+    options = checked_latent(options, chosen)
     chosen.check_options(options, shared)
     if options.get("target") is not None:
         checked_target(options["target"], columns)  # before anything is charged
@@ -310,13 +341,15 @@ def discover(
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
     with silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
         found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
-    settle = chosen.settles
+    settle = chosen.settles and not found.latent
     skeleton = found.skeleton
     if found.about is not None:
         others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found.about - known.kept
         asking = replace(asking, left_out=asking.left_out | others)
     undecided = (skeleton.open(asking) if found.open is None else found.open) - asking.kept - asking.left_out
-    graph, conflicts = _arrows(found, asking, undecided, settle=settle)
+    graph, conflicts = (
+        _marks(found, asking, undecided) if found.latent else _arrows(found, asking, undecided, settle=settle)
+    )
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (
@@ -332,7 +365,7 @@ def discover(
         limits=(Limit(LimitKind.DRAFT_SCHEMA),) if counts.schema.is_draft else (),
         rows=public_rows,
     )
-    more = filter(None, (no_delta, _conflict_note(conflicts, columns, settle)))
+    more = filter(None, (no_delta, _conflict_note(conflicts, columns, settle, found.latent)))
     expected_reach = None
     if name == "measured" and epsilon is not None and public_rows:
         place = None if options.get("target") is None else columns.index(options["target"])
@@ -378,6 +411,24 @@ def _arrows(
 
 
 def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:
+def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -> tuple[PAG, frozenset[Pair]]:
+    """The edges found with a mark at each end, and where answers contradict each other; open pairs as in ``_arrows``.
+
+    A declared order says that the later column does not cause the earlier one, and no more: an older cause of both may
+    be hidden. A required arrow says that its tail is a cause.
+    """
+    skeleton = found.skeleton
+    edges = skeleton.edges - undecided
+    middles = skeleton.separating if found.not_colliders is None else found.not_colliders
+    return orient_pag(
+        Graph(skeleton.columns, undirected=edges),
+        {pair: given for pair, given in middles.items() if pair not in undecided},
+        arrows=[arrow for arrow in known.causes if frozenset(arrow) in edges],
+        heads=known.arrows,
+        possible=undecided | (known.left_out - frozenset(middles)),
+    )
+
+
     """Confidence in the edges shown: an open pair has none."""
     if confidence is None:
         return None
@@ -403,7 +454,9 @@ def _one_level_note(schema: Schema) -> tuple[Note, ...]:
     return (Note(NoteKind.ONE_LEVEL, columns=single),) if single else ()
 
 
-def _conflict_note(conflicts: Collection[Pair], columns: Sequence[str], settled: bool) -> Note | None:
+def _conflict_note(
+    conflicts: Collection[Pair], columns: Sequence[str], settled: bool, latent: bool
+) -> Note | None:
     if not conflicts:
         return None
-    return Note(NoteKind.CONFLICTS, pairs=in_order(conflicts, columns), settled=settled)
+    return Note(NoteKind.CONFLICTS, pairs=in_order(conflicts, columns), settled=settled, circles=latent)

@@ -6,6 +6,9 @@
 - ``tiers``: lists of names in order of time. No arrow points to an earlier tier, and nothing later than both of x
   and y is used to separate them (a separating set can always be found among their ancestors).
 
+Where common causes may be hidden (``latent``), tiers and forbidden arrows say that the one column does not cause the
+other, and not that the other causes it: an older cause of both may be hidden. A required arrow says both.
+
 All of it is public. A contradiction is one clear ``InputError`` before anything is charged.
 
 A categorical column declared with one level is the same in every row, so nothing depends on it and no edge touches it:
@@ -38,6 +41,9 @@ class Knowledge:
     left_out: frozenset[Pair] = frozenset()
     arrows: frozenset[Arrow] = frozenset()  # direction of the edge if it is there
     tier: dict[str, int] = field(default_factory=dict)
+    causes: frozenset[Arrow] = (
+        frozenset()
+    )  # declared arrows: the tail causes the head, not only no other way round
 
     @classmethod
     def of(
@@ -78,7 +84,7 @@ class Knowledge:
         fixed = [arrow for arrow in sorted(arrows) if frozenset(arrow) in kept]
         if not Graph(columns, fixed).is_dag():
             raise InputError("the required arrows form a directed cycle")
-        return cls(frozenset(kept), frozenset(left_out), frozenset(arrows), tier)
+        return cls(frozenset(kept), frozenset(left_out), frozenset(arrows), tier, frozenset(kept_arrows))
 
     def required_arrows(self, skeleton: Collection[Pair]) -> frozenset[Arrow]:
         """The known direction of every edge that is in ``skeleton``."""

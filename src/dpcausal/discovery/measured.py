@@ -39,11 +39,15 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
+from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.forward import CLEARLY_APART, Forward
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measurer import Given, Measurer, measured_note, not_colliders, rules_for, start
 from dpcausal.discovery.search import (
+    Answers,
     Method,
+    Note,
+    Query,
     SearchOutcome,
     Skeleton,
     Task,
@@ -59,6 +63,7 @@ from dpcausal.planning.measurement import (
 
 SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
 MAX_REPEATS = 10_000
+NO_TARGET = "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
 REPEATS, MIN_REPEATS = 100, 20  # for confidence, unless asked otherwise: fewer where a repeat asks much
 WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
 ENTRIES_A_QUESTION = 50
@@ -91,17 +96,20 @@ def run(
     *,
     confidence: Annotated[int | None, "repeats that tell how often each edge is found again"] = None,
     target: Annotated[str | None, "the one column that the question is about"] = None,
+    latent: Annotated[bool, LATENT] = False,
 ) -> SearchOutcome:
     """Measure, search, orient.
 
     ``confidence``: how many repeats (None: as many as are quickly done; 0: none). ``target``: the one column that the
-    question is about (``target.py``).
+    question is about (``target.py``). ``latent``: whether common causes may be hidden (``fci.py``).
     """
     if confidence is not None and checked_count(confidence, "confidence") > MAX_REPEATS:
         raise InputError(f"confidence is told from at most {MAX_REPEATS:,} repeats, not {confidence:,}")
     if target is not None:
         if confidence:
             raise InputError("confidence is told of a whole graph, not of a target: leave one of them out")
+        if latent:
+            raise InputError(NO_TARGET)
         return run_target(task, target)
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
@@ -112,15 +120,23 @@ def run(
         rules = replace(rules, kept=CLEARLY_APART)
     forward = Forward(contrasts, rules).run().separate()
     skeleton = search(measurer, forward)
-    notes = measured_note(measurer)
-    if measurer.silent:
-        notes.append(unanswered(measurer.silent))
     undecided = (
         frozenset(frozenset((columns[x], columns[y])) for x, y in forward.open_pairs()) - skeleton.edges
     )
     decided = replace_separating(skeleton, undecided)
+    given_up_to = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
+    more: list[Note] = []
+    if latent:
+        bounds = USUAL if measurer.larger else replace(USUAL, order=rules.max_set)
+        skeleton = decided = allow_hidden(measurer, forward, decided, undecided, bounds)
+        for pair, size in decided.given_up_to.items():
+            given_up_to[pair] = min(size, given_up_to.get(pair, size))
+        more = [hidden_note(bounds)]
+    notes = [*measured_note(measurer), *more]
+    if measurer.silent:
+        notes.append(unanswered(measurer.silent))
     if measurer.larger:
-        arrows = not_colliders(decided, measurer.decide, measurer.evidence_against, columns)
+        arrows = not_colliders(decided, measurer.decide, measurer.evidence_against, columns, beside=latent)
     else:
 
         def says(x: int, y: int, given: Given) -> bool | None:
@@ -130,11 +146,10 @@ def run(
         def against(x: int, y: int, given: Given) -> float:
             return forward.evidence(min(x, y), max(x, y), given) or 0.0
 
-        arrows = not_colliders(decided, says, against, columns)
+        arrows = not_colliders(decided, says, against, columns, beside=latent)
     again, repeats = None, _repeats(forward, confidence)
     if repeats:
         again = found_again(task, forward, skeleton.edges, repeats)
-    given_up_to = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
     return SearchOutcome(
         skeleton,
         released=tuple(measurer.released),
@@ -145,7 +160,46 @@ def run(
         repeats=repeats or None,
         open=undecided,
         given_up_to=given_up_to,
+        latent=latent,
     )
+
+
+def allow_hidden(
+    measurer: Measurer, forward: Forward, found: Skeleton, undecided: frozenset[Pair], bounds: Bounds
+) -> Skeleton:
+    """Return the skeleton after the further questions that hidden causes raise; its sizes not asked are theirs."""
+    task = measurer.task
+    asking = further_questions(
+        replace(found, unanswered_from={}),
+        task.known,
+        max_order=task.max_order,
+        ahead=SETS_PER_BATCH,
+        bounds=bounds,
+        possible=undecided,
+    )
+    return drive(
+        asking, measurer.answer if measurer.larger else lambda batch: _by_contrasts(forward, task, batch)
+    )
+
+
+def _by_contrasts(forward: Forward, task: Task, batch: list[Query]) -> Answers:
+    """Answers from columns and pairs alone: True for the best set of an edge, None where nothing would show."""
+    place = {name: j for j, name in enumerate(task.columns)}
+    found: list[bool | None] = []
+    best: dict[tuple[str, str], tuple[float, int]] = {}
+    for i, question in enumerate(batch):
+        x, y = sorted((place[question.x], place[question.y]))
+        given = tuple(sorted(place[z] for z in question.given))
+        evidence = forward.evidence(x, y, given)
+        if evidence is None or forward.contrasts.would_show(x, y, given) < forward.rules.enough:
+            found.append(None)
+            continue
+        found.append(False)
+        if evidence <= forward.rules.kept:
+            best[question[:2]] = min(best.get(question[:2], (evidence, i)), (evidence, i))
+    for _, i in best.values():
+        found[i] = True
+    return found
 
 
 def replace_separating(skeleton: Skeleton, undecided: frozenset[Pair]) -> Skeleton:

@@ -64,9 +64,19 @@ Against = Callable[[int, int, Given], float]
 
 
 def not_colliders(
-    skeleton: Skeleton, says: Says, against: Against, columns: Sequence[str], margin: float = 0.0
+    skeleton: Skeleton,
+    says: Says,
+    against: Against,
+    columns: Sequence[str],
+    margin: float = 0.0,
+    *,
+    beside: bool = False,
 ) -> dict[Pair, frozenset[str]]:
-    """For every separated pair with a common neighbour: the middles that must not be made colliders."""
+    """For every separated pair with a common neighbour: the middles that must not be made colliders.
+
+    ``beside``: not only common neighbours are decided on, but neighbours of one end too, as rule R4 for hidden causes
+    asks (``graphs/hidden.py``).
+    """
     place = {name: j for j, name in enumerate(columns)}
     found: dict[Pair, frozenset[str]] = {}
     for pair, first in skeleton.separating.items():
@@ -82,7 +92,7 @@ def not_colliders(
         asked = sorted(sets, key=lambda given: (len(given), given))[:MAX_COLLIDER_SETS]
         answers = {given: says(place[a], place[b], given) for given in asked}
         barred = set()
-        for z in middles:
+        for z in (skeleton.adjacent[a] | skeleton.adjacent[b]) - pair if beside else middles:
             evidence = 0.0
             for given in asked:
                 both = tuple(sorted((*given, place[z])))

@@ -43,6 +43,7 @@ from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
+from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -55,7 +56,6 @@ from dpcausal.discovery.search import (
     SearchOutcome,
     Task,
     drive,
-    pc_search,
     unanswered,
 )
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
@@ -307,8 +307,10 @@ def measure(
     return Moments(rows.schema, used, matrix, n, deviation * ROOT_HALF), used, tuple(spreads)
 
 
-def search(task: Task, moments: Moments, stable: bool = True) -> tuple[SearchOutcome, int]:
-    """PC on moments, and how many questions could not be answered."""
+def search(
+    task: Task, moments: Moments, stable: bool = True, latent: bool = False
+) -> tuple[SearchOutcome, int]:
+    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered."""
     silent = 0
 
     def answer(batch: list[Query]) -> Answers:
@@ -320,20 +322,27 @@ def search(task: Task, moments: Moments, stable: bool = True) -> tuple[SearchOut
         silent += answers.count(None)
         return answers
 
-    asking = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
+    asking = search_for(task, stable=stable, latent=latent)
     # every answer follows from the moments that were released, so a bar may follow the answers
     skeleton = drive(asking, answer, task.stage if stable else silent_stage)
     return SearchOutcome(skeleton, ()), silent
 
 
-def classical(task: Task, harmonics: int = MAX_HARMONICS, stable: bool = True) -> SearchOutcome:
+def classical(
+    task: Task, harmonics: int = MAX_HARMONICS, stable: bool = True, latent: bool = False
+) -> SearchOutcome:
     """The same without noise, for ``method="pc", test="moments"``: not private."""
     rows = _rows(task)
     spreads = {name: exact_spread(rows, name) for name in rows.values}
     matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)), spreads)
-    found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable)
-    note = Note(NoteKind.CLASSICAL_MOMENTS, harmonics=harmonics, level=task.level)
-    return SearchOutcome(found.skeleton, released=(Released(ReleasedKind.GRAPH_FROM_ROWS),), notes=(note,))
+    found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable, latent)
+    notes = [Note(NoteKind.CLASSICAL_MOMENTS, harmonics=harmonics, level=task.level)]
+    return SearchOutcome(
+        found.skeleton,
+        released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
+        notes=(*notes, *([hidden_note(USUAL)] if latent else [])),
+        latent=latent,
+    )
 
 
 def run(
@@ -344,13 +353,16 @@ def run(
         float | None, "length that rows of features are shrunk to; none chooses privately"
     ] = None,
     stable: Annotated[bool, STABLE] = True,
+    latent: Annotated[bool, LATENT] = False,
 ) -> SearchOutcome:
     """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
     moments, used, spread = measure(task, harmonics, reach)
-    found, silent = search(task, moments, stable)
+    found, silent = search(task, moments, stable, latent)
     notes = [Note(NoteKind.MOMENTS, features=len(moments.matrix), waves=used, sd=moments.noise)]
+    if latent:
+        notes.append(hidden_note(USUAL))
     if silent:
         notes.append(unanswered(Counter({OpenReason.NOISE_AND_ROWS: silent})))
     return SearchOutcome(
@@ -363,6 +375,7 @@ def run(
         public=(Public(PublicKind.FEATURES), *row_limit(task.neighbours)),
         notes=tuple(notes),
         adaptive=bool(spread),
+        latent=latent,
     )
 
 

@@ -17,6 +17,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery import moments
+from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.search import (
     STABLE,
     Answers,
@@ -27,7 +28,6 @@ from dpcausal.discovery.search import (
     SearchOutcome,
     Task,
     drive,
-    pc_search,
 )
 from dpcausal.discovery.tests import TestAnswers
 from dpcausal.planning.measurement import mostly_numbers
@@ -40,6 +40,7 @@ def run(
     *,
     test: Annotated[str | None, "the test that answers, as in ci_test; its own options go beside it"] = None,
     stable: Annotated[bool, STABLE] = True,
+    latent: Annotated[bool, LATENT] = False,
     **options: Any,
 ) -> SearchOutcome:
     """Run it; nothing is charged and nothing is private."""
@@ -49,18 +50,18 @@ def run(
     if test == "crt":
         raise InputError("crt needs a law for every column given every set: it can't drive a search")
     if test == "moments":
-        return moments.classical(task, stable=stable, **options)
+        return moments.classical(task, stable=stable, latent=latent, **options)
     if test == "auto" or (numbers and isinstance(make_test(test, options), ValueTest)):
         answers = TestAnswers(task, test, options, None)
-        search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
+        search = search_for(task, stable=stable, latent=latent)
         skeleton = drive(
             search, answers, task.stage if stable else silent
         )  # not private: a bar may follow answers
-        return _found(skeleton, answers.names, task)
-    return _found(_by_tables(task, test, options, stable), (test,), task)
+        return _found(skeleton, answers.names, task, latent)
+    return _found(_by_tables(task, test, options, stable, latent), (test,), task, latent)
 
 
-def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> Any:
+def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool, latent: bool) -> Any:
     method = make_test(test, options)
     if not isinstance(method, TableTest):
         raise InputError(f"{test} needs the rows themselves (a Dataset, as dc.read gives), not counts")
@@ -76,21 +77,19 @@ def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool) -> 
             for question, table in zip(asked, tables, strict=True)
         ]
 
-    search = pc_search(
-        task.columns,
-        task.known,
-        max_order=task.max_order,
-        stable=stable,
-        ahead=SETS_PER_BATCH if stable else 1,
-    )
+    search = search_for(task, stable=stable, latent=latent, ahead=SETS_PER_BATCH if stable else 1)
     return drive(search, answer, task.stage if stable else silent)
 
 
-def _found(skeleton: Any, tests: tuple[str, ...], task: Task) -> SearchOutcome:
+def _found(skeleton: Any, tests: tuple[str, ...], task: Task, latent: bool) -> SearchOutcome:
     return SearchOutcome(
         skeleton,
         released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
-        notes=(Note(NoteKind.CLASSICAL, tests=tests, level=task.level),),
+        notes=(
+            Note(NoteKind.CLASSICAL, tests=tests, level=task.level),
+            *([hidden_note(USUAL)] if latent else []),
+        ),
+        latent=latent,
     )
 
 

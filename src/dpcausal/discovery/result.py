@@ -51,7 +51,7 @@ class DiscoveryResult:
     ----------
     graph : Graph
         The edges found, and those required: arrows where the data decide a direction, plain edges where they do not.
-        Where no pair is open it is a CPDAG.
+        Where no pair is open it is a CPDAG. With ``latent=True`` it is a ``PAG``: every end of an edge has a mark.
     privacy : PrivacyStatement
         What the discovery cost and what that means.
     method : str
@@ -184,8 +184,8 @@ class DiscoveryResult:
         return {pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.kept}
 
     def edges(self) -> list[str]:
-        """Return every edge of the graph as ``a -> b`` or ``a - b``."""
-        return [f"{a} -> {b}" if arrow else f"{a} - {b}" for a, b, arrow in self.graph.edges()]
+        """Return every edge of the graph as ``a -> b`` or ``a - b``; of a PAG with its marks, as ``a o-> b``."""
+        return [" ".join(edge) for edge in self.graph.marked_edges()]
 
     def edge_lines(self) -> list[str]:
         """Return every edge on a line, with its confidence where it has one, and what the marks mean."""

@@ -79,6 +79,7 @@ class NoteKind(StrEnum):
     ONE_LEVEL = "one-level"  # columns
     JOINT_TABLE = "joint-table"  # gaussian, cells, sd, mean_cell, least_cell (None where rows are protected)
     COMPONENTS = "components"  # gaussian, rows_measured, singles, pairs, larger, sd, mean_cell, least_cell
+    HIDDEN_CAUSES = "hidden-causes"  # order, far: bounds of the further questions (None: none)
     TARGET = "target"  # target, near: the columns that were measured with it a second time
     MERGED_LEVELS = "merged-levels"  # columns: pairs of (name, number of groups)
     UNANSWERED = "unanswered"  # reasons: pairs of (OpenReason, number of questions), most frequent first
@@ -156,9 +157,13 @@ class Skeleton:
         return {pair: order - 1 for pair, order in self.unanswered_from.items() if order and pair in edges}
 
     def no_answer(self, pair: tuple[str, str], order: int) -> None:
-        """Remember that a question of this order about a pair has no answer; orders come in turn."""
+        """Remember that a question of this order about a pair has no answer."""
         self.untested.add(frozenset(pair))
-        self.unanswered_from.setdefault(frozenset(pair), order)
+        self.not_asked(pair, order)
+
+    def not_asked(self, pair: tuple[str, str], order: int) -> None:
+        """Remember that a question of this order about a pair was not asked, or has no answer."""
+        self.unanswered_from[frozenset(pair)] = min(self.unanswered_from.get(frozenset(pair), order), order)
 
     def remove(self, question: Query) -> None:
         """Take an edge out and remember why."""
@@ -221,7 +226,9 @@ def pc_search(
             if y in found.adjacent[x] and frozenset((x, y)) not in known.kept
         ]
         if stable:
-            done = yield from _order_side_by_side(found, pairs, order, known, ahead)
+            near = {x: set(others) for x, others in found.adjacent.items()}
+            sets = {pair: sets_for(*pair, order, near, found.columns, known) for pair in pairs}
+            done = yield from ask_side_by_side(found, sets, order, ahead)
         else:
             done = yield from _order_one_by_one(found, pairs, order, known)
         if done is None:
@@ -243,8 +250,8 @@ def _not_asked(found: Skeleton, order: int, known: Knowledge) -> None:
             found.unanswered_from[pair] = order
 
 
-def _order_side_by_side(
-    found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge, ahead: int
+def ask_side_by_side(
+    found: Skeleton, sets_of: Mapping[tuple[str, str], Iterator[tuple[str, ...]]], order: int, ahead: int
 ) -> Generator[list[Query], Answers, int | None]:
     """One order of stable PC: every live edge asks its next sets in each round. Questions asked, None if ended."""
     snapshot = {x: set(near) for x, near in found.adjacent.items()}
@@ -275,7 +282,7 @@ def _order_side_by_side(
                 found.remove(question)
                 waiting.pop(pair, None)
     if total:
-        found.asked[order] = total
+        found.asked[order] = found.asked.get(order, 0) + total
     found.untested &= found.edges
     return total
 
@@ -363,6 +370,7 @@ class SearchOutcome:
 def drive(
     search: Generator[list[Query], Answers, Skeleton],
     answer: Callable[[list[Query]], Answers],
+    latent: bool = False  # whether common causes may be hidden: the graph is a PAG
     stage: Stage = silent,
 ) -> Skeleton:
     """Run a search to its end with ``answer`` replying to each batch (None ends it).

@@ -237,6 +237,18 @@ class Graph:
         for a, b, arrow in self.edges():
             yield a, "->" if arrow else "-", b
 
+    def marks(self, a: str, b: str) -> str:
+        """Return the edge between a and b as text, read from a to b: ``->``, ``<-`` or ``-``; a PAG has more.
+
+        Raises
+        ------
+        InputError
+            If there is no such node or edge.
+        """
+        if self.check(b) not in self.adjacent(a):
+            raise InputError(f'no edge between "{a}" and "{b}"')
+        return "->" if b in self._children[a] else "<-" if b in self._parents[a] else "-"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented

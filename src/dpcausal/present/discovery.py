@@ -15,6 +15,7 @@ from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
 from dpcausal.planning.designs import Reach
+from dpcausal.present import hidden
 from dpcausal.present.statement import Words
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.statement import told as say
@@ -79,6 +80,8 @@ GIVEN_MEANS = (
 def legend(result: DiscoveryResult) -> list[str]:
     """What the marks in the list of edges mean: only those that are there."""
     graph = result.graph
+    if graph.kind == "pag":
+        return [*filter(None, [hidden.legend_words(graph)]), *([GIVEN_MEANS] if result.given_up_to else [])]
     lines = [f"->: {arrow_words(result)}."] if graph.directed else []
     if graph.undirected:
         lines.append(PLAIN)
@@ -273,7 +276,9 @@ def _merged_words(fact: Fact) -> str:
 def _conflicts_words(fact: Fact) -> str:
     pairs = ", ".join(" - ".join(pair) for pair in fact["pairs"])
     shown = (
-        "shown is the nearest graph that exists, and directions there are unsure"
+        "circles stand there"
+        if fact.values.get("circles")
+        else "shown is the nearest graph that exists, and directions there are unsure"
         if fact["settled"]
         else "no graph has all the directions shown"
     )
@@ -327,6 +332,7 @@ NOTES: dict[NoteKind, Words] = {
         f"of two columns is {_known_words(fact)}"
     ),
     NoteKind.COMPONENTS: _components_words,
+    NoteKind.HIDDEN_CAUSES: hidden.note_words,
     NoteKind.TARGET: _target_words,
     NoteKind.MERGED_LEVELS: _merged_words,
     NoteKind.UNANSWERED: _unanswered_words,
@@ -411,7 +417,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     sure = result.found_confidence
     rows = [
-        (f"{a} -> {b}" if arrow else f"{a} - {b}", frozenset((a, b))) for a, b, arrow in result.graph.edges()
+        (" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.graph.marked_edges()
     ]
     wide = max((len(edge) for edge, _ in rows), default=0)
     lines = []

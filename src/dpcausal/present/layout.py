@@ -112,7 +112,10 @@ class Layout:
 
 def downward(graph: Graph) -> list[tuple[str, str]]:
     """Every edge once as (upper, lower): Kahn's order that respects the arrows, cut at the first node of a cycle."""
-    parents = {node: set(graph.parents(node)) for node in graph.nodes}
+    parents: dict[str, set[str]] = {node: set() for node in graph.nodes}
+    for a, marks, b in graph.marked_edges():
+        if marks in ("->", "o->"):
+            parents[b].add(a)
     place: dict[str, int] = {}
     while parents:
         node = next((node for node in parents if not parents[node]), next(iter(parents)))

@@ -25,6 +25,7 @@ STYLE = """\
 #{name} .edge.weaker .line {{ stroke-width: 1.4; }}
 #{name} .edge.hint .line {{ stroke-width: .7; }}
 #{name} .head {{ fill: currentColor; }}
+#{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""
 

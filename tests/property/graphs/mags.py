@@ -93,6 +93,22 @@ def with_skeleton(nodes: tuple[str, ...], pairs: list[tuple[str, str]]) -> Itera
                 yield marks, separations
 
 
+def of_model(nodes: tuple[str, ...], pairs: list[tuple[str, str]], wanted: Model) -> Iterator[Marks]:
+    """Every MAG with these edges and exactly these separations."""
+    questions = [
+        (x, y, frozenset(given))
+        for x, y in combinations(nodes, 2)
+        for given in subsets(tuple(name for name in nodes if name not in (x, y)))
+    ]
+    for kinds in product(KINDS, repeat=len(pairs)):
+        marks = marked(dict(zip(pairs, kinds, strict=True)))
+        if is_ancestral(nodes, marks) and all(
+            separated(nodes, marks, x, y, given) == ((frozenset((x, y)), given) in wanted)
+            for x, y, given in questions
+        ):
+            yield marks
+
+
 def shared(nodes: tuple[str, ...], members: list[Marks]) -> PAG:
     """The PAG of a class: marks that all members share."""
     ends = members[0]

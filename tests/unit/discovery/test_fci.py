@@ -1,0 +1,228 @@
+"""Hidden common causes: what the search asks, that it finds what the definition says, and what may be asked for."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.discovery.discover import METHODS
+from dpcausal.discovery.fci import Bounds, fci_search
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.search import Query, Skeleton, drive, pc_search
+from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.hidden import orient_pag
+from dpcausal.graphs.pag import PAG, Mark
+from dpcausal.graphs.separation import d_separated
+
+MAGS = Path(__file__).parents[2] / "property" / "graphs" / "mags.py"
+
+
+def mags() -> Any:
+    """The listing of all graphs with hidden causes."""
+    spec = importlib.util.spec_from_file_location("mags", MAGS)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def learned(dag: Graph, seen: list[str], **more: Any) -> tuple[PAG, Skeleton]:
+    """What the search finds where every answer is the truth."""
+
+    def answer(batch: list[Query]) -> list[bool]:
+        return [d_separated(dag, question.x, question.y, question.given) for question in batch]
+
+    skeleton = drive(fci_search(seen, **more), answer)
+    return orient_pag(Graph(seen, undirected=skeleton.edges), skeleton.separating)[0], skeleton
+
+
+# l and m are hidden. x and y are separated by {a, b, c}, and c is a neighbour of neither
+SEEN = ["x", "y", "a", "b", "c"]
+NEEDS_MORE = Graph(
+    [*SEEN, "l", "m"],
+    [("l", "x"), ("l", "a"), ("m", "y"), ("m", "b"), ("c", "a"), ("c", "b"), ("a", "y"), ("b", "x")],
+)
+
+
+def by_definition(dag: Graph, seen: list[str]) -> PAG:
+    """The PAG of a DAG with hidden nodes, from all graphs with the same separations."""
+    listing = mags()
+    model = frozenset(
+        (frozenset((x, y)), frozenset(given))
+        for x, y in combinations(seen, 2)
+        for given in listing.subsets(tuple(name for name in seen if name not in (x, y)))
+        if d_separated(dag, x, y, given)
+    )
+    apart = {pair for pair, _ in model}
+    pairs = [pair for pair in combinations(seen, 2) if frozenset(pair) not in apart]
+    members = list(listing.of_model(tuple(seen), pairs, model))
+    assert members
+    found: PAG = listing.shared(tuple(seen), members)
+    return found
+
+
+def test_where_neighbours_do_not_separate_possible_d_sep_does() -> None:
+    """PC would keep the edge x - y; the further questions take it away, and the marks are those of the definition."""
+    found, skeleton = learned(NEEDS_MORE, SEEN)
+    pc = drive(pc_search(SEEN), lambda batch: [d_separated(NEEDS_MORE, q.x, q.y, q.given) for q in batch])
+    assert frozenset("xy") in pc.edges
+    assert frozenset("xy") not in skeleton.edges
+    assert set(skeleton.separating[frozenset("xy")]) == {"a", "b", "c"}
+    assert found == by_definition(NEEDS_MORE, SEEN)
+
+
+def test_a_bound_keeps_the_edge_and_says_so() -> None:
+    _, skeleton = learned(NEEDS_MORE, SEEN, bounds=Bounds(order=2))
+    assert frozenset("xy") in skeleton.edges
+    assert skeleton.given_up_to[frozenset("xy")] == 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_graphs_with_hidden_nodes_get_the_marks_of_the_definition(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    names = [f"v{i}" for i in range(7)]
+    dag = Graph(names, [pair for pair in combinations(names, 2) if draw.random() < 0.28])
+    hidden = set(draw.choice(names, 2, replace=False))
+    seen = [name for name in names if name not in hidden]
+    found, skeleton = learned(dag, seen)
+    assert skeleton.complete
+    assert found == by_definition(dag, seen)
+
+
+def test_no_question_about_what_is_declared_and_none_with_what_comes_later() -> None:
+    known = Knowledge.of(
+        SEEN, required=[("a", "y")], forbidden=[{"x", "c"}], tiers=[["c"], ["a", "b", "x", "y"]]
+    )
+    asked: list[Query] = []
+
+    def answer(batch: list[Query]) -> list[bool]:
+        asked.extend(batch)
+        return [d_separated(NEEDS_MORE, q.x, q.y, q.given) for q in batch]
+
+    drive(fci_search(SEEN, known), answer)
+    assert asked
+    assert not {frozenset(q[:2]) for q in asked} & {frozenset("ay"), frozenset("xc")}
+
+
+def confounded(n: int, seed: int) -> dc.Dataset:
+    """a -> x <- h -> y <- b with h hidden: the one graph that four columns show without a doubt, ``x <-> y``."""
+    draw = np.random.default_rng(seed)
+    a, b, h = draw.integers(0, 2, (3, n))
+    x = np.where(draw.random(n) < 0.15, draw.integers(0, 2, n), (a + h >= 1).astype(int))
+    y = np.where(draw.random(n) < 0.15, draw.integers(0, 2, n), (b + h >= 1).astype(int))
+    levels = dc.Categorical(["no", "yes"])
+    columns = {
+        name: [levels.levels[i] for i in code] for name, code in zip("axyb", (a, x, y, b), strict=True)
+    }
+    return dc.read(columns, dc.Schema(dict.fromkeys("axyb", levels)))
+
+
+WANTED = PAG(list("axyb"), [("a", "o->", "x"), ("x", "<->", "y"), ("b", "o->", "y")])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"epsilon": None, "method": "pc"},
+        {"epsilon": 1.0, "delta": 1e-6},
+        {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"},
+        {"epsilon": 1.0, "delta": 1e-6, "method": "moments"},
+        {"epsilon": None, "method": "pc", "test": "moments"},
+    ],
+)
+def test_a_hidden_common_cause_is_found(how: dict[str, Any]) -> None:
+    with dc.testing.seeded(3):
+        result = dc.discover(confounded(30_000, 1), latent=True, level=0.01, **how)
+    assert result.graph == WANTED
+    assert "<->" in str(result)
+    assert result.graph.bidirected == {frozenset("xy")}  # type: ignore[attr-defined]
+
+
+def test_without_latent_no_arrow_has_two_heads() -> None:
+    with dc.testing.seeded(3):
+        result = dc.discover(confounded(30_000, 1), epsilon=1.0, delta=1e-6, level=0.01, latent=False)
+    assert not isinstance(result.graph, PAG)
+
+
+def test_tiers_give_a_head_and_no_tail() -> None:
+    """causal-learn's issue 266, on data: what comes later is no cause, and what comes earlier need not be one."""
+    with dc.testing.seeded(3):
+        result = dc.discover(
+            confounded(30_000, 1), epsilon=1.0, delta=1e-6, level=0.01, latent=True, tiers=[["x"], ["y"]]
+        )
+    graph = result.graph
+    assert isinstance(graph, PAG)
+    assert graph.mark("x", "y") is Mark.ARROW
+    assert graph.mark("y", "x") is not Mark.TAIL
+
+
+def test_what_is_declared_is_kept() -> None:
+    with dc.testing.seeded(3):
+        result = dc.discover(
+            confounded(30_000, 1),
+            epsilon=1.0,
+            delta=1e-6,
+            latent=True,
+            required=[("a", "x")],
+            forbidden=[{"a", "b"}, ("b", "y")],
+        )
+    graph = result.graph
+    assert isinstance(graph, PAG)
+    assert ("a", "x") in graph.directed
+    assert frozenset("ab") not in graph.skeleton
+    if frozenset("by") in graph.skeleton:
+        assert graph.mark("y", "b") is not Mark.TAIL
+        assert ("b", "y") not in graph.directed
+
+
+def test_open_pairs_are_no_edges_and_no_marks_rest_on_them() -> None:
+    """At a small budget most pairs are open: nothing is a collider over a pair that may be an edge."""
+    with dc.testing.seeded(5):
+        result = dc.discover(confounded(300, 1), epsilon=0.2, delta=1e-6, latent=True, anyway=True)
+    graph = result.graph
+    assert isinstance(graph, PAG)
+    assert result.open
+    assert not result.open & graph.skeleton
+    for c in graph.nodes:
+        for a, b in combinations(sorted(graph.adjacent(c)), 2):
+            if frozenset((a, b)) in result.open:
+                assert Mark.CIRCLE in (graph.mark(a, c), graph.mark(b, c))
+
+
+def others() -> Iterator[str]:
+    """Methods to which further questions are not free."""
+    return (name for name, method in METHODS.items() if "latent" not in method.options)
+
+
+@pytest.mark.parametrize("method", list(others()))
+def test_methods_that_pay_for_questions_refuse_in_one_line(method: Any) -> None:
+    with pytest.raises(
+        dc.InputError, match=f"latent goes with measured, moments and pc: .*{method} would have"
+    ):
+        dc.discover(confounded(300, 1), epsilon=1.0, method=method, latent=True)
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ({"latent": "yes"}, "latent must be True or False, not 'yes'"),
+        ({"latent": True, "target": "x"}, "leave latent or"),
+    ],
+)
+def test_what_can_not_be_asked_is_one_line_and_costs_nothing(
+    more: dict[str, Any], line: str, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'budget.db'}"
+    ledger = dc.Ledger.open(url, create=True)
+    ledger.create("d", epsilon=1.0, delta=1e-5)
+    with pytest.raises(dc.InputError, match=line):
+        dc.discover(confounded(300, 1), epsilon=1.0, delta=1e-6, ledger=url, dataset="d", anyway=True, **more)
+    assert ledger.show("d")[0].releases == 0
