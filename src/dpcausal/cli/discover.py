@@ -60,12 +60,12 @@ dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph \\
   --tiers "age,sex;smoke,bronc" --forbidden age:sex
 
-# charged to a ledger before any noise is drawn; one JSON object for a script
-dpcausal discover patients.csv --schema schema.toml \\
 # something that was not measured may cause two of them
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --latent --out graph
 
+# charged to a ledger before any noise is drawn; one JSON object for a script
+dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph \\
   --ledger sqlite:///budget.db --dataset cohort --json
 
@@ -230,11 +230,11 @@ def run_discover(
         str | None,
         typer.Option("--target", help="Only what is directly linked to this column; less noise (measured)."),
     ] = None,
-    option: Options = None,
-    show_open: Annotated[
     latent: Annotated[
         bool, typer.Option("--latent", help="Common causes may be hidden: edges get circles (a PAG).")
     ] = False,
+    option: Options = None,
+    show_open: Annotated[
         bool,
         typer.Option(
             "--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."
@@ -298,11 +298,11 @@ def run_discover(
         options["confidence"] = confidence
     if target is not None:
         options["target"] = target
+    if latent:
+        options["latent"] = True
     bars = not as_json and sys.stderr.isatty()
     rows = dc.read(data, declared, progress=bars)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": tiers or []}
-    if latent:
-        options["latent"] = True
     with prepared(out), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
         if epsilon is not None and neighbours == "replace-one" and not anyway:

@@ -410,7 +410,6 @@ def _arrows(
     return consistent(graph, fixed, settle=settle, possible=possible)
 
 
-def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:
 def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -> tuple[PAG, frozenset[Pair]]:
     """The edges found with a mark at each end, and where answers contradict each other; open pairs as in ``_arrows``.
 
@@ -429,6 +428,7 @@ def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -
     )
 
 
+def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:
     """Confidence in the edges shown: an open pair has none."""
     if confidence is None:
         return None

@@ -253,9 +253,11 @@ def _not_asked(found: Skeleton, order: int, known: Knowledge) -> None:
 def ask_side_by_side(
     found: Skeleton, sets_of: Mapping[tuple[str, str], Iterator[tuple[str, ...]]], order: int, ahead: int
 ) -> Generator[list[Query], Answers, int | None]:
-    """One order of stable PC: every live edge asks its next sets in each round. Questions asked, None if ended."""
-    snapshot = {x: set(near) for x, near in found.adjacent.items()}
-    waiting = {pair: sets_for(*pair, order, snapshot, found.columns, known) for pair in pairs}
+    """One order of a stable search: every live edge asks its next sets in each round.
+
+    Returns how many questions were asked, or None if the search was ended. Edges that a set separates leave ``found``.
+    """
+    waiting = dict(sets_of)
     total = 0
     while waiting:
         batch: list[Query] = []
@@ -365,12 +367,12 @@ class SearchOutcome:
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
+    latent: bool = False  # whether common causes may be hidden: the graph is a PAG
 
 
 def drive(
     search: Generator[list[Query], Answers, Skeleton],
     answer: Callable[[list[Query]], Answers],
-    latent: bool = False  # whether common causes may be hidden: the graph is a PAG
     stage: Stage = silent,
 ) -> Skeleton:
     """Run a search to its end with ``answer`` replying to each batch (None ends it).

@@ -190,11 +190,11 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             {**MEASURED, "gaussian": False, "rows_measured": True, "singles": 5, "pairs": 10, "larger": 2},
             ("Laplace", "the number of rows and", "17 sets", "5 single, 10 pairs, 2 larger"),
         ),
-        NoteKind.TARGET: (
         NoteKind.HIDDEN_CAUSES: (
             {"order": 3, "far": 6},
             ("Common causes may be hidden", "up to 3 columns, 6 of them beyond"),
         ),
+        NoteKind.TARGET: (
             {"target": "death", "near": ["age", "smoking"]},
             ("directly linked to death", "age, smoking"),
         ),
@@ -377,14 +377,14 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
             "chosen because none of 3 columns holds numbers",
         ),
         (
+            Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False, circles=True),
+            "Some answers contradict each other about directions, at a - b: circles stand there",
+        ),
+        (
             Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False),
             "Some answers contradict each other about directions, at a - b: no graph has all the directions shown",
         ),
         (
-        (
-            Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False, circles=True),
-            "Some answers contradict each other about directions, at a - b: circles stand there",
-        ),
             Note(NoteKind.JOINT_TABLE, gaussian=False, cells=8, sd=2.0, mean_cell=None, least_cell=None),
             "One joint table of 8 cells was measured with Laplace noise; a cell of a table of two columns is known to "
             "2 rows (standard deviation)",
