@@ -67,7 +67,7 @@ def test_what_is_left_is_told_after_a_release(words: list[str], capsys: pytest.C
     charged = ["--ledger", "sqlite:///b.db", "--dataset", "d"]
     assert run(["ledger", "create", *charged, "--epsilon", "1.5", "--delta", "1e-5"]) == 0
     assert run([*words, "--epsilon", "1", *charged, "--anyway"]) == 0
-    assert "; left in the ledger: epsilon 0.5, delta 1e-05.\n" in capsys.readouterr().out
+    assert "; left epsilon 0.5, delta 1e-05.\n" in capsys.readouterr().out
     assert run([*words, "--epsilon", "0.25", *charged, "--json", "--anyway"]) == 0
     assert json.loads(capsys.readouterr().out)["privacy"]["ledger"]["left"] == {
         "epsilon": 0.25,

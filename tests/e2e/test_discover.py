@@ -365,7 +365,7 @@ def test_open_pairs_are_listed_and_drawn_only_where_asked_for(
         left = found["open"]
         assert len(left) >= 5
         assert found["facts"]["pairs"]["open"] == len(left)
-        counts = f", {len(left)} pair{'s' * (len(left) != 1)} open (method moments"
+        counts = f", {len(left)} pair{'s' * (len(left) != 1)} open (method moments)."
         assert counts in said.splitlines()[0]
         assert said.count(" ? ") == (len(left) if more else min(len(left), 6))
         assert (out / "graph.dot").read_text().count("state=open") == (len(left) if more else 0)

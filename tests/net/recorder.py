@@ -500,11 +500,12 @@ def _describe_ours(value: Any, path: str, seen: dict[str, str], inside: tuple[in
     for name in ("__repr__", "__str__", "_repr_html_"):
         if hasattr(value, name):
             seen[f"{path}.{name}()"] = getattr(value, name)()
-    if (
-        hasattr(value, "summary") and "open" in inspect.signature(value.summary).parameters
-    ):  # open pairs, if asked for
-        for every in (False, True):
-            seen[f"{path}.summary(open={every})"] = value.summary(open=every)
+    asked = inspect.signature(value.summary).parameters if hasattr(value, "summary") else {}
+    if "full" in asked:  # all the words, not only the brief ones that __str__ has
+        seen[f"{path}.summary(full)"] = value.summary(full=True)
+    if "open" in asked:  # open pairs, if asked for
+        for full in (False, True):
+            seen[f"{path}.summary(open, full={full})"] = value.summary(open=True, full=full)
     if hasattr(value, "report"):
         with tempfile.TemporaryDirectory() as folder:
             value.report(str(Path(folder) / "report.html"))

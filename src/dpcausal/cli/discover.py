@@ -16,6 +16,7 @@ from dpcausal.cli.options import (
     DataFile,
     DatasetName,
     Delta,
+    Full,
     LedgerUrl,
     Relation,
     SchemaFile,
@@ -37,7 +38,8 @@ HELP = """Learn a causal graph under differential privacy: arrows where the data
 a direction, plain edges where they do not (a CPDAG). Pairs of columns that
 could not be decided are no edges: they are listed as open.
 
-DIR gets graph.json, graph.dot, graph.graphml, privacy.json and report.html.
+DIR gets report.html, graph.svg, graph.json, graph.dot, graph.graphml and
+privacy.json.
 An earlier release there is kept, in DIR/earlier-1 and so on.
 Without --epsilon nothing is computed, unless --method pc asks for the
 classical algorithm, which is not private.
@@ -243,6 +245,7 @@ def run_discover(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Run a design that can show nothing; else it is refused, unpaid.")
     ] = False,
+    full: Full = False,
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
@@ -316,10 +319,12 @@ def run_discover(
                 result, out, origin_of(data, schema, out, options, texts, of_method), show_open=show_open
             )
         except InputError:  # paid for: not to be lost
-            typer.echo(result.to_json() if as_json else result.summary(open=show_open))
+            typer.echo(result.to_json() if as_json else result.summary(open=show_open, full=full))
             raise
     typer.echo(
-        result.to_json() if as_json else f"{result.summary(open=show_open)}\nWritten to {where.folder}"
+        result.to_json()
+        if as_json
+        else f"{result.summary(open=show_open, full=full)}\nWritten to {where.folder}: open report.html"
     )
     if where.fault:
         raise InputError(where.fault)

@@ -92,6 +92,7 @@ Relation = Annotated[
 ]
 LedgerUrl = Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")]
 DatasetName = Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")]
+Full = Annotated[bool, typer.Option("--full", help="Say everything: marks, method, the whole statement.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 

@@ -22,6 +22,7 @@ FILES = (
     "graph.json",
     "graph.dot",
     "graph.graphml",
+    "graph.svg",
     "report.html",
     "hits.tsv",
     "hits.png",

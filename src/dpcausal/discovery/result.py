@@ -264,9 +264,18 @@ class DiscoveryResult:
         """Draw where the budget went; the same as ``privacy.plot()``."""
         return self.privacy.plot(ax)
 
-    def summary(self, *, open: bool = False) -> str:  # noqa: A002
-        """Return the graph and what it cost, in words; ``open`` lists every open pair instead of the first few."""
-        return display().summary(self, open=open)
+    def summary(self, *, open: bool = False, full: bool = False) -> str:  # noqa: A002
+        """Return the graph and what it cost, in words.
+
+        Parameters
+        ----------
+        open : bool, default False
+            Whether to list every open pair instead of the first few.
+        full : bool, default False
+            Whether to say everything: what the marks mean, what the method did, and the whole privacy statement.
+            Without it there are a table of edges and a line each on open pairs, privacy and the ledger.
+        """
+        return display().summary(self, open=open, full=full)
 
     def __str__(self) -> str:
         return self.summary()

@@ -59,8 +59,8 @@ def arrow_words(result: DiscoveryResult) -> str:
     if not result.conflicts:
         return "the same direction in every graph that fits the answers; a wrong answer can turn it round"
     if result.settled:
-        return "the same direction in every graph nearest to the answers, which contradict each other (see below)"
-    return "where an answer points; answers contradict each other, so no graph has all these directions"
+        return "the same direction in every graph nearest to the answers, some of which contradict each other"
+    return "as the answers say; they contradict each other elsewhere, so no graph has all these directions"
 
 
 def given_words(columns: int) -> str:
@@ -309,7 +309,20 @@ def _threshold_words(fact: Fact) -> str:
         else f"one noisy threshold for up to {fact['most']} {many}"
     )
     on = f", on {fact['rows']:,} rows" if fact["rows"] else ""
-    return f"{how}{on}; {_resolution_words(fact['resolution'])}"
+    if fact["parts"] is None:
+        return f"{how}{on}; {_resolution_words(fact['resolution'])}"
+    return (
+        f"{how}{on}; each question is tested on {fact['parts']:,} parts of the rows, and a dependence that about "
+        f"{fact['resolution']:,.0f} parts more than expected see is kept 99 times in 100 it is asked about"
+    )
+
+
+def _equal_widths_words(fact: Fact) -> str:
+    return (
+        f"Where {', '.join(fact['columns'])} are held fixed, their numbers are cut into strata of equal width between "
+        "the declared bounds. If most rows lie in few strata, as for skewed numbers, part of what they explain is "
+        "left, and it can look like an edge: moments and tests cut by privately measured counts"
+    )
 
 
 def _choices_words(fact: Fact) -> str:
@@ -346,6 +359,7 @@ NOTES: dict[NoteKind, Words] = {
     NoteKind.MOMENTS: "{features} features of the columns (of a number: its value and {waves} pairs of waves); sums of "
     "their products are known to {sd:.3g} rows (standard deviation)",
     NoteKind.THRESHOLD: _threshold_words,
+    NoteKind.EQUAL_WIDTHS: _equal_widths_words,
     NoteKind.CHOICES: _choices_words,
     NoteKind.TEST_COSTS: _costs_words,
 }
@@ -416,9 +430,7 @@ def as_sentence(note: str) -> str:
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     sure = result.found_confidence
-    rows = [
-        (" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.graph.marked_edges()
-    ]
+    rows = [(" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.graph.marked_edges()]
     wide = max((len(edge) for edge, _ in rows), default=0)
     lines = []
     for edge, pair in rows:
@@ -435,8 +447,8 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     return [*lines, *legend(result), *([again_words(result)] if shown else [])]
 
 
-def summary(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A002
-    """Return the graph and what it cost, in words; ``open`` names every open pair."""
+def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A002
+    """Return all there is to say of a graph and what it cost; ``open`` names every open pair."""
     lines = [headline(result), *edge_lines(result)]
     about = (open_words(result, every=open), missing_words(result), tiers_words(result))
     lines += [words for words in about if words]

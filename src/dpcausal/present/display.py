@@ -15,7 +15,7 @@ from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.gwas.result import Screening
 from dpcausal.planning.plan import Plan
-from dpcausal.present import citest, discovery, effect, gwas, planning, statement
+from dpcausal.present import brief, citest, discovery, effect, gwas, planning, statement
 
 
 def words(fact: Fact | StrEnum) -> str:
@@ -52,7 +52,7 @@ def summary(value: Any, **options: Any) -> str:
         case PrivacyStatement():
             return statement.summary(value)
         case CITestResult():
-            return citest.summary(value)
+            return citest.full_text(value) if options.get("full") else brief.answer_text(value)
         case Trend():
             return citest.trend_words(value)
         case EffectResult():
@@ -68,7 +68,10 @@ def summary(value: Any, **options: Any) -> str:
                     return discovery.missing_words(value)
                 case "edges":
                     return "\n".join(discovery.edge_lines(value))
-            return discovery.summary(value, **options)
+            every = bool(options.get("open"))
+            if options.get("full"):
+                return discovery.full_text(value, open=every)
+            return brief.discovery_text(value, every=every)
         case Look():
             return planning.look_words(value, **options)
         case Plan():
@@ -104,7 +107,7 @@ def plot(value: Any, ax: Any, **options: Any) -> Any:
         case PrivacyStatement():
             return plots.plot_budget(value, ax)
         case DiscoveryResult():
-            return plots.plot_graph(value.graph, ax, possible=value.open if options.get("open") else ())
+            return plots.plot_result(value, ax, open=bool(options.get("open")))
         case Plan():
             return plots.plot_power(value, ax)
     raise TypeError(f"no plot of {type(value).__name__}")

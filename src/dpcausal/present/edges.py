@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
+from dpcausal.present import hidden
 from dpcausal.present.discovery import HINT, OPEN_MEANS, given_words
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 DECLARED = "direction as you declared"
 OPEN = "direction not decided by the data"
 CONFLICT = "answers contradict each other about its direction"
+AS_ANSWERED = "direction as the answers say"
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class EdgeNotes:
     conflicts: Collection[Pair] = ()
     given_up_to: Mapping[Pair, int] = field(default_factory=dict)
     repeats: int | None = None
+    marks: Mapping[tuple[str, str], str] = field(
+        default_factory=dict
+    )  # of edges of a PAG, as they are listed
+    settled: bool = (
+        True  # where answers contradict each other: whether the nearest graph that exists is shown
+    )
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
@@ -37,7 +45,12 @@ class EdgeNotes:
         confidence = {
             pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept
         }
-        return cls(confidence, known, result.conflicts, result.given_up_to, result.repeats)
+        marks = (
+            {(a, b): told for a, told, b in result.graph.marked_edges()} if result.graph.kind == "pag" else {}
+        )
+        return cls(
+            confidence, known, result.conflicts, result.given_up_to, result.repeats, marks, result.settled
+        )
 
     def sentence(self, a: str, b: str, arrow: bool) -> str:
         """One edge as a sentence.
@@ -48,8 +61,13 @@ class EdgeNotes:
         'edge found again in 98% of repeats (says nothing about its direction)'
         """
         pair = frozenset((a, b))
-        if arrow and self._plain(a, b):
-            text = f"{a} → {b} {self._fits()}, if no common cause is hidden"
+        if (a, b) in self.marks:
+            told = hidden.SENTENCES[self.marks[a, b]].format(a=a, b=b)
+            text = "; ".join(
+                [f"{told} {self._fits()}", *self._declared_edge(pair), *self._contradicted(pair)]
+            )
+        elif arrow and self._plain(a, b):
+            text = f"{a} → {b}{'' if self._torn else ' '}{self._fits()}, if no common cause is hidden"
         else:
             text = f"{a} → {b}, " if arrow else f"{a} and {b} are linked, "
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
@@ -74,6 +92,28 @@ class EdgeNotes:
             parts.append("seldom found again: a hint")
         return "; ".join(parts)
 
+    def short(self, a: str, b: str, arrow: bool) -> str:
+        """Return what a reader must not miss about an edge, in a few words; empty for a plain arrow.
+
+        >>> EdgeNotes(confidence={frozenset("ab"): 0.3}).short("a", "b", False)
+        'direction not decided; a hint only'
+        """
+        pair = frozenset((a, b))
+        parts = ["edge as you declared"] if pair in self.known.kept else []
+        if arrow and (a, b) in self.known.arrows and (a, b) not in self.marks:
+            parts.append(DECLARED)
+        elif pair in self.conflicts:
+            parts.append("direction contradicted")
+        elif (a, b) in self.marks:
+            parts.append(hidden.REMARKS[self.marks[a, b]])
+        elif not arrow:
+            parts.append("direction not decided")
+        if pair in self.given_up_to:
+            parts.append(given_words(self.given_up_to[pair]))
+        if self.confidence.get(pair, 1.0) < HINT:
+            parts.append("a hint only")
+        return "; ".join(parts)
+
     def _plain(self, a: str, b: str) -> bool:
         """Whether nothing was declared and nothing is contradicted about this edge."""
         return (a, b) not in self.known.arrows and not {frozenset((a, b))} & {
@@ -84,17 +124,30 @@ class EdgeNotes:
     def _declared_edge(self, pair: Pair) -> list[str]:
         return ["edge as you declared"] if pair in self.known.kept else []
 
+    def _contradicted(self, pair: Pair) -> list[str]:
+        return [CONFLICT] if pair in self.conflicts else []
+
     def _direction(self, a: str, b: str, arrow: bool) -> str:
+        if (a, b) in self.marks:
+            return "; ".join([hidden.REMARKS[self.marks[a, b]], *self._contradicted(frozenset((a, b)))])
         if arrow and (a, b) in self.known.arrows:
             return DECLARED
         if frozenset((a, b)) in self.conflicts:
             return CONFLICT
-        return f"same direction {self._fits()}" if arrow else OPEN
+        if not arrow:
+            return OPEN
+        return AS_ANSWERED if self._torn else f"same direction {self._fits()}"
+
+    @property
+    def _torn(self) -> bool:
+        """Whether no graph has all the directions shown."""
+        return bool(self.conflicts) and not self.settled
 
     def _fits(self) -> str:
-        return "in every graph that fits the answers" + (
-            " and agrees with what you declared" if self.known.arrows else ""
-        )
+        if self._torn and not self.marks:
+            return f", {AS_ANSWERED}"
+        near = "in every graph nearest to the answers" if self.conflicts and not self.marks else hidden.FITS
+        return near + (" and agrees with what you declared" if self.known.arrows else "")
 
 
 def open_sentence(a: str, b: str) -> str:

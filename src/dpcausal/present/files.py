@@ -18,10 +18,11 @@
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
 
-``graph.dot`` gives edges in ``conflicts`` a question mark and others their confidence; ``graph.graphml`` has
-``conflict`` (and ``given_up_to``, ``confidence`` where they are known) on every edge. Open pairs are in these two only
-where they are asked for: dashed and grey in the one, arcs of ``kind`` "open" in the other, which readers of graphs here
-leave out again. A graph that is not private says so in all three.
+``graph.svg`` is the report's drawing with its legend, for a paper or a slide. ``graph.dot`` gives edges in
+``conflicts`` a question mark and others their confidence; ``graph.graphml`` has ``conflict`` (and ``given_up_to``,
+``confidence`` where they are known) on every edge. Open pairs are in these two only where they are asked for: dashed
+and grey in the one, arcs of ``kind`` "open" in the other, which readers of graphs here leave out again. A graph that
+is not private says so in all of them.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_li
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
 from dpcausal.present.discovery import given_words, missing_words, note_words
 from dpcausal.present.edges import open_sentence
+from dpcausal.present.figure import figure_svg
 from dpcausal.present.statement import caveat_lines
 
 STATEMENT = "privacy.json"
@@ -70,6 +72,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False) -> dict[str, str]
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
+        "graph.svg": figure_svg(result, open=open),
         "graph.dot": to_dot(result.graph, dot_attributes(result), remark=remark(result), possible=left),
         "graph.graphml": to_graphml(
             result.graph, graphml_attributes(result), more=stamp(result), possible=left

@@ -6,6 +6,8 @@ The functions above ``render`` make its sentences: what could not be decided and
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +16,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import LimitKind
-from dpcausal.discovery.result import in_order
+from dpcausal.discovery.result import PairState, in_order
 from dpcausal.discovery.search import NoteKind
+from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.pag import PAG
+from dpcausal.present import hidden
 from dpcausal.present import statement as statement_words
+from dpcausal.present.brief import target_of
 from dpcausal.present.discovery import (
     GIVEN_OUT,
-    HINT,
     OPEN_MEANS,
-    SURE,
     again_words,
-    arrow_words,
     as_sentence,
     counts_words,
     declared_words,
     given_words,
-    grade,
     method_words,
     missing_words,
     note_words,
@@ -38,8 +40,11 @@ from dpcausal.present.discovery import (
     undecided_words,
 )
 from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.figure import figure_svg
 from dpcausal.present.files import STATEMENT, graph_json
+from dpcausal.present.legend import keys
 from dpcausal.present.origin import Origin, number
+from dpcausal.present.paper import absent_rows, conclusion, evidence, methods_paragraph, promise_in_four
 from dpcausal.present.spending import chart, rows, steps, unit_words
 from dpcausal.present.statement import FIELDS, HEADINGS, limit_words, steps_words
 from dpcausal.present.svg import svg
@@ -160,33 +165,124 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
             "from": a,
             "to": b,
             "arrow": arrow,
+            "sign": hidden.sign(result.graph.marks(a, b)),
             "confidence": marks.confidence.get(frozenset((a, b))),
             "remark": marks.remark(a, b, arrow),
+            "evidence": evidence(result, marks, a, b, arrow),
         }
         for a, b, arrow in result.graph.edges()
     ]
 
 
-def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[tuple[str, str, bool]]:
-    """(class of a line, what it means, whether it has a head) of every kind of line that is drawn."""
-    drawn, pairs = result.graph, result.graph.skeleton
-    grades = {grade(marks.confidence[pair]) for pair in pairs if pair in marks.confidence}
-    arrow = "direction as you declared, or " if marks.known.arrows else ""
-    found = [
-        ("arrow", arrow + arrow_words(result), bool(drawn.directed)),
-        ("plain", "linked, direction not decided by the data", bool(drawn.undirected)),
-        ("conflict", "answers contradict each other about its direction", bool(result.conflicts)),
-        ("sure", f"edge found again in {SURE:.0%} of repeats or more", "sure" in grades),
-        ("weaker", f"in {HINT:.0%} to {SURE:.0%}", "weaker" in grades),
-        ("hint", f"below {HINT:.0%}: a hint", "hint" in grades),
-        ("open", f"open: {OPEN_MEANS}", bool(result.open)),
+def arrow_sentence(result: DiscoveryResult, marks: EdgeNotes) -> str:
+    """Return what an arrow on this page means, as one sentence: never more than the answers allow."""
+    if result.graph.kind == "pag":
+        return "Every end of an edge has a mark, which the key above explains."
+    if result.conflicts and not result.settled:
+        return "An arrow points as the answers say; they contradict each other, so no graph has all these directions."
+    where = "nearest to the answers" if result.conflicts else "that fits the answers (the equivalence class)"
+    agrees = " and agrees with what you declared; where you declared it, the data had no say in it"
+    return (
+        f"An arrow has the same direction in every graph {where}{agrees if marks.known.arrows else ''}; a wrong answer "
+        "can turn it round."
+    )
+
+
+def data_name(result: DiscoveryResult, origin: Origin | None) -> str:
+    """Return what the data set is called: in the ledger, or else by its file; empty where neither is known."""
+    charged = result.privacy.ledger or {}
+    if charged.get("dataset"):
+        return str(charged["dataset"])
+    return "" if origin is None else origin.data
+
+
+def heading(result: DiscoveryResult, name: str) -> str:
+    """Return the title of the page.
+
+    The data set is named in it where its name is known.
+    """
+    target = target_of(result)
+    about = "Causal graph" if target is None else f"What is linked to {target}"
+    return f"{about}: {name}" if name else about
+
+
+def header(result: DiscoveryResult, name: str) -> list[tuple[str, str]]:
+    """Return (what, value) of the line below the title: data set, rows where they are public, date, method."""
+    rows = None if result.rows is None else f"{result.rows:,}"
+    today = date.today()  # of this page: a result has no time of its own
+    cells = [
+        ("Data set", name),
+        ("Rows", rows),
+        ("Columns", f"{len(result.graph.nodes)}"),
+        ("Date", f"{today.day} {today:%B %Y}"),
+        ("Method", result.method),
     ]
-    return [(kind, words, kind == "arrow") for kind, words, there in found if there]
+    return [(what, value) for what, value in cells if value]
+
+
+def around_target(result: DiscoveryResult, target: str) -> DiscoveryResult:
+    """Return the result with the target and what is linked to it, or may be, alone in the graph."""
+    near = {name for pair in (*result.graph.skeleton, *result.open) if target in pair for name in pair}
+    nodes = [name for name in result.graph.nodes if name in near | {target}]
+    graph = result.graph
+    kept = (
+        PAG(nodes, [edge for edge in graph.marked_edges() if {edge[0], edge[2]} <= {*nodes}])
+        if isinstance(graph, PAG)
+        else Graph(
+            nodes,
+            [arrow for arrow in graph.directed if {*arrow} <= {*nodes}],
+            [pair for pair in graph.undirected if pair <= {*nodes}],
+        )
+    )
+    return replace(result, graph=kept)
+
+
+def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> list[dict[str, Any]]:
+    """Return a row for every column that was asked about with the target: found first, then open, then absent."""
+    if target is None:
+        return []
+    rows = []
+    for name in result.graph.nodes:
+        if name == target:
+            continue
+        state = result.state(name, target)
+        way = "" if state is not PairState.FOUND else _way(result.graph, name, target)
+        given = result.separating.get(frozenset((name, target)))
+        if state is PairState.ABSENT and given:
+            way = f"independent given {', '.join(given)}"
+        rows.append(
+            {
+                "name": name,
+                "state": STATES[state],
+                "way": way,
+                "confidence": marks.confidence.get(frozenset((name, target))),
+                "rank": [PairState.FOUND, PairState.OPEN, PairState.ABSENT].index(state),
+            }
+        )
+    return sorted(rows, key=lambda row: int(row["rank"]))
+
+
+STATES = {PairState.FOUND: "linked", PairState.OPEN: "open", PairState.ABSENT: "no direct link found"}
+
+
+def _way(graph: Graph, name: str, target: str) -> str:
+    """Return which way a link with the target points, in words."""
+    if isinstance(graph, PAG):
+        a, ends, b = next(edge for edge in graph.marked_edges() if {edge[0], edge[2]} == {name, target})
+        return f"{a} {hidden.sign(ends)} {b}"
+    if (name, target) in graph.directed:
+        return f"{name} → {target}"
+    return f"{target} → {name}" if (target, name) in graph.directed else "direction not decided"
+
+
+def _in_script(text: str) -> str:
+    """Return a text as JSON that may stand in a script element: nothing in it can end the element."""
+    return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def render(
     result: DiscoveryResult,
-    title: str = "Causal graph",
+    title: str = "",
     origin: Origin | None = None,
     *,
     open: bool = False,  # noqa: A002
@@ -207,8 +303,11 @@ def render(
     charged = rows(statement["events"])
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
+    name = data_name(result, origin)
+    target = target_of(result)
+    shown = result if target is None else around_target(result, target)
     return environment.get_template("report.html").render(
-        title=title,
+        title=title or heading(result, name),
         result=result,
         undecided=undecided_words(result),
         banners=banners(result),
@@ -219,14 +318,23 @@ def render(
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result, None if origin is None else STATEMENT),
-        drawing=svg(result.graph, marks, possible=result.open, shown=open),
+        drawing=svg(shown.graph, marks, possible=shown.open, shown=open),
         counts=counts_words(result),
         open_pairs=open_pairs(result),
         open_means=OPEN_MEANS,
         show_open=open,
-        keys=keys(result, marks),
+        keys=[(key, hidden.key_ends(key.ends)) for key in keys(result, marks)],
+        figure_json=_in_script(figure_svg(shown, open=False)),
+        figure_open_json=_in_script(figure_svg(shown, open=True)) if result.open else "null",
+        header=header(result, name),
+        target=target,
+        conclusion=conclusion(result),
+        methods=methods_paragraph(result, name),
+        promise_brief=promise_in_four(result.privacy),
+        absent=absent_rows(result),
+        linked=_linked(result, marks, target),
         declared=declared_words(result.known),
-        arrows_declared=bool(marks.known.arrows),
+        arrow_means=arrow_sentence(result, marks),
         edges=edge_rows(result, marks),
         has_confidence=bool(marks.confidence),
         again=again_words(result),
@@ -250,7 +358,7 @@ def render(
 def write(
     result: DiscoveryResult,
     path: str | Path,
-    title: str = "Causal graph",
+    title: str = "",
     origin: Origin | None = None,
     *,
     open: bool = False,  # noqa: A002

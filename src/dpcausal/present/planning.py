@@ -89,18 +89,20 @@ def answer(plan: Plan) -> str:
         )
         rest = [order for order in plan.orders if order.epsilon_enough is not None]
         by_order = f" By order: {_by_order(plan)}." if rest else ""
-        return f"No epsilon is enough to find {found} at order {short.order}: {why}.{by_order}"
+        given = f"given {short.order} column{'' if short.order == 1 else 's'}"
+        return f"No epsilon is enough to find {found} {given}: {why}.{by_order}"
+    cases = f"to find {found} in {aim.power:.0%} of cases"
     if enough <= epsilon:
-        return (
-            f"Epsilon {epsilon:g} is enough to find {found} in {aim.power:.0%} of cases at every order below "
-            f"(so is {number(enough)})."
-        )
+        most = f" given up to {plan.orders[-1].order} columns" if len(plan.orders) > 1 else ""
+        less = f" (so is {number(enough)})" if number(enough) != number(epsilon) else ""
+        return f"Epsilon {epsilon:g} is enough {cases}{most}{less}."
     needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
-    short_of = f"Epsilon {epsilon:g} is not enough to find {found} in {aim.power:.0%} of cases at"
+    if len({number(value) for _, value in needed}) == 1:
+        return f"Epsilon {epsilon:g} is not enough {cases}: it takes {number(enough)}."
     if all(value > epsilon for _, value in needed):
         takes = ", ".join(f"{number(value)} (given {order or 'none'})" for order, value in needed)
-        return f"{short_of} any order below: it takes {takes}."
-    return f"{short_of} every order below: {_by_order(plan)}."
+        return f"Epsilon {epsilon:g} is not enough {cases}: it takes {takes}."
+    return f"Epsilon {epsilon:g} is not always enough {cases}: {_by_order(plan)}."
 
 
 def _by_order(plan: Plan) -> str:
@@ -150,6 +152,17 @@ def advice(plan: Plan) -> list[str]:
             "more power, fine ones hold more constant."
         )
     return lines
+
+
+def graph_chance_words(plan: Plan) -> str:
+    """How likely weak, medium and strong dependences are found by the method that ``discover`` takes."""
+    ways = {chance.way: chance for chance in plan.chances}
+    one = ways["moments"] if plan.numbers and "moments" in ways else plan.chances[0]
+    at_best = " at best" if one.way == "moments" else ""
+    return (
+        f"discover ({one.method}) finds a weak dependence (w = .1) in {_percent(one.weak)} of cases{at_best}, a medium "
+        f"one (.3) in {_percent(one.medium)}, a strong one (.5) in {_percent(one.strong)}."
+    )
 
 
 def chance_words(plan: Plan) -> str:
@@ -203,7 +216,7 @@ def heads_and_cells(plan: Plan, full: bool) -> list[tuple[str, list[str]]]:
         return [effect_words(value, top) for value, top in zip(values, most, strict=True)]
 
     found = [
-        ("\n\norder", [str(order.order) for order in orders]),
+        ("\ncolumns\nheld fixed", [str(order.order) for order in orders]),
         ("can be\ntested", ["yes" if order.testable else "no" for order in orders]),
         ("\ncolumns\ncompared", [pair_words(plan, order.places) for order in orders]),
     ]
@@ -246,43 +259,59 @@ def as_tables(plan: Plan, console: Console, full: bool) -> list[Table]:
 
 
 def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
-    """(above the table, below it)."""
+    """(above the table: the answer and what would help; below it: the rest, in brief or in full)."""
+    above = [answer(plan), *advice(plan)]
+    return ("\n".join(above), "\n".join(_full_lines(plan) if full else _brief_lines(plan)))
+
+
+def _setting(plan: Plan) -> str:
+    """What the plan is for."""
     aim, budget = plan.aim, plan.design
     about = "about " if budget.neighbours == "add-remove" else ""
+    return (
+        f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
+        f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}."
+    )
+
+
+def _brief_lines(plan: Plan) -> list[str]:
+    return [
+        graph_chance_words(plan),
+        f"{_setting(plan)} No data was read; nothing is charged.",
+        'w: .1 weak, .3 medium, .5 strong; "-": none is found. --full explains the table and shows more.',
+    ]
+
+
+def _full_lines(plan: Plan) -> list[str]:
+    aim = plan.aim
     spread = (
         "levels are equally common (--share 0.05: the rarest has 5%)"
         if aim.share is None
         else f"the rarest level of every column has {aim.share:.0%} of the rows"
     )
-    above = [
-        answer(plan),
-        *advice(plan),
+    lines = [
         chance_words(plan),
-        "",
-        f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
-        f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}.",
+        _setting(plan),
         f"It would measure {design_words(plan)}.",
-        f"Taken for granted: {spread}. No data was read and nothing is charged.",
+        f"Assumed: {spread}. No data was read and nothing is charged.",
     ]
     if plan.numbers:
-        above.append(
+        lines.append(
             "Most columns hold numbers: discover then takes the method moments, unless you say --method measured, "
             "which the rest is about."
         )
-    below = plan_legend(plan, full)
-    if full:
-        below.append(
-            "The dependence is taken to be alike wherever the others are fixed"
-            + ("." if plan.design.joint else "; one that cancels out between them is not seen.")
-        )
+    lines += ["", *plan_legend(plan, full=True)]
+    lines.append(
+        "The dependence is taken to be alike wherever the others are fixed"
+        + ("." if plan.design.joint else "; one that cancels out between them is not seen.")
+    )
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
-        below.append(
-            f"Order {', '.join(silent)} cannot be tested at this budget: a pair that is not found there stays open."
+        lines.append(
+            f"With {' or '.join(silent)} columns held fixed nothing can be tested at this budget: a pair that is not "
+            "decided before stays open."
         )
-    if not full:
-        below.append("More columns: --full. What they mean: docs/plan.md.")
-    return "\n".join(above), "\n".join(below)
+    return lines
 
 
 def plan_legend(plan: Plan, full: bool = False) -> list[str]:
@@ -295,7 +324,7 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     )
     largest = plan.orders[0].largest
     plan_lines = {
-        "order": "order: how many other columns are held fixed while two are compared.",
+        "columns held fixed": "columns held fixed: how many others are held fixed while two are compared (the order).",
         "can be tested": 'can be tested: whether "independent" can be the answer at all.',
         "columns compared": chosen,
         "rows in a cell": "rows in a cell: mean count in the largest table that such a test needs.",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import pathlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,12 @@ import numpy as np
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
 from dpcausal.planning.designs import smallest
+from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.layout import layout
+from dpcausal.present.legend import DASHES, WIDTHS, Key, keys, line_grade, line_kind
 from dpcausal.present.spending import shortened, steps
 from dpcausal.present.svg import HEIGHT, Line, box_width, frame, lines, open_lines, row
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
+    from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.planning.plan import Plan
 
 INK, SOFT, STRONG = "#1b1f24", "#57606a", "#0072b2"
@@ -59,6 +64,7 @@ def bare(ax: Axes) -> None:
 
 
 INCH = 84.0  # units of the layout
+LEGEND_LETTERS = 68  # in a line of the legend
 OPEN_STYLE: dict[str, Any] = {
     "linestyle": (0, (2, 4)),
     "linewidth": 0.7,
@@ -82,8 +88,91 @@ def _path(line: Line, upward: bool) -> Path:
     return Path(points, codes)
 
 
-def plot_graph(graph: Graph, ax: Axes | None = None, *, possible: Collection[frozenset[str]] = ()) -> Axes:
+def _marked_line(axes: Axes, line: Line, at_upper: Mark, at_lower: Mark, drawn: Mapping[str, Any]) -> None:
+    """A line of a graph with hidden causes: heads and circles at its ends."""
+    from matplotlib.patches import FancyArrowPatch
+
+    style = ("<|" if at_upper is Mark.ARROW else "") + "-" + ("|>" if at_lower is Mark.ARROW else "")
+    axes.add_patch(
+        FancyArrowPatch(
+            path=_path(line, upward=False),
+            arrowstyle=style,
+            mutation_scale=14,
+            color=INK,
+            zorder=1,
+            **drawn,
+        )
+    )
+    for (x, y), mark, inward in ((line.points[0], at_upper, 1), (line.points[-1], at_lower, -1)):
+        if mark is Mark.CIRCLE:
+            axes.plot(x, y + 3 * inward, "o", markersize=6, mfc="white", mec=INK, mew=1.4, zorder=2)
+
+
+POINTS_PER_UNIT = 0.8  # widths and dashes of the report are in pixels
+
+
+def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool = False) -> Axes:  # noqa: A002
+    """Draw the graph of a result with the marks, weights and legend of the report; ``open``: open pairs too.
+
+    A result that is not private says so above its graph.
+    """
+    marks = EdgeNotes.of(result)
+    told = [key for key in keys(result, marks) if open or key.kind != "open"]
+    axes = plot_graph(result.graph, ax, possible=result.open if open else (), marks=marks, legend=told)
+    if not result.privacy.private:
+        axes.set_title(f"NOT PRIVATE: {result.privacy.why_not_private}", fontsize=8, color=SOFT, wrap=True)
+    return axes
+
+
+def line_style(kind: str, grade: str = "") -> dict[str, Any]:
+    """Return how matplotlib draws a line of this kind and weight (``legend.py``).
+
+    >>> line_style("conflict")["linestyle"], line_style("arrow", "sure")["linestyle"]
+    ((0, (5.0, 2.0, 1.0, 2.0)), '-')
+    """
+    wide = WIDTHS[grade] * POINTS_PER_UNIT
+    dashes = tuple(part * POINTS_PER_UNIT / wide for part in DASHES[kind])  # in widths of the line
+    return {"linewidth": wide, "linestyle": (0, dashes) if dashes else "-"}
+
+
+def _legend(axes: Axes, told: Sequence[Key]) -> None:
+    """Say below the graph what its lines mean."""
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for key in told:
+        if key.kind == "open":
+            style: dict[str, Any] = {k: v for k, v in OPEN_STYLE.items() if k != "zorder"}
+        elif key.kind in WIDTHS:
+            style = {**line_style("arrow", key.kind), "color": INK}
+        else:
+            style = {**line_style(key.kind if key.kind in DASHES else "marked"), "color": INK}
+        words = f"{key.ends}  {key.words}" if ">" in key.ends or "o" in key.ends else key.words
+        handles.append(Line2D([], [], label=fill(words, LEGEND_LETTERS), **style))
+    if handles:
+        axes.legend(
+            handles=handles,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.0),
+            frameon=False,
+            fontsize=8,
+            handlelength=4,
+            labelcolor=SOFT,
+        )
+
+
+def plot_graph(
+    graph: Graph,
+    ax: Axes | None = None,
+    *,
+    possible: Collection[frozenset[str]] = (),
+    marks: EdgeNotes | None = None,
+    legend: Sequence[Key] = (),
+) -> Axes:
     """Draw ``graph``, cause above effect; open pairs, in ``possible``, are faint dashes below the boxes.
+
+    ``marks`` are drawn as in the report: contradicted directions dashed and dotted, widths by confidence; ``legend``
+    says what they mean.
 
     >>> axes = plot_graph(Graph(["a", "b"], directed=[("a", "b")]))
     >>> sorted(text.get_text() for text in axes.texts)
@@ -95,7 +184,11 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, possible: Collection[fro
     places = layout(graph, width)
     drawn = lines(places, width)
     left, top, right, bottom = frame(places, width, drawn)
-    axes = axes_of(ax, max(3.0, (right - left) / INCH), max(1.5, (bottom - top) / INCH))
+    notes = marks or EdgeNotes()
+    room = 0.3 * sum(1 + len(key.words) // LEGEND_LETTERS for key in legend)
+    axes = axes_of(
+        ax, max(5.0 if legend else 3.0, (right - left) / INCH), max(1.5, (bottom - top) / INCH) + room
+    )
     for line in open_lines(places, graph.nodes, possible):
         faint = FancyArrowPatch(path=_path(line, upward=False), arrowstyle="-", **OPEN_STYLE)
         axes.add_patch(faint)
@@ -103,15 +196,19 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, possible: Collection[fro
         pair = frozenset((line.upper, line.lower))
         arrow = pair not in graph.undirected
         upward = arrow and (line.lower, line.upper) in graph.directed
+        style = line_style(line_kind(graph, pair, notes), line_grade(pair, notes))
+        if isinstance(graph, PAG):
+            ends = graph.mark(line.lower, line.upper), graph.mark(line.upper, line.lower)
+            _marked_line(axes, line, *ends, style)
+            continue
         axes.add_patch(
             FancyArrowPatch(
                 path=_path(line, upward),
                 arrowstyle="-|>" if arrow else "-",
-                linestyle="-" if arrow else (0, (5, 3)),
                 mutation_scale=14,
-                linewidth=1.6,
                 color=INK,
                 zorder=1,
+                **style,
             )
         )
     for name in graph.nodes:
@@ -127,6 +224,7 @@ def plot_graph(graph: Graph, ax: Axes | None = None, *, possible: Collection[fro
     axes.set_ylim(bottom + 12, top - 12)
     axes.set_aspect("equal")
     axes.set_axis_off()
+    _legend(axes, legend)
     return axes
 
 

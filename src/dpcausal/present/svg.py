@@ -1,5 +1,6 @@
 """The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning.
 
+In a graph with hidden causes every end has its mark: a head, a circle or nothing; all lines are solid.
 An edge on whose direction answers contradict each other is dashed and dotted. Open pairs, where they are asked for, are
 faint dashes without heads that pass below the boxes: they move nothing else in the drawing.
 Where confidence is known, the width of a line shows it (``discovery.grade``): heavy from 80% on, thin below, thinnest
@@ -20,6 +21,8 @@ from unicodedata import east_asian_width
 
 from dpcausal.discovery.result import in_order
 from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.graphs.pag import PAG, Mark
+from dpcausal.present import hidden
 from dpcausal.present.discovery import grade
 from dpcausal.present.edges import EdgeNotes, open_sentence
 from dpcausal.present.layout import Layout, layout
@@ -28,6 +31,7 @@ STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box
 CLEAR, PORT = 2.0, 20.0  # between a line's end and its box; between the ends of two lines at one box
 
 Point = tuple[float, float]
+MARKERS = {Mark.ARROW: "head", Mark.CIRCLE: "ring"}
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,8 @@ def box_width(name: str) -> float:
 
 def node_words(graph: Graph, name: str) -> str:
     """One node with all its edges as a sentence."""
+    if isinstance(graph, PAG):
+        return hidden.node_words(graph, name)
     parts = [
         (label, sorted(found))
         for label, found in (
@@ -160,22 +166,33 @@ def svg(
     ``name`` is its id; two drawings on one page need different ones. ``possible`` are open pairs; where they are not
     ``shown`` they are in the drawing, hidden, for a page that can show them.
     """
+    parts, (left, top, wide, high) = drawing(graph, marks or EdgeNotes(), name, possible)
+    sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
+    head = (
+        f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
+        f'aria-label="Causal graph, {len(graph.skeleton)} edges">'
+    )
+    return "\n".join([head, *parts, "</svg>"])
+
+
+def drawing(
+    graph: Graph, marks: EdgeNotes, name: str, possible: Collection[Pair] = ()
+) -> tuple[list[str], tuple[float, float, float, float]]:
+    """Return what stands inside the ``<svg>`` element, and its left, top, width and height."""
     width = {node: box_width(node) for node in graph.nodes}
     places = layout(graph, width)
     drawn = lines(places, width)
     left, top, right, bottom = frame(places, width, drawn)
     wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
-    sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
     parts = [
-        f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
-        f'aria-label="Causal graph, {len(graph.skeleton)} edges">',
         f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
-        "</defs>",
+        f'<marker id="{name}-ring" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
+        'markerUnits="userSpaceOnUse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker></defs>',
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
     parts += [_open(line) for line in open_lines(places, graph.nodes, possible)]
-    parts += [_edge(graph, line, marks or EdgeNotes(), f"{name}-head") for line in drawn]
+    parts += [_edge(graph, line, marks, name) for line in drawn]
     for node in graph.nodes:
         x, y, box = places.x[node], row(places.layer[node]), width[node]
         words = escape(node_words(graph, node))
@@ -184,7 +201,7 @@ def svg(
             f'<rect x="{x - box / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{box:.1f}" height="{HEIGHT:g}" rx="9"/>'
             f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(node)}</text></g>'
         )
-    return "\n".join([*parts, "</g>", "</svg>"])
+    return [*parts, "</g>"], (left, top, wide, high)
 
 
 def _shows(possible: Collection[Pair], shown: bool) -> str:
@@ -214,7 +231,21 @@ def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
     kind = "arrow" if arrow else "plain"
     kind += " conflict" if pair in marks.conflicts else ""
     kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
-    head = (f' marker-{"start" if upward else "end"}="url(#{marker})"') if arrow else ""
+    head = (f' marker-{"start" if upward else "end"}="url(#{marker}-head)"') if arrow else ""
+    if isinstance(graph, PAG):
+        a, b = (
+            (line.upper, line.lower) if (line.upper, line.lower) in marks.marks else (line.lower, line.upper)
+        )
+        words = escape(marks.sentence(a, b, arrow))
+        kind = kind.replace("plain", "marked")
+        head = "".join(
+            f' marker-{end}="url(#{marker}-{MARKERS[mark]})"'
+            for end, mark in (
+                ("start", graph.mark(line.lower, line.upper)),
+                ("end", graph.mark(line.upper, line.lower)),
+            )
+            if mark in MARKERS
+        )
     return (
         f'<g class="edge {kind}" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
         f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"{head}/></g>'

@@ -49,6 +49,6 @@ def test_a_result_carries_it() -> None:
     result = dc.discover(data, epsilon=1.0, tiers=[["Smoker"], ["Cancer"]])
     assert result.to_dict()["declared"] == {"tiers": [["Smoker"], ["Cancer"]]}
     assert ("Smoker", "Cancer") in result.known.arrows
-    assert "You declared: in order of time Smoker, then Cancer. A direction" in result.summary()
+    assert "You declared: in order of time Smoker, then Cancer. A direction" in result.summary(full=True)
     bare = dc.discover(data, epsilon=1.0)
-    assert "You declared" not in bare.summary()
+    assert "You declared" not in bare.summary(full=True)

@@ -63,7 +63,7 @@ def test_confidence_stands_beside_each_edge_and_is_explained(result: DiscoveryRe
     sure = replace(result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45})
     wanted = ["  a -> b         100%", "  b - long_name   45%", LEGEND, again_words(sure)]
     assert sure.edge_lines() == wanted
-    assert "\n".join(wanted) in sure.summary()
+    assert "\n".join(wanted) in sure.summary(full=True)
     assert sure.to_dict()["confidence"][0] == {"pair": ["a", "b"], "found_again": 1.0}
 
 
@@ -79,7 +79,7 @@ def test_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
 def test_every_method_is_explained(result: DiscoveryResult) -> None:
     asked = MethodReason(MethodReasonKind.AS_ASKED)
     for name, method in METHODS.items():
-        told = replace(result, method=name, reason=asked).summary().splitlines()[0]
+        told = replace(result, method=name, reason=asked).summary(full=True).splitlines()[0]
         assert told.endswith(f"(method {name}, as asked: {method.description})")
     assert method_words("measured", "chosen because x").startswith(
         "method measured, chosen because x: tables"
@@ -107,7 +107,9 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
         f"Measured with Gaussian noise: {rows}tables of 55 sets of columns (10 single, 45 pairs); "
     )
     charged = len(found.privacy.events)
-    assert f"Cost: {charged} noisy steps, together not more than this epsilon and delta. " in found.summary()
+    assert f"Cost: {charged} noisy steps, together not more than this epsilon and delta. " in found.summary(
+        full=True
+    )
     held = "200 rows" if not rows else ""
     assert ("; it holds " in measured) == bool(held)  # the number of rows is public only there
     assert charged == len(found.privacy.released)
@@ -130,7 +132,7 @@ def test_an_edge_says_up_to_how_many_columns_it_was_asked_about(result: Discover
     assert left.to_dict()["given_up_to"][0] == {"pair": ["a", "b"], "columns": 0}
     told = replace(left, known=Knowledge.of(NAMES, tiers=[["a"], ["b"]]))
     assert told.unsure_arrows == frozenset()
-    assert GIVEN_MEANS not in result.summary()
+    assert GIVEN_MEANS not in result.summary(full=True)
 
 
 def test_open_pairs_are_counted_named_and_listed(result: DiscoveryResult) -> None:
@@ -138,7 +140,7 @@ def test_open_pairs_are_counted_named_and_listed(result: DiscoveryResult) -> Non
     graph = dc.Graph(names, directed=[("a", "b")], undirected=[("b", "long_name")])
     pairs = [("f", "g"), ("a", "long_name"), *((x, y) for x in "cd" for y in "efg")]
     left = replace(result, graph=graph, open=frozenset(map(frozenset, pairs)))
-    lines = left.summary().splitlines()
+    lines = left.summary(full=True).splitlines()
     assert lines[0].startswith("2 edges found among 8 columns, 18 pairs absent, 8 pairs open (method ")
     (told,) = (line for line in lines if line.startswith("Open ("))
     assert told.startswith(
@@ -146,11 +148,11 @@ def test_open_pairs_are_counted_named_and_listed(result: DiscoveryResult) -> Non
     )  # near an edge first
     assert told.endswith(" and 2 more (--show-open, result.open or graph.json lists all).")
     assert "f ? g" not in told
-    (every,) = (line for line in left.summary(open=True).splitlines() if line.startswith("Open ("))
+    (every,) = (line for line in left.summary(open=True, full=True).splitlines() if line.startswith("Open ("))
     assert every.count(" ? ") == 8
     assert every.endswith("f ? g.")
     assert "%" not in every
-    assert not any(line.startswith("Open (") for line in result.summary().splitlines())
+    assert not any(line.startswith("Open (") for line in result.summary(full=True).splitlines())
     found = json.loads(left.to_json())
     assert found["open"] == sorted(sorted(pair) for pair in pairs)
     assert found["facts"]["pairs"] == {"found": 2, "absent": 18, "open": 8}
@@ -173,7 +175,7 @@ def test_a_pair_has_one_of_three_states(result: DiscoveryResult) -> None:
 def test_a_missing_edge_is_no_independence(result: DiscoveryResult) -> None:
     assert (
         "no evidence for an edge was found at this budget, not that there is no dependence"
-        in result.summary()
+        in result.summary(full=True)
     )
     assert "A single test (dpcausal test)" in missing_words(result)
     full = replace(
@@ -185,11 +187,11 @@ def test_a_missing_edge_is_no_independence(result: DiscoveryResult) -> None:
     assert missing_words(replace(result, known=forbidden)) == ""  # the other two are there
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert "with this many rows" in missing_words(exact)
-    assert "dpcausal test" not in exact.summary()
+    assert "dpcausal test" not in exact.summary(full=True)
 
 
 def test_arrows_without_an_order_of_time_are_told_to_be_unsure(result: DiscoveryResult) -> None:
-    assert tiers_words(result) in result.summary()
+    assert tiers_words(result) in result.summary(full=True)
     assert tiers_words(result).startswith("No order of time was declared: arrows rest on noisy answers alone")
     for quiet in (
         replace(result, graph=dc.Graph(NAMES, undirected=[("a", "b")])),
@@ -209,8 +211,8 @@ def test_the_legend_claims_no_more_than_the_method_does(result: DiscoveryResult)
 
 def test_repeats_are_counted_and_a_weak_edge_called_a_hint(result: DiscoveryResult) -> None:
     sure = replace(result, confidence={AB: 1.0, BL: 0.45}, repeats=20)
-    assert "in how many of 20 repeats" in sure.summary()
-    assert "Below about 50%: treat the edge as a hint." in sure.summary()
+    assert "in how many of 20 repeats" in sure.summary(full=True)
+    assert "Below about 50%: treat the edge as a hint." in sure.summary(full=True)
     assert sure.to_dict()["confidence_repeats"] == 20
     found = dc.discover(
         dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0, method="measured", confidence=3
@@ -222,13 +224,13 @@ def test_pairs_stand_in_the_order_of_columns(result: DiscoveryResult) -> None:
     names = ["z", "b", "a"]
     graph = dc.Graph(names, undirected=[("b", "z"), ("a", "z")])
     left = replace(result, graph=graph, open=frozenset([frozenset("ab")]))
-    assert "  z - a" in left.summary()
-    assert "): b ? a." in left.summary()
+    assert "  z - a" in left.summary(full=True)
+    assert "): b ? a." in left.summary(full=True)
 
 
 def test_what_is_given_out_is_told_apart_from_what_was_computed(result: DiscoveryResult) -> None:
-    said = result.summary()
+    said = result.summary(full=True)
     assert "Computed from the rows, with noise, and covered by the promise: " in said
     assert said.splitlines()[-1].startswith("Given out: the graph and these words")
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
-    assert "Given out" not in exact.summary()
+    assert "Given out" not in exact.summary(full=True)

@@ -44,7 +44,7 @@ def test_it_warns_where_tables_are_many_and_only_there() -> None:
     with pytest.warns(NoDelta, match=r"times larger: add delta=1e-6"):
         found = dc.discover(many, epsilon=1.0, method="measured", max_order=0)
     assert any(note.is_a(NoteKind.NO_DELTA) for note in found.notes)
-    assert "Without a delta the noise" in found.summary()
+    assert "Without a delta the noise" in found.summary(full=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not any(note.is_a(NoteKind.NO_DELTA) for note in dc.discover(few, epsilon=1.0).notes)

@@ -35,8 +35,8 @@ def result() -> DiscoveryResult:
 
 
 def remarks(page: str) -> dict[str, str]:
-    """The last cell of every row of the table of edges, by its names."""
-    rows = re.findall(r'<tr data-from="(\w)" data-to="(\w)">.*<td>([^<]*)</td></tr>', page)
+    """The remark in every row of the table of edges, by its names."""
+    rows = re.findall(r'<tr data-from="(\w)" data-to="(\w)">.*<summary>([^<]*)</summary>', page)
     return {a + b: remark for a, b, remark in rows}
 
 

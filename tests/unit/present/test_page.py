@@ -7,13 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields, replace
+from datetime import date
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 import dpcausal as dc
+import dpcausal.present.page
 from dpcausal.cli.options import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
@@ -23,9 +26,12 @@ from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import Note, NoteKind, OpenReason, unanswered
 from dpcausal.planning.designs import reach
 from dpcausal.present.discovery import missing_words, reach_words
+from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import file_texts
+from dpcausal.present.legend import DASHES, WIDTHS, keys
 from dpcausal.present.origin import Origin
 from dpcausal.present.page import open_questions, render, write
+from dpcausal.present.paper import conclusion, methods_paragraph, promise_in_four
 from dpcausal.present.statement import FIELDS, HEADINGS, limit_words
 from dpcausal.privacy.events import GaussianEvent
 
@@ -46,7 +52,8 @@ def test_page_is_self_contained_and_complete(result: DiscoveryResult, tmp_path: 
     resources = Resources()
     resources.feed(page)
     assert resources.found == []
-    assert not re.search(r"url\((?!#)|@import|//[a-z]+\.", page)
+    without_namespace = page.replace("http://www.w3.org/2000/svg", "")  # a name, which nothing fetches
+    assert not re.search(r"url\((?!#)|@import|//[a-z]+\.", without_namespace)
     assert "NOT PRIVATE" not in page
     (found,) = re.findall(r'<pre id="privacy-json">(.*?)</pre>', page, flags=re.DOTALL)
     assert (
@@ -58,7 +65,7 @@ def test_page_is_self_contained_and_complete(result: DiscoveryResult, tmp_path: 
 def test_a_page_that_is_not_private_says_so_first() -> None:
     data = dc.networks.load("cancer").sample(1000, seed=1)
     page = render(dc.discover(data, epsilon=None, method="pc"))
-    assert page.index("NOT PRIVATE") < page.index('<div class="cards">')
+    assert page.index("NOT PRIVATE") < page.index('id="conclusion"') < page.index("<figure>")
 
 
 def test_names_from_a_schema_are_escaped() -> None:
@@ -117,7 +124,8 @@ def test_open_pairs_are_listed_and_hidden_in_the_drawing(result: DiscoveryResult
     assert page.count('class="edge open"') == 2  # the line and its key
     assert '<span class="key of-open" hidden>' in page
     assert 'class="show-open"' not in page
-    assert "1 edge found among 3 columns, 1 pair absent, 1 pair open" in page
+    assert "1 pair is directly linked, with a direction. 1 pair shows no direct link" in page
+    assert "and 1 pair stayed open." in page
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     shown = render(left, open=True)
@@ -167,8 +175,9 @@ def test_a_search_held_to_small_sets_says_so() -> None:
 def test_a_page_without_privacy_speaks_of_no_budget() -> None:
     data = dc.networks.load("cancer").sample(1000, seed=1)
     page = " ".join(render(dc.discover(data, epsilon=None, method="pc")).split())
-    cards = page[page.index('<div class="cards">') : page.index("<figure>")]
-    assert cards.count('class="card"') == 1
+    about = page[page.index('<dl class="about"') : page.index("</dl>")]
+    assert '<dt>Privacy</dt><dd id="epsilon">none</dd>' in about
+    assert "delta" not in about
     assert "too weak for this many rows, and extra" in page
     assert "for this budget" not in page
     assert "the same call gives the same graph" in page
@@ -187,7 +196,7 @@ def test_what_must_be_known_first_stands_above_the_graph(result: DiscoveryResult
         privacy=replace(result.privacy, limits=limits),
     )
     page = unescape(render(odd))
-    above = page[: page.index('<div class="cards">')]
+    above = page[: page.index("<figure>")]
     assert (
         'id="conflicts">Answers contradict each other: do not rely on the direction of Cancer - Xray.'
         in above
@@ -226,8 +235,10 @@ def test_charges_are_counted_alike(result: DiscoveryResult) -> None:
         page = render(found)
         assert f"<summary>{words[0].upper()}{words[1:]}, one by one</summary>" in page
         assert f"answered by {words} (" in page
-        assert f"Cost: {words}, {'together ' * (many > 1)}not more than this epsilon" in found.summary()
-        assert not re.search(r"[Cc]harged \w+ times", found.summary() + page)
+        assert f"Cost: {words}, {'together ' * (many > 1)}not more than this epsilon" in found.summary(
+            full=True
+        )
+        assert not re.search(r"[Cc]harged \w+ times", found.summary(full=True) + page)
 
 
 LOGINS = [
@@ -282,9 +293,13 @@ def test_the_key_lists_what_is_drawn_and_nothing_else(result: DiscoveryResult) -
     assert "direction not decided" not in shown(arrows)
     left = replace(bare, open=frozenset([frozenset("ac")]))
     assert "open: could not be decided; there may be an edge or not" in shown(left)
-    odd = replace(bare, conflicts=frozenset([frozenset("ab")]), settled=False)
+    both = dc.Graph(["a", "b", "c"], directed=[("a", "b"), ("c", "b")])
+    odd = replace(bare, graph=both, conflicts=frozenset([frozenset("ab")]), settled=False)
     assert "no graph has all these directions" in shown(odd)
     assert "in every graph nearest to the answers" in shown(replace(odd, settled=True))
+    alone = replace(odd, graph=dc.Graph(["a", "b"], directed=[("a", "b")]))
+    assert "answers contradict each other about its direction" in shown(alone)
+    assert "no graph has all" not in shown(alone)  # no other arrow is drawn
 
 
 def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
@@ -323,7 +338,8 @@ def test_a_column_of_costs_that_no_step_has_is_left_out(
 ) -> None:
     gauss = GaussianEvent(label="g", neighbours=Neighbours.REPLACE_ONE, sensitivity=1.0, sigma=2.0)
     page = render(replace(result, privacy=statement_of([gauss], "zCDP")))
-    table = page[page.index('<table id="events">') : page.index("</details>")]
+    table = page[page.index('<table id="events">') :]
+    table = table[: table.index("</table>")]
     assert HEADINGS["epsilon"] not in table
     assert HEADINGS["rho"] in table
     assert "2 times what one row can change (standard deviation)" in table
@@ -338,8 +354,10 @@ def test_graph_json_in_the_page_is_the_file(result: DiscoveryResult) -> None:
 def test_delta_is_told_in_the_same_words_everywhere() -> None:
     data = dc.networks.load("cancer").sample(2000, seed=1)
     found = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc")
-    assert "<span>delta: the promise may fail with at most this probability</span>" in render(found)
-    assert "the promise may fail with a probability of at most delta" in found.summary()
+    assert "apart from a probability of at most 1e-06 (delta)" in render(found)
+    assert "<small>the promise may fail with at most this probability</small>" in render(found)
+    assert "apart from a probability of 1e-06" in found.summary()
+    assert "the promise may fail with a probability of at most delta" in found.summary(full=True)
 
 
 def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
@@ -369,3 +387,169 @@ def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
         reach((256, 256, 256), 2000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05) is None
     )  # too many cells in passing
     assert reach_words(None) == ""
+
+
+def test_the_page_opens_with_what_it_is_about(result: DiscoveryResult) -> None:
+    """Data set, rows where they are public, date and method, then the conclusion in two sentences, then the graph."""
+    known = Origin("mine.csv", "mine.toml", ["dpcausal", "discover", "mine.csv"], {"epsilon": 1.0})
+    page = unescape(render(result, origin=known))
+    about = page[page.index('<dl class="about"') : page.index("</dl>")]
+    today = date.today()
+    for what, value in (
+        ("Data set", "mine.csv"),
+        ("Rows", "20,000"),
+        ("Date", f"{today.day} {today:%B %Y}"),
+        ("Method", result.method),
+    ):
+        assert f"<dt>{what}</dt><dd>{value}</dd>" in about
+    assert "<h1>Causal graph: mine.csv</h1>" in page
+    protected = unescape(render(replace(result, rows=None)))
+    assert "<dt>Rows</dt>" not in protected
+    assert "<h1>Causal graph</h1>" in protected
+    (told,) = re.findall(r'id="conclusion">(.*?)</p>', page)
+    assert told == " ".join(conclusion(result))
+    assert len(re.findall(r"[.](?: |$)", told)) == 2
+    order = ['id="about"', 'id="conclusion"', "<figure>", 'id="edges"', 'id="methods"', 'id="promise"']
+    order += ['id="spending"', 'id="full-statement"']
+    places = [page.index(part) for part in order]
+    assert places == sorted(places)
+    assert '<details class="fold" id="full-statement">' in page  # folded
+
+
+def test_the_promise_is_four_sentences(result: DiscoveryResult) -> None:
+    charged = replace(result.privacy, ledger={"dataset": "cohort", "entry": 3})
+    limits = (*result.privacy.limits, *weak_limits(12.0, 0.0, 50))
+    weak = replace(result.privacy, epsilon=12.0, limits=limits)
+    for statement in (result.privacy, charged, weak, PrivacyStatement.none(released=[])):
+        lines = promise_in_four(statement)
+        assert len(lines) == 4
+        assert all(line.endswith(".") and ". " not in line for line in lines)
+    assert "2.72 times as likely, or as unlikely (epsilon 1)" in promise_in_four(result.privacy)[0]
+    assert "entry 3" in promise_in_four(charged)[3]
+    assert "weak promise" in promise_in_four(weak)[1]
+    assert "no privacy guarantee" in promise_in_four(PrivacyStatement.none(released=[]))[0]
+
+
+def test_the_methods_paragraph_is_ready_to_paste(result: DiscoveryResult) -> None:
+    told = methods_paragraph(result, "cohort")
+    for words in (
+        "data set cohort (20,000 rows)",
+        f"method {result.method} (",
+        "epsilon = 1",
+        "delta = 0",
+        "one row",
+    ):
+        assert words in told
+    page = unescape(render(replace(result, privacy=replace(result.privacy, ledger={"dataset": "cohort"}))))
+    assert f'<p id="methods">{told}</p>' in page
+    assert 'id="copy-methods"' in page
+    known = Knowledge.of(list(result.graph.nodes), tiers=[["Smoker"], ["Cancer"]])
+    assert "The order of time was declared: Smoker, then Cancer." in methods_paragraph(
+        replace(result, known=known)
+    )
+    exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
+    assert "not private: no noise was added" in methods_paragraph(exact)
+
+
+def test_no_page_contradicts_itself(result: DiscoveryResult) -> None:
+    """Where no graph has all the directions, no arrow is said to have the same one in every graph."""
+    graph = dc.Graph(list("abc"), directed=[("a", "b"), ("c", "b")])
+    bare = {
+        "graph": graph,
+        "open": frozenset(),
+        "given_up_to": {},
+        "separating": {},
+        "confidence": None,
+        "notes": (),
+    }
+    torn = replace(result, conflicts=frozenset([frozenset("ab")]), settled=False, **bare)
+    page = unescape(render(torn))
+    assert "no graph has all these directions" in page
+    assert "same direction in every graph" not in page
+    assert "in every graph that fits" not in page
+    for whole in (replace(torn, settled=True), replace(torn, conflicts=frozenset())):
+        page = unescape(render(whole))
+        assert "no graph has all" not in page
+        assert "same direction in every graph" in page
+
+
+def test_an_edge_opens_for_its_evidence(result: DiscoveryResult) -> None:
+    page = unescape(render(result))
+    rows = re.findall(r'<details class="evidence"><summary>(.*?)</summary>(.*?)</details>', page)
+    assert len(rows) == len(result.graph.skeleton) > 0
+    for remark, told in rows:
+        assert remark
+        assert told.count("<p>") >= 2
+        assert "The two depend on each other given" in told
+
+
+def test_a_target_has_a_page_of_its_own() -> None:
+    data = dc.networks.load("asia").sample(20_000, seed=1)
+    found = dc.discover(data, epsilon=1.0, delta=1e-6, target="bronc")
+    page = unescape(render(found))
+    assert "<h1>What is linked to bronc</h1>" in page
+    assert "bronc is directly linked to " in conclusion(found)[0]
+    table = page[page.index('<table id="target">') :]
+    table = table[: table.index("</table>")]
+    for name in data.schema:
+        if name != "bronc":
+            state = {"found": "linked", "absent": "no direct link found"}.get(
+                found.state(name, "bronc"), "open"
+            )
+            assert f"<td>{name}</td><td>{state}</td>" in table
+    drawing = page[page.index('<svg id="graph"') : page.index("</svg>")]
+    near = {name for pair in (*found.graph.skeleton, *found.open) if "bronc" in pair for name in pair} | {
+        "bronc"
+    }
+    assert set(re.findall(r'data-name="([^"]+)"', drawing)) == near
+    assert "Directly linked to bronc" in str(found)
+
+
+def test_the_figure_is_the_same_in_file_page_and_plot(result: DiscoveryResult) -> None:
+    """One table of marks, weights and legend: what is published is what was looked at."""
+    graph = dc.Graph(list("abcde"), directed=[("a", "b"), ("c", "b")], undirected=[("c", "d")])
+    odd = replace(
+        result,
+        graph=graph,
+        open=frozenset([frozenset("de")]),
+        given_up_to={},
+        separating={},
+        conflicts=frozenset([frozenset("ab")]),
+        settled=True,
+        confidence={frozenset("ab"): 0.9, frozenset("bc"): 0.6, frozenset("cd"): 0.2},
+    )
+    text = file_texts(odd)["graph.svg"]
+    root = ElementTree.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    kinds = [g.get("class") for g in root.iter(f"{space}g") if g.get("data-upper")]
+    assert kinds == ["edge arrow conflict sure", "edge arrow weaker", "edge plain hint"]
+    told = [
+        " ".join(t.text or "" for t in g.iter(f"{space}text"))
+        for g in root.iter(f"{space}g")
+        if g.get("class") == "key"
+    ]
+    listed = keys(odd, EdgeNotes.of(odd))
+    assert told == [key.words for key in listed if key.kind != "open"]
+    assert [key.words for key in listed][-1] in " ".join(
+        ElementTree.fromstring(file_texts(odd, open=True)["graph.svg"]).itertext()
+    )
+    page = unescape(render(odd))
+    caption = page[page.index("<figcaption>") : page.index("</figcaption>")]
+    assert all(key.words in caption for key in listed)
+    (stored,) = re.findall(r'id="figure-file">(.*?)</script>', page, flags=re.DOTALL)
+    assert json.loads(stored)["plain"] == text
+    style = (Path(dpcausal.present.page.__file__).parent / "templates" / "style.css").read_text()
+    for kind, wide in WIDTHS.items():
+        rule = f".edge.{kind} .line" if kind else ".edge path"
+        assert re.search(
+            rf"{re.escape(rule)} {{[^}}]*stroke-width: {wide:g}".replace("0.", "0?[.]"), style
+        ), kind
+    for kind, dashes in DASHES.items():
+        if dashes:
+            assert re.search(
+                rf"[.]edge[.]{kind} [.]line {{[^}}]*stroke-dasharray: {' '.join(f'{d:g}' for d in dashes)};",
+                style,
+            )
+    assert "NOT PRIVATE" not in text
+    exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
+    assert "NOT PRIVATE" in file_texts(exact)["graph.svg"]

@@ -55,12 +55,12 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
     [
         (
             {"epsilon": 1.0},
-            "Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases at every order",
+            "Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases given up to",
         ),
         ({"epsilon": 0.01}, "Epsilon 0.01 is not enough to find a dependence of w = 0.1 in 80% of cases"),
         (
             {"rows": 50},
-            "No epsilon is enough to find a dependence of w = 0.1 at order 0: 50 rows show no less than",
+            "No epsilon is enough to find a dependence of w = 0.1 given 0 columns: 50 rows show no less than",
         ),
     ],
 )
@@ -84,7 +84,7 @@ def test_the_first_line_names_the_orders_that_fail() -> None:
             assert f"given {order.order or 'none'}: no, {number(order.epsilon_enough)} would do" in line
     assert ": yes" in line
     nowhere = dc.plan(SMALL, 20_000, values[0] / 2, share=0.05).summary(1000).splitlines()[0]
-    assert "at any order below: it takes " in nowhere
+    assert "is not enough to find a dependence of w = 0.1 in 80% of cases: it takes " in nowhere
     assert all(f"{number(value)} (given " in nowhere for value in values)
 
 
@@ -123,7 +123,7 @@ def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.M
 
 def test_it_says_where_another_method_would_be_taken() -> None:
     numbers = dc.Schema(a=dc.Numeric(0, 1), b=dc.Numeric(0, 1), c=YES_NO)
-    assert "discover then takes the method moments" in dc.plan(numbers, 1000, 1.0).summary()
+    assert "discover then takes the method moments" in dc.plan(numbers, 1000, 1.0).summary(full=True)
     assert "moments" not in dc.plan(SMALL, 1000, 1.0).summary()
 
 

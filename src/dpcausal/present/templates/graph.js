@@ -103,7 +103,61 @@
   const hint = () => { swipe.hidden = drawn.scrollWidth <= drawn.clientWidth + 1; };
   window.addEventListener("resize", hint);
   hint();
-  const events = document.getElementById("all-events");
-  if (events) window.addEventListener("beforeprint", () => { events.open = true; });
+  // files: the drawing with its legend as it is sent to others, with boxes where the reader moved them
+  const files = JSON.parse(document.getElementById("figure-file").textContent);
+  const figure = () => {
+    const text = tick && tick.checked && files.open || files.plain;
+    const made = new DOMParser().parseFromString(text, "image/svg+xml");
+    made.querySelectorAll(".node").forEach(node => {
+      const [dx, dy] = shift.get(node.dataset.name) || [0, 0];
+      if (dx || dy) node.setAttribute("transform", `translate(${dx} ${dy})`);
+    });
+    const line = g => g.dataset.upper + "\n" + g.dataset.lower;
+    const now = new Map(edges.map(({ g }) => [line(g), g.querySelector(".line").getAttribute("d")]));
+    made.querySelectorAll(".edge[data-upper]").forEach(g => g.querySelectorAll("path").forEach(
+      one => one.setAttribute("d", now.get(line(g)) || one.getAttribute("d"))));
+    return made.documentElement;
+  };
+  const svgText = () => new XMLSerializer().serializeToString(figure());
+  const save = (url, name) => {
+    const link = Object.assign(document.createElement("a"), { href: url, download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+  };
+  const svgUrl = () => "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svgText());
+  const pngUrl = () => new Promise((done, failed) => {
+    const root = figure(), image = new Image(), scale = 3;
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = scale * root.getAttribute("width");
+      canvas.height = scale * root.getAttribute("height");
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      done(canvas.toDataURL("image/png"));
+    };
+    image.onerror = failed;
+    image.src = svgUrl();
+  });
+  button("save-svg", () => save(svgUrl(), "graph.svg"));
+  button("save-png", () => pngUrl().then(url => save(url, "graph.png")));
+  window.dpcausalFigure = { svgText, pngUrl };  // for whoever embeds the page, and its tests
+
+  const copy = document.getElementById("copy-methods"), methods = document.getElementById("methods");
+  copy.addEventListener("click", () => {
+    const range = document.createRange(), chosen = getSelection();
+    range.selectNodeContents(methods);
+    chosen.removeAllRanges();
+    chosen.addRange(range);
+    document.execCommand("copy");  // works on a page from a file, where navigator.clipboard may not
+    copy.textContent = "Copied";
+    setTimeout(() => { copy.textContent = "Copy"; }, 2000);
+  });
+
+  window.addEventListener("beforeprint", () => {
+    for (const id of ["full-statement", "all-events"]) {
+      const part = document.getElementById(id);
+      if (part) part.open = true;
+    }
+  });
   document.documentElement.dataset.ready = String(edges.filter(({ g }) => !g.classList.contains("open")).length);
 })();

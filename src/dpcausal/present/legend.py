@@ -1,0 +1,76 @@
+"""Marks and weights of a drawn graph, and what they mean: one table for the report, the SVG file and ``plot``.
+
+Dashes and heads say what is known of a direction, widths how often an edge is found again. Colour carries no meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpcausal.present import hidden
+from dpcausal.present.discovery import HINT, OPEN_MEANS, SURE, arrow_words, grade
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
+    from dpcausal.graphs.graph import Graph, Pair
+    from dpcausal.present.edges import EdgeNotes
+
+WIDTHS = {"": 2.0, "sure": 3.2, "weaker": 1.5, "hint": 1.0, "open": 0.7}
+DASHES: dict[str, tuple[float, ...]] = {
+    "arrow": (),
+    "marked": (),
+    "plain": (8, 5),
+    "conflict": (10, 4, 2, 4),
+    "open": (2, 5),
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """A kind of line and what it means; ``ends``: its marks, as ``->``."""
+
+    kind: str
+    words: str
+    ends: str = "-"
+
+
+def line_kind(graph: Graph, pair: Pair, marks: EdgeNotes) -> str:
+    """Return how the direction of an edge is drawn: ``arrow``, ``plain``, ``marked`` or ``conflict``."""
+    if pair in marks.conflicts:
+        return "conflict"
+    if graph.kind == "pag":
+        return "marked"
+    return "plain" if pair in graph.undirected else "arrow"
+
+
+def line_grade(pair: Pair, marks: EdgeNotes) -> str:
+    """Return how the confidence in an edge is drawn; empty where it has none."""
+    return grade(marks.confidence[pair]) if pair in marks.confidence else ""
+
+
+def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
+    """Return every kind of line that is drawn, with its meaning."""
+    drawn, pairs = result.graph, result.graph.skeleton
+    grades = {line_grade(pair, marks) for pair in pairs}
+    declared = "direction as you declared, or " if marks.known.arrows else ""
+    plain = drawn.kind != "pag"
+    sure_arrows = {frozenset(arrow) for arrow in drawn.directed} - set(marks.conflicts)
+    found = [
+        *((Key(told, hidden.KEYS[told], told), True) for told in hidden.kinds(drawn)),
+        (Key("arrow", declared + arrow_words(result), "->"), bool(sure_arrows) and plain),
+        (Key("plain", "linked, direction not decided by the data"), bool(drawn.undirected) and plain),
+        (
+            Key(
+                "conflict",
+                "answers contradict each other about its direction",
+                "->" if any(frozenset(arrow) in marks.conflicts for arrow in drawn.directed) else "-",
+            ),
+            bool(result.conflicts),
+        ),
+        (Key("sure", f"edge found again in {SURE:.0%} of repeats or more"), "sure" in grades),
+        (Key("weaker", f"in {HINT:.0%} to {SURE:.0%}"), "weaker" in grades),
+        (Key("hint", f"below {HINT:.0%}: a hint"), "hint" in grades),
+        (Key("open", f"open: {OPEN_MEANS}"), bool(result.open)),
+    ]
+    return [key for key, there in found if there]

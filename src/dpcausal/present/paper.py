@@ -1,0 +1,221 @@
+"""What a reader of the report needs first, and a writer of a paper last: conclusion, methods, promise, evidence.
+
+Every sentence is made from the released result alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcausal._version import __version__
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.discovery.discover import METHODS
+from dpcausal.discovery.knowledge import declared
+from dpcausal.discovery.result import in_order
+from dpcausal.present.brief import target_of
+from dpcausal.present.discovery import given_words, undecided_words
+from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.statement import odds, unit_words
+
+if TYPE_CHECKING:
+    from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.discovery.result import DiscoveryResult
+
+
+def listed(names: list[str]) -> str:
+    """Return names with commas and an "and".
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "pair"), counted(3, "pair"), counted(0, "pair")
+    ('1 pair', '3 pairs', 'no pair')
+    """
+    return f"no {what}" if number == 0 else f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def limit_of(result: DiscoveryResult) -> str:
+    """Return what limited the search."""
+    return "with this many rows" if result.privacy.epsilon is None else "at this budget"
+
+
+def conclusion(result: DiscoveryResult) -> list[str]:
+    """Return the finding in two sentences: what was found, and what is absent or open."""
+    target = target_of(result)
+    if target is not None:
+        return _about_target(result, target)
+    graph = result.graph
+    absent, left = len(result.absent - result.known.left_out), len(result.open)
+    arrows = len([arrow for arrow in graph.directed if frozenset(arrow) not in result.conflicts])
+    torn, total = len(result.conflicts & graph.skeleton), len(graph.skeleton)
+    found = f"Among {len(graph.nodes)} columns, {counted(total, 'pair')} {_are(total)} directly linked"
+    parts = [
+        f"{arrows} with a direction" if arrows else "",
+        f"{torn} with answers that contradict each other about it" if torn else "",
+        f"{total - arrows - torn} without one" if total - arrows - torn else "",
+    ]
+    told = [part for part in parts if part]
+    if len(told) > 1:
+        found += f": {', '.join(told)}"
+    elif told and total > 1:
+        found += f", all {told[0].partition(' ')[2]}"
+    elif told:
+        found += f", {told[0].partition(' ')[2]}"
+    shows = "show" if absent != 1 else "shows"
+    rest = f"{counted(absent, 'pair')} {shows} no direct link {limit_of(result)}"
+    rest += f", and {counted(left, 'pair')} stayed open."
+    undecided = undecided_words(result)
+    first = f"{undecided.partition(':')[0]}: {found[0].lower()}{found[1:]}." if undecided else f"{found}."
+    return [first, f"{rest[0].upper()}{rest[1:]}"]
+
+
+def _are(number: int) -> str:
+    return "is" if number < 2 else "are"
+
+
+def _about_target(result: DiscoveryResult, target: str) -> list[str]:
+    graph = result.graph
+    towards = [name for name in graph.nodes if name in graph.parents(target)]
+    away = [name for name in graph.nodes if name in graph.children(target)]
+    linked = [name for name in graph.nodes if frozenset((name, target)) in graph.skeleton]
+    plain = [name for name in linked if name not in (*towards, *away)]
+    parts = []
+    if towards:
+        parts.append(f"from {listed(towards)} an arrow points to it")
+    if away:
+        parts.append(f"it points to {listed(away)}")
+    if plain:
+        parts.append(f"with {listed(plain)} the direction is not decided")
+    which = f": {', '.join(parts)}" if parts else ""
+    first = f"{target} is directly linked to {counted(len(linked), 'column')}{which}."
+    absent, left = len(result.absent - result.known.left_out), len(result.open)
+    shows = "shows" if absent == 1 else "show"
+    second = f"{counted(absent, 'column')} {shows} no direct link to it {limit_of(result)}"
+    second += f", and {counted(left, 'column')} stayed open."
+    return [first, f"{second[0].upper()}{second[1:]}"]
+
+
+def promise_in_four(statement: PrivacyStatement) -> list[str]:
+    """Return the guarantee in four sentences: what is promised, what that means, for whom, and who keeps count."""
+    if statement.epsilon is None or statement.delta is None:
+        return [
+            f"There is no privacy guarantee: {statement.why_not_private}.",
+            "Anything about any row can leak from this page.",
+            "Treat it as you treat the data.",
+            "Nothing was charged.",
+        ]
+    but = f", apart from a probability of at most {statement.delta:g} (delta)" if statement.delta else ""
+    change = {
+        Neighbours.REPLACE_ONE: "Had any one row held other values",
+        Neighbours.ADD_REMOVE: "Had any one row been missing, or one more been there",
+        Neighbours.FIXED_LABELS: "Had any one row held other values, apart from its public label",
+    }[statement.neighbours]
+    first = (
+        f"{change}, every possible result would have been at most {odds(statement.epsilon)} times as likely, or as "
+        f"unlikely (epsilon {statement.epsilon:.4g}){but}."
+    )
+    second = (
+        "That is a weak promise: at such an epsilon or delta a reader may learn a great deal about one person."
+        if statement.weak
+        else "So a reader learns little about any one person that could not be learned without that person's row; what "
+        "is true of people in general is learned either way."
+    )
+    third = f"Protected is {unit_words(statement.unit)}: a person with k rows is protected k times less."
+    fourth = (
+        f"The cost was charged to the data set {statement.ledger.get('dataset')!r} of a ledger (entry "
+        f"{statement.ledger.get('entry')}) before any noise was drawn."
+        if statement.ledger
+        else "No ledger was charged, so whoever holds the data must add this cost to that of other releases."
+    )
+    return [first, second, third, fourth]
+
+
+def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
+    """Return a paragraph for the methods section of a paper; ``name`` of the data set, where it is known."""
+    graph, statement, target = result.graph, result.privacy, target_of(result)
+    of = f" of the data set {name}" if name else ""
+    rows = "" if result.rows is None else f" ({result.rows:,} rows)"
+    what = "a causal graph" if target is None else f"the direct links of {target}"
+    does = METHODS[result.method].description if result.method in METHODS else ""
+    parts = [
+        f"We learned {what} over {len(graph.nodes)} columns{of}{rows} with dpcausal {__version__}, method "
+        f"{result.method}{f' ({does})' if does else ''}, with tests of level {result.level:g}."
+    ]
+    if statement.epsilon is None:
+        parts.append("The computation was not private: no noise was added.")
+    else:
+        relation = {
+            Neighbours.REPLACE_ONE: "tables are neighbours if they differ in one row",
+            Neighbours.ADD_REMOVE: "tables are neighbours if one has one row more",
+            Neighbours.FIXED_LABELS: "tables are neighbours if they differ in one row, apart from its public label",
+        }[statement.neighbours]
+        parts.append(
+            f"The release satisfies differential privacy with epsilon = {statement.epsilon:.4g} and delta = "
+            f"{statement.delta:g}, where {relation}; columns, levels and bounds were declared beforehand."
+        )
+        if not statement.private:
+            parts.append(f"It is not private, however: {statement.why_not_private}.")
+    known = declared(result.known)
+    if "tiers" in known:
+        order = ", then ".join(", ".join(tier) for tier in known["tiers"])
+        parts.append(f"The order of time was declared: {order}.")
+    kinds = [kind for kind in ("required", "forbidden") if kind in known]
+    parts += [f"Edges declared as {kind}: {', '.join(known[kind])}." for kind in kinds]
+    if result.found_confidence:
+        many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
+        parts.append(
+            f"Confidence in an edge is the share of {many}, with another sample and other noise drawn as if what was "
+            "released were the truth, in which it is found again."
+        )
+    if graph.kind == "pag":
+        parts.append("Edges are those of a partial ancestral graph: common causes may be hidden.")
+    else:
+        parts.append(
+            "Arrows are those shared by all graphs of the equivalence class, assuming no hidden common cause and "
+            "faithfulness."
+        )
+    if result.open:
+        parts.append(
+            f"Pairs that could not be decided ({len(result.open)}) are reported as open, not as absent."
+        )
+    return " ".join(parts)
+
+
+def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: bool) -> list[str]:
+    """Return what an edge rests on, a sentence each: for whoever opens its row."""
+    pair = frozenset((a, b))
+    lines = [f"{marks.sentence(a, b, arrow).partition('; ')[0]}."]
+    if pair in result.known.kept:
+        lines.append("You declared this edge: the data had no say in whether it is there.")
+    elif pair in result.given_up_to:
+        told = given_words(result.given_up_to[pair])
+        lines.append(f"The two depend on each other {told}; larger sets could not be asked about.")
+    else:
+        lines.append("The two depend on each other given every set of columns that was asked about.")
+    if pair in marks.confidence:
+        many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
+        lines.append(f"It was found again in {marks.confidence[pair]:.0%} of {many}.")
+    if pair in result.conflicts:
+        lines.append("Answers contradict each other about its direction: do not rely on it.")
+    return lines
+
+
+def absent_rows(result: DiscoveryResult) -> list[tuple[str, str, str]]:
+    """Return (column, column, what separates them) of every absent pair, in the order of the columns."""
+    rows = []
+    for a, b in in_order(result.absent, result.graph.nodes):
+        given = result.separating.get(frozenset((a, b)))
+        if frozenset((a, b)) in result.known.left_out:
+            why = "you declared so"
+        elif given is None:
+            why = ""
+        else:
+            why = f"given {', '.join(given)}" if given else "on its own"
+        rows.append((a, b, why))
+    return rows
