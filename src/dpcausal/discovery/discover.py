@@ -32,7 +32,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts
+from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
@@ -392,6 +392,7 @@ def discover(
         known=known,
     )
 
+        tables=found.tables,
 
 def _arrows(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool

@@ -39,6 +39,7 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
+from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.forward import CLEARLY_APART, Forward
 from dpcausal.discovery.knowledge import Knowledge, Pair
@@ -188,9 +189,17 @@ def _by_contrasts(forward: Forward, task: Task, batch: list[Query]) -> Answers:
     found: list[bool | None] = []
     best: dict[tuple[str, str], tuple[float, int]] = {}
     for i, question in enumerate(batch):
+        tables=released_tables(measurer),
         x, y = sorted((place[question.x], place[question.y]))
         given = tuple(sorted(place[z] for z in question.given))
         evidence = forward.evidence(x, y, given)
+def released_tables(measurer: Measurer) -> ReleasedTables:
+    """Return what was released, for effects after the search."""
+    task = measurer.task
+    merged = frozenset(task.columns[j] for j in measurer.groups)
+    return ReleasedTables(task.counts.schema, measurer.tables, merged, max(measurer.rows, 1.0))
+
+
         if evidence is None or forward.contrasts.would_show(x, y, given) < forward.rules.enough:
             found.append(None)
             continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
@@ -19,8 +19,13 @@ from typing import Any
 
 from dpcausal.core.display import display
 from dpcausal.core.statement import PrivacyStatement
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.columns import Level
+from dpcausal.data.dataset import Dataset
+from dpcausal.discovery.effect_after import ReleasedTables, effect_after
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
 from dpcausal.discovery.search import MethodReason, Note
+from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.planning.designs import Reach
 
@@ -90,6 +95,8 @@ class DiscoveryResult:
         With a target, the pairs that were asked about: those with it. Other pairs are neither found nor absent.
     reach : Reach or None
         The smallest dependences that the plan of this release expects to find.
+    tables : ReleasedTables or None
+        Noisy tables that were released, from which effects are free (``measured``).
 
     Examples
     --------
@@ -119,6 +126,7 @@ class DiscoveryResult:
     rows: int | None = None
     reach: Reach | None = None
     about: frozenset[Pair] | None = None
+    tables: ReleasedTables | None = field(default=None, repr=False, compare=False)
 
     @property
     def why(self) -> str:
@@ -259,6 +267,74 @@ class DiscoveryResult:
             Whether to draw open pairs too: faint, dashed, without a direction.
         """
         return display().plot(self, ax, open=open)
+
+    def effect(
+        self,
+        treatment: str,
+        outcome: str,
+        *,
+        adjust: Iterable[str] | None = None,
+        data: Dataset | Counts | None = None,
+        epsilon: float | None = None,
+        estimand: str = "auto",
+        compare: Sequence[Level] | None = None,
+        event: Level | None = None,
+        level: float = 0.95,
+        **options: Any,
+    ) -> EffectResult:
+        """Estimate the effect of one column on another, with what the graph says to hold fixed.
+
+        Without ``data`` it is computed from the tables that were released and costs nothing. They also chose the graph,
+        so that the interval may be too short, which the answer says. With ``data`` and an ``epsilon`` a table is
+        measured now, with noise of its own: a release of its own, charged as such.
+
+        Parameters
+        ----------
+        treatment, outcome : str
+            The columns.
+        adjust : iterable of str or None, default None
+            The columns to hold fixed; None takes them from the graph. Where directions at the treatment are open, every
+            effect that the graph allows is estimated (``.possible``).
+        data : Dataset, Counts or None, default None
+            The rows, for a fresh table.
+        epsilon : float or None, default None
+            What the fresh table may cost.
+        estimand, compare, event, level
+            As for ``dc.effect``.
+        **options
+            ``delta``, ``neighbours``, ``ledger``, ``dataset`` and ``anyway`` of ``dc.effect``, with ``data``.
+
+        Raises
+        ------
+        InputError
+            If the tables do not hold the columns (the message says what a fresh table costs), or the graph says that
+            there is no effect.
+
+        Examples
+        --------
+        >>> import dpcausal as dc
+        >>> data = dc.networks.load("cancer").sample(50_000, seed=1)
+        >>> result = dc.discover(data, epsilon=2.0, tiers=[["Pollution", "Smoker"], ["Cancer"], ["Xray", "Dyspnoea"]])
+        >>> found = result.effect("Cancer", "Xray")
+        >>> found.estimand, found.interval[0] <= found.estimate <= found.interval[1], found.privacy == result.privacy
+        ('risk difference', True, True)
+        """
+        return effect_after(
+            self.graph,
+            self.tables,
+            self.open,
+            self.privacy,
+            treatment,
+            outcome,
+            adjust=adjust,
+            data=data,
+            epsilon=epsilon,
+            estimand=estimand,
+            compare=compare,
+            event=event,
+            level=level,
+            options=options,
+        )
 
     def plot_budget(self, ax: Any = None) -> Any:
         """Draw where the budget went; the same as ``privacy.plot()``."""

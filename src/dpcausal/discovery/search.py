@@ -367,6 +367,7 @@ class SearchOutcome:
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
+    tables: Any = None  # ``effect_after.ReleasedTables``, where tables were released
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG
 
 

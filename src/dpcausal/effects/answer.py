@@ -32,19 +32,20 @@ class Answer:
     means: tuple[float, float]
     share: float
     notes: tuple[EffectNote, ...]
+    kept: tuple[bool, ...] = ()  # of every stratum, in the order of the table
 
 
 def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
     """Return the effect of a question from noisy sums."""
     strata = len(arms.sizes)
-    whole, _ = pooled(arms)
+    whole, place = pooled(arms)
     notes: list[EffectNote] = []
     keep = supported(whole)
     if not keep.any():
         low, high = _widest(question)
         middle = 1.0 if question.estimand.endswith("ratio") else 0.0
         notes.append(EffectNote(EffectNoteKind.NOTHING_KNOWN))
-        return Answer(middle, (low, high), (math.nan, math.nan), 0.0, tuple(notes))
+        return Answer(middle, (low, high), (math.nan, math.nan), 0.0, tuple(notes), (False,) * strata)
     share = float(np.clip(whole.sizes[keep].sum() / whole.rows, 0.0, 1.0)) if not keep.all() else 1.0
     if not keep.all():
         notes.append(EffectNote(EffectNoteKind.LEFT_OUT, share=1.0 - share))
@@ -65,7 +66,7 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
         estimate = _ratio(max(first, TINY), max(second, TINY), odds)
     estimate = min(max(estimate, low), high)
     means = (question.low + scale * first, question.low + scale * second)
-    return Answer(estimate, (low, high), means, share, tuple(notes))
+    return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, keep[place])))
 
 
 def _widest(question: EffectQuestion) -> tuple[float, float]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from dpcausal.core.statement import (
     ReleasedKind,
 )
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Level, Numeric
+from dpcausal.data.columns import Column, Level, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer, answer
@@ -43,14 +44,27 @@ from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, Po
 from dpcausal.effects.table import Measured, exact_table, measure, tables_for
 from dpcausal.graphs.adjustment import adjustment_sets, descendants
 from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.graphs.pag import PAG
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
+from dpcausal.stats.standardise import Arms
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 PUBLIC = (SCHEMA, Public(PublicKind.EFFECT))
 LEAST_CONFIDENCE = 0.5
+
+
+class AnswersBySet(Protocol):
+    """A released table that gives the sums of both arms for sets among its columns."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What can be held fixed."""
+
+    def arms(self, adjust: Sequence[str]) -> Arms:
+        """Return the sums over strata of ``adjust``."""
 
 
 class AdjustsForDescendant(UserWarning):
@@ -198,7 +212,7 @@ def effect(
         released=released,
         public=(*PUBLIC, ROWS if public_rows is not None else NOT_EMPTY),
         adaptive=False,
-        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if schema.is_draft else (),
+        limits=source_limits(data),
         rows=public_rows,
     )
     return result_of(question, sets, measured, level, notes, statement, schema)
@@ -238,6 +252,10 @@ def what_to_adjust_for(
     """
     if graph is not None and not isinstance(graph, Graph):
         raise InputError(f"graph must be a dc.Graph, not {type(graph).__name__}")
+    if isinstance(graph, PAG):
+        raise InputError(
+            "this graph leaves hidden common causes open (a PAG): name the columns to adjust for, without it"
+        )
     if adjust is None and graph is not None:
         checked_columns(schema, treatment, outcome, ())
         for name in (treatment, outcome):
@@ -282,7 +300,7 @@ def _released(
 def result_of(
     question: EffectQuestion,
     sets: Sequence[tuple[str, ...] | None],
-    measured: Sequence[Measured],
+    measured: Sequence[AnswersBySet],
     level: float,
     notes: Sequence[EffectNote],
     statement: PrivacyStatement,
@@ -337,4 +355,28 @@ def result_of(
         notes=tuple(said),
         privacy=statement,
         possible=possible,
+        left_out=strata_left_out(schema, question.adjust, first.kept),
     )
+
+
+def strata_left_out(
+    schema: Schema, adjust: Sequence[str], kept: Sequence[bool]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the strata that are not kept, each by its levels in the order of ``adjust``."""
+    names = [level_names(schema[name]) for name in adjust]
+    return (
+        tuple(levels for levels, keep in zip(product(*names), kept, strict=True) if not keep) if kept else ()
+    )
+
+
+def level_names(column: Column) -> tuple[str, ...]:
+    """Return what the levels or bins of a column are called.
+
+    >>> level_names(Numeric(0, 110, [18, 65]))
+    ('below 18', '18 to 65', '65 or more')
+    """
+    if not isinstance(column, Numeric):
+        return column.printed
+    cuts = [f"{cut:g}" for cut in column.bins or ()]
+    inner = [f"{low} to {high}" for low, high in pairwise(cuts)]
+    return (f"below {cuts[0]}", *inner, f"{cuts[-1]} or more") if cuts else ("all",)

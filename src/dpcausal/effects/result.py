@@ -97,6 +97,8 @@ class EffectResult:
         The standardised risk, or mean, in both arms; NaN where a regression gives only the difference.
     share : float
         Of the noisy population that the answer speaks for.
+    left_out : tuple of tuples of str
+        Strata of ``adjust``, by their levels, that it does not speak for: noise hides one of the arms there.
     method : str
         "table" or "regression".
     possible : tuple of PossibleEffect
@@ -131,6 +133,7 @@ class EffectResult:
     notes: tuple[EffectNote, ...]
     privacy: PrivacyStatement
     possible: tuple[PossibleEffect, ...] = ()
+    left_out: tuple[tuple[str, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON; an end that nothing limits is None."""
@@ -147,6 +150,7 @@ class EffectResult:
             "level": self.level,
             "means": [_finite(mean) for mean in self.means],
             "share": self.share,
+            "left_out": [list(stratum) for stratum in self.left_out],
             "method": self.method,
             "possible": [_finite_values(one.to_dict()) for one in self.possible],
             "answer": shown.summary(self, part="answer"),

@@ -14,7 +14,7 @@ For a candidate mu the residual R = S - mu N has mean zero and a variance that i
 
 v_S, v_N, c are variances of the noise and its covariance; N+ f mu (1 - mu) is the sampling variance, with f = 1 for
 two levels, and else the pooled variance of y over m (1 - m), which it can't exceed. The ends of the interval are the
-largest and smallest sum of w_z mu_az over all mu in [0, 1] with sum of D + D_w <= q: a profile likelihood. D_w stands
+largest and smallest sum of w_z mu_az over all mu with sum of D + D_w <= q: a profile likelihood. D_w stands
 for the shares w_z, which vary by sampling and noise. The maximum is found through its dual,
 
     min over k > 0 of   k q + sum max over mu of (w_z mu - k D_az(mu)) + V_w / (4 k),
@@ -46,9 +46,12 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 MIN_STRATUM = 1.0  # standard deviations of noise below which strata are made one
-MIN_ARM = 2.0  # standard deviations of noise that an arm of a stratum must hold
+MIN_ARM = 0.7  # standard deviations of noise that an arm of a stratum must hold
 MIN_ROWS = 3.0  # and rows
 LOCAL, GLOBAL = 121, 41  # points of the grid near the estimate and over all of [0, 1]
+BEYOND = 0.25  # how far the mean of a single stratum may lie outside [0, 1], at most
+WEAK_ARM = 2.0  # standard deviations of noise below which an arm of a stratum is weak
+FEW_WEAK, MANY_WEAK = 8, 24  # weak arms up to which means stay within [0, 1], and from which on ``BEYOND`` is allowed
 LOCAL_REACH = 8.0  # standard errors that the near points span
 PRIOR_SD = (
     0.25  # of the mean of an arm in a stratum around that of the arm: for the estimate where noise is large
@@ -101,7 +104,14 @@ class Arms:
 
 
 def arms_of_cells(
-    cells: Floats, others: Floats | None, scores: Floats, variance: float, rows: float, kurtosis: float = 0.0
+    cells: Floats,
+    others: Floats | None,
+    scores: Floats,
+    variance: float,
+    rows: float,
+    kurtosis: float = 0.0,
+    *,
+    other_cells: int = 1,
 ) -> Arms:
     """Return the sums of a table of noisy cells (strata, 2, levels of the outcome) with independent noise.
 
@@ -117,6 +127,8 @@ def arms_of_cells(
         Of the noise of a cell.
     rows
         Rows in all.
+    other_cells
+        How many cells ``others`` sums.
     """
     strata, _, levels = cells.shape
     shape = (strata, 2)
@@ -130,7 +142,7 @@ def arms_of_cells(
         count_noise=np.full(shape, levels * variance),
         sum_noise=np.full(shape, variance * float(scores @ scores)),
         cross_noise=np.full(shape, variance * first),
-        other_noise=np.full(strata, 0.0 if others is None else variance),
+        other_noise=np.full(strata, 0.0 if others is None else other_cells * variance),
         rows=max(float(rows), 1.0),
         factor=1.0
         if levels == 2
@@ -205,6 +217,15 @@ def kept(arms: Arms, keep: Bools) -> Arms:
     )
 
 
+def beyond(arms: Arms) -> float:
+    """Return how far the mean of a stratum may lie outside [0, 1]: from 0 with few weak arms to ``BEYOND`` with many.
+
+    Errors of means that are held within [0, 1] have one sign near an end, and do not cancel over many strata.
+    """
+    weak = int((arms.counts < WEAK_ARM * np.sqrt(arms.count_noise)).sum())
+    return BEYOND * min(max((weak - FEW_WEAK) / (MANY_WEAK - FEW_WEAK), 0.0), 1.0)
+
+
 class Means(NamedTuple):
     """Standardised means of both arms, and what their interval rests on."""
 
@@ -225,7 +246,8 @@ def standardised(arms: Arms) -> Means:
     spread = positive**2 * PRIOR_SD**2
     alone = np.divide(residual, positive, out=np.zeros_like(residual), where=positive > 0)
     trust = np.divide(spread, spread + noise, out=np.zeros_like(spread), where=spread + noise > 0)
-    means = np.clip(overall + trust * alone, 0.0, 1.0)
+    more = beyond(arms)
+    means = np.clip(overall + trust * alone, -more, 1.0 + more)
     low, high = (weights[:, None] * means).sum(axis=0)
     return Means(float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1)), means, weights)
 
@@ -244,16 +266,19 @@ class Region:
         floor = np.maximum(count, 0.5 * np.sqrt(arms.count_noise))
         noise = _noise(arms, means)
         # of S - mu N at the estimate, with a little variance where the mean is 0 or 1
-        inside = np.clip(means, 1 / (floor + 2), 1 - 1 / (floor + 2)) if means.size else means
+        edge = 1 / (floor + 2)
+        inside = np.clip(means, edge, 1 - edge)
         error = np.sqrt(noise + floor * arms.factor * inside * (1 - inside)) / np.maximum(floor, 1e-9)
         local = means[..., None] + error[..., None] * np.linspace(-LOCAL_REACH, LOCAL_REACH, LOCAL)
-        everywhere = np.broadcast_to(np.linspace(0.0, 1.0, GLOBAL), (*means.shape, GLOBAL))
-        grid = np.clip(np.concatenate([local, everywhere], axis=-1), 0.0, 1.0)
+        more = beyond(arms)
+        everywhere = np.broadcast_to(np.linspace(-more, 1.0 + more, GLOBAL), (*means.shape, GLOBAL))
+        grid = np.clip(np.concatenate([local, everywhere], axis=-1), -more, 1.0 + more)
+        inner = np.clip(grid, 0.0, 1.0)
         variance = (
             arms.sum_noise[..., None]
             - 2 * grid * arms.cross_noise[..., None]
             + grid**2 * arms.count_noise[..., None]
-            + floor[..., None] * arms.factor * grid * (1 - grid)
+            + floor[..., None] * arms.factor * inner * (1 - inner)
         )
         residual = arms.sums[..., None] - grid * arms.counts[..., None]
         self._grid = grid.reshape(-1, grid.shape[-1])

@@ -1,0 +1,193 @@
+"""An effect after a discovery: free from tables that were released, or from a fresh table with noise of its own.
+
+**Free.** ``measured`` releases a joint table, or components of tables (``components.py``). Where they hold the columns
+that an effect needs, the effect is post-processing and costs nothing. The noise of a component of a set B is at most
+that of independent cells of variance u, with u the largest v_B/s_B over the sets B of the table (v_B the variance
+measured, s_B the cells that B is spread over), so the interval takes u: for components it is rather too wide.
+
+**Selection.** These tables also chose the graph, and with it the columns that are held fixed. An interval that is right
+for a graph named beforehand can then be too short; the answer says so. With ``data`` a table is measured after the
+graph is known, with noise of its own and a charge of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.columns import Level
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
+from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.effects.effect import checked_confidence, effect, result_of, what_to_adjust_for
+from dpcausal.effects.question import EffectQuestion, effect_question, strata_cells
+from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
+from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.stats.components import Floats
+from dpcausal.stats.standardise import Arms, arms_of_cells
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedTables:
+    """Noisy tables that a discovery released, by names of columns.
+
+    Attributes
+    ----------
+    schema : Schema
+        The declared columns.
+    tables : NoisyTables
+        What was released.
+    merged : frozenset of str
+        Columns of which levels were merged: an effect can't use them.
+    rows : float
+        Rows: public, or released.
+    """
+
+    schema: Schema
+    tables: NoisyTables
+    merged: frozenset[str]
+    rows: float
+
+    def __repr__(self) -> str:
+        return f"ReleasedTables({type(self.tables).__name__})"
+
+    def holds(self, names: Sequence[str]) -> bool:
+        """Return whether the table over these columns was released."""
+        if self.merged & set(names):
+            return False
+        if isinstance(self.tables, JointTable):
+            return True
+        assert isinstance(self.tables, Components)
+        columns = self._columns(names)
+        return all(
+            inner in self.tables.values
+            for number in range(len(columns) + 1)
+            for inner in combinations(columns, number)
+        )
+
+    def table(self, names: Sequence[str]) -> tuple[Floats, float, float]:
+        """Return the table with an axis for each name, a variance that covers its noise, and the excess kurtosis."""
+        columns = self._columns(names)
+        place = {name: i for i, name in enumerate(self.schema)}
+        found = self.tables.table(columns).transpose([columns.index(place[name]) for name in names])
+        if isinstance(self.tables, JointTable):
+            summed = self.tables.joint.size / found.size
+            return found, self.tables.variance(columns), self.tables.kurtosis / summed
+        sizes = self.tables.sizes
+        largest = max(
+            self.tables.variance(inner) / math.prod(sizes[j] for j in columns if j not in inner)
+            for number in range(len(columns) + 1)
+            for inner in combinations(columns, number)
+        )
+        return found, largest, 0.0
+
+    def _columns(self, names: Sequence[str]) -> tuple[int, ...]:
+        place = {name: i for i, name in enumerate(self.schema)}
+        return tuple(sorted(place[name] for name in names))
+
+
+@dataclass(frozen=True)
+class _FromTables:
+    """One released table that answers like a measured one."""
+
+    released: ReleasedTables
+    question: EffectQuestion
+    columns: tuple[str, ...]
+
+    def arms(self, adjust: Sequence[str]) -> Arms:
+        question = self.question
+        table, variance, kurtosis = self.released.table((*adjust, question.treatment, question.outcome))
+        cells = table.reshape(-1, question.treatment_levels, len(question.scores))
+        chosen = cells[:, list(question.arms), :]
+        rest = cells.sum(axis=(1, 2)) - chosen.sum(axis=(1, 2)) if question.others else None
+        left_out = (question.treatment_levels - 2) * len(question.scores)
+        return arms_of_cells(
+            chosen,
+            rest,
+            question.score_array(),
+            variance,
+            self.released.rows,
+            kurtosis,
+            other_cells=left_out,
+        )
+
+
+def effect_after(
+    graph: Graph,
+    tables: ReleasedTables | None,
+    undecided: Collection[Pair],
+    statement: PrivacyStatement,
+    treatment: str,
+    outcome: str,
+    *,
+    adjust: Iterable[str] | None,
+    data: Dataset | Counts | None,
+    epsilon: float | None,
+    estimand: str,
+    compare: Sequence[Level] | None,
+    event: Level | None,
+    level: float,
+    options: dict[str, Any],
+) -> EffectResult:
+    """Return the effect: from ``data`` at a charge of its own, or free from ``tables``.
+
+    Raises
+    ------
+    InputError
+        If the tables do not hold the columns; the message says what a fresh table would cost.
+    """
+    shared: dict[str, Any] = {"estimand": estimand, "compare": compare, "event": event, "level": level}
+    if data is not None:
+        if epsilon is None:
+            raise InputError("a fresh table needs an epsilon of its own: effect(..., data=data, epsilon=0.5)")
+        found = effect(
+            data, treatment, outcome, adjust=adjust, graph=graph, epsilon=epsilon, **shared, **options
+        )
+        note = EffectNote(EffectNoteKind.FRESH_NOISE)
+        return replace(found, notes=(*found.notes, note, *_open_note(undecided, treatment, outcome)))
+    if epsilon is not None or options:
+        raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
+    if tables is None:
+        raise InputError(
+            "this method released no tables: give data= and an epsilon for a table of its own, such as "
+            f"result.effect({treatment!r}, {outcome!r}, data=data, epsilon=0.5)"
+        )
+    schema, level = tables.schema, checked_confidence(level)
+    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, possible=undecided)
+    used = [one for one in sets if one is not None]
+    question = effect_question(
+        schema, treatment, outcome, used[0], estimand=estimand, compare=compare, event=event, values=False
+    )
+    for one in used:
+        if not tables.holds((*one, treatment, outcome)):
+            names = ", ".join((*one, treatment, outcome))
+            enough = 4.0 * math.sqrt(2.0 * strata_cells(schema, one) / tables.rows)
+            raise InputError(
+                f"the released tables do not hold {names} together: give data= and an epsilon for a table of its own; "
+                f"about {enough:.2g} keeps privacy noise below sampling error"
+            )
+    measured = [_FromTables(tables, question, one) for one in used]
+    notes = [
+        *notes,
+        EffectNote(EffectNoteKind.SAME_TABLES),
+        *_open_note(undecided, treatment, outcome),
+    ]
+    with np.errstate(all="ignore"):
+        return result_of(question, sets, measured, level, notes, statement, schema)
+
+
+def _open_note(undecided: Collection[Pair], treatment: str, outcome: str) -> tuple[EffectNote, ...]:
+    """Columns that may be linked to the treatment or the outcome without being known to be."""
+    near = {name for pair in undecided for name in pair if pair & {treatment, outcome} and len(pair) == 2} - {
+        treatment,
+        outcome,
+    }
+    return (EffectNote(EffectNoteKind.OPEN_PAIRS, columns=sorted(near)),) if near else ()
