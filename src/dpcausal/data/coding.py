@@ -80,8 +80,9 @@ class Coder:
     """
 
     def __init__(self, column: Column, marks: NumberMarks = _POINT) -> None:
-        categorical = isinstance(column, Categorical)
-        self._coder = CategoricalCoder(column) if categorical else NumericCoder(column, marks)
+        self._coder = (
+            CategoricalCoder(column) if isinstance(column, Categorical) else NumericCoder(column, marks)
+        )
 
     def code(self, array: pa.Array) -> Coded:
         """Return codes and, for a numeric column, values of every cell."""

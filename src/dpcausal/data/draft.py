@@ -42,7 +42,7 @@ from dpcausal.data.profile import (
     header_looks_like_values,
     reads_as_missing,
 )
-from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
+from dpcausal.data.sources import ColumnSource, CsvSource, LoadedSource, Source, open_source
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ class DraftNoteKind(StrEnum):
     HEADER_LIKE_VALUES = "header-like-values"
     RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
     ENCODING = "encoding"  # cells, encoding: cells that are not UTF-8, and the encoding that they look like
+    CODE_BOOK = "code-book"  # levels: their number; they are the value labels of the file
     DECIMAL_COMMA = "decimal-comma"  # cells: numbers with a decimal comma
     THOUSANDS = "thousands"  # cells, mark: numbers with this mark between thousands
     OPEN_QUOTES = (
@@ -238,7 +239,11 @@ def _draft_as(
         if identifier.all_different():
             left_out[name] = LeftOut(LeftOutKind.IDENTIFIER, rows=profiles[name].rows)
     drafted = [
-        DraftedColumn(name, None, left_out[name]) if name in left_out else _draft_column(name, profiles[name])
+        DraftedColumn(name, None, left_out[name])
+        if name in left_out
+        else _draft_column(
+            name, profiles[name], opened.code_book(name) if isinstance(opened, LoadedSource) else []
+        )
         for name in names
     ]
     return Draft(tuple(drafted), tuple(notes), declared)
@@ -256,9 +261,14 @@ def _unusable(source: Source, name: str) -> LeftOut | None:
     return None
 
 
-def _draft_column(name: str, profile: ColumnProfile) -> DraftedColumn:
+def _draft_column(name: str, profile: ColumnProfile, code_book: Sequence[str] = ()) -> DraftedColumn:
     if not profile.texts:
         return DraftedColumn(name, None, LeftOut(LeftOutKind.NO_VALUES))
+    if {decode_bytes(text) for text in profile.texts} <= {label.strip() for label in code_book}:
+        levels = list(dict.fromkeys(label.strip() for label in code_book))
+        labelled = _with_missing_level(levels, {}, [], profile, [])
+        notes = (DraftNote(DraftNoteKind.CODE_BOOK, levels=len(levels)), *labelled.notes)
+        return DraftedColumn(name, labelled.column, notes=notes)
     if _is_numeric(profile):
         column = _numeric(profile)
         return DraftedColumn(name, column, notes=tuple(_numeric_notes(profile, column)))

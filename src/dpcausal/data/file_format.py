@@ -98,7 +98,8 @@ class FileFormat:
                 f"quoted_newlines must be true or false, not {self.quoted_newlines!r}",
                 entry="quoted_newlines",
             )
-        if self.sheet is not None and (not isinstance(self.sheet, str) or not self.sheet):
+        sheet: Any = self.sheet
+        if sheet is not None and (not isinstance(sheet, str) or not sheet):
             raise DeclarationError(f"sheet must be the name of a sheet, not {self.sheet!r}", entry="sheet")
 
     @property

@@ -42,7 +42,7 @@ class ObjectPrinter:
     """
 
     def __init__(self, column: Column | None = None) -> None:
-        self._column = column
+        self.column = column
         self._texts: Mapping[str, int] = {}  # what means a level as text
         self._numbers: dict[Decimal | int, bytes] = {}  # the spelling of the level that a number means
         self._floats: dict[type, dict[float, bytes]] = {precision: {} for precision in _PRECISIONS}
@@ -126,7 +126,7 @@ class ObjectPrinter:
             return None
         if (found := self._floats[precision].get(number)) is not None:
             return found
-        if precision is not np.float64 and (self._column is None or isinstance(self._column, Categorical)):
+        if precision is not np.float64 and (self.column is None or isinstance(self.column, Categorical)):
             number = float(str(cell))  # as many digits as its own type holds: 0.1, not 0.10000000149
         return self._unless_level(repr(number))
 

@@ -1,7 +1,8 @@
 """Sources of rows: whatever a user hands in, as column names, types and chunks of Arrow arrays.
 
-A source is a CSV, Parquet or Arrow file, a stream of record batches, or columns in memory: lists, numpy, pandas, polars
-or Arrow. pandas and polars are recognised by the names of their types and never imported.
+A source is a CSV, Parquet or Arrow file, a workbook, a file of SPSS, Stata, SAS or R, a stream of record batches, or
+columns in memory: lists, numpy, pandas, polars or Arrow. pandas and polars are recognised by the names of their types
+and never imported.
 
 **Guarantee.** Only what is public about a source (its name, its columns, their types and lengths) can make an error
 here. A file that turns out damaged half way is one fixed sentence. A Python object becomes text, each cell by itself
@@ -29,13 +30,17 @@ from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data import arrow, csv
 from dpcausal.data.columns import Column
 from dpcausal.data.file_format import FileFormat, NumberMarks, TranscodedStream, is_utf8
+from dpcausal.data.labelled import Labelled
 from dpcausal.data.objects import ObjectPrinter
 
 Chunk = Mapping[str, pa.Array]
 BATCH_ROWS = 1 << 17  # rows of a chunk
 READ_BUFFER_BYTES = 1 << 20  # read ahead from a Parquet file
 
-SUPPORTED_SUFFIXES = ".csv, .tsv, .tab, .txt (also .gz, .bz2, .zst), .parquet, .arrow, .feather"
+SUPPORTED_SUFFIXES = (
+    ".csv, .tsv, .tab, .txt (also .gz, .bz2, .zst), .parquet, .arrow, .feather, .xlsx, "
+    ".sav, .dta, .sas7bdat, .xpt, .rds"
+)
 COMPRESSED = (".gz", ".bz2", ".zst")  # after a suffix of CSV
 
 
@@ -323,6 +328,51 @@ class ColumnSource(Source):
             yield dict(zip(columns, batch.columns, strict=True))
 
 
+class LoadedSource(ColumnSource):
+    """A file whose columns are loaded whole when they are asked for: a workbook, or one of SPSS, Stata, SAS or R."""
+
+    def __init__(
+        self, label: str, names: list[str], load: Callable[[Sequence[str]], Mapping[str, Any]]
+    ) -> None:
+        super().__init__(label, [], [], names)
+        self._load = load
+
+    def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
+        """Load the named columns and convert them."""
+        new = [name for name in columns if name not in self._columns]
+        if new:
+            self._columns.update(self._load(new))
+        super().convert(columns, schema)
+
+    def code_book(self, name: str) -> list[str]:
+        """Return the value labels of a loaded column in the order of their values; empty where it has none."""
+        column = self._columns.get(name)
+        return column.code_book() if isinstance(column, Labelled) else []
+
+
+def _open_workbook(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
+    from dpcausal.data.xlsx import Workbook  # late: not needed for other files
+
+    sheet = Workbook(path).sheet(declared.sheet)
+    if not sheet.names:
+        raise InputError(f"{path.name} is empty: no header row")
+    return LoadedSource(path.name, sheet.names, sheet.columns)
+
+
+def _open_stat_file(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
+    from dpcausal.data.stat_files import StatFile
+
+    file = StatFile(path, declared)
+    return LoadedSource(path.name, file.names, file.columns)
+
+
+def _open_rds(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
+    from dpcausal.data.rds import RdsFile
+
+    file = RdsFile(path, declared)
+    return LoadedSource(path.name, file.names, file.columns)
+
+
 def as_arrow(name: str, column: Any, declared: Column | None = None) -> pa.ChunkedArray:
     """Convert one column of a dict or frame; raise ``InputError``, which names the column, where it is none.
 
@@ -419,6 +469,9 @@ FORMATS: Mapping[str, Callable[..., Source]] = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), CsvSource),
     **dict.fromkeys((".parquet", ".pq"), ParquetSource),
     **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), ArrowSource),
+    **dict.fromkeys((".xlsx", ".xlsm"), _open_workbook),
+    **dict.fromkeys((".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"), _open_stat_file),
+    ".rds": _open_rds,
 }
 INPUTS: Mapping[str, InputKind] = {  # the first that recognises it
     "record batch": InputKind(
@@ -459,6 +512,9 @@ COLUMN_KINDS: Mapping[str, ColumnKind] = {  # the first that recognises it
         lambda column: isinstance(column, pa.ChunkedArray), lambda _, column, __: column
     ),
     "arrow array": ColumnKind(lambda column: isinstance(column, pa.Array), lambda _, column, __: column),
+    "labelled": ColumnKind(
+        lambda column: isinstance(column, Labelled), lambda _, column, printer: column.array(printer)
+    ),
     "pandas": ColumnKind(lambda column: _module(column) == "pandas", _from_pandas),
     "polars objects": ColumnKind(
         _is_polars_object, lambda _, column, printer: printer.array(column.to_list())

@@ -164,6 +164,10 @@ def note_words(note: DraftNote) -> str:
                 f"`encoding`: {_cells(fact['cells'])} not UTF-8 and {_looks(fact['cells'])} like {fact['encoding']}; "
                 "check a word with an accent"
             )
+        case DraftNoteKind.CODE_BOOK:
+            return (
+                f"the {fact['levels']:,} levels are the value labels of the file, in the order of their codes"
+            )
         case DraftNoteKind.DECIMAL_COMMA:
             return f"`decimal`: {_cells(fact['cells'])} numbers with a decimal comma"
         case DraftNoteKind.THOUSANDS:
