@@ -231,7 +231,7 @@ PHONE = """
 const broken = [], wide = innerWidth;
 const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 for (let node; (node = walk.nextNode());) {
-  if (node.parentElement.closest("pre, script, style, svg, details:not([open])")) continue;
+  if (node.parentElement.closest("pre, script, style, svg, .fold:not([open]), .evidence > p")) continue;
   for (const word of node.textContent.matchAll(/[^\\s-]+/g)) {
     const range = document.createRange();
     range.setStart(node, word.index);
@@ -325,6 +325,100 @@ def test_a_contradicted_arrow_is_not_drawn_as_a_sure_one(result: DiscoveryResult
     assert len(set(patterns)) == 2  # the contradicted arrow and the plain edges
 
 
+FILES = """
+<script>
+(async () => {
+  const graph = document.getElementById("graph"), seen = {};
+  const png = await window.dpcausalFigure.pngUrl();
+  const made = new Image();
+  await new Promise(done => { made.onload = done; made.src = png; });
+  seen.png = [png.slice(0, 22), made.naturalWidth, made.naturalHeight];
+  const root = () => new DOMParser().parseFromString(window.dpcausalFigure.svgText(), "image/svg+xml").documentElement;
+  const first = root();
+  seen.error = first.querySelectorAll("parsererror").length;
+  seen.size = [Number(first.getAttribute("width")), Number(first.getAttribute("height"))];
+  seen.edges = first.querySelectorAll(".edge[data-upper]:not(.open)").length;
+  seen.keys = first.querySelectorAll(".key").length;
+  seen.shown = document.querySelectorAll("figcaption .key:not([hidden])").length;
+  // the file as a browser draws it: marks and weights as on the page
+  const look = (svg) => [...svg.querySelectorAll(".edge[data-upper]:not(.open)")].map(g => {
+    const style = getComputedStyle(g.querySelector(".line"));
+    return [style.strokeWidth, style.strokeDasharray, style.markerEnd !== "none" || style.markerStart !== "none"];
+  });
+  const live = look(graph);
+  const copy = document.importNode(first, true);
+  document.body.append(copy);
+  seen.alike = JSON.stringify(live) === JSON.stringify(look(copy));
+  seen.lines = live.length;
+  copy.remove();
+  // a box that was moved is moved in the file
+  const node = graph.querySelector(".node");
+  const at = (x, kind, target) => target.dispatchEvent(
+    new PointerEvent(kind, { clientX: x[0], clientY: x[1], pointerId: 1, bubbles: true }));
+  graph.setPointerCapture = () => {};
+  at([200, 200], "pointerdown", node.querySelector("rect"));
+  at([260, 230], "pointermove", graph);
+  at([260, 230], "pointerup", graph);
+  seen.moved = root().querySelector(".node").getAttribute("transform") === node.getAttribute("transform");
+  // buttons give files
+  const given = [];
+  HTMLAnchorElement.prototype.click = function () { given.push([this.download, this.href.slice(0, 14)]); };
+  document.getElementById("save-svg").click();
+  document.getElementById("save-png").click();
+  await new Promise(done => setTimeout(done, 1500));
+  seen.given = given;
+  // the methods paragraph is selected and copied
+  let copied = "";
+  document.execCommand = kind => { copied = kind + ": " + getSelection().toString(); return true; };
+  document.getElementById("copy-methods").click();
+  seen.copied = copied;
+  seen.said = document.getElementById("copy-methods").textContent;
+  const row = document.querySelector("#edges .evidence");
+  const closed = row.getBoundingClientRect().height;
+  row.querySelector("summary").click();
+  seen.opened = row.open && row.getBoundingClientRect().height > closed + 20;
+  seen.folded = [...document.querySelectorAll(".fold")].filter(part => part.open).length;
+  const out = document.createElement("pre");
+  out.id = "probe";
+  out.textContent = JSON.stringify(seen);
+  document.body.append(out);
+})();
+</script>
+"""
+
+
+def test_the_figure_downloads_and_the_paragraph_copies(result: DiscoveryResult, tmp_path: Path) -> None:
+    """Without a network, from a page that is a file; boxes stand in the file where the reader moved them."""
+    graph = dc.Graph(
+        ["age", "sex", "smoking", "bmi"],
+        [("age", "bmi"), ("smoking", "bmi")],
+        [("sex", "smoking")],
+    )
+    sure = {
+        frozenset(("age", "bmi")): 0.9,
+        frozenset(("smoking", "bmi")): 0.6,
+        frozenset(("sex", "smoking")): 0.2,
+    }
+    marked = {"conflicts": frozenset([frozenset(("age", "bmi"))]), "settled": True, "confidence": sure}
+    odd = replace(result, graph=graph, open=frozenset(), given_up_to={}, separating={}, **marked)
+    page = Path(odd.report(tmp_path / "report.html")).read_text()
+    flags = ("--dump-dom", "--virtual-time-budget=9000")
+    dom = browse(page.replace("</body>", FILES + "</body>"), tmp_path, *flags)
+    (found,) = re.findall(r'<pre id="probe">(.*?)</pre>', dom)
+    seen = json.loads(unescape(found))
+    assert seen["png"][0] == "data:image/png;base64,"
+    assert seen["png"][1:] == [3 * side for side in seen["size"]]
+    assert (seen["error"], seen["edges"], seen["lines"]) == (0, 3, 3)
+    assert seen["keys"] == seen["shown"] == 6
+    assert seen["alike"] is True
+    assert seen["moved"] is True
+    assert seen["given"] == [["graph.svg", "data:image/svg"], ["graph.png", "data:image/png"]]
+    assert seen["copied"].startswith("copy: We learned a causal graph over 4 columns")
+    assert seen["said"] == "Copied"
+    assert seen["opened"] is True
+    assert seen["folded"] == 0
+
+
 def luminance(colour: str) -> float:
     red, green, blue = (int(part) / 255 for part in re.findall(r"\d+", colour)[:3])
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -344,6 +438,43 @@ def test_it_prints(result: DiscoveryResult, tmp_path: Path) -> None:
     printed = (tmp_path / "page.pdf").read_bytes()
     assert printed.startswith(b"%PDF")
     assert len(printed) > 20_000
+
+
+PAPER = """
+<script>
+for (const rule of document.styleSheets[0].cssRules) {  // the page as paper gets it
+  if (!rule.media) continue;
+  if (rule.media.mediaText === "print") rule.media.mediaText = "all";
+  else if (rule.media.mediaText.includes("screen") || rule.media.mediaText.includes("dark")) rule.media.mediaText = "not all";
+}
+window.dispatchEvent(new Event("beforeprint"));
+const visible = query => [...document.querySelectorAll(query)].filter(part => part.getClientRects().length).length;
+const seen = {
+  buttons: visible("button"), conclusion: visible("#conclusion"), remarks: visible("#edges .evidence summary"),
+  edges: document.querySelectorAll("#edges tr[data-from]").length, methods: visible("#methods"), promise: visible("#promise"),
+  statement: visible("#statement"), drawing: visible("#graph .node"), key: visible("figcaption .key"),
+  paper: getComputedStyle(document.body).backgroundColor, overflow: document.documentElement.scrollWidth - innerWidth,
+};
+const out = document.createElement("pre");
+out.id = "probe";
+out.textContent = JSON.stringify(seen);
+document.body.append(out);
+</script>
+"""
+
+
+def test_paper_gets_the_words_and_no_buttons(result: DiscoveryResult, tmp_path: Path) -> None:
+    page = Path(result.report(str(tmp_path / "report.html"))).read_text()
+    dom = browse(page.replace("</body>", PAPER + "</body>"), tmp_path, "--dump-dom", DARK)
+    (found,) = re.findall(r'<pre id="probe">(.*?)</pre>', dom)
+    seen = json.loads(unescape(found))
+    assert seen["buttons"] == 0
+    assert (seen["conclusion"], seen["methods"], seen["promise"], seen["statement"]) == (1, 1, 1, 1)
+    assert seen["remarks"] == seen["edges"] == len(result.graph.skeleton) > 0
+    assert seen["drawing"] == len(result.graph.nodes)
+    assert seen["key"] > 0
+    assert luminance(seen["paper"]) == 1.0
+    assert seen["overflow"] <= 0
 
 
 def test_names_that_look_like_markup_stay_text(result: DiscoveryResult, tmp_path: Path) -> None:

@@ -17,7 +17,18 @@ from typing import Any, TextIO
 import typer
 
 from dpcausal._version import __version__
-from dpcausal.cli import audit, ci_test, discover, effect, gwas, gwas_simulate, ledger, plan, reproduce, schema
+from dpcausal.cli import (
+    audit,
+    ci_test,
+    discover,
+    effect,
+    gwas,
+    gwas_simulate,
+    ledger,
+    plan,
+    reproduce,
+    schema,
+)
 from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
