@@ -32,7 +32,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts, show_queries, source_limits
+from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
