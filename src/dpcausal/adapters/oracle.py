@@ -37,7 +37,7 @@ from dpcausal.core.statement import (
     ReleasedKind,
 )
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts
+from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.budget import Budget
 
@@ -229,7 +229,7 @@ class PrivateOracle:
             level=self.level,
             released=self._test.releases,
         )
-        limits = [Limit(LimitKind.DRAFT_SCHEMA)] if self._counts.schema.is_draft else []
+        limits = list(source_limits(self._counts))
         if self._refused:
             limits.append(Limit(LimitKind.BUDGET_ENDED, questions=len(self._refused)))
         rows = (ROWS,) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()

@@ -27,14 +27,12 @@ from dpcausal.core.statement import (
     NOT_EMPTY,
     ROWS,
     SCHEMA,
-    Limit,
-    LimitKind,
     Public,
     PublicKind,
     Released,
     ReleasedKind,
 )
-from dpcausal.counts.protocol import Counts
+from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
@@ -255,7 +253,8 @@ def ci_test(
         neighbours=relation,
         budget=None if epsilon is None else budget,
     )
-    outcome = session.ask(question.x_columns, question.y_columns, question.given)
+    with budget.telling():
+        outcome = session.ask(question.x_columns, question.y_columns, question.given)
     public_rows = data.n if relation is not Neighbours.ADD_REMOVE or epsilon is None else None
     held_fixed = test.held_fixed(question, data, public_rows)
     by_spread = held_fixed is not None and held_fixed.is_a(HeldFixedKind.SPREAD)
@@ -276,7 +275,7 @@ def ci_test(
         public=(*PUBLIC, *data.schema.assumes, *known, *_also_public(test, data, question)),
         adaptive=outcome.chosen is not None or by_spread,
         unit=test.protects,
-        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.is_draft else (),
+        limits=source_limits(data),
         rows=data.n if rows else None,
     )
     # where the reason has said how numeric columns are held fixed it is not said again

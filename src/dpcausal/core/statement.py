@@ -413,12 +413,14 @@ class PrivacyStatement:
 
 
 def _caveat(limit: Limit) -> str | None:
-    """Return which caveat a limit is: a weak promise, a draft schema, or none."""
+    """Return which caveat a limit is: a weak promise, a draft schema, an engine that others operate, or none."""
     match limit.kind:
         case LimitKind.WEAK_EPSILON | LimitKind.WEAK_DELTA:
             return "weak"
         case LimitKind.DRAFT_SCHEMA:
             return "draft"
+        case LimitKind.ENGINE:
+            return "engine" if limit["remote"] else None
     return limit.values.get("caveat")
 
 

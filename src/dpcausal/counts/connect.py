@@ -81,14 +81,14 @@ def connect(
 
     Examples
     --------
-    >>> import duckdb
+    >>> import tempfile
     >>> import dpcausal as dc
-    >>> database = duckdb.connect("clinic.duckdb")
-    >>> _ = database.execute("CREATE TABLE patients AS SELECT unnest(['no', 'yes', 'yes']) AS smoke")
-    >>> database.close()
-    >>> data = dc.connect("duckdb:///clinic.duckdb", dc.Schema(smoke=dc.Categorical(["no", "yes"])), "patients")
-    >>> data.n
-    3
+    >>> file = tempfile.NamedTemporaryFile(suffix=".csv")
+    >>> _ = file.write(b"smoke\\nno\\nyes\\nyes\\n")
+    >>> file.flush()
+    >>> data = dc.connect(file.name, dc.Schema(smoke=dc.Categorical(["no", "yes"])))
+    >>> data.table(["smoke"]).tolist()
+    [1, 2]
     """
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
@@ -303,9 +303,6 @@ def _dialect(name: str, backend: Any, table: ir.Table) -> Dialect:
     if name == "pyspark":
         return replace(dialect, collated=_spark_collated(backend, table))
     return dialect
-
-
-_PLAIN_TEXT = "pg_catalog.text_ops"
 
 
 def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:

@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, did_you_mean_column
+from dpcausal.core.progress import Stage
+from dpcausal.core.statement import Limit, LimitKind
+from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 
 Table = NDArray[np.int64]
@@ -90,6 +93,37 @@ class Counts(Protocol):
             If m is negative or above ``n``.
         """
         ...
+
+
+@runtime_checkable
+class OnEngine(Protocol):
+    """Counts that an engine makes."""
+
+    @property
+    def engine(self) -> str:
+        """The engine's name."""
+        ...
+
+    @property
+    def remote(self) -> bool:
+        """Whether someone else may operate it, and see rows and queries."""
+        ...
+
+    stage: Stage  # shows progress
+
+
+def show_queries(counts: Counts, stage: Stage) -> None:
+    """Let an engine show how many of its queries are done: their number is public."""
+    if isinstance(counts, OnEngine):
+        counts.stage = stage
+
+
+def source_limits(data: Dataset | Counts) -> tuple[Limit, ...]:
+    """Return what a guarantee leaves open because of where the rows and their schema come from."""
+    draft = (Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.is_draft else ()
+    if isinstance(data, OnEngine):
+        return (*draft, Limit(LimitKind.ENGINE, engine=data.engine, remote=data.remote))
+    return draft
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ import pyarrow as pa
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.core.progress import Stage
+from dpcausal.core.progress import silent as silent_stage
 from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.memory import Covering, MemoryCounts
 from dpcausal.counts.protocol import Jobs, Table, TableLayout
@@ -98,6 +100,7 @@ class DuckDBCounts:
         self._local: MemoryCounts | None = None
         self._scan_only: bool | None = None
         self._files: CodedFiles | None = None
+        self.stage: Stage = silent_stage
         if connection is None:
             self._connection = duckdb.connect(config={"threads": self._threads})
             if memory_limit:
@@ -144,6 +147,16 @@ class DuckDBCounts:
     def schema(self) -> Schema:
         """Declared columns."""
         return self._schema
+
+    @property
+    def engine(self) -> str:
+        """The engine's name."""
+        return "DuckDB"
+
+    @property
+    def remote(self) -> bool:
+        """Whether someone else may operate the engine: it runs within this process."""
+        return False
 
     @property
     def n(self) -> int:

@@ -26,8 +26,6 @@ from dpcausal.core.statement import (
     NOT_EMPTY,
     ROWS,
     SCHEMA,
-    Limit,
-    LimitKind,
     PrivacyStatement,
     Public,
     PublicKind,

@@ -101,7 +101,7 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
         found.append(
             ("conflicts", f"Answers contradict each other: do not rely on the direction of {pairs}.")
         )
-    kinds = {LimitKind.DRAFT_SCHEMA: "draft"}
+    kinds = {LimitKind.DRAFT_SCHEMA: "draft", LimitKind.ENGINE: "engine"}
     return [
         *found,
         *((kinds.get(LimitKind(limit.kind), "weak"), limit_words(limit)) for limit in result.privacy.caveats),

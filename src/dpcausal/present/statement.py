@@ -74,6 +74,14 @@ LIMITS: dict[LimitKind, Words] = {
     LimitKind.DRAFT_SCHEMA: "The schema is an unchecked draft: bounds and levels read from the data are not covered "
     "(when every line is checked against public knowledge, remove its line `draft = true`).",
     LimitKind.NO_PRIVACY: "Anything about any row can leak from this answer.",
+    LimitKind.ENGINE: lambda fact: (
+        f"The rows were counted by {fact['engine']}"
+        + (
+            ": whoever operates it can see its rows and the queries. The promise is about what left dpcausal."
+            if fact["remote"]
+            else " within this process."
+        )
+    ),
     LimitKind.BUDGET_ENDED: "The budget ended early: {questions} questions were answered 'dependent' untested, so "
     "edges may stand that were not tested.",
 }

@@ -30,12 +30,13 @@ from __future__ import annotations
 import math
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpcausal._version import __version__
 from dpcausal.core import entropy, process
-from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.core.errors import BudgetError, EngineError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
     ONE_ROW,
@@ -175,6 +176,17 @@ class Budget:
             self._enter_ledger()
             self._spent = after
             self._events.extend(events)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Add to the error of an engine whether anything had been charged when it failed."""
+        fault = None
+        try:
+            yield
+        except EngineError as error:
+            fault = error.told(charged=bool(self._events))
+        if fault is not None:
+            raise fault  # outside the except block: no trace of what the engine said
 
     def affords(self, *events: Event) -> bool:
         """Return whether ``charge`` would allow ``events`` now; it depends on public costs alone."""

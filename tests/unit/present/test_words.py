@@ -49,6 +49,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         LimitKind.WEAK_EPSILON: ({"epsilon": 12.0}, ("epsilon 12 ", "163,000 times")),
         LimitKind.WEAK_DELTA: ({"delta": 0.1, "rows": 8000}, ("delta 0.1 ", "(8,000)")),
         LimitKind.DRAFT_SCHEMA: ({}, ("draft",)),
+        LimitKind.ENGINE: ({"engine": "Spark", "remote": True}, ("Spark", "operates", "queries")),
         LimitKind.NO_PRIVACY: ({}, ("any row can leak",)),
         LimitKind.BUDGET_ENDED: ({"questions": 7}, ("7 questions",)),
     },
