@@ -65,6 +65,22 @@ def kinds(graph: Graph) -> list[str]:
     return [marks for marks in KEYS if marks in there]
 
 
+def counted_kinds(graph: Graph) -> list[str]:
+    """Return how many edges of a PAG there are of each kind, as clauses; empty for other graphs.
+
+    >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("b", "o-o", "c")]))
+    ['1 with a cause and an effect', '1 of which nothing is decided']
+    """
+    told = {
+        "->": "with a cause and an effect",
+        "<->": "with a hidden common cause",
+        "o->": "with one that is not the cause",
+        "o-o": "of which nothing is decided",
+    }
+    listed = [marks for _, marks, _ in graph.marked_edges()]
+    return [f"{listed.count(marks)} {told[marks]}" for marks in kinds(graph)]
+
+
 def legend_words(graph: Graph) -> str:
     """Return what the marks of a PAG mean, only those that are there; empty for other graphs.
 
