@@ -33,7 +33,7 @@ from dpcausal.core.statement import (
     ReleasedKind,
 )
 from dpcausal.counts.protocol import Counts, source_limits
-from dpcausal.data.dataset import Dataset
+from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
 from dpcausal.stats.limits import row_limit
@@ -214,7 +214,7 @@ def ci_test(
     relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
-        raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
+        raise not_a_dataset(data)
     given = checked_list(given, "given", "columns")
     question = Question.of(data.schema, x, y, given)
     question.refuse_one_level(data.schema)

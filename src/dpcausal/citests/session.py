@@ -21,7 +21,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.dataset import Dataset
+from dpcausal.data.dataset import Dataset, not_a_dataset
 
 
 @proved("session.proof.md")
@@ -67,7 +67,7 @@ class Session:
         if (epsilon is None) != (budget is None):
             raise InputError("a session needs both an epsilon and a budget, or neither (no privacy)")
         if not isinstance(data, Dataset | Counts):
-            raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
+            raise not_a_dataset(data)
         if not isinstance(method, TableTest) and not isinstance(data, Dataset):
             raise InputError(
                 f"{method.name} needs the rows themselves (a Dataset, as dc.read gives), not counts"

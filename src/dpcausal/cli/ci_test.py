@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.file_options import Encoding, Sheet, restricted
 from dpcausal.cli.method_options import Options, parse_options, types_of_test
 from dpcausal.cli.options import (
     AsJson,
@@ -131,11 +132,12 @@ def in_options() -> Iterator[None]:
     """Say what would help a test that can show nothing in the words of the command line."""
     from dpcausal.core.errors import InputError
     from dpcausal.core.look import Hopeless
-    from dpcausal.present.planning import look_words
 
     try:
         yield
     except Hopeless as error:
+        from dpcausal.present.planning import look_words
+
         raise InputError(look_words(error.look, command=True)) from None
 
 
@@ -183,6 +185,8 @@ def run_test(
         bool, typer.Option("--anyway", help="Run a test that can show nothing; else it is refused, unpaid.")
     ] = False,
     full: Full = False,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
@@ -204,7 +208,7 @@ def run_test(
     if no_privacy and (delta or ledger is not None):
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
     names = names_of("--given", given, "leave it out to condition on none")
-    declared = dc.Schema.from_toml(schema)
+    declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
     of_x, of_y = side_of("--x", x, declared), side_of("--y", y, declared)
     question = Question.of(declared, of_x, of_y, names)  # before a large file is read
     options = parse_options(option, types_of_test(method), method) if option else {}

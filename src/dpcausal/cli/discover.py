@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.file_options import Columns, Encoding, Sheet, restricted
 from dpcausal.cli.method_options import Options, parse_options, types_of
 from dpcausal.cli.options import (
     AsJson,
@@ -21,6 +22,7 @@ from dpcausal.cli.options import (
     Relation,
     SchemaFile,
     draft_is_told,
+    names_of,
     path,
     warn_weak,
 )
@@ -167,7 +169,7 @@ def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str)
     """Say what a budget without delta costs, at once: the run that follows charges."""
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
-    from dpcausal.present.discovery import no_delta_words
+    from dpcausal.present.no_delta import no_delta_words
 
     sizes = [column.size for column in schema.values()]
     relation = Neighbours.parse(neighbours, labels=False)
@@ -245,6 +247,9 @@ def run_discover(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Run a design that can show nothing; else it is refused, unpaid.")
     ] = False,
+    columns: Columns = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
@@ -286,7 +291,8 @@ def run_discover(
         "ledger": ledger,
         "dataset": dataset,
     }
-    declared = dc.Schema.from_toml(schema)
+    chosen = names_of("--columns", columns, "leave it out for all")
+    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet)
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
     if confidence and method == "auto" and mostly_numbers(tuple(declared), numeric):
         raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
@@ -316,7 +322,18 @@ def run_discover(
         result = discover(rows, progress=bars, anyway=True, **options, **of_method)  # looked at above
         try:
             where = write(
-                result, out, origin_of(data, schema, out, options, texts, of_method), show_open=show_open
+                result,
+                out,
+                origin_of(
+                    data,
+                    schema,
+                    out,
+                    options,
+                    texts,
+                    of_method,
+                    {"columns": chosen, "encoding": encoding, "sheet": sheet},
+                ),
+                show_open=show_open,
             )
         except InputError:  # paid for: not to be lost
             typer.echo(result.to_json() if as_json else result.summary(open=show_open, full=full))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,5 +28,9 @@ Columns = Annotated[
 
 def restricted(schema: Schema, columns: list[str], encoding: str | None, sheet: str | None) -> Schema:
     """Return the schema of the named columns only, of all where none is named, for a file written as declared."""
-    chosen = schema.select(dict.fromkeys(columns)) if columns else schema
-    return chosen.with_format(encoding=encoding, sheet=sheet)
+    if columns:
+        from dpcausal.data.read import ColumnsIgnored
+
+        warnings.filterwarnings("ignore", category=ColumnsIgnored)  # it was asked for
+        schema = schema.select(dict.fromkeys(columns))
+    return schema.with_format(encoding=encoding, sheet=sheet)

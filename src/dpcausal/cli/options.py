@@ -76,7 +76,10 @@ USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-o
 
 
 DataFile = Annotated[
-    Path, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .feather file.", parser=path)
+    Path,
+    typer.Argument(
+        help="A .csv, .tsv, .parquet, .arrow, .xlsx, .sav, .dta, .sas7bdat or .rds file.", parser=path
+    ),
 ]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
@@ -103,11 +106,12 @@ def origin_of(
     options: Mapping[str, Any],
     texts: Mapping[str, list[str]],
     of_method: Mapping[str, Any] | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Origin:
     """``options`` by their names in Python; ``texts``, how those were written that take more than a word.
 
-    ``of_method``: options of the method, which the command takes as ``--option NAME=VALUE``. What is as usual is left
-    out.
+    ``of_method``: options of the method, which the command takes as ``--option NAME=VALUE``. ``reading``: how the file
+    is written, and the columns where only some are used. What is as usual is left out.
 
     >>> found = origin_of(Path("p.csv"), Path("s.toml"), Path("out"), {"epsilon": 1.0, "delta": 0.0}, {})
     >>> found.shell()
@@ -118,6 +122,9 @@ def origin_of(
         given["ledger"] = ledger_name(str(given["ledger"]))
     rows, declared = file_name(str(data)), file_name(str(schema))
     words = ["dpcausal", "discover", rows, "--schema", declared]
+    told = {name: value for name, value in (reading or {}).items() if value}
+    for name, value in told.items():
+        words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
     for name, value in given.items():
         if value is True:
             words.append("--" + name.replace("_", "-"))
@@ -127,7 +134,7 @@ def origin_of(
     for name, value in (of_method or {}).items():
         words += ["--option", f"{name}={default_word(value)}"]
     arguments = {"epsilon": None, **given, **(of_method or {})}
-    return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments)
+    return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments, told)
 
 
 MIN_COLUMN_WIDTH = 12  # width below which a column of text is not squeezed

@@ -23,7 +23,7 @@ from dpcausal.counts.planes import Planes
 from dpcausal.counts.protocol import Counts, Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import COSTS, Rows, processors, run_parallel, split
 from dpcausal.counts.sampling import hypergeometric
-from dpcausal.data.dataset import Dataset
+from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 
 
@@ -220,4 +220,4 @@ def counts_of(data: Dataset | Counts) -> Counts:
         return _counts_by_dataset[data]
     if isinstance(data, Counts):
         return data
-    raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
+    raise not_a_dataset(data)

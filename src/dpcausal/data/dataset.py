@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, did_you_mean_column
+from dpcausal.core.redact import file_name
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.schema import Schema
 
@@ -101,6 +103,28 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset(n={self.n}, columns={list(self.columns)})"
+
+
+def not_a_dataset(data: Any) -> InputError:
+    """Return the error for rows that were not read by a schema, with the two lines to write; it names types only.
+
+    >>> print(not_a_dataset("patients.csv"))
+    data must come from dc.read or a counting backend, not str; two lines make it: \
+schema = dc.Schema.from_toml("schema.toml"); data = dc.read("patients.csv", schema) \
+(the command `dpcausal schema patients.csv > schema.toml` drafts that file, to be checked)
+    """
+    kind = type(data).__name__
+    what = f"data must come from dc.read or a counting backend, not {kind}"
+    if isinstance(data, str | PathLike):
+        name = f'"{file_name(str(data))}"'
+        draft = f"the command `dpcausal schema {file_name(str(data))} > schema.toml` drafts that file, to be checked"
+    elif kind in ("DataFrame", "LazyFrame", "Table", "RecordBatch", "dict"):
+        name = "df" if kind.endswith("Frame") else "rows"
+        draft = f'dc.Schema.draft({name}).write("schema.toml") drafts that file, to be checked'
+    else:
+        return InputError(what)
+    lines = f'schema = dc.Schema.from_toml("schema.toml"); data = dc.read({name}, schema)'
+    return InputError(f"{what}; two lines make it: {lines} ({draft})")
 
 
 def _whole(n: Any) -> int:

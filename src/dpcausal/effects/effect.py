@@ -34,7 +34,7 @@ from dpcausal.core.statement import (
 )
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Column, Level, Numeric
-from dpcausal.data.dataset import Dataset
+from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer, answer
 from dpcausal.effects.question import EffectQuestion, checked_columns, effect_question
@@ -160,7 +160,7 @@ def effect(
     relation = Neighbours.parse(neighbours, labels=False)
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
-        raise InputError(f"data must come from dc.read or a counting backend, not {type(data).__name__}")
+        raise not_a_dataset(data)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
     schema = data.schema

@@ -16,12 +16,16 @@ from dpcausal.core.redact import ledger_name
 
 @dataclass(frozen=True)
 class Origin:
-    """The files as they may be shown, the words of the command, and its arguments by their names in Python."""
+    """The files as they may be shown, the words of the command, and its arguments by their names in Python.
+
+    ``reading`` has the arguments of ``dc.read``, and ``columns`` where only some of them were used.
+    """
 
     data: str
     schema: str
     command: Sequence[str]
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def shell(self) -> str:
         """The command.
@@ -32,14 +36,25 @@ class Origin:
         return shlex.join(ledger_name(word) if "://" in word else word for word in self.command)
 
     def python(self, method: str) -> str:
-        """The same call in Python, with the method that was really used."""
+        """The same call in Python, with the method that was really used.
+
+        >>> found = Origin("p.csv", "s.toml", [], {"epsilon": 1.0}, {"columns": ["a", "b"], "encoding": "latin-1"})
+        >>> print("\\n".join(found.python("measured").splitlines()[2:4]))
+        schema = dc.Schema.from_toml('s.toml').select(['a', 'b'])
+        data = dc.read('p.csv', schema, encoding='latin-1')
+        """
         named = {**self.arguments, "method": method}
         if isinstance(ledger := named.get("ledger"), str):
             named["ledger"] = ledger_name(ledger)
         given = ", ".join(f"{name}={literal(value)}" for name, value in named.items())
+        schema = f"dc.Schema.from_toml({self.schema!r})"
+        read = "".join(f", {name}={value!r}" for name, value in self.reading.items() if name != "columns")
+        first = ""
+        if "columns" in self.reading:
+            first, schema = f"schema = {schema}.select({self.reading['columns']!r})\n", "schema"
         return (
             "import dpcausal as dc\n\n"
-            f"data = dc.read({self.data!r}, dc.Schema.from_toml({self.schema!r}))\n"
+            f"{first}data = dc.read({self.data!r}, {schema}{read})\n"
             f"result = dc.discover(data, {given})\n"
             'result.report("report.html")'
         )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -275,3 +278,62 @@ def test_the_command_drafts_a_german_file_that_can_be_used(tmp_path: Path) -> No
     assert 'encoding = "iso-8859-15"\n' in named.stdout
     wrong = CliRunner().invoke(app, ["schema", str(path), "--columns", "Grosse"])
     assert 'no column "Grosse"' in str(wrong.exception)
+
+
+def test_discover_and_test_take_the_encoding_and_the_columns(tmp_path: Path) -> None:
+    path = german(tmp_path / "t.csv", "cp850", rows_of(400))
+    schema = tmp_path / "s.toml"
+    sex = dc.Schema({"Geschlecht": SEX, "Größe": dc.Numeric(0, 40), "Zählung": dc.Numeric(0, 7000)})
+    sex.with_format(decimal=",", thousands=".").write(schema)
+    common = [str(path), "--schema", str(schema), "--encoding", "cp850"]
+    chosen = ["--columns", "Geschlecht", "--columns", "Größe"]
+    out = tmp_path / "out"
+    made = CliRunner().invoke(
+        app, ["discover", *common, *chosen, "--method", "pc", "--out", str(out), "--json"]
+    )
+    assert made.exit_code == 0, made.exception
+    assert dc.Graph.from_json((out / "graph.json").read_text()).nodes == ("Geschlecht", "Größe")
+    report = (out / "report.html").read_text()
+    assert "Geschlecht,Größe" in report
+    assert "--encoding cp850" in report
+    asked = ["test", *common, "--x", "Geschlecht", "--y", "Größe", "--no-privacy"]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    wrong = CliRunner().invoke(
+        app, ["discover", *common, "--columns", "Grösse", "--method", "pc", "--out", str(out)]
+    )
+    assert 'no column "Grösse" in the schema' in str(wrong.exception)
+
+
+@pytest.mark.parametrize(
+    "ask", [dc.discover, lambda rows, epsilon: dc.ci_test(rows, "a", "b", epsilon=epsilon)]
+)
+def test_rows_without_a_schema_are_told_which_two_lines_to_write(ask: Any) -> None:
+    frames = {"df": pd.DataFrame({"a": ["x"]}), "rows": {"a": ["x"]}, '"p.csv"': "p.csv"}
+    for name, rows in frames.items():
+        with pytest.raises(dc.InputError) as error:
+            ask(rows, epsilon=1.0)
+        lines = f'schema = dc.Schema.from_toml("schema.toml"); data = dc.read({name}, schema)'
+        assert lines in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+def test_a_draft_of_a_frame_is_marked_and_leaves_identifiers_out() -> None:
+    frame = pd.DataFrame(
+        {
+            "patient": range(200),
+            "key": [f"P{i:04}" for i in range(200)],
+            "smoke": ["no", "yes"] * 100,
+            "age": np.linspace(20, 80, 200),
+        }
+    )
+    for rows in (frame, pl.DataFrame(frame.to_dict("list")), frame.to_dict("list")):
+        schema = dc.Schema.draft(rows)
+        assert list(schema) == ["smoke", "age"]
+        assert schema.is_draft
+        assert dc.Schema.from_toml_string(schema.to_toml()).is_draft
+    assert list(dc.Schema.draft(frame, columns=["age"])) == ["age"]
+    with pytest.warns(dc.DraftSchema), pytest.warns(dc.ColumnsIgnored):
+        data = dc.read(frame, schema)
+    assert dc.ci_test(data, "smoke", "age", epsilon=None).privacy.limits
+    with pytest.raises(dc.InputError, match="no column of the data can be drafted"):
+        dc.Schema.draft(frame[["patient", "key"]])
