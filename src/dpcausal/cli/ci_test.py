@@ -16,7 +16,6 @@ from dpcausal.cli.method_options import Options, parse_options, types_of_test
 from dpcausal.cli.options import (
     AsJson,
     Command,
-    DataFile,
     DatasetName,
     Delta,
     Full,
@@ -27,8 +26,10 @@ from dpcausal.cli.options import (
     path,
 )
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
+from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
 
 if TYPE_CHECKING:
+    from dpcausal.citests.base import Question
     from dpcausal.data.schema import Schema
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
@@ -148,11 +149,19 @@ def side_of(option: str, text: str, declared: Schema) -> str | list[str]:
     return names_of(option, [text])
 
 
+def asked_columns(question: Question) -> tuple[str, ...]:
+    """Return the columns that a question is about, without those it holds fixed."""
+    return (*question.x_columns, *question.y_columns)
+
+
 def run_test(
-    data: DataFile,
     schema: SchemaFile,
     x: Annotated[str, typer.Option("--x", help="A column; gcm takes several, with commas.")],
     y: Annotated[str, typer.Option("--y", help="Another column; gcm takes several, with commas.")],
+    data: OptionalFile = None,
+    source: SourceUrl = None,
+    table: TableName = None,
+    explain: Explain = False,
     given: Annotated[
         list[str] | None, typer.Option("--given", help="Columns to condition on: with commas, or repeat it.")
     ] = None,
@@ -224,7 +233,10 @@ def run_test(
     if epsilon is not None and not as_json:
         draft_is_told()
     bars = not as_json and sys.stderr.isatty()
-    rows = dc.read(data, declared, progress=bars)
+    if explain:
+        typer.echo(explained(data, source, table, declared, [(*question.given, *asked_columns(question))]))
+        return
+    rows = rows_of(data, source, table, declared, bars)
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
         with in_options(), shown("testing", None, bars):  # one test: there is nothing to count

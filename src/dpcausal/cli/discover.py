@@ -14,7 +14,6 @@ from dpcausal.cli.method_options import Options, parse_options, types_of
 from dpcausal.cli.options import (
     AsJson,
     Command,
-    DataFile,
     DatasetName,
     Delta,
     Full,
@@ -27,6 +26,7 @@ from dpcausal.cli.options import (
     warn_weak,
 )
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
+from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 
@@ -76,6 +76,10 @@ dpcausal discover patients.csv --schema schema.toml \\
 # an option of a method (listed under it above); repeat --option for more
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph --method priv-pc --option hits=20
+
+# a table on an engine; --explain prints the SQL without running it
+dpcausal discover --source postgresql://me@host/clinic --table patients \\
+  --schema schema.toml --epsilon 1 --delta 1e-6 --out graph
 
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
@@ -194,9 +198,12 @@ def refuse_hopeless(
 
 
 def run_discover(
-    data: DataFile,
     schema: SchemaFile,
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
+    data: OptionalFile = None,
+    source: SourceUrl = None,
+    table: TableName = None,
+    explain: Explain = False,
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost in all; less is safer.")
     ] = None,
@@ -256,7 +263,7 @@ def run_discover(
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
     from dpcausal.cli.options import origin_of
-    from dpcausal.discovery.discover import NoDelta, discover, method_named
+    from dpcausal.discovery.discover import NoDelta, discover, method_named, takes_moments
     from dpcausal.planning.measurement import mostly_numbers
     from dpcausal.privacy.accounting.composition import check_total
 
@@ -310,7 +317,12 @@ def run_discover(
     if latent:
         options["latent"] = True
     bars = not as_json and sys.stderr.isatty()
-    rows = dc.read(data, declared, progress=bars)
+    if explain:
+        typer.echo(explained(data, source, table, declared))
+        return
+    rows = rows_of(data, source, table, declared, bars)
+    if method == "auto" and not isinstance(rows, dc.Dataset):
+        tables = not takes_moments(rows)
     texts = {"required": required or [], "forbidden": forbidden or [], "tiers": tiers or []}
     with prepared(out), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
@@ -325,7 +337,7 @@ def run_discover(
                 result,
                 out,
                 origin_of(
-                    data,
+                    data or f"{source} {table}",
                     schema,
                     out,
                     options,

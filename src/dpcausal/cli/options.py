@@ -100,7 +100,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 
 
 def origin_of(
-    data: Path,
+    data: Path | str,
     schema: Path,
     out: Path,
     options: Mapping[str, Any],
@@ -120,8 +120,11 @@ def origin_of(
     given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
     if "ledger" in given:
         given["ledger"] = ledger_name(str(given["ledger"]))
-    rows, declared = file_name(str(data)), file_name(str(schema))
-    words = ["dpcausal", "discover", rows, "--schema", declared]
+    declared = file_name(str(schema))
+    url, _, table = str(data).rpartition(" ") if "://" in str(data) else ("", "", "")
+    rows = ledger_name(url) if url else file_name(str(data))
+    place = ["--source", rows, "--table", table] if url else [rows]
+    words = ["dpcausal", "discover", *place, "--schema", declared]
     told = {name: value for name, value in (reading or {}).items() if value}
     for name, value in told.items():
         words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
@@ -134,7 +137,7 @@ def origin_of(
     for name, value in (of_method or {}).items():
         words += ["--option", f"{name}={default_word(value)}"]
     arguments = {"epsilon": None, **given, **(of_method or {})}
-    return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments, told)
+    return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments, told, table)
 
 
 MIN_COLUMN_WIDTH = 12  # width below which a column of text is not squeezed

@@ -112,7 +112,7 @@ def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: s
 
     stored = value.type()
     if stored.is_null():
-        return ibis.literal(_other_code(column), type="int32")
+        return ibis.literal(column.other_code, type="int32")
     if isinstance(column, Numeric):
         return _numeric(value, name, column, dialect, label)
     if stored.is_boolean():
@@ -336,18 +336,11 @@ def _hex(text: ir.Value, dialect: Dialect) -> ir.Value:
 # ---- numeric columns
 
 
-def _other_code(column: Column) -> int:
-    if isinstance(column, Categorical):
-        return column.other_code
-    assert column.other is not None
-    return int(np.searchsorted(np.array(column.bins or (), np.float64), column.other, side="right"))
-
-
 def _numeric(value: ir.Value, name: str, column: Numeric, dialect: Dialect, label: str) -> ir.Value:
     import ibis
 
     number, missing = number_expression(value, name, column, dialect, label)
-    other = ibis.literal(_other_code(column), type="int32")
+    other = ibis.literal(column.other_code, type="int32")
     return missing.ifelse(other, bin_expression(number, tuple(column.bins or ())))
 
 

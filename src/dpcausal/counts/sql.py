@@ -214,21 +214,43 @@ class DuckDBCounts:
 
     def _compress(self) -> MemoryCounts:
         if self._local is None:
-            words: list[list[str]] = [[] for _ in range(self._keys.words)]
-            for c, name in enumerate(self._layout.names):
-                words[self._keys.word[c]].append(
-                    f"(CAST({self._coding[name]} AS UBIGINT) << {self._keys.shift[c]})"
-                )
-            keys = ", ".join(f"{' | '.join(parts)} AS key{i}" for i, parts in enumerate(words))
-            names = ", ".join(f"key{i}" for i in range(len(words)))
-            sql = (
-                f"SELECT {names}, count(*) AS weight FROM (SELECT {keys} FROM {self._table}) GROUP BY {names}"
-            )
-            found = self._run(sql)
-            codes = self._keys.unpack(*(found[f"key{i}"].astype(np.uint64) for i in range(len(words))))
+            found = self._run(self._distinct_sql())
+            words = range(self._keys.words)
+            codes = self._keys.unpack(*(found[f"key{i}"].astype(np.uint64) for i in words))
             rows = Rows(codes, self._layout.sizes, found["weight"].astype(np.int64))
             self._local = MemoryCounts(rows, self._schema, threads=self._threads)
         return self._local
+
+    def _distinct_sql(self) -> str:
+        """Return the query for distinct rows: packed keys, and how many rows have them."""
+        words: list[list[str]] = [[] for _ in range(self._keys.words)]
+        for c, name in enumerate(self._layout.names):
+            place = f"(CAST({self._coding[name]} AS UBIGINT) << {self._keys.shift[c]})"
+            words[self._keys.word[c]].append(place)
+        keys = ", ".join(f"{' | '.join(parts)} AS key{i}" for i, parts in enumerate(words))
+        names = ", ".join(f"key{i}" for i in range(len(words)))
+        return f"SELECT {names}, count(*) AS weight FROM (SELECT {keys} FROM {self._table}) GROUP BY {names}"
+
+    def explain(self, requests: Sequence[Sequence[str]] | None = None) -> str:
+        """Return the SQL that distinct rows are counted by, without running it.
+
+        Parameters
+        ----------
+        requests : sequence of sequences of str, optional
+            Tables that are asked for; distinct rows answer all of them.
+        """
+        del requests
+        coded = (
+            ""
+            if self._files is None
+            else "-- DuckDB reads no file: it is handed codes, made as dc.read does\n"
+        )
+        return f"{coded}-- distinct rows\n{self._distinct_sql()};"
+
+    @property
+    def table_bytes(self) -> int | None:
+        """How many bytes the files have; None for a table of a database."""
+        return None if self._files is None else self._files.size
 
     def _mostly_distinct(self) -> bool:
         """Return whether most of the first rows are distinct; it decides only how long counting takes."""
@@ -294,6 +316,8 @@ class CodedFiles:
         For every column, the name of its codes in ``table``.
     table : str
         All parts in SQL.
+    size : int
+        Bytes of all files.
     fault : InputError or None
         The error that ended a scan: a file that is damaged half way.
     """
@@ -302,6 +326,7 @@ class CodedFiles:
         self._schema, self._threads = schema, threads
         self._sources = [open_checked(path, schema) for path in find_files(source)]
         self._label = Path(source).name
+        self.size = sum(path.stat().st_size for path in find_files(source))
         self.coding = {name: f"code{c}" for c, name in enumerate(schema)}
         self.fault: InputError | None = None
         parts = len(self._parts())
@@ -441,7 +466,7 @@ def _numeric(value: str, kind: str, column: Numeric) -> str:
     assert column.bins is not None
     assert column.other is not None
     cuts = np.array(column.bins, np.float64)
-    other = int(np.searchsorted(cuts, column.other, side="right"))
+    other = column.other_code
     number = f"CAST({value} AS {'INTEGER' if kind == 'BOOLEAN' else 'DOUBLE'})"
     if len(cuts) <= _MAX_LISTED:
         steps = " + ".join(f"CAST({number} >= {_double(cut)} AS INTEGER)" for cut in cuts.tolist()) or "0"

@@ -450,6 +450,11 @@ def _choose(data: Dataset | Counts, epsilon: float | None, target: object = None
     return "measured", MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, **held)
 
 
+def takes_moments(data: Dataset | Counts) -> bool:
+    """Return whether ``auto`` takes ``moments`` for this data at some budget."""
+    return _choose(data, 1.0)[0] == "moments"
+
+
 def _one_level_note(schema: Schema) -> tuple[Note, ...]:
     single = one_level(schema)
     return (Note(NoteKind.ONE_LEVEL, columns=single),) if single else ()

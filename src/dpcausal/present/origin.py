@@ -26,6 +26,7 @@ class Origin:
     command: Sequence[str]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
+    table: str = ""  # on an engine; ``data`` is its address then
 
     def shell(self) -> str:
         """The command.
@@ -52,9 +53,13 @@ class Origin:
         first = ""
         if "columns" in self.reading:
             first, schema = f"schema = {schema}.select({self.reading['columns']!r})\n", "schema"
+        if self.table:
+            opened = f"dc.connect({self.data!r}, {schema}, {self.table!r})"
+        else:
+            opened = f"dc.read({self.data!r}, {schema}{read})"
         return (
             "import dpcausal as dc\n\n"
-            f"{first}data = dc.read({self.data!r}, {schema}{read})\n"
+            f"{first}data = {opened}\n"
             f"result = dc.discover(data, {given})\n"
             'result.report("report.html")'
         )
