@@ -130,7 +130,7 @@ def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Gra
     >>> from_json('{"nodes": ["a", "b"], "directed": [["a", "b"]]}')
     GraphParts(nodes=['a', 'b'], directed=[['a', 'b']], undirected=[])
     """
-    found = _parsed_json(source)
+    found = parsed_json(source)
     if not isinstance(found, Mapping):
         raise InputError("a graph in JSON must be an object with nodes, directed and undirected")
     if found.get("format", JSON_FORMAT) != JSON_FORMAT or found.get("version", JSON_VERSION) != JSON_VERSION:
@@ -147,7 +147,8 @@ def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Gra
     return GraphParts(found["nodes"], found.get("directed", []), found.get("undirected", []))
 
 
-def _parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Any:
+def parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Any:
+    """Return what a JSON text, or the file at a ``Path``, holds; ``InputError`` where it is none."""
     if isinstance(source, Mapping):
         return source
     try:
@@ -322,14 +323,14 @@ def to_tetrad(graph: MixedGraph) -> str:
     """
     lines = ["Graph Nodes:", ";".join(_coded(name) for name in graph.nodes), "", "Graph Edges:"]
     for i, (a, marks, b) in enumerate(graph.marked_edges(), start=1):
-        lines.append(f"{i}. {_coded(a)} {_three(marks)} {_coded(b)}")
+        lines.append(f"{i}. {_coded(a)} {three_letters(marks)} {_coded(b)}")
     return "\n".join(lines) + "\n"
 
 
-def _three(marks: str) -> str:
+def three_letters(marks: str) -> str:
     """Marks as Tetrad writes them, in three letters.
 
-    >>> _three("->"), _three("-"), _three("o->"), _three("o-")
+    >>> three_letters("->"), three_letters("-"), three_letters("o->"), three_letters("o-")
     ('-->', '---', 'o->', 'o--')
     """
     return {"->": "-->", "-": "---", "o-": "o--", "-o": "--o"}.get(marks, marks)

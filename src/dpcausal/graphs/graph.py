@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.errors import InputError, did_you_mean
-from dpcausal.graphs import formats
+from dpcausal.graphs import formats, r_formats
 
 if TYPE_CHECKING:
     import networkx
@@ -306,6 +306,37 @@ class Graph:
     def to_tetrad(self) -> str:
         """Return Tetrad's text format."""
         return formats.to_tetrad(self)
+
+    def to_dagitty(self) -> str:
+        """Return the text of dagitty (R, and in a browser): ``pdag { ... }``, or ``pag { ... }`` of a PAG."""
+        return r_formats.to_dagitty(self)
+
+    def to_arcs(self) -> str:
+        """Return the arcs as comma-separated values (from, to), a plain edge both ways, as bnlearn takes them."""
+        return r_formats.to_arcs(self)
+
+    @classmethod
+    def from_arcs(cls, text: str, nodes: Sequence[str] | None = None) -> Graph:
+        """Return the graph in a table of arcs; ``nodes`` names nodes without an arc too."""
+        return _made(r_formats.from_arcs(text, nodes))
+
+    def to_pcalg(self) -> list[list[int]]:
+        """Return pcalg's adjacency matrix (``amat.cpdag``, of a PAG ``amat.pag``) in the order of ``nodes``."""
+        return r_formats.to_pcalg(self)
+
+    @classmethod
+    def from_pcalg(cls, matrix: Any, nodes: Sequence[str]) -> Graph:
+        """Return the graph in pcalg's adjacency matrix, with the names of its rows."""
+        return _made(r_formats.from_pcalg(matrix, nodes))
+
+    def to_caugi(self) -> str:
+        """Return the JSON text of R's caugi."""
+        return r_formats.to_caugi(self)
+
+    @classmethod
+    def from_caugi(cls, text: str | bytes | Mapping[str, Any]) -> Graph:
+        """Return the graph in a JSON text of caugi's."""
+        return _made(r_formats.from_caugi(text))
 
     @classmethod
     def from_tetrad(cls, text: str) -> Graph:
