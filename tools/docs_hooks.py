@@ -200,13 +200,16 @@ def nav_of(pages: dict[str, str], extra: list[str], nav: list[Any]) -> list[Any]
         *({f"dpcausal.{room}": f"reference/{room}.md"} for room in rooms()),
     ]
     filled = {"MEASURED": ["reproductions.md", *extra], "PROOFS": proofs, "REFERENCE": reference}
-    return [
-        {
-            title: filled.get(entry, entry) if isinstance(entry, str) else entry
-            for title, entry in item.items()
-        }
-        for item in nav
-    ]
+    return [fill(item, filled) for item in nav]
+
+
+def fill(entry: Any, filled: dict[str, list[Any]]) -> Any:
+    """A part of the navigation with its placeholders replaced."""
+    if isinstance(entry, str):
+        return filled.get(entry, entry)
+    if isinstance(entry, dict):
+        return {title: fill(inner, filled) for title, inner in entry.items()}
+    return [fill(inner, filled) for inner in entry]
 
 
 def named_in(entry: Any) -> set[str]:
