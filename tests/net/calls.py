@@ -38,6 +38,7 @@ from dpcausal.cli.app import app as command_line
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.discovery.discover import METHODS
+from dpcausal.effects.effect import EffectMethod
 from dpcausal.effects.question import ESTIMANDS
 from dpcausal.gwas.plan import Method as GwasMethod
 from dpcausal.gwas.plan import ScreenPlan as GwasPlan
@@ -54,6 +55,7 @@ __all__ = [
     "METHODS",
     "TESTS",
     "Case",
+    "EffectMethod",
     "GwasMethod",
     "GwasPlan",
     "Terms",
@@ -121,7 +123,7 @@ NUMBERS = dc.Schema(
     x=dc.Numeric(-4.0, 4.0),
     y=dc.Numeric(-6.0, 6.0),
     z=dc.Numeric(-3.0, 3.0, bins=[-1.0, 1.0]),
-    w=dc.Numeric(0.0, 1.0),
+    w=dc.Numeric(0.0, 1.0, scale="log", missing_level=True),
     a=dc.Categorical(["0", "1"]),
     c=dc.Categorical(["p", "q", "r"]),
 )
@@ -355,6 +357,13 @@ def _tests() -> Iterator[Case]:
         ("crt", "numbers", ("y", "x", ["z"]), {"model": linear, "resample": "x", "copies": 39, "strata": 5})
     ]
     asked += [("crt", "numbers", valued, {"model": linear, "strata": "schema"})]
+    for score in ("ranks", "plain"):
+        shuffled = {"draw": "permutation", "score": score}
+        asked += [
+            ("crt", "levels", ranked, shuffled),
+            ("crt", "numbers", valued, {"model": linear, **shuffled}),
+        ]
+    asked += [("crt", "numbers", ("x", "y", ["c"]), {"draw": "permutation", "release": "rank"})]
     kernel = {"score": "kernel", "strength": 2.0, "bandwidth": 0.4}
     asked += [("crt", "numbers", valued, {"model": linear, **kernel})]
     for inner in ("g", "chi2", "measured", "kendall", "spearman"):
@@ -507,7 +516,14 @@ def _discoveries() -> Iterator[Case]:
         ]
     asked += [("priv-pc", "levels", {"subsample": 150}), ("priv-pc", "levels", {"subsample": "optimal"})]
     asked += [("priv-pc", "levels", {"hits": 2, "share": 0.6}), ("svt-pc", "levels", {"positives": 2})]
+    for name in ("priv-pc", "svt-pc"):
+        asked += [(name, "ordered", {"test": "spearman"}), (name, "only numbers", {"test": "spearman"})]
+        asked += [(name, "levels", {"test": test, "max_order": 1}) for test in ("chi2", "g")]
+        asked += [(name, "level counts", {"test": "chi2", "max_order": 0})]
+        asked += [(name, "levels", {"test": "spearman"})]  # refused: c has no order
+    asked += [("priv-pc", "levels", {"tweak": 1.5}), ("priv-pc", "levels", {"test": "g", "subsample": 200})]
     asked += [("em-pc", "levels", {"orders": 1}), ("em-pc", "level counts", {})]
+    asked += [("curate", "levels", {"margins_of": "threshold", "margins": (0.5, 0.5)})]
     asked += [("curate", "levels", {"margins": (5.0, 5.0)}), ("curate", "levels", {"stable": False})]
     for inner in ("g", "chi2", "measured", "unit-circle", "test-of-tests", "test-of-tests:chi2"):
         asked += [
@@ -526,10 +542,11 @@ def _discoveries() -> Iterator[Case]:
     asked += [("tests", "levels", {"test": "kendall"})]  # refused: c has no order
     asked += [("tests", "levels", {"test": "chi2", "median": "cauchy", "parts": 9, "test_epsilon": 0.9})]
     asked += [("tests", "levels", {"test": "g", "test_epsilon": 0.9, "stable": False})]
+    asked += [("tests", "levels", {"test": "crt"})]  # refused
+    smooth = [("g", "laplace"), ("chi2", "gaussian")]  # every test has a delta of its own
     asked += [
-        ("tests", "levels", {"test": "crt"}),
-        ("tests", "levels", {"test": "g", "median": "laplace"}),
-    ]  # refused
+        ("tests", "levels", {"test": test, "median": median, "max_order": 0}) for test, median in smooth
+    ]
     known = {"required": [("a", "d")], "forbidden": [("c", "e")], "tiers": [["a"], ["b", "d"]]}
     asked += [("measured", "levels", {**known, "max_order": 1}), ("priv-pc", "levels", known)]
     for name, kind, options in asked:
@@ -541,9 +558,19 @@ def _discoveries() -> Iterator[Case]:
             kind=kind,
             run=_discover_call(name, options),
             options=options,
-            deltas=(PURE, APPROXIMATE),
+            deltas=(APPROXIMATE,)
+            if options.get("median") in ("laplace", "gaussian")
+            else (PURE, APPROXIMATE),
             epsilon=4.0,
         )
+    yield Case(
+        id="discover tests levels test=g median=laplace, no delta",
+        call="discover",
+        name="tests",
+        kind="levels",
+        run=_discover_call("tests", {"test": "g", "median": "laplace"}),
+        options={"median": "laplace"},
+    )
     yield Case(
         id="discover curate levels, delta near 1/n",  # a statement that warns of delta must not know n
         call="discover",
@@ -665,6 +692,15 @@ def _adapters() -> Iterator[Case]:
 
 
 def _effects() -> Iterator[Case]:
+    def after(data: Any, terms: Terms) -> Any:
+        """An effect from the tables that a discovery released, and one from a table of its own."""
+        given = {"epsilon": terms.epsilon, "neighbours": terms.neighbours}
+        tiers = [["a"], ["d"], ["b", "e"]]
+        found = dc.discover(data, required=[("a", "d")], tiers=tiers, confidence=0, anyway=True, **given)
+        return found.effect("a", "d"), found.effect("a", "d", data=data, **given)
+
+    yield Case("effect after discover ordered", "effect", "after", "ordered", after)
+
     def call(
         treatment: str, outcome: str, adjust: list[str] | None, options: Mapping[str, Any]
     ) -> Callable[..., Any]:
@@ -693,6 +729,10 @@ def _effects() -> Iterator[Case]:
         ("level duckdb", "a", "b", ["c"], {}),
         ("numbers", "a", "y", ["z", "c"], {}),
         ("numbers", "a", "c", ["x"], {"event": "r"}),
+        ("numbers", "a", "y", ["x", "z", "w", "c"], {"method": "regression"}),
+        ("levels", "a", "d", ["b", "c", "e"], {"method": "table"}),
+        ("levels", "a", "d", ["b", "c", "e"], {"method": "regression"}),
+        ("level counts", "a", "d", ["b"], {"method": "regression"}),
         ("levels", "a", "a", [], {}),
         ("levels", "a", "one", [], {}),
         ("levels", "one", "a", [], {}),
@@ -709,7 +749,7 @@ def _effects() -> Iterator[Case]:
         yield Case(
             id="effect " + " ".join(words),
             call="effect",
-            name="table",
+            name=options.get("method", "table"),
             kind=kind,
             run=call(treatment, outcome, adjust, options),
             options={"adjust": adjust, **options},
@@ -817,6 +857,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", (*discover, "--target", "a"), BOTH),
         ("discover", "level csv", (*discover, "--latent"), BOTH),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
+        ("discover", "level csv", (*discover, "--method", "svt-pc", "--option", "positives=3"), BOTH),
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
         ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
@@ -864,13 +905,16 @@ REFUSED = {
     "effect levels c>d|",
     "effect levels a>c|",
     "effect levels a>d|nothing",
+    "effect level counts a>d|b method=regression",
     "effect numbers x>y|z",
     "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
     "discover moments level counts",
     "discover tests levels test=unit-circle",
     "discover tests levels test=kendall",
     "discover tests levels test=crt",
-    "discover tests levels test=g median=laplace",
+    "discover tests levels test=g median=laplace, no delta",
+    "discover priv-pc levels test=spearman",
+    "discover svt-pc levels test=spearman",
     "command test data.csv --x a --y c --method kendall level csv",
 }
 

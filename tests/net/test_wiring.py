@@ -29,7 +29,9 @@ from neighbours import Columns, Star
 
 import dpcausal as dc
 from dpcausal.citests import quantiles
+from dpcausal.effects import regression as effect_regression
 from dpcausal.effects import table as effect_table
+from dpcausal.stats.double_residual import sums_sensitivity
 from dpcausal.stats.split_cells import split_sensitivity
 from dpcausal.stats.spread import counts_sensitivity
 
@@ -44,6 +46,7 @@ MANY = dc.Schema({name: dc.Categorical([0, 1, 2, 3, 4]) for name in "xyzuvwst"})
 # with declared bins: the bound for two levels must not be taken for numbers
 NUMBERS = dc.Schema({name: dc.Numeric(-1.0, 1.0, bins=[0.0]) for name in "xyz"})
 SIX = dc.Schema({name: dc.Categorical([0, 1]) for name in "xyzuvw"})
+CELLS = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"], z=dc.Categorical([0, 1]))
 FOUR = dc.Schema(dict.fromkeys("xyzu", NUMBERS["x"]))
 LINE = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"])
 SIZES = {
@@ -132,6 +135,10 @@ WEIGHTED = (
     "half of every part finds weights: a row turns the score around only in deals where it falls in the other"
 )
 MOMENTS = "the bound adds the worst of two moments, and no row is the worst for both; one of them alone is below .55"
+PAIRED = (
+    "the partner's value must change places in one data set and not in the other, and both terms move at once"
+)
+SHUFFLED = "a copy must give the row a value of the other kind and pass its own on to the last of the cell"
 RANKED = "a score is about two statistics, the real column's and a copy's, which seldom move by all of it in two ways"
 
 
@@ -149,6 +156,7 @@ def _tests() -> Iterator[Tight]:
             yield Tight(f"{words} {relation}", run, numbers(), relation, covers=("ci_test", "gcm"))
         for score in ("ranks", "plain"):
             yield from _crt(score, relation)
+            yield from _permuted(score, relation)
         yield from _several(relation)
     yield from _crt("kernel", REPLACE, strength=20.0, bandwidth=0.05)
     for statistic in ("circle", "distance", "chi2"):
@@ -247,6 +255,43 @@ def _crt(score: str, relation: str, **options: Any) -> Iterator[Tight]:
         )  # fmt: skip
 
 
+def _permuted(score: str, relation: str) -> Iterator[Tight]:
+    """Copies that are permutations: within the cells of two levels, and within pairs of rows."""
+
+    def moving() -> Iterator[Star]:
+        """A row that is against all others of its cell, and goes over to the other cell."""
+        for big, small in ((40, 10), (12, 30), (60, 3), (25, 25)):
+            cell = np.repeat([0, 1], [big, small])
+            for side in (1.0, -1.0):
+                x, y = np.where(cell == 0, side, -side), np.ones(big + small)
+                if (
+                    score == "ranks"
+                ):  # a few of the other kind, which a copy may give to the row: all others lie below it
+                    few = np.concatenate([np.arange(size) < size // 4 for size in (big, small)])
+                    x, y = (
+                        np.where(few, -x, x),
+                        0.8 * np.concatenate([np.linspace(0, 1, size) for size in (big, small)]),
+                    )
+                ends = [{"x": a, "y": b, "z": z} for a in (-1.0, 1.0) for b in (-1.0, 1.0) for z in (0, 1)]
+                yield Star({"x": x, "y": y, "z": cell}, tuple(ends))
+
+    cells = asked(
+        "crt", relation, "z", draw="permutation", score=score, copies=19 if score == "plain" else 199
+    )
+    least, why = (0.75, "") if score == "plain" else (0.6, SHUFFLED)
+    yield Tight(
+        f"crt cells {score} {relation}", cells, moving, relation, least, build=of(CELLS), most=6, climb=20, why=why,
+        covers=("ci_test", "crt"),
+    )  # fmt: skip
+    if relation == REPLACE:
+        model = dc.LinearGaussian(0.0, {"z": 0.0}, sd=1.0)
+        pairs = asked("crt", relation, "z", draw="permutation", score=score, model=model, copies=19, strata=2)
+        yield Tight(
+            f"crt pairs {score} {relation}", pairs, numbers(rows=(23, 59)), relation, 0.6, climb=30, why=PAIRED,
+            covers=("ci_test", "crt"),
+        )  # fmt: skip
+
+
 def labelled() -> Iterator[Star]:
     """Labels in x, which do not change; outcomes in y."""
     for n1, n0, positive in ((10, 11, 5), (11, 10, 0), (40, 19, 20), (1, 8, 0), (6, 9, 6), (3, 10, 5)):
@@ -304,6 +349,17 @@ def _graphs() -> Iterator[Tight]:
                     climb=10,
                     **more,
                 )
+                if name in ("svt-pc", "priv-pc"):
+                    for test in ("spearman", "chi2"):  # one row is one part of ten
+                        run = graph_by(name, relation, epsilon=20.0, delta=delta, test=test, max_order=0)
+                        yield Tight(
+                            f"discover {name} {test} {end}",
+                            run,
+                            stars("bits", rows=(84,)),
+                            build=levels,
+                            climb=30,
+                            **more,
+                        )
                 if name != "em-pc":  # which asks tables only
                     run = graph_by(name, relation, epsilon=40.0, delta=delta)
                     yield Tight(f"discover {name} numbers {end}", run, numbers(), climb=10, **more)
@@ -357,6 +413,18 @@ def halves(arms: int = 2, ends: tuple[float, ...] = (0.0, 0.5, 1.0)) -> Iterator
         yield Star(base, tuple(rows))
 
 
+EFFECT_MANY = dc.Schema(x=BITS["x"], y=dc.Numeric(-1.0, 1.0), z=dc.Numeric(-1.0, 1.0))
+
+
+def extreme() -> Iterator[Star]:
+    """Two arms, and outcomes and columns at the ends of their bounds: long rows, and large products of residuals."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        base = {"x": rng.integers(0, 2, 40), "y": rng.uniform(-1, 1, 40), "z": rng.uniform(-1, 1, 40)}
+        rows = [{"x": a, "y": y, "z": z} for a in (0, 1) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]
+        yield Star(base, tuple(rows))
+
+
 def _effects() -> Iterator[Tight]:
     for relation in (REPLACE, ADD):
         for delta in (0.0, 1e-6):
@@ -368,6 +436,11 @@ def _effects() -> Iterator[Tight]:
             yield Tight(f"effect {end}", few, stars("bits", most=4), least=0.99, build=levels, most=4, **more)
             run = effect_of(relation, delta, epsilon=0.05 if delta else 1.0)
             yield Tight(f"effect number {end}", run, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
+            regression = effect_of(relation, delta, method="regression")
+            yield Tight(
+                f"effect regression {end}", regression, extreme, relation, 0.7, of(EFFECT_MANY), climb=20,
+                covers=("effect", "regression"),
+            )  # fmt: skip
         run = effect_of(relation, compare=(0, 2))
         three = partial(halves, 3, (0, 1, 2))
         yield Tight(
@@ -458,7 +531,7 @@ def test_the_search_covers_every_name() -> None:
     covered = {case.covers for case in TIGHT}
     names = [("ci_test", name) for name in ("auto", *calls.TESTS)]
     names += [("discover", name) for name in calls.METHODS if name != "pc"]
-    names += [("effect", "table")]
+    names += [("effect", "table"), ("effect", "regression")]
     names += [("gwas", name) for name in (*get_args(calls.GwasMethod), "single")]
     assert set(names) == covered
     estimators = {kind.__name__ for kind in subclasses(type(dc.MeasuredPC()).__mro__[1])}
@@ -555,6 +628,13 @@ def smaller_spread() -> Any:
     )
 
 
+def smaller_sums() -> Any:
+    """The sensitivity of the sums of a regression, 30% too small."""
+    return mock.patch.object(
+        effect_regression, "sums_sensitivity", lambda *a, **k: 0.7 * sums_sensitivity(*a, **k)
+    )
+
+
 def smaller_split() -> Any:
     """The sensitivity of the table of an effect, 30% too small."""
     return mock.patch.object(
@@ -583,6 +663,9 @@ SEEN_BY_NEIGHBOURS: list[tuple[str, Bug, str]] = [
     ("half the sensitivity of gcm's choice", half("PermuteAndFlip"), "gcm moments select"),
     ("half the sensitivity of crt", capture.crt_halved, "crt ranks decision replace-one"),
     ("half the sensitivity of crt's rank", capture.crt_halved, "crt plain rank add-remove"),
+    ("half the sensitivity of permutations within cells", half("NoisyRank"), "crt cells plain replace-one"),
+    ("half of it, ranks, add-remove", half("NoisyRank"), "crt cells ranks add-remove"),
+    ("half the sensitivity of permutations within pairs", half("NoisyRank"), "crt pairs plain replace-one"),
     ("half the sensitivity of crt by kernels", half("NoisyRank"), "crt kernel decision replace-one"),
     ("30% less noise in gcm", capture.quieter_release, "gcm parts replace-one"),
     ("30% less noise in gcm by bins", capture.quieter_release, "gcm bins add-remove"),
@@ -614,6 +697,13 @@ SEEN_BY_NEIGHBOURS: list[tuple[str, Bug, str]] = [
     ("30% less noise in the table of an effect", capture.quieter_release, "effect 0 replace-one"),
     ("30% less for an effect on a number", smaller_split, "effect number 0 add-remove"),
     ("30% less for an effect on a number, Gaussian", smaller_split, "effect number 1e-06 replace-one"),
+    ("30% less for the sums of a regression", smaller_sums, "effect regression 0 replace-one"),
+    ("30% less for the sums of a regression, Gaussian", smaller_sums, "effect regression 1e-06 add-remove"),
+    (
+        "sqrt 2 forgotten in moments of an effect",
+        capture.root_two_forgotten,
+        "effect regression 1e-06 replace-one",
+    ),
     ("30% less for an effect of three arms", smaller_split, "effect of three arms replace-one"),
     ("half the sensitivity of a screening", half("SparseVector"), "gwas svt distance person"),
     ("half the sensitivity of the best SNPs", half("TopK"), "gwas em distance allele"),

@@ -176,11 +176,13 @@ def ci_test(
     - ``bandwidths=()``: public list of bandwidths to choose from (select).
     - ``share=0.25``: share of epsilon that the choice costs (select).
 
-    ``crt``: x against made-up copies of x from a model you know (in Python).
+    ``crt``: x against made-up copies of x: from a model you know (in Python), or permutations.
 
-    - ``model=None``: law of the resampled column given the rest: a function or a model; required.
+    - ``model=None``: law of the resampled column given the rest: a function or a model; not for permutations within
+      levels.
     - ``resample=None``: the column that the model is about; default the first one asked about.
     - ``copies=None``: number of copies; default from the level, about 200 (20 for a rank).
+    - ``draw='law'``: copies: law (drawn from the model) or permutation (the column's own values in another order).
     - ``score='ranks'``: score of the other column: ranks, plain or kernel.
     - ``release='decision'``: decision (one bit) or rank (a p-value).
     - ``strata='auto'``: strata of numeric given columns (ranks), as in kendall.

@@ -3,19 +3,24 @@
 m copies of x are drawn from ``model`` (``citests/crt_models.py``), and T (``stats/crt.py``) of the real column is
 compared with theirs.
 
+``draw="permutation"`` is the conditional permutation test: copies are x's own values in another order
+(``stats/crt_permutations.py``). Where only levels are given, x is permuted within their cells and **no model is
+needed**; where numbers are given, rows change places within random pairs as the model says. Up to twice the noise.
+
 - ``release="decision"`` (default): one bit, whether the real T is among the k = level (m + 1) largest of the noisy ones
   (``privacy/mechanisms/noisy_rank.py``). The level stays exact *with* the noise, whose scale does not grow with m.
-- ``release="rank"``: the paper's Algorithm 2, two-sided: a rank by report-noisy-max over scores
-  -|Q_c - T_0|/(2 Delta_T) with exponential noise of scale 2/epsilon; a p-value, with less power and no exact level.
+- ``release="rank"``: the paper's Algorithm 2, two-sided: the noisy rank of T_0 (``citests/query_rank.py``); a p-value,
+  with less power and no exact level.
 
 **Guarantee**: epsilon-DP, both relations (``score="kernel"``: replace-one), by ``crt.proof.md`` and the mechanism's
-proof. Public are the model, the number of copies and the strata of z. The copies may be known to anyone; the noise may
-not.
+proof. Public are the model, the number of copies and the strata of z. The copies may be known to anyone, but
+for permutations within cells, which are drawn as noise is; the noise may not.
 **Null law**: if x is independent of y given z all m + 1 values of T are exchangeable, so the level is exact for every
 n, whatever y does. **Cost** O(n (m + 64)) for a model that is a function, which is drawn 64 times more to learn its
 mean and standard deviation. **Edge cases**: a level that needs more than ``MAX_COPIES`` copies is an error.
 
-References: [1] Candes et al. 2018; [2] Kalemaj, Kasiviswanathan & Ramdas 2024, Alg. 2.
+References: [1] Candes et al. 2018; [2] Kalemaj, Kasiviswanathan & Ramdas 2024, Alg. 2 and section 5; [3] Berrett et al.
+2020 (permutations).
 """
 
 from __future__ import annotations
@@ -23,13 +28,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.citests.base import Charger, Outcome, Question, TestInfo, TestSettings, ValueTest
-from dpcausal.citests.crt_models import LinearGaussian, Model, as_model, numbers, refuse_fitted_rows, usable
+from dpcausal.citests.crt_copies import in_cells, in_pairs
+from dpcausal.citests.crt_models import (
+    LinearGaussian,
+    Model,
+    TableModel,
+    as_model,
+    numbers,
+    refuse_fitted_rows,
+    usable,
+)
+from dpcausal.citests.query_rank import query_rank
 from dpcausal.citests.rank import Strata, bins_for, blocks_of, ranked_column
 from dpcausal.citests.result import HeldFixed, HeldFixedKind
 from dpcausal.core.entropy import public_generator
@@ -39,11 +55,18 @@ from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.base import release
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
-from dpcausal.privacy.mechanisms.selection import NoisyMax
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.regression.rounding import inner_error, residual_error
-from dpcausal.stats.crt import SCORES, Score, crt_sensitivity, crt_statistic, rank_scores, standardised
+from dpcausal.stats.crt import (
+    SCORES,
+    Copies,
+    Score,
+    crt_sensitivity,
+    crt_statistic,
+    rank_scores,
+    standardised,
+)
 from dpcausal.stats.value_ranks import ranked
 
 Floats = NDArray[np.float64]
@@ -60,7 +83,8 @@ class Crt(ValueTest):
     """The test with its options."""
 
     model: Annotated[
-        object, "law of the resampled column given the rest: a function or a model; required"
+        object,
+        "law of the resampled column given the rest: a function or a model; not for permutations within levels",
     ] = None
     resample: Annotated[
         str | None, "the column that the model is about; default the first one asked about"
@@ -68,6 +92,10 @@ class Crt(ValueTest):
     copies: Annotated[int | None, "number of copies; default from the level, about 200 (20 for a rank)"] = (
         None
     )
+    draw: Annotated[
+        Literal["law", "permutation"],
+        "copies: law (drawn from the model) or permutation (the column's own values in another order)",
+    ] = "law"
     score: Annotated[Score, "score of the other column: ranks, plain or kernel"] = "ranks"
     release: Annotated[Literal["decision", "rank"], "decision (one bit) or rank (a p-value)"] = "decision"
     strata: Annotated[Strata, "strata of numeric given columns (ranks), as in kendall"] = "auto"
@@ -76,7 +104,7 @@ class Crt(ValueTest):
 
     info = TestInfo(
         "crt",
-        "x against made-up copies of x from a model you know (in Python)",
+        "x against made-up copies of x: from a model you know (in Python), or permutations",
         first_column_option="resample",
         numeric_given=HeldFixedKind.MODEL,
     )
@@ -86,6 +114,10 @@ class Crt(ValueTest):
             raise InputError(f"score must be one of {', '.join(SCORES)}, not {self.score!r}")
         if self.release not in ("decision", "rank"):
             raise InputError(f"release must be decision or rank, not {self.release!r}")
+        if self.draw not in ("law", "permutation"):
+            raise InputError(f"draw must be law or permutation, not {self.draw!r}")
+        if self.draw == "permutation" and self.score == "kernel":
+            raise InputError("draw='permutation' goes with score='ranks' or 'plain', not with 'kernel'")
         if self.copies is not None and self.copies < 1:
             raise InputError(f"copies must be at least 1, not {self.copies!r}")
 
@@ -98,8 +130,9 @@ class Crt(ValueTest):
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What is public besides the schema: the model and the number of copies."""
-        return Public(PublicKind.MODEL), Public(PublicKind.COPIES)
+        """What is public besides the schema: the model, if there is one, and the number of copies."""
+        model = () if self.model is None else (Public(PublicKind.MODEL),)
+        return *model, Public(PublicKind.COPIES)
 
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
@@ -117,7 +150,20 @@ class Crt(ValueTest):
         super().check(question)
         if self.resample is not None and self.resample not in (question.x, question.y):
             raise InputError(f'resample must name one of {question.x}, {question.y}, not "{self.resample}"')
-        as_model(self.model, question).check(question, self._resampled(question))
+        kind = self._kind(question)
+        if kind == "cells":
+            if self.model is not None:
+                raise InputError(
+                    "draw='permutation' needs no model where no numbers are given: x is permuted within cells; "
+                    "leave model out"
+                )
+            return
+        model = as_model(self.model, question)
+        if kind == "pairs" and not isinstance(model, LinearGaussian | TableModel):
+            raise InputError(
+                "draw='permutation' with numbers given needs a density: model= a LinearGaussian or a TableModel"
+            )
+        model.check(question, self._resampled(question))
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
         """Return the exact p-value (1 + #{T_j >= T_0})/(m + 1)."""
@@ -134,8 +180,10 @@ class Crt(ValueTest):
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Draw the copies and compare them with the real column through a mechanism."""
-        refuse_fitted_rows(as_model(self.model, question), data)
-        sensitivity = crt_sensitivity(settings.neighbours, self.score, self.strength)
+        kind = self._kind(question)
+        if kind != "cells":
+            refuse_fitted_rows(as_model(self.model, question), data)
+        sensitivity = crt_sensitivity(settings.neighbours, self.score, self.strength, kind)
         if self.score == "kernel":
             eta = residual_error(max(data.n, 1), self.strength, self._kernel(question), len(question.given))
             sensitivity += 2 * inner_error(data.n, eta)
@@ -151,14 +199,21 @@ class Crt(ValueTest):
             )
             found = self._statistics(question, data, copies, settings.n)
             return Outcome(independent=not release(bit, budget, label, found))
-        choice = NoisyMax(sensitivity=1.0, epsilon=settings.epsilon, neighbours=settings.neighbours)
         found = self._statistics(question, data, copies, settings.n)
-        scores = -np.abs(np.sort(found)[::-1] - found[0]) / (2 * sensitivity)
-        rank = release(choice, budget, label, scores)
+        rank = query_rank(
+            found, 0, sensitivity=sensitivity, epsilon=settings.epsilon, budget=budget, label=label,
+            neighbours=settings.neighbours,
+        )  # fmt: skip
         return Outcome.at(settings.level, (1 + rank) / (copies + 1))
 
     def _resampled(self, question: Question) -> str:
         return self.resample or question.x
+
+    def _kind(self, question: Question) -> Copies:
+        """Return how copies are made for this question: public."""
+        if self.draw == "law":
+            return "law"
+        return "pairs" if any(name in question.numeric for name in question.given) else "cells"
 
     def _copies(self, level: float) -> int:
         """Return m so that level (m + 1) is a whole number, as nearly as can be from below."""
@@ -177,39 +232,53 @@ class Crt(ValueTest):
         """Return T of the real column, then of each copy. Not private: for a mechanism only."""
         name = self._resampled(question)
         other = question.y if name == question.x else question.x
-        model, generator = as_model(self.model, question), public_generator()
-
-        def draw() -> Floats:
-            return usable(model.draw(data, generator), data, name)
-
-        centre, sd = _moments(model, data, name, draw)
+        real, generator, kind = (
+            usable(numbers(data, name), data, name),
+            public_generator(),
+            self._kind(question),
+        )
         v = self._scores(question, data, other, n)
+        draw: Callable[[], Floats]
+        score: Callable[[Floats], Floats]
+        if kind == "cells":
+            cell, _ = blocks_of(question, data, {})
+            draw, score = in_cells(real, cell), partial(_in_bounds, data, name)
+        else:
+            draw, score = self._by_model(question, data, name, real, generator)
         found = np.empty(copies + 1)
         for j in range(copies + 1):
-            x = usable(numbers(data, name), data, name) if j == 0 else draw()
-            found[j] = crt_statistic(standardised(_columns(x, data, name), centre, sd), v)
+            found[j] = crt_statistic(score(real if j == 0 else draw()), v)
         return found
+
+    def _by_model(
+        self, question: Question, data: Dataset, name: str, real: Floats, generator: np.random.Generator
+    ) -> tuple[Callable[[], Floats], Callable[[Floats], Floats]]:
+        """Return what draws a copy, and what turns a column into u."""
+        model = as_model(self.model, question)
+
+        def from_law() -> Floats:
+            return usable(model.draw(data, generator), data, name)
+
+        centre, sd = _moments(model, data, name, from_law)
+        pairs = self._kind(question) == "pairs"
+        draw = from_law
+        if pairs and isinstance(model, LinearGaussian | TableModel):  # checked before any charge
+            draw = in_pairs(real, model, data, generator)
+        return draw, lambda x: standardised(_columns(x, data, name), centre, sd)
 
     def _scores(self, question: Question, data: Dataset, other: str, n: int | None) -> Floats:
         """Return v, one column for each feature of the other variable."""
-        column = data.schema[other]
         y = _columns(usable(numbers(data, other), data, other), data, other)
         if self.score == "ranks":
             block, k = blocks_of(question, data, bins_for(question, data, self.strata, n))
             if y.shape[1] == 1:
                 return rank_scores(ranked_column(data, other), block, k)[:, None]
             return np.column_stack([rank_scores(ranked(part), block, k) for part in y.T])
-        if isinstance(column, Numeric):
-            scaled = 2 * (y - column.lower) / (column.upper - column.lower) - 1
-        else:
-            top = max(column.size - 1, 1) if y.shape[1] == 1 else 1
-            scaled = 2 * y / top - 1
+        scaled = _in_bounds(data, other, usable(numbers(data, other), data, other))
         if self.score == "plain":
-            return np.asarray(np.clip(scaled, -1.0, 1.0))
+            return scaled
         z = np.column_stack([np.zeros((data.n, 0)), *(_unit(data, name) for name in question.given)])
-        return ridge_residuals(
-            z, np.clip(scaled, -1.0, 1.0), self._kernel(question), penalty_of(self.strength, data.n)
-        )
+        return ridge_residuals(z, scaled, self._kernel(question), penalty_of(self.strength, data.n))
 
     def _kernel(self, question: Question) -> Kernel:
         discrete = tuple(i for i, z in enumerate(question.given) if z not in question.numeric)
@@ -228,7 +297,7 @@ def _unit(data: Dataset, name: str) -> Floats:
     """Return a conditioning column on [0, 1], or its codes."""
     column = data.schema[name]
     if isinstance(column, Numeric) and name in data.values:
-        return np.asarray((data.values[name] - column.lower) / (column.upper - column.lower))
+        return data.on_scale(name).share()
     return data.codes[name].astype(np.float64)
 
 
@@ -238,6 +307,16 @@ def _columns(x: Floats, data: Dataset, name: str) -> Floats:
     if isinstance(column, Categorical) and not column.ordered and column.size > 2:
         return np.asarray(x[:, None] == np.arange(column.size), dtype=np.float64)
     return x[:, None]
+
+
+def _in_bounds(data: Dataset, name: str, x: Floats) -> Floats:
+    """Return the columns of x within -1 and 1, by the declared bounds or the number of levels."""
+    column, columns = data.schema[name], _columns(x, data, name)
+    if isinstance(column, Numeric):
+        scaled = 2 * (columns - column.lower) / (column.upper - column.lower) - 1
+    else:
+        scaled = 2 * columns / (max(column.size - 1, 1) if columns.shape[1] == 1 else 1) - 1
+    return np.asarray(np.clip(scaled, -1.0, 1.0))
 
 
 def _moments(model: Model, data: Dataset, name: str, draw: Callable[[], Floats]) -> tuple[Floats, Floats]:

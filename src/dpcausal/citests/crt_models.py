@@ -208,6 +208,10 @@ class LinearGaussian:
         """Return the mean plus a normal number for every row."""
         return np.asarray(self.mean(data) + self.sd * generator.standard_normal(data.n))
 
+    def log_density(self, data: Dataset, rows: NDArray[np.int64], x: Floats) -> Floats:
+        """Return log q(x | z) up to a constant, for the z of these rows."""
+        return np.asarray(-0.5 * np.square((x - self.mean(data)[rows]) / self.sd))
+
 
 @dataclass(frozen=True, eq=False)
 class TableModel:
@@ -281,6 +285,14 @@ class TableModel:
         below = np.cumsum(self.probabilities, axis=-1)
         rows = below[tuple(data.codes[name] for name in self.given)] if self.given else below[None]
         return np.asarray((generator.random(data.n)[:, None] >= rows[:, :-1]).sum(axis=1))
+
+    def log_density(self, data: Dataset, rows: NDArray[np.int64], x: Floats) -> Floats:
+        """Return log q(x | z), x a code, for the z of these rows; minus infinity where it is 0."""
+        if data.sizes(self.given) != self.probabilities.shape[:-1]:
+            raise InputError(f"the table model does not have the declared sizes of {list(self.given)}")
+        cells = tuple(data.codes[name][rows] for name in self.given)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.probabilities[(*cells, x.astype(np.int64))]))
 
 
 def as_model(model: object, question: Question) -> Model:

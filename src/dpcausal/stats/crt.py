@@ -12,6 +12,12 @@ that law at z_i (or any other function of row i's z), so u is the residual in st
 - ``kernel``: residuals of y in [-1, 1] after kernel ridge on z, the paper's. **2 (1 + B)^2 replace**, with
   B = 1/sqrt(2 lambda) for lambda <= 2, else 2/(2 + lambda) (5.83 at lambda = 1, where [2] has 29); none for add.
 
+Copies that are permutations of x itself (``stats/crt_permutations.py``) tie two rows together, the changed one and the
+one that its value went to:
+
+- within cells: ranks **4 add, 8 replace**; plain **3 add, 6 replace**;
+- within pairs: ranks **6 replace**; plain **4 replace**; none for add, since one row more would pair all others anew.
+
 With several columns in u or v (indicators of unordered levels) T is the largest |sum u v|: no more sensitive.
 
 **Guarantee**: ``crt.proof.md``. **Null law**: whatever v, the T of the real column and of the drawn ones are
@@ -39,17 +45,35 @@ from dpcausal.stats.value_ranks import Ranked
 Floats = NDArray[np.float64]
 Score = Literal["ranks", "plain", "kernel"]
 SCORES = ("ranks", "plain", "kernel")
+Copies = Literal["law", "cells", "pairs"]
 CHUNK_ROWS = 1 << 16  # rows summed at once, in a tree, as numpy adds numbers that lie side by side
 
 
 @proved("crt.proof.md")
-def crt_sensitivity(neighbours: Neighbours | str, score: Score, strength: float = 1.0) -> float:
-    """Return Delta_T, the sensitivity of T; ``strength`` is the lambda of the score ``kernel``.
+def crt_sensitivity(
+    neighbours: Neighbours | str, score: Score, strength: float = 1.0, copies: Copies = "law"
+) -> float:
+    """Return Delta_T, the sensitivity of T.
+
+    Parameters
+    ----------
+    neighbours
+        The relation.
+    score
+        How y is scored.
+    strength
+        The lambda of the score ``kernel``.
+    copies
+        Drawn from the law of x given z, or permutations within cells or pairs.
 
     >>> crt_sensitivity("replace-one", "ranks"), round(crt_sensitivity("replace-one", "kernel", 1.0), 2)
     (4.0, 5.83)
+    >>> crt_sensitivity("add-remove", "ranks", copies="cells")
+    4.0
     """
     added = Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE
+    if copies != "law":
+        return _permutation_sensitivity(added, score, copies)
     if score == "ranks":
         return 2.0 if added else 4.0
     if score == "plain":
@@ -59,6 +83,21 @@ def crt_sensitivity(neighbours: Neighbours | str, score: Score, strength: float 
             "score='kernel' needs replace-one neighbours: its penalty grows with the number of rows"
         )
     return 2 * (1 + ridge_reach(strength)) ** 2
+
+
+@proved("crt.proof.md")
+def _permutation_sensitivity(added: bool, score: Score, copies: Copies) -> float:
+    """Return Delta_T where copies are permutations of x."""
+    if score == "kernel":
+        raise InputError("permutations of x go with score='ranks' or 'plain', not with 'kernel'")
+    if copies == "cells":
+        once = 4.0 if score == "ranks" else 3.0
+        return once if added else 2 * once
+    if added:
+        raise InputError(
+            "permutations within pairs need replace-one neighbours: one row more would pair all others anew"
+        )
+    return 6.0 if score == "ranks" else 4.0
 
 
 @proved("crt.proof.md")
