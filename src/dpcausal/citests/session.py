@@ -70,7 +70,8 @@ class Session:
             raise not_a_dataset(data)
         if not isinstance(method, TableTest) and not isinstance(data, Dataset):
             raise InputError(
-                f"{method.name} needs the rows themselves (a Dataset, as dc.read gives), not counts"
+                f"{method.name} needs the rows themselves, not counts: take a test on tables (kendall, measured, chi2), "
+                "or bring the columns with dc.read"
             )
         self._schema, self._method, self._budget, self._level = data.schema, method, budget, level
         self._answer: Callable[[Question], Outcome]

@@ -235,10 +235,25 @@ def _of_expression(source: Any) -> EngineTable:
         ENGINES[backend.name],
         "the table",
         dialect,
-        lambda: source,
+        lambda: _again(backend, source),
         remote=backend.name != "duckdb",
         size=lambda: _table_size(backend, source),
     )
+
+
+def _again(backend: Any, table: ir.Table) -> ir.Table:
+    """Return a table of a database as it is now; an expression as it was given."""
+    from ibis.expr import operations as ops
+
+    node = table.op()
+    if not isinstance(node, ops.DatabaseTable):
+        return table
+    space = node.namespace
+    place = (space.catalog, space.database) if space.catalog else space.database
+    try:
+        return backend.table(node.name, database=place)
+    except Exception:
+        return table  # the query that follows says what is wrong
 
 
 def _table_of(backend: Any, table: str) -> ir.Table:

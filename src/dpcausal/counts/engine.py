@@ -153,7 +153,7 @@ class EngineCounts:
         return self._table
 
     def _altered(self) -> EngineError:
-        return EngineError(f"{self._source.label} was changed between two queries: nothing can be said of it")
+        return EngineError(f"{self._source.label} was changed between two queries")
 
     # ---- queries
 

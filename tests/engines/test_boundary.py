@@ -1,0 +1,340 @@
+"""What crosses the line between an engine and this process: queries, errors, statements, charges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpcausal as dc
+from dpcausal.cli.app import run
+from dpcausal.counts import engine
+from dpcausal.counts.memory import MemoryCounts
+from engine_tables import Loader
+
+NAMES = ("a", "b", "c", "d")
+SCHEMA = dc.Schema({name: dc.Categorical(["no", "yes"]) for name in NAMES})
+
+
+def chain(n: int = 2000, seed: int = 0) -> pa.Table:
+    """a -> b -> c -> d, each copying the last nine times out of ten; one cell is no level."""
+    rng = np.random.default_rng(seed)
+    last, columns = rng.integers(0, 2, n), {}
+    for name in NAMES:
+        last = np.where(rng.random(n) < 0.9, last, rng.integers(0, 2, n))
+        columns[name] = np.array(["no", "yes"])[last]
+    columns["a"] = np.where(np.arange(n) == 7, f"SECRET{seed}", columns["a"])
+    return pa.table(columns)
+
+
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The SQL of every query that is sent."""
+    sent: list[str] = []
+    fetch = engine.fetch
+
+    def watched(expression: Any) -> Any:
+        import ibis
+
+        sent.append(str(ibis.to_sql(expression)))
+        return fetch(expression)
+
+    monkeypatch.setattr(engine, "fetch", watched)
+    return sent
+
+
+def charges(ledger: dc.Ledger) -> list[float]:
+    """What the data set was charged, after the entry that opened it."""
+    return [float(entry.epsilon) for entry in ledger.log("cohort")[1:]]
+
+
+@pytest.mark.parametrize("limit", [None, 0])
+def test_a_graph_from_an_engine_is_the_graph_from_memory(load: Loader, limit: int | None) -> None:
+    """The same seed gives the same noise, and the tables are the same."""
+    rows = chain()
+    source = load.put(rows)
+    options = {"epsilon": 2.0, "delta": 1e-6, "method": "measured", "confidence": 0}
+    with dc.testing.seeded(1):
+        here = dc.discover(MemoryCounts(dc.read(rows, SCHEMA)), **options)
+    with dc.testing.seeded(1):
+        there = dc.discover(dc.connect(source, SCHEMA, memory_limit=limit), **options)
+    assert there.graph == here.graph
+    assert there.privacy.events == here.privacy.events
+    assert there.graph.skeleton == {frozenset("ab"), frozenset("bc"), frozenset("cd")}
+    with dc.testing.seeded(2):
+        test = dc.ci_test(dc.connect(source, SCHEMA, memory_limit=limit), "a", "c", ["b"], epsilon=1.0)
+    with dc.testing.seeded(2):
+        assert (
+            test.pvalue
+            == dc.ci_test(MemoryCounts(dc.read(rows, SCHEMA)), "a", "c", ["b"], epsilon=1.0).pvalue
+        )
+
+
+def test_queries_hold_no_value_of_a_row(load_on: Callable[[str], Loader], queries: list[str]) -> None:
+    """Tables of other rows get the same queries, letter for letter."""
+    load = load_on("duckdb")
+    sent = []
+    for seed in (1, 2):
+        source = load.put(chain(seed=seed))
+        dc.discover(dc.connect(source, SCHEMA), epsilon=1.0, delta=1e-6, confidence=0)
+        sent.append([query.replace(source.get_name(), "T") for query in queries])
+        queries.clear()
+    assert sent[0] == sent[1]
+    assert len(sent[0]) == 2  # how many rows, and the distinct ones
+    assert not any("SECRET" in query for query in sent[0])
+
+
+def test_covering_tables_share_queries(load_on: Callable[[str], Loader], queries: list[str]) -> None:
+    """Six pairs of four columns are one covering table: one GROUP BY; asked again, none."""
+    counts = dc.connect(load_on("duckdb").put(chain()), SCHEMA, memory_limit=0)
+    pairs = [(a, b) for a in NAMES for b in NAMES if a < b]
+    counts.tables(pairs)
+    assert sum("GROUP BY" in query for query in queries) == 1
+    counts.tables(pairs)
+    assert sum("GROUP BY" in query for query in queries) == 1
+
+
+def test_the_choice_is_public(load_on: Callable[[str], Loader]) -> None:
+    """Rows that all repeat and rows that never do are counted in the same way."""
+    load = load_on("duckdb")
+    schema = dc.Schema(x=dc.Categorical(list(range(5000))), y=dc.Categorical(list(range(5000))))
+    same = pa.table({"x": np.zeros(4000, np.int32), "y": np.zeros(4000, np.int32)})
+    other = pa.table({"x": np.arange(4000, dtype=np.int32), "y": np.arange(4000, dtype=np.int32)})
+    for limit in (10**4, 10**7):
+        ways = {dc.connect(load.put(table), schema, memory_limit=limit).compresses for table in (same, other)}
+        assert ways == {limit == 10**7}
+
+
+def test_the_statement_names_the_engine(load: Loader) -> None:
+    found = dc.discover(dc.connect(load.put(chain()), SCHEMA), epsilon=1.0, delta=1e-6, confidence=0)
+    limits = json.loads(found.privacy.to_json())["limits"]
+    names = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark"}
+    told = [limit for limit in limits if names[load.name] in limit]
+    assert len(told) == 1
+    assert ("whoever operates it can see its rows" in told[0]) == (load.name != "duckdb")
+    assert (told[0] in found.summary()) == (load.name != "duckdb")
+
+
+def test_explain_sends_nothing(load: Loader, queries: list[str]) -> None:
+    counts = dc.connect(load.put(chain()), SCHEMA)
+    words = counts.explain()
+    assert queries == []
+    assert words.count("GROUP BY") == 2
+    counts.table(["a", "b"])
+    assert all(query in words for query in queries)
+
+
+def test_a_table_that_changes_between_two_queries_is_refused(load_on: Callable[[str], Loader]) -> None:
+    load = load_on("duckdb")
+    for change in (
+        "INSERT INTO {t} SELECT * FROM {t} LIMIT 1",
+        "DELETE FROM {t} WHERE a = 'yes'",
+        "ALTER TABLE {t} DROP COLUMN b",
+        "DROP TABLE {t}",
+    ):
+        source = load.put(chain())
+        counts = dc.connect(source, SCHEMA)
+        assert counts.n == 2000
+        load.backend.con.execute(change.format(t=source.get_name()))
+        with pytest.raises(
+            dc.EngineError, match="was changed between two queries; nothing was charged"
+        ) as caught:
+            dc.discover(counts, epsilon=1.0, delta=1e-6)
+        assert "\n" not in str(caught.value)
+        assert caught.value.__cause__ is None
+
+
+def test_an_update_between_two_tables_is_refused(load_on: Callable[[str], Loader]) -> None:
+    """The number of rows stays; the margin of a column that both tables hold does not."""
+    load = load_on("duckdb")
+    source = load.put(chain())
+    counts = dc.connect(source, SCHEMA, memory_limit=0)
+    counts.table(["a", "b"])
+    load.backend.con.execute(f"UPDATE {source.get_name()} SET b = 'no'")
+    with pytest.raises(dc.EngineError, match="was changed between two queries"):
+        counts.table(["b", "c"])
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, when: int, times: int = 1) -> list[int]:
+    """Let some queries fail as if the engine had gone; return the numbers of those that were sent."""
+    sent: list[int] = []
+    fetch, waits = engine.fetch, (0.0, 0.0, 0.0)
+
+    def broken(expression: Any) -> Any:
+        sent.append(len(sent))
+        if when <= sent[-1] < when + times:
+            raise ConnectionResetError("server closed the connection: row ('SECRET7', 'no')")
+        return fetch(expression)
+
+    monkeypatch.setattr(engine, "fetch", broken)
+    monkeypatch.setattr(engine, "RETRY_SECONDS", waits)
+    return sent
+
+
+def test_a_lost_connection_is_tried_again_and_charged_once(
+    load_on: Callable[[str], Loader], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = load_on("duckdb").put(chain())
+    ledger = dc.Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", 3.0, 1e-5)
+    counts = dc.connect(source, SCHEMA)
+    sent = failing(monkeypatch, when=1, times=2)
+    monkeypatch.setattr(counts, "_answers", lambda: False)
+    with dc.testing.seeded(1):
+        found = dc.discover(counts, epsilon=1.0, delta=1e-6, ledger=ledger, dataset="cohort", confidence=0)
+    assert len(sent) == 4  # the number of rows, and distinct rows at the third attempt
+    assert charges(ledger) == [1.0]
+    monkeypatch.undo()
+    with dc.testing.seeded(1):
+        calm = dc.discover(dc.connect(source, SCHEMA), epsilon=1.0, delta=1e-6, confidence=0)
+    assert calm.graph == found.graph
+    assert calm.privacy.events == found.privacy.events  # nothing more was drawn or charged
+
+
+def test_an_engine_that_stays_away_is_one_line(
+    load_on: Callable[[str], Loader], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = load_on("duckdb").put(chain())
+    ledger = dc.Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", 3.0, 1e-5)
+    counts = dc.connect(source, SCHEMA)
+    failing(monkeypatch, when=1, times=99)
+    monkeypatch.setattr(counts, "_answers", lambda: False)
+    with pytest.raises(dc.EngineError) as caught:
+        dc.discover(counts, epsilon=1.0, delta=1e-6, ledger=ledger, dataset="cohort", confidence=0)
+    assert str(caught.value) == "DuckDB stopped answering; nothing was charged"
+    earlier = caught.value.__context__  # our own line, and behind it nothing of the engine's
+    assert isinstance(earlier, dc.EngineError)
+    assert earlier.__context__ is None
+    assert charges(ledger) == []
+
+
+def test_a_query_that_fails_half_way_has_been_charged_and_says_so(
+    load_on: Callable[[str], Loader], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """svt-pc on covering tables asks query after query; the first is answered and paid for, a later one fails."""
+    source = load_on("duckdb").put(chain())
+    ledger = dc.Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", 3.0, 1e-5)
+    counts = dc.connect(source, SCHEMA, memory_limit=0)
+    failing(monkeypatch, when=2, times=99)
+    with pytest.raises(
+        dc.EngineError, match="was charged and stays charged, and nothing of it left"
+    ) as caught:
+        dc.discover(counts, epsilon=2.0, method="tests", ledger=ledger, dataset="cohort", anyway=True)
+    assert "SECRET" not in str(caught.value)
+    assert charges(ledger) == [2.0]
+
+
+def test_a_view_that_fails_says_nothing_of_its_cells(load_on: Callable[[str], Loader]) -> None:
+    load = load_on("duckdb")
+    load.backend.con.execute(
+        "CREATE OR REPLACE VIEW bad AS SELECT CAST(a AS INTEGER) AS a FROM (VALUES ('S3CRET')) t(a)"
+    )
+    counts = dc.connect(load.backend.table("bad"), dc.Schema(a=dc.Categorical([0, 1])))
+    with pytest.raises(dc.EngineError, match="check the view or cast behind it") as caught:
+        counts.table(["a"])
+    assert "S3CRET" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+# ---- the command line and bad input
+
+
+@pytest.fixture
+def schema_file(tmp_path: Path) -> Path:
+    SCHEMA.write(tmp_path / "schema.toml")
+    return tmp_path / "schema.toml"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    import duckdb
+
+    rows = chain()
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.register("rows", rows)
+        connection.execute("CREATE TABLE patients AS SELECT * FROM rows")
+    return f"duckdb:///{tmp_path}/clinic.duckdb"
+
+
+def test_discover_from_a_table_of_duckdb(
+    database: str, schema_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--source", database, "--table", "patients", "--schema", str(schema_file)]
+    budget = ["--epsilon", "2", "--delta", "1e-6"]
+    assert run(["discover", *place, *budget, "--out", str(tmp_path / "out")]) == 0
+    assert "a - b" in capsys.readouterr().out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "dpcausal discover --source" in page
+    assert run(["test", *place, "--x", "a", "--y", "b", "--epsilon", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["independent"] is False
+
+
+def test_explain_on_the_command_line(
+    database: str, schema_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--source", database, "--table", "patients", "--schema", str(schema_file)]
+    assert run(["discover", *place, "--epsilon", "1", "--out", str(tmp_path / "out"), "--explain"]) == 0
+    assert "GROUP BY" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--source", "duckdb:///none.duckdb", "--table", "t"], "none.duckdb: no such file"),
+        (["--source", "{database}", "--table", "t"], "no such table"),
+        (["--source", "{database}"], "name one (table=, --table)"),
+        (["--source", "oracle://me:hunter2@h/d", "--table", "t"], "no engine is called 'oracle'"),
+        (["--source", "postgresql://me:hunter2@127.0.0.1:1/d", "--table", "t"], "can't be reached"),
+        (["rows.csv", "--table", "t"], "--table goes with --source"),
+        (["rows.csv", "--source", "{database}", "--table", "patients"], "not both"),
+        ([], "name a file with the rows, or --source URL and --table T"),
+    ],
+)
+def test_bad_sources_are_one_line(
+    words: list[str], told: str, database: str, schema_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("ibis")
+    given = [word.format(database=database) for word in words]
+    code = run(["test", *given, "--schema", str(schema_file), "--x", "a", "--y", "b", "--epsilon", "1"])
+    said = capsys.readouterr().err
+    assert code == 2
+    assert told in said
+    assert said.count("\n") == 1
+    assert "hunter2" not in said
+
+
+def test_a_large_file_is_counted_out_of_core(
+    schema_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pyarrow import csv
+
+    csv.write_csv(chain(), tmp_path / "rows.csv")
+    words = ["test", str(tmp_path / "rows.csv"), "--schema", str(schema_file), "--x", "a", "--y", "b"]
+    assert run([*words, "--epsilon", "1"]) == 0
+    assert "DuckDB" not in capsys.readouterr().err
+    monkeypatch.setattr(engine, "memory_bytes", lambda: 10_000)
+    assert run([*words, "--epsilon", "1"]) == 0
+    assert "rows.csv is large beside this machine's memory: counted by DuckDB" in capsys.readouterr().err
+
+
+def test_connect_refuses_what_is_no_source() -> None:
+    with pytest.raises(dc.InputError, match="rows in memory go to dc"):
+        dc.connect({"a": [1]}, SCHEMA)
+    with pytest.raises(dc.InputError, match="leave table out"):
+        dc.connect("rows.csv", SCHEMA, "t")
+    with pytest.raises(dc.InputError, match="must be a Schema"):
+        dc.connect("rows.csv", {})  # type: ignore[arg-type]
+
+
+def test_a_test_on_values_says_what_to_do(load_on: Callable[[str], Loader]) -> None:
+    counts = dc.connect(load_on("duckdb").put(chain()), SCHEMA)
+    with pytest.raises(dc.InputError, match=r"take a test on tables .* or bring the columns with dc\.read"):
+        dc.ci_test(counts, "a", "b", ["c"], epsilon=1.0, method="gcm")
