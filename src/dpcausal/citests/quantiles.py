@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Charger, release
@@ -86,9 +85,7 @@ def gaussian_spread(
 
 
 def _measuring(data: Dataset, name: str, n: int | None, even: float = EVEN_SHARE) -> Measuring:
-    column = data.schema[name]
-    assert isinstance(column, Numeric)  # the callers ask for numeric columns only
-    return Measuring(places_of(data.values[name], column.lower, column.upper), n, even)
+    return Measuring(places_of(*data.on_scale(name)), n, even)
 
 
 def _measured(

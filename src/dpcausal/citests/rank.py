@@ -48,7 +48,6 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
 from dpcausal.counts.memory import counts_of
-from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import release
@@ -333,9 +332,7 @@ def counted_blocks(
     """Return the block of every row, numeric columns cut by their spread, and how many blocks there are."""
     codes: dict[str, tuple[NDArray[np.int64], int]] = {}
     for name, spread in spreads.items():
-        column = data.schema[name]
-        assert isinstance(column, Numeric)  # spreads are of numeric columns
-        codes[name] = spread.strata(data.values[name], column.lower, column.upper, strata), strata
+        codes[name] = spread.strata(*data.on_scale(name), strata), strata
     return _numbered(question, data, codes)
 
 
@@ -370,13 +367,10 @@ def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -
 
 
 def blocks_of(question: Question, data: Dataset, bins: dict[str, int]) -> tuple[NDArray[np.int64], int]:
-    """Return the block of every row, numeric columns cut into equal widths, and how many blocks there are."""
+    """Return the block of every row, numeric columns cut into equal widths on their scale, and how many there are."""
     codes: dict[str, tuple[NDArray[np.int64], int]] = {}
     for name, size in bins.items():
-        column = data.schema[name]
-        if isinstance(column, Numeric):
-            share = (data.values[name] - column.lower) / (column.upper - column.lower)
-            codes[name] = np.clip((share * size).astype(np.int64), 0, size - 1), size
+        codes[name] = np.clip((data.on_scale(name).share() * size).astype(np.int64), 0, size - 1), size
     return _numbered(question, data, codes)
 
 

@@ -80,11 +80,10 @@ def _expanded(data: Dataset, name: str) -> list[NDArray[np.float64]]:
 
 
 def _score(data: Dataset, name: str) -> NDArray[np.float64]:
-    """Return a column in [0, 1]: numbers by their declared bounds, levels by their position."""
+    """Return a column in [0, 1]: numbers by their declared bounds and scale, levels by their position."""
     column = data.schema[name]
     if isinstance(column, Numeric):
-        scaled = (data.values[name] - column.lower) / (column.upper - column.lower)
-        return np.clip(scaled, 0.0, 1.0)
+        return np.clip(data.on_scale(name).share(), 0.0, 1.0)
     return np.asarray(data.codes[name] / max(column.size - 1, 1), dtype=np.float64)
 
 

@@ -258,9 +258,9 @@ class _ColumnChecker:
             self.levels = CategoricalCoder(column, separate_other=True)
             self.other_code = column.other_code
         else:
-            self.found.other = f"{column.other:g}"
+            self.found.other = "a bin of their own" if column.missing_level else f"{column.other:g}"
             self.bins = NumericCoder(column, marks)
-            self.other_code = int(self.bins.codes(np.array([column.other], dtype=np.float64))[0])
+            self.other_code = column.other_code
             outside = [code for code in MISSING_CODES if not column.lower <= code <= column.upper]
             self.code_counts = dict.fromkeys(outside, 0)
 
@@ -307,6 +307,8 @@ class _ColumnChecker:
             found.not_a_number = self.texts.total
             found.codes = [(code, count) for code, count in self.code_counts.items() if count]
             edges = [column.lower, *(column.bins or ()), column.upper]
-            names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
+            names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)] + [
+                "missing"
+            ] * column.missing_level
         found.empty = [name for name, count in zip(names, self.counts, strict=True) if count == 0]
         return found

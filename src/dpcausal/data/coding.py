@@ -89,8 +89,7 @@ class Coder:
         with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
             if isinstance(self._coder, CategoricalCoder):
                 return Coded(self._coder.codes(array), None)
-            values = self._coder.values(array)
-            return Coded(self._coder.codes(values), values)
+            return self._coder.code(array)
 
 
 def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True) -> None:
@@ -312,6 +311,7 @@ class NumericCoder:
         self._marks = marks
         self._lower, self._upper, self._other = column.lower, column.upper, float(column.other or 0.0)
         self._cuts = np.array(column.bins, dtype=np.float64)
+        self._missing_bin = column.size - 1 if column.missing_level else None
         self._missing_codes = {Decimal(code): 0 for code in column.missing}
         self.dtype: Any = code_type(column.size)
 
@@ -321,10 +321,26 @@ class NumericCoder:
             [value for value, _ in spelling.float_codes(self._missing_codes, arrow.precision(type_))]
         )
 
+    def code(self, array: pa.Array) -> Coded:
+        """Return the bin of every cell, and its number between ``lower`` and ``upper``."""
+        values = parse_numbers(array, self._marks)
+        absent = self._absent(values, array.type) if self._missing_bin is not None else None
+        codes = self.codes(self._clamped(values, array.type))
+        if absent is not None:
+            np.copyto(codes, self.dtype(self._missing_bin), where=absent)
+        return Coded(codes, values)
+
+    def _absent(self, values: NDArray[np.float64], type_: pa.DataType) -> NDArray[np.bool_]:
+        """Return which cells hold no number."""
+        return np.isnan(values) | np.isin(values, self.missing_values(type_))
+
     def values(self, array: pa.Array) -> NDArray[np.float64]:
         """Return every cell of ``array`` as a number between ``lower`` and ``upper``."""
-        values = parse_numbers(array, self._marks)
-        codes = self.missing_values(array.type) if self._missing_codes else None
+        return self._clamped(parse_numbers(array, self._marks), array.type)
+
+    def _clamped(self, values: NDArray[np.float64], type_: pa.DataType) -> NDArray[np.float64]:
+        """Clamp numbers in their place, ``other`` where there is none."""
+        codes = self.missing_values(type_) if self._missing_codes else None
         for part in _blocks(len(values)):
             block = values[part]
             missing = np.isnan(block)

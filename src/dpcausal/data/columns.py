@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -19,6 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcausal.core.errors import SchemaError, did_you_mean
 
@@ -28,6 +30,7 @@ Level = str | int | bool
 
 MAX_LEVELS = 65_535  # levels or bins of one column, so that a code fits in two bytes
 MAX_ABS_BOUND = 1e100  # differences, products and squares of values stay finite, whatever the rows are
+SCALES = ("linear", "log")
 DEFAULT_BINS = 4  # bins of equal width where no cut points are declared
 
 TRUE_SPELLINGS, FALSE_SPELLINGS = ("True", "true", "TRUE"), ("False", "false", "FALSE")
@@ -220,6 +223,15 @@ class Numeric:
         The number that a missing value gets, between the bounds. ``lower`` unless given.
     missing : sequence of float, optional
         Numbers that mean a missing value (999, -9). They become ``other`` and are not clamped.
+    scale : str, default "linear"
+        ``"log"`` where ratios count rather than differences, as with doses, concentrations, costs: bins of equal width
+        are then cut on the logarithm, and so are strata; ``moments``, ``gcm`` and ``crt`` see the logarithm of a
+        column that they regress on. ``lower`` must be above 0, or 0: then it is the logarithm of 1 + value, so that
+        values below 1 lie close together. A number between the bounds is mapped by itself and stays between the
+        mapped bounds, so no sensitivity changes.
+    missing_level : bool, default False
+        Whether cells without a number have a bin of their own in tables, after the highest one. Methods on values
+        still give them ``other``.
 
     Raises
     ------
@@ -230,6 +242,8 @@ class Numeric:
     --------
     >>> Numeric(0, 110).bins, Numeric(0, 110, [18, 65]).size
     ((27.5, 55.0, 82.5), 3)
+    >>> Numeric(0.01, 100, scale="log").bins, Numeric(0, 110, [18, 65], missing_level=True).size
+    ((0.1, 1.0, 10.0), 4)
     """
 
     lower: float
@@ -237,6 +251,8 @@ class Numeric:
     bins: Sequence[float] | None = None
     other: float | None = None
     missing: Sequence[float] = ()
+    scale: str = "linear"
+    missing_level: bool = False
 
     def __post_init__(self) -> None:
         lower, upper = _as_number(self.lower, "lower"), _as_number(self.upper, "upper")
@@ -247,7 +263,12 @@ class Numeric:
                 f"lower ({lower:g}) and upper ({upper:g}) must lie within {-MAX_ABS_BOUND:g} and {MAX_ABS_BOUND:g}",
                 entry="lower",
             )
-        bins = _as_bins(self.bins, lower, upper)
+        _check_scale(self.scale, lower)
+        if not isinstance(self.missing_level, bool | np.bool_):
+            raise DeclarationError(
+                f"missing_level must be true or false, not {self.missing_level!r}", entry="missing_level"
+            )
+        bins = _as_bins(self.bins, lower, upper, self.scale)
         other = lower if self.other is None else _as_number(self.other, "other")
         if not lower <= other <= upper:
             raise DeclarationError(
@@ -257,12 +278,36 @@ class Numeric:
         for name, value in (("lower", lower), ("upper", upper), ("bins", bins), ("other", other)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "missing", missing)
+        object.__setattr__(self, "missing_level", bool(self.missing_level))
 
     @property
     def size(self) -> int:
-        """Number of bins."""
+        """Number of bins, that of missing values included where they have one."""
         assert self.bins is not None
-        return len(self.bins) + 1
+        return len(self.bins) + 1 + self.missing_level
+
+    @property
+    def other_code(self) -> int:
+        """Code of a cell without a number: its own bin where it has one, else that of ``other``."""
+        assert self.bins is not None
+        assert self.other is not None
+        return self.size - 1 if self.missing_level else bisect_right(self.bins, self.other)
+
+    def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return numbers between the bounds on the declared scale, between ``scaled_bounds``: each by itself."""
+        if self.scale == "linear":
+            return values
+        low, high = self.scaled_bounds
+        mapped = np.log1p(values) if self.lower == 0 else np.log(values)
+        return np.asarray(np.clip(mapped, low, high))  # the bounds are rounded too
+
+    @property
+    def scaled_bounds(self) -> tuple[float, float]:
+        """The bounds on the declared scale."""
+        if self.scale == "linear":
+            return self.lower, self.upper
+        mapped = math.log1p if self.lower == 0 else math.log
+        return mapped(self.lower), mapped(self.upper)
 
 
 Column = Categorical | Numeric
@@ -313,11 +358,32 @@ def _as_number(value: Any, entry: str, part: str = "") -> float:
     return number
 
 
-def _as_bins(value: Any, lower: float, upper: float) -> tuple[float, ...]:
-    """Check the cut points, or make those of equal width."""
+def _check_scale(scale: Any, lower: float) -> None:
+    if scale not in SCALES:
+        raise DeclarationError(f'scale must be "linear" or "log", not {scale!r}', entry="scale")
+    if scale == "log" and lower < 0:
+        raise DeclarationError(
+            f'scale = "log" needs lower above 0, or 0 for the logarithm of 1 + value; lower is {lower:g}',
+            entry="scale",
+        )
+
+
+def _equal_bins(lower: float, upper: float, scale: str) -> tuple[float, ...]:
+    """Return the cut points of bins of equal width on a scale; on that of logarithms rounded to six digits."""
+    parts = [i / DEFAULT_BINS for i in range(1, DEFAULT_BINS)]
+    if scale == "linear":
+        return tuple(lower * (1 - part) + upper * part for part in parts)
+    if lower > 0:
+        cuts = [lower ** (1 - part) * upper**part for part in parts]
+    else:
+        cuts = [math.expm1(part * math.log1p(upper)) for part in parts]
+    return tuple(float(f"{cut:.6g}") for cut in cuts)
+
+
+def _as_bins(value: Any, lower: float, upper: float, scale: str = "linear") -> tuple[float, ...]:
+    """Check the cut points, or make those of equal width on the scale."""
     if value is None:
-        parts = [i / DEFAULT_BINS for i in range(1, DEFAULT_BINS)]
-        bins = tuple(lower * (1 - part) + upper * part for part in parts)
+        bins = _equal_bins(lower, upper, scale)
     else:
         bins = tuple(_as_number(cut, "bins", "every cut point") for cut in _as_list(value, "bins"))
     if len(bins) >= MAX_LEVELS:

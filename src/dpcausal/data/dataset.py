@@ -11,17 +11,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.redact import file_name
-from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.schema import Schema
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
+
+
+class ScaledColumn(NamedTuple):
+    """Numbers between two bounds, on the scale that is declared for them."""
+
+    values: NDArray[np.float64]
+    lower: float
+    upper: float
+
+    def share(self) -> NDArray[np.float64]:
+        """Return where each number lies between the bounds, from 0 to 1."""
+        return (self.values - self.lower) / (self.upper - self.lower)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,6 +98,19 @@ class Dataset:
             raise InputError(f'column "{name}" has {array.shape} entries where {self.n} rows are declared')
         return array
 
+    def on_scale(self, name: str) -> ScaledColumn:
+        """Return the numbers of a numeric column on its declared scale, with its bounds there.
+
+        >>> from dpcausal.data.columns import Numeric
+        >>> schema = Schema(dose=Numeric(1, 1000, scale="log"))
+        >>> codes, values = {"dose": np.zeros(1, np.uint8)}, {"dose": np.array([1000.0])}
+        >>> Dataset(schema, 1, codes, values).on_scale("dose").share().tolist()
+        [1.0]
+        """
+        column = self.schema[name]
+        assert isinstance(column, Numeric)  # the callers ask for numeric columns only
+        return ScaledColumn(column.on_scale(self.values[name]), *column.scaled_bounds)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names in the order of the schema."""
@@ -145,9 +170,7 @@ def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
 
 
 def _other_code(column: Column) -> int:
-    if isinstance(column, Categorical):
-        return column.other_code
-    return int(np.searchsorted(column.bins or (), _other(column), side="right"))
+    return column.other_code
 
 
 def _other(column: Numeric) -> float:

@@ -52,6 +52,8 @@ class DraftRules:
     max_levels: int = 50  # distinct texts of a categorical column
     max_number_levels: int = 12  # distinct whole numbers of a categorical column
     min_levels: int = 2  # levels that must be left where codes are taken for missing
+    min_skewed_numbers: int = 50  # numbers from which a remark on their scale is made
+    min_skewness: float = 4.0  # how much further they reach up than down, from the median to 5% at either end
     min_number_share: float = (
         0.8  # cells that must be numbers, or nearly, where a numeric column has other texts
     )
@@ -87,6 +89,7 @@ class DraftNoteKind(StrEnum):
     HEADER_LIKE_VALUES = "header-like-values"
     RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
     ENCODING = "encoding"  # cells, encoding: cells that are not UTF-8, and the encoding that they look like
+    SKEWED = "skewed"  # most numbers are small and some far above: a scale of logarithms may suit them
     CODE_BOOK = "code-book"  # levels: their number; they are the value labels of the file
     DECIMAL_COMMA = "decimal-comma"  # cells: numbers with a decimal comma
     THOUSANDS = "thousands"  # cells, mark: numbers with this mark between thousands
@@ -423,7 +426,18 @@ def _numeric_notes(profile: ColumnProfile, column: Numeric) -> list[DraftNote]:
         )
     for code, cells in profile.likely_missing_codes():
         notes.append(DraftNote(DraftNoteKind.MISSING_CODE_NUMBER, code=code, cells=cells))
+    if _is_skewed(profile, column):
+        notes.append(DraftNote(DraftNoteKind.SKEWED))
     return notes
+
+
+def _is_skewed(profile: ColumnProfile, column: Numeric) -> bool:
+    """Return whether numbers above 0 reach much further up from their median than down."""
+    _, _, values = profile.numbers_but_missing_codes()
+    if column.lower < 0 or len(values) < RULES.min_skewed_numbers:
+        return False
+    low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
+    return bool(high - middle > RULES.min_skewness * max(middle - low, 0.0) and high > middle)
 
 
 def _numeric(profile: ColumnProfile) -> Numeric:

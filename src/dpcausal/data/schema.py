@@ -329,7 +329,7 @@ def _data_file_error(source: str) -> SchemaError:
 _TOP_LEVEL_KEYS = ("columns", "draft", *FORMAT_ENTRIES)
 _COLUMN_KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
-    "numeric": ("type", "lower", "upper", "bins", "other", "missing"),
+    "numeric": ("type", "lower", "upper", "scale", "bins", "other", "missing", "missing_level"),
 }
 _REQUIRED_KEYS = {"categorical": ("levels",), "numeric": ("lower", "upper")}
 _TABLE_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
@@ -549,9 +549,13 @@ def column_toml(
             entries["aliases"] = column.aliases
     else:
         entries = {"type": "numeric", "lower": column.lower, "upper": column.upper}
+        if column.scale != "linear":
+            entries["scale"] = column.scale
         entries |= {"bins": column.bins, "other": column.other}
     if column.missing:
         entries["missing"] = column.missing
+    if isinstance(column, Numeric) and column.missing_level:
+        entries["missing_level"] = True
     ends = {key: f"  # {remark}" for key, remark in (remarks or {}).items()}
     lines = [f"{key} = {_toml_value(value)}{ends.get(key, '')}" for key, value in entries.items()]
     return "\n".join([toml_header(name), *(f"# {comment}" for comment in comments), *lines]) + "\n"

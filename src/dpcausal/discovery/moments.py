@@ -100,12 +100,11 @@ def features(rows: Dataset, harmonics: int, start: int, stop: int, spreads: Spre
     parts: list[Floats] = []
     for name, column in rows.schema.items():
         if isinstance(column, Numeric):
-            values = rows.values[name][start:stop]
-            t = 2 * (values - column.lower) / (column.upper - column.lower) - 1
+            values = column.on_scale(rows.values[name][start:stop])
+            lower, upper = column.scaled_bounds
+            t = 2 * (values - lower) / (upper - lower) - 1
             if name in spreads:
-                below = np.clip(
-                    spreads[name].below(values, column.lower, column.upper), MIN_TAIL, 1 - MIN_TAIL
-                )
+                below = np.clip(spreads[name].below(values, lower, upper), MIN_TAIL, 1 - MIN_TAIL)
                 t = np.clip(ndtri(below) / NORMAL_REACH, -1.0, 1.0)
             parts.append(LINEAR_FACTOR * t[:, None])
             for k in range(1, harmonics + 1):

@@ -198,7 +198,9 @@ def _scores(
         if event is not None:
             raise InputError(f'the outcome "{name}" is a number and has no level {event!r}')
         ends = [column.lower, *(column.bins or ()), column.upper]
-        middles = [(a + b) / 2 for a, b in pairwise(ends)]
+        middles = [(a + b) / 2 for a, b in pairwise(ends)] + [
+            float(column.other or 0.0)
+        ] * column.missing_level
         width = column.upper - column.lower
         return tuple((m - column.lower) / width for m in middles), column.lower, column.upper, None
     assert isinstance(column, Categorical)

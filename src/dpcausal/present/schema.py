@@ -110,7 +110,12 @@ def note_words(note: DraftNote) -> str:
     fact = note.values
     match note.kind:
         case DraftNoteKind.MISSING_CELLS:
-            return f"{fact['cells']:,} of {fact['rows']:,} cells are missing and {_becomes(fact['becomes'])}"
+            own = (
+                ""
+                if isinstance(fact["becomes"], str)
+                else "; `missing_level = true` gives them a bin of their own"
+            )
+            return f"{fact['cells']:,} of {fact['rows']:,} cells are missing and {_becomes(fact['becomes'])}{own}"
         case DraftNoteKind.MISSING_CODE_LEVEL:
             level = fact["becomes"]
             listed = f"`missing` takes it for missing, so it becomes {level!r}"
@@ -163,6 +168,11 @@ def note_words(note: DraftNote) -> str:
             return (
                 f"`encoding`: {_cells(fact['cells'])} not UTF-8 and {_looks(fact['cells'])} like {fact['encoding']}; "
                 "check a word with an accent"
+            )
+        case DraftNoteKind.SKEWED:
+            return (
+                'most numbers are small and some far above: if ratios count (a dose, a cost), put `scale = "log"` '
+                "here, and leave `bins` out to have them cut on that scale"
             )
         case DraftNoteKind.CODE_BOOK:
             return (

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dpcausal.core.errors import SchemaError
 from dpcausal.data.columns import Categorical, Column, Numeric, canonical_value
+from dpcausal.data.file_format import FileFormat
 from dpcausal.data.schema import Schema
 
 characters = st.characters(exclude_categories=["Cs"])
@@ -27,13 +28,34 @@ def columns(draw: st.DrawFn) -> Column:
     finite = st.floats(-1e100, 1e100).map(lambda x: x + 0.0)
     edges = sorted(draw(st.sets(finite, min_size=2, max_size=6)))
     return Numeric(
-        edges[0], edges[-1], edges[1:-1], draw(st.sampled_from(edges)), draw(st.lists(finite, max_size=3))
+        edges[0],
+        edges[-1],
+        edges[1:-1],
+        draw(st.sampled_from(edges)),
+        draw(st.lists(finite, max_size=3)),
+        scale=draw(st.sampled_from(["linear", "log"] if edges[0] >= 0 else ["linear"])),
+        missing_level=draw(st.booleans()),
     )
 
 
-schemas = st.dictionaries(
-    st.text(characters, min_size=1, max_size=12), columns(), min_size=1, max_size=4
-).map(Schema)
+@st.composite
+def formats(draw: st.DrawFn) -> FileFormat:
+    decimal = draw(st.sampled_from([".", ","]))
+    return FileFormat(
+        draw(st.sampled_from([None, "utf-8", "latin-1", "cp850"])),
+        draw(st.sampled_from([None, ",", ";", "\t", "|"])),
+        decimal,
+        draw(st.sampled_from([mark for mark in ("", ".", ",", " ", "'") if mark != decimal])),
+        draw(st.booleans()),
+        draw(st.none() | st.text(characters, min_size=1, max_size=9)),
+    )
+
+
+schemas = st.builds(
+    lambda columns, format_: Schema(columns).with_format(**format_.declared()),
+    st.dictionaries(st.text(characters, min_size=1, max_size=12), columns(), min_size=1, max_size=4),
+    formats(),
+)
 
 
 @settings(max_examples=200, deadline=None)

@@ -257,6 +257,7 @@ EXAMPLES[DraftNote] = {
     DraftNoteKind.HEADER_LIKE_VALUES: ({}, ("header",)),
     DraftNoteKind.RAGGED_ROWS: ({"more": 1200, "fewer": 3}, ("header: 1,200 (", "with fewer: 3")),
     DraftNoteKind.ENCODING: ({"cells": 1200, "encoding": "cp850"}, ("1,200 cells are not UTF-8", "like cp850")),
+    DraftNoteKind.SKEWED: ({}, ('`scale = "log"`',)),
     DraftNoteKind.CODE_BOOK: ({"levels": 7}, ("the 7 levels are the value labels of the file",)),
     DraftNoteKind.DECIMAL_COMMA: ({"cells": 1200}, ("1,200 cells are numbers with a decimal comma",)),
     DraftNoteKind.THOUSANDS: ({"cells": 1200, "mark": "."}, ("1,200 cells are numbers with '.' between",)),
