@@ -1,423 +1,927 @@
-"""Every kind of fact has words, made from its values: no kind can be added without them."""
+"""The catalogue of public calls that look at rows: every method, every option that chooses a mechanism, every relation.
+
+``CASES`` is a plain list. A case names the kind of data it needs and holds a function that runs one public call:
+
+    case.run(build(case.kind, raw(case.kind, "a", 600), folder), Terms(1.0, 0.0, "replace-one"))
+
+``raw`` makes plain columns (or genotypes), which a test may change row by row; ``build`` makes of them what the call is
+given. ``test_non_interference.py`` and ``test_wiring.py`` share it. The names of the package that are not public
+stand in one block below: after a move of files only that block changes.
+"""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterator
-from enum import StrEnum
+import contextlib
+import csv
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
 
-import pytest
+import numpy as np
+import pyarrow
+from pyarrow import parquet
 
-from dpcausal.citests.result import Chosen, ChosenKind, HeldFixed, HeldFixedKind, Reason, ReasonKind
-from dpcausal.core.display import display
-from dpcausal.core.facts import Fact
-from dpcausal.core.statement import (
-    Composition,
-    Limit,
-    LimitKind,
-    NoiseSource,
-    NotPrivate,
-    PrivacyStatement,
-    Public,
-    PublicKind,
-    Released,
-    ReleasedKind,
-    Unit,
-    UnitKind,
-    _limit,
-    _released,
+import dpcausal as dc
+
+# --- names that may move -----------------------------------------------------------------------------------------
+from dpcausal import adapters
+from dpcausal.adapters import causal_learn, pgmpy
+from dpcausal.citests.registry import TESTS, make_test
+from dpcausal.citests.session import Session
+from dpcausal.cli.app import app as command_line
+from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.discovery.discover import METHODS
+from dpcausal.effects.effect import EffectMethod
+from dpcausal.effects.question import ESTIMANDS
+from dpcausal.gwas.plan import Method as GwasMethod
+from dpcausal.gwas.plan import ScreenPlan as GwasPlan
+from dpcausal.gwas.screen import screen
+from dpcausal.gwas.simulate import Simulation
+from dpcausal.gwas.single import single_test
+
+# --- end of them -------------------------------------------------------------------------------------------------
+
+__all__ = [
+    "CASES",
+    "ESTIMANDS",
+    "KINDS",
+    "METHODS",
+    "TESTS",
+    "Case",
+    "EffectMethod",
+    "GwasMethod",
+    "GwasPlan",
+    "Terms",
+    "build",
+    "command_line",
+    "make_test",
+    "raw",
+]
+
+BOTH = ("replace-one", "add-remove")
+REPLACE = ("replace-one",)
+FIXED = ("fixed-labels",)
+PURE, APPROXIMATE = 0.0, 1e-6
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Under what a call is made."""
+
+    epsilon: float
+    delta: float
+    neighbours: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One public call.
+
+    ``call`` and ``name`` say which (``ci_test`` and the name of a test, ``discover`` and that of a method ...), and
+    ``options`` what chooses a variant of it, so that a test can tell which names and options have no case. ``deltas``
+    are those at which it runs another mechanism. ``needs`` is a package that may be missing. ``refused``: it is an
+    error, whatever the rows are.
+    """
+
+    id: str
+    call: str
+    name: str
+    kind: str
+    run: Callable[[Any, Terms], Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    relations: tuple[str, ...] = BOTH
+    epsilon: float = 2.0
+    deltas: tuple[float, ...] = (PURE,)
+    needs: str | None = None
+    refused: bool = False
+
+    def terms(self) -> Iterator[Terms]:
+        """Every relation with every delta."""
+        for neighbours in self.relations:
+            for delta in self.deltas:
+                yield Terms(self.epsilon, delta, neighbours)
+
+
+# --- data --------------------------------------------------------------------------------------------------------
+
+LEVELS = dc.Schema(
+    a=dc.Categorical(["0", "1"]),
+    b=dc.Categorical(["x", "y", "z"], ordered=True),
+    c=dc.Categorical(["p", "q", "r"]),
+    d=dc.Categorical(["no", "yes"]),
+    e=dc.Categorical(["low", "mid", "high"], ordered=True),
+    one=dc.Categorical(["only"]),
 )
-from dpcausal.data.draft import DraftNote, DraftNoteKind, LeftOut, LeftOutKind
-from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason, unanswered
-from dpcausal.present import schema
-from dpcausal.present.discovery import OPEN_REASONS
+NUMBERS = dc.Schema(
+    x=dc.Numeric(-4.0, 4.0),
+    y=dc.Numeric(-6.0, 6.0),
+    z=dc.Numeric(-3.0, 3.0, bins=[-1.0, 1.0]),
+    w=dc.Numeric(0.0, 1.0, scale="log", missing_level=True),
+    a=dc.Categorical(["0", "1"]),
+    c=dc.Categorical(["p", "q", "r"]),
+)
+ORDERED = dc.Schema({name: LEVELS[name] for name in "abde"})
+ONLY_NUMBERS = dc.Schema({name: NUMBERS[name] for name in "xyza"})
+LABELS = dc.Schema(group=dc.Categorical(["control", "case"]), outcome=dc.Categorical(["no", "yes"]))
 
-ROW = Unit(UnitKind.ROW)
-TABLE = Released(ReleasedKind.TABLE)
-MEASURED = {"gaussian": True, "sd": 4.2, "mean_cell": 1434.2, "least_cell": 12.0}
+Raw = dict[
+    str, Any
+]  # columns by name; for genotypes "genotypes" (people x SNPs, 0..2 copies of allele 1) and "case"
+MISSING = -1  # a genotype that was not called
+SNPS = 40
 
-# class of facts -> kind -> (plausible values, words that only come from them)
-EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...]]]] = {
-    Limit: {
-        LimitKind.STATED: ({"text": "as {written}"}, ("as {written}",)),
-        LimitKind.TIMING: ({}, ("Timing",)),
-        LimitKind.ROUNDING: ({}, ("precision",)),
-        LimitKind.EXACT_SUMS: ({}, ("exact",)),
-        LimitKind.THIS_RELEASE_ONLY: ({}, ("this release",)),
-        LimitKind.ONE_UNIT: ({"unit": ROW}, ("(one row)",)),
-        LimitKind.WEAK_EPSILON: ({"epsilon": 12.0}, ("epsilon 12 ", "163,000 times")),
-        LimitKind.WEAK_DELTA: ({"delta": 0.1, "rows": 8000}, ("delta 0.1 ", "(8,000)")),
-        LimitKind.DRAFT_SCHEMA: ({}, ("draft",)),
-        LimitKind.ENGINE: ({"engine": "Spark", "remote": True}, ("Spark", "operates", "queries")),
-        LimitKind.NO_PRIVACY: ({}, ("any row can leak",)),
-        LimitKind.BUDGET_ENDED: ({"questions": 7}, ("7 questions",)),
-    },
-    Public: {
-        PublicKind.STATED: ({"text": "the city"}, ("the city",)),
-        PublicKind.SCHEMA: ({}, ("schema",)),
-        PublicKind.ROWS: ({}, ("number of rows",)),
-        PublicKind.NOT_EMPTY: ({}, ("at least one row",)),
-        PublicKind.MOST_ROWS: ({"rows": 2147483647}, ("at most 2,147,483,647 rows", "refuses more")),
-        PublicKind.QUOTED_NEWLINES: ({}, ("quoted_newlines = true", "belongs to its cell")),
-        PublicKind.LABELS: ({"labels": "smoke"}, ("labels in smoke are fixed", "size of both groups")),
-        PublicKind.METHOD: ({}, ("method",)),
-        PublicKind.QUESTION: ({}, ("question",)),
-        PublicKind.LOOP: ({}, ("loop",)),
-        PublicKind.FEATURES: ({}, ("features",)),
-        PublicKind.BOUNDS: ({}, ("bounds",)),
-        PublicKind.STRATA: ({}, ("equal widths",)),
-        PublicKind.GIVEN_BINS: ({}, ("equal widths",)),
-        PublicKind.KERNEL: (
-            {"kernel": "rbf", "bandwidth": 0.25, "lambda_": 10.0},
-            ("rbf kernel", "(0.25)", "lambda (10)"),
-        ),
-        PublicKind.KERNEL_LISTS: ({"kernel": "laplace", "share": 0.2}, ("laplace kernel", "(0.2)")),
-        PublicKind.PARTS: ({}, ("parts",)),
-        PublicKind.DEALS: ({}, ("deals",)),
-        PublicKind.MODEL: ({}, ("law of the resampled column",)),
-        PublicKind.COPIES: ({}, ("copies",)),
-        PublicKind.GROUPS: ({"cases": 30, "controls": 40}, ("N1 = 30 cases", "N0 = 40 controls")),
-        PublicKind.SNPS: ({"snps": 500}, ("500 SNPs",)),
-        PublicKind.ALLELE_ORDER: ({}, ("the order of the two alleles",)),
-        PublicKind.ALLELES: ({"cases": 60, "controls": 80}, ("60 alleles of cases", "80 of controls")),
-        PublicKind.COPIES_OF_ALLELE: ({"least": 3, "most": 137}, ("3 to 137",)),
-        PublicKind.NO_FREQUENCY: ({}, ("nothing about the allele frequency",)),
-        PublicKind.MISSING_RULE: ({"rule": "reference"}, ("count as: reference",)),
-        PublicKind.FREQUENCIES: ({}, ("reference panel",)),
-        PublicKind.FREQUENCY_FLOOR: ({"maf": 0.05}, ("below 0.05",)),
-        PublicKind.NO_FREQUENCIES: ({}, ("nothing about allele frequencies (",)),
-        PublicKind.FLOOR_RELEASED: ({"share": 0.1}, ("bought for 0.1 of epsilon",)),
-    },
-    Released: {
-        ReleasedKind.STATED: ({"text": "a count"}, ("a count",)),
-        ReleasedKind.GRAPH_FROM_ROWS: ({}, ("raw rows",)),
-        ReleasedKind.JOINT_TABLE: ({}, ("joint table",)),
-        ReleasedKind.TABLES: ({"what": "tables of pairs", "sd": 12.34}, ("tables of pairs", "12.3")),
-        ReleasedKind.MOMENTS: ({}, ("moments",)),
-        ReleasedKind.TEST_OUTCOMES: ({}, ("outcome of a private test",)),
-        ReleasedKind.INDEPENDENCES: ({}, ("found independent",)),
-        ReleasedKind.NOISY_SCORES: ({}, ("noisy score",)),
-        ReleasedKind.DELETIONS: ({}, ("how many edges go",)),
-        ReleasedKind.STATISTIC: ({}, ("the statistic and its variance",)),
-        ReleasedKind.TABLE: ({}, ("whole table",)),
-        ReleasedKind.MEDIAN_OF_PARTS: ({}, ("median",)),
-        ReleasedKind.COUNT_OF_PARTS: ({"test": "gcm"}, ("in which gcm rejected",)),
-        ReleasedKind.CUT_SCORES: ({}, ("cut scores",)),
-        ReleasedKind.BINNED_COVARIANCE: ({}, ("covariance within bins",)),
-        ReleasedKind.RESIDUAL_SUMS: ({}, ("sums of residual products",)),
-        ReleasedKind.RESIDUALS: ({}, ("residual product of every row",)),
-        ReleasedKind.RIDGE_CHOICE: ({"then": TABLE}, ("lambda and bandwidth", "the whole table")),
-        ReleasedKind.SPREAD: (
-            {"columns": ["age"], "then": TABLE},
-            ("counts of cells of age", "the whole table"),
-        ),
-        ReleasedKind.NOISY_RANK: ({}, ("noisy rank",)),
-        ReleasedKind.NOISY_DECISION: ({}, ("whether independence was rejected",)),
-        ReleasedKind.UNIT_CIRCLE: ({}, ("unit circle",)),
-        ReleasedKind.CIRCLE_DECISION: ({"statistic": "spearman"}, ("by the spearman statistic",)),
-        ReleasedKind.EXACT_STATISTIC: ({}, ("exact statistic",)),
-        ReleasedKind.ANSWER: (
-            {"x": "a", "y": "b", "given": ["c", "d"], "released": TABLE},
-            ("a and b given c, d: the whole table",),
-        ),
-        ReleasedKind.ANSWERS: (
-            {"count": 12, "test": "kendall", "level": 0.01, "released": TABLE},
-            ("12 answers by kendall at level 0.01: the whole table",),
-        ),
-        ReleasedKind.SNPS_ABOVE_CUT: ({"statistic": "distance"}, ("noisy cut (distance)",)),
-        ReleasedKind.CHOSEN_SNPS: ({"statistic": "distance"}, ("chosen SNPs", "(distance)")),
-        ReleasedKind.FREQUENCY_FLOOR: ({}, ("rarest allele",)),
-        ReleasedKind.ONE_SNP: ({}, ("one SNP",)),
-    },
-    Unit: {
-        UnitKind.STATED: ({"text": "one family"}, ("one family",)),
-        UnitKind.ROW: ({}, ("one row",)),
-        UnitKind.OUTCOME: ({"labels": "group"}, ("the labels (group)",)),
-        UnitKind.PERSON: ({}, ("one person's genotypes",)),
-        UnitKind.ALLELE: ({}, ("one allele",)),
-    },
-    Reason: {
-        ReasonKind.AS_ASKED: ({}, ("as asked",)),
-        ReasonKind.ORDERED_LEVELS: ({}, ("levels are ordered",)),
-        ReasonKind.ONE_NUMERIC: ({}, ("one number is given", "equal counts")),
-        ReasonKind.NUMERIC_GIVEN: ({"columns": 3}, ("3 numeric columns",)),
-        ReasonKind.FEW_ROWS: ({"columns": 1}, ("too few at this epsilon",)),
-        ReasonKind.MANY_CELLS: ({"cells": 40}, ("40 cells",)),
-        ReasonKind.NO_ORDER_NUMERIC: ({"columns": 1}, ("no order", "numbers are given")),
-        ReasonKind.NO_ORDER: ({"binned": True}, ("no order", "declared bins")),
-    },
-    HeldFixed: {
-        HeldFixedKind.REGRESSION: ({"columns": ["age", "dose"]}, ("age, dose", "by regression")),
-        HeldFixedKind.EQUAL_WIDTHS: ({"columns": ["age"]}, ("age", "equal width")),
-        HeldFixedKind.STRATA: (
-            {"columns": ["age", "dose"], "strata": 5, "model": True},
-            ("age, dose", "in the model and in 5 strata each"),
-        ),
-        HeldFixedKind.SPREAD: (
-            {"columns": ["age"], "strata": 90},
-            ("age", "90 strata of about equal counts"),
-        ),
-        HeldFixedKind.MODEL: ({"columns": ["age"]}, ("age", "in the model")),
-        HeldFixedKind.DECLARED_BINS: ({"columns": ["age"]}, ("age", "by the declared bins")),
-    },
-    Chosen: {
-        ChosenKind.RIDGE: (
-            {"lambda_": 10.0, "bandwidth": 0.25},
-            ("lambda 10 ", "bandwidth 0.25", "privately"),
+
+def _levels(which: str, n: int, rng: np.random.Generator) -> Raw:
+    draw = {name: rng.integers(0, column.size, n) for name, column in LEVELS.items()}
+    if which == "a":  # a chain a -> d -> e, a -> b; c alone
+        draw["d"] = np.where(rng.random(n) < 0.1, 1 - draw["a"], draw["a"])
+        draw["e"] = np.minimum(draw["d"] + rng.integers(0, 2, n), 2)
+        draw["b"] = np.minimum(draw["a"] + rng.integers(0, 2, n), 2)
+    found = {name: [LEVELS[name].levels[i] for i in code] for name, code in draw.items()}
+    if which == "constant":  # and cells that the schema does not know
+        found = {
+            "a": ["1"] * n,
+            "b": ["?"] * n,
+            "c": ["r"] * n,
+            "d": ["yes"] * n,
+            "e": [""] * n,
+            "one": ["bad"] * n,
+        }
+    return found
+
+
+def _numbers(which: str, n: int, rng: np.random.Generator) -> Raw:
+    x, y, z = rng.normal(size=(3, n))
+    w, a, c = rng.random(n), rng.integers(0, 2, n), rng.integers(0, 3, n)
+    if which == "a":
+        z = np.clip(z, -2.9, 2.9)
+        x = z + 0.5 * x
+        y = np.sin(2 * z) + x + 0.3 * y
+        a = (x > 0).astype(int)
+    found: Raw = {"x": x, "y": y, "z": z, "w": w, "a": [str(i) for i in a], "c": ["pqr"[i] for i in c]}
+    if which == "constant":  # and cells that are no numbers, or beyond their bounds
+        found = {
+            "x": np.full(n, np.nan),
+            "y": np.full(n, 1e300),
+            "z": np.full(n, -np.inf),
+            "w": np.full(n, 0.5),
+        }
+        found |= {"a": ["?"] * n, "c": ["r"] * n}
+    return found
+
+
+def _labels(which: str, n: int, rng: np.random.Generator) -> Raw:
+    """Who is in which group is public here, so it is the same in all data sets."""
+    group = np.arange(n) % 3 == 0
+    outcome = rng.random(n) < 0.5
+    if which == "a":
+        outcome = group ^ (rng.random(n) < 0.2)
+    elif which == "constant":
+        outcome = np.ones(n, bool)
+    named = {"group": ["case" if one else "control" for one in group]}
+    return named | {"outcome": ["yes" if one else "no" for one in outcome]}
+
+
+def _genotypes(which: str, n: int, rng: np.random.Generator) -> Raw:
+    """Who takes part and who is a case is public."""
+    case = np.arange(n) % 2 == 0
+    rate = np.full((n, SNPS), 0.3)
+    if which == "a":
+        rate[case, 3::9] = 0.75
+    found = rng.binomial(2, rate)
+    return {"genotypes": np.full((n, SNPS), 2) if which == "constant" else found, "case": case}
+
+
+# kind -> (maker of raw data, schema)
+KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
+    "levels": (_levels, LEVELS),  # a Dataset of levels
+    "numbers": (_numbers, NUMBERS),  # a Dataset of mostly numbers
+    "ordered": (_levels, ORDERED),  # the same, all of them with an order
+    "only numbers": (_numbers, ONLY_NUMBERS),
+    "labels": (_labels, LABELS),  # a Dataset, the first column public
+    "level counts": (_levels, LEVELS),  # a counting backend in memory
+    "level duckdb": (_levels, LEVELS),  # a counting backend in DuckDB
+    "level columns": (_levels, LEVELS),  # plain columns, as an estimator takes them
+    "number columns": (_numbers, NUMBERS),
+    "level csv": (_levels, LEVELS),  # a folder with data.csv and schema.toml
+    "number csv": (_numbers, NUMBERS),
+    "label csv": (_labels, LABELS),
+    "genotypes": (_genotypes, None),  # GenotypeCounts
+    "bed": (_genotypes, None),  # a folder with study.bed, study.bim and study.fam
+}
+
+
+def raw(kind: str, which: str, n: int, seed: int = 0) -> Raw:
+    """Plain data of that kind: ``which`` is "a" (with dependences), "independent" or "constant"."""
+    if which not in ("a", "independent", "constant"):
+        raise ValueError(which)
+    make, schema = KINDS[kind]
+    found = make(which, n, np.random.default_rng([seed, n, len(which)]))
+    return found if schema is None else {name: found[name] for name in schema}
+
+
+def build(kind: str, columns: Raw, folder: Path) -> Any:
+    """What the calls of that kind are given. ``folder`` is empty, and is where files go."""
+    schema = KINDS[kind][1]
+    if kind == "genotypes":
+        return _counted(columns)
+    if kind == "bed":
+        _write_bed(columns, folder)
+        return folder
+    assert schema is not None
+    if kind in ("levels", "numbers", "ordered", "only numbers", "labels"):
+        return dc.read(columns, schema)
+    if kind == "level counts":
+        return MemoryCounts(dc.read(columns, schema))
+    if kind in ("level csv", "number csv", "label csv"):
+        _write_csv(columns, schema, folder)
+        return folder
+    if kind == "level duckdb":
+        parquet.write_table(pyarrow.table(columns), folder / "data.parquet")
+        return DuckDBCounts(folder / "data.parquet", schema, threads=1)
+    return columns
+
+
+def _write_csv(columns: Raw, schema: dc.Schema, folder: Path) -> None:
+    with (folder / "data.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    (folder / "schema.toml").write_text(schema.to_toml())
+
+
+def _simulated(columns: Raw) -> tuple[Any, np.ndarray[Any, Any]]:
+    """Counts with made-up SNPs for as many people, and (hom1, het) of cases and controls in ``columns``."""
+    genotypes, case = columns["genotypes"], columns["case"]
+    share = float(case.mean())
+    blank = Simulation(people=len(case), snps=genotypes.shape[1], case_share=share).counts()
+    parts = [(genotypes[group] == copies).sum(axis=0) for group in (case, ~case) for copies in (2, 1)]
+    return blank, np.column_stack(parts).astype(np.int32)
+
+
+def _rarer_first(genotypes: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], list[tuple[str, str]]]:
+    """Copies of allele 1 a person and SNP, and the alleles, as plink 1.9 orders them: the study's rarer one first."""
+    called = genotypes != MISSING
+    turned = np.where(called, genotypes, 0).sum(axis=0) > called.sum(axis=0)
+    copies = np.where(called & turned, 2 - genotypes, genotypes)
+    return copies, [("G", "A") if other else ("A", "G") for other in turned]
+
+
+def _counted(columns: Raw) -> Any:
+    copies, alleles = _rarer_first(columns["genotypes"])
+    blank, table = _simulated({**columns, "genotypes": copies})
+    variants = [blank.variant(i)._replace(allele1=one, allele2=two) for i, (one, two) in enumerate(alleles)]
+    return replace(blank, table=table, variants=variants, allele_order="study")
+
+
+def _write_bed(columns: Raw, folder: Path) -> None:
+    """PLINK 1 files: two bits a person, 00 for two copies of allele 1, 10 for one, 11 for none, 01 for no call."""
+    copies, alleles = _rarer_first(columns["genotypes"])
+    codes = np.array([3, 2, 0, 1], np.uint8)[copies].T
+    codes = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 4))).reshape(len(codes), -1, 4)
+    packed = (codes << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2).astype(np.uint8)
+    (folder / "study.bed").write_bytes(b"\x6c\x1b\x01" + packed.tobytes())
+    lines = [f"1\tsnp{i}\t0\t{i + 1}\t{one}\t{two}\n" for i, (one, two) in enumerate(alleles)]
+    (folder / "study.bim").write_text("".join(lines))
+    people = [f"f{i} p{i} 0 0 1 {1 + int(c)}\n" for i, c in enumerate(columns["case"])]
+    (folder / "study.fam").write_text("".join(people))
+
+
+Asked = str | list[str]  # a column, or several as one side of a question
+
+
+# --- ci_test -----------------------------------------------------------------------------------------------------
+
+
+def _tests() -> Iterator[Case]:
+    def law(z: Mapping[str, Any], generator: Any) -> Any:
+        return z["z"] + 0.5 * generator.standard_normal(len(z["z"]))
+
+    linear = dc.LinearGaussian(0.0, {"z": 1.0}, sd=0.5)
+    table = dc.TableModel(("d",), np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]]))
+    asked: list[tuple[str, str, tuple[Asked, Asked, list[str]], dict[str, Any]]] = []
+    ranked, tabled = ("a", "b", ["d"]), ("a", "c", ["d"])
+    valued, mixed = ("x", "y", ["z"]), ("x", "a", ["z", "c"])
+    for name in ("kendall", "spearman"):
+        asked += [(name, "levels", ranked, {}), (name, "numbers", valued, {}), (name, "numbers", mixed, {})]
+        asked += [(name, "numbers", valued, {"on": "table"}), (name, "numbers", valued, {"strata": "schema"})]
+        asked += [(name, "numbers", valued, {"strata": 7}), (name, "level counts", ranked, {})]
+    for name in ("chi2", "g"):
+        asked += [(name, "levels", tabled, {}), (name, "levels", ("a", "c", []), {"parts": 5})]
+        asked += [
+            (name, "levels", ("a", "c", []), {"median": median})
+            for median in ("cauchy", "laplace", "gaussian")
+        ]
+        asked += [(name, "numbers", mixed, {})]
+    asked += [("measured", "levels", tabled, {}), ("measured", "numbers", mixed, {})]
+    asked += [("measured", "levels", tabled, {"noise": noise}) for noise in ("laplace", "gaussian")]
+    asked += [("measured", "levels", tabled, {"form": form}) for form in ("omnibus", "pooled")]
+    asked += [("measured", "level duckdb", tabled, {})]
+    asked += [
+        ("gcm", "numbers", valued, {}),
+        ("gcm", "levels", ranked, {}),
+        ("gcm", "numbers", mixed, {"parts": 6}),
+    ]
+    asked += [("gcm", "numbers", mixed, {"variant": variant}) for variant in ("weighted", "bins")]
+    asked += [("gcm", "numbers", valued, {"variant": "bins", "bins": 9})]
+    for variant in ("moments", "residuals"):
+        asked += [("gcm", "numbers", mixed, {"variant": variant})]
+        more = {
+            "variant": variant,
+            "select": True,
+            "lambdas": [0.5, 2.0],
+            "bandwidths": [0.1, 0.3],
+            "share": 0.3,
+        }
+        asked += [("gcm", "numbers", valued, more)]
+    asked += [("gcm", "numbers", valued, {"variant": "moments", "lambda_": 0.7, "bandwidth": 0.2})]
+    asked += [
+        ("gcm", "numbers", mixed, {"variant": "moments", "kernel": kernel})
+        for kernel in ("additive", "mixed")
+    ]
+    for release in ("decision", "rank"):
+        for score in ("ranks", "plain", "kernel"):
+            asked += [("crt", "numbers", valued, {"model": linear, "release": release, "score": score})]
+    asked += [
+        ("crt", "numbers", valued, {"model": law}),
+        ("crt", "levels", ("c", "b", ["d"]), {"model": table}),
+    ]
+    asked += [
+        ("crt", "numbers", ("y", "x", ["z"]), {"model": linear, "resample": "x", "copies": 39, "strata": 5})
+    ]
+    asked += [("crt", "numbers", valued, {"model": linear, "strata": "schema"})]
+    for score in ("ranks", "plain"):
+        shuffled = {"draw": "permutation", "score": score}
+        asked += [
+            ("crt", "levels", ranked, shuffled),
+            ("crt", "numbers", valued, {"model": linear, **shuffled}),
+        ]
+    asked += [("crt", "numbers", ("x", "y", ["c"]), {"draw": "permutation", "release": "rank"})]
+    kernel = {"score": "kernel", "strength": 2.0, "bandwidth": 0.4}
+    asked += [("crt", "numbers", valued, {"model": linear, **kernel})]
+    for inner in ("g", "chi2", "measured", "kendall", "spearman"):
+        asked += [("test-of-tests", "levels", ranked, {"test": inner})]
+    asked += [("test-of-tests", "numbers", valued, {"test": "gcm"}), ("test-of-tests", "levels", tabled, {})]
+    asked += [("test-of-tests", "levels", ("a", "d", []), {"test": "unit-circle"})]
+    asked += [("test-of-tests", "levels", tabled, {"parts": 8, "sub_level": 0.2})]
+    asked += [("test-of-tests:gcm", "numbers", valued, {"parts": 8, "sub_level": 0.2})]
+    asked += [
+        ("auto", "levels", ranked, {}),
+        ("auto", "levels", tabled, {}),
+        ("auto", "numbers", ("x", "y", []), {}),
+    ]
+    asked += [("auto", "numbers", ("x", "y", ["z", "w"]), {}), ("auto", "numbers", ("c", "y", ["z"]), {})]
+    asked += [("auto", "numbers", ("x", "a", ["z"]), {}), ("gcm", "numbers", ("c", "x", ["z"]), {"parts": 4})]
+    several = (["x", "y"], ["a", "c"], ["z"])
+    asked += [("auto", "numbers", several, {}), ("gcm", "numbers", (["x", "c"], "y", []), {"parts": 4})]
+    asked += [
+        ("test-of-tests:gcm", "numbers", several, {}),
+        ("kendall", "numbers", several, {}),
+    ]  # the last: an error
+    asked += [
+        ("kendall", "levels", ("a", "nothing", []), {}),
+        ("kendall", "levels", ("a", "c", []), {}),
+    ]  # errors
+    asked += [("measured", "levels", ("a", "one", []), {})]
+    seen: dict[str, int] = {}
+    for name, kind, (x, y, given), options in asked:
+        sides = ",".join(side if isinstance(side, str) else "+".join(side) for side in (x, y))
+        words = [name, kind, f"{sides}|{','.join(given)}", *(_word(*option) for option in options.items())]
+        own_delta = options.get("median") in ("laplace", "gaussian")
+        deltas = (PURE, APPROXIMATE) if name == "measured" else (APPROXIMATE,) if own_delta else (PURE,)
+        yield Case(
+            id=_unique(seen, "ci_test " + " ".join(words)),
+            call="ci_test",
+            name=name.partition(":")[0],
+            kind=kind,
+            run=_test_call(name, x, y, given, options),
+            options={**options, **({"test": name.partition(":")[2]} if ":" in name else {})},
+            deltas=deltas,
         )
-    },
-    MethodReason: {
-        MethodReasonKind.AS_ASKED: ({}, ("as asked",)),
-        MethodReasonKind.NO_PRIVACY: ({}, ("no privacy",)),
-        MethodReasonKind.ONE_TARGET: ({}, ("about one column",)),
-        MethodReasonKind.COUNTS_ONLY: ({}, ("counts only",)),
-        MethodReasonKind.MOSTLY_NUMBERS: (
-            {"numbers": 4, "columns": 5},
-            ("4 of 5 columns hold numbers, which is",),
+    circles: list[dict[str, Any]] = [{"statistic": word} for word in ("circle", "distance", "chi2")]
+    circles += [{}, {"positives": 90}, {"positives": (50, 120)}]
+    for options in circles:
+        words = [_word(*option) for option in options.items()]
+        for relation in (FIXED, BOTH):  # add-remove is refused, replace-one read as fixed labels
+            yield Case(
+                id=_unique(seen, "ci_test " + " ".join(["unit-circle", *words])),
+                call="ci_test",
+                name="unit-circle",
+                kind="labels",
+                run=_test_call("unit-circle", "group", "outcome", [], options),
+                options=options,
+                relations=relation,
+            )
+    yield Case(
+        id="ci_test unit-circle labels=group",
+        call="ci_test",
+        name="unit-circle",
+        kind="labels",
+        run=_test_call("unit-circle", "outcome", "group", [], {"labels": "group"}),
+        options={"labels": "group"},
+        relations=FIXED,
+    )
+
+
+def _word(name: str, value: Any) -> str:
+    if name == "model":
+        return type(value).__name__
+    return f"{name}={value}".replace(" ", "")
+
+
+def _unique(seen: dict[str, int], name: str) -> str:
+    seen[name] = seen.get(name, 0) + 1
+    return name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
+def _test_call(
+    name: str, x: Asked, y: Asked, given: list[str], options: Mapping[str, Any]
+) -> Callable[..., Any]:
+    def run(data: Any, terms: Terms) -> Any:
+        return dc.ci_test(
+            data, x, y, given, method=name, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours,
+            progress=True, **options,
+        )  # fmt: skip
+
+    return run
+
+
+# --- sessions of tests -------------------------------------------------------------------------------------------
+
+
+def _sessions() -> Iterator[Case]:
+    """Several questions under one budget, one of them twice, until the budget refuses."""
+
+    def call(
+        name: str, asked: list[tuple[str, str, list[str]]], options: Mapping[str, Any]
+    ) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            relation = dc.Neighbours.parse(terms.neighbours)
+            budget = dc.Budget(terms.epsilon, terms.delta, neighbours=relation)
+            each = terms.epsilon / 2.5
+            method = make_test(name, dict(options))
+            session = Session(data, method, level=0.05, epsilon=each, neighbours=relation, budget=budget)
+            found: list[Any] = []
+            for x, y, given in asked:
+                try:
+                    found.append(session.ask(x, y, given))
+                except dc.BudgetError as error:
+                    found.append(str(error))
+            return found, budget.events, budget.left_epsilon()
+
+        return run
+
+    levels = [("a", "b", []), ("b", "a", []), ("d", "e", ["a"]), ("a", "e", [])]
+    numbers = [("x", "y", []), ("y", "x", []), ("x", "y", ["z"]), ("x", "w", [])]
+    for name, kind, asked in (
+        ("kendall", "levels", levels),
+        ("measured", "level counts", levels),
+        ("g", "levels", levels),
+        ("gcm", "numbers", numbers),
+        ("spearman", "numbers", numbers),
+    ):
+        yield Case(f"session {name} {kind}", "session", name, kind, call(name, asked, {}), epsilon=3.0)
+
+
+# --- discover ----------------------------------------------------------------------------------------------------
+
+
+def _discoveries() -> Iterator[Case]:
+    asked: list[tuple[str, str, dict[str, Any]]] = []
+    for name in METHODS:
+        if name != "pc":  # not private, and says so
+            asked += [(name, "levels", {}), (name, "numbers", {})]
+    asked += [("auto", "levels", {}), ("auto", "numbers", {})]
+    asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
+    asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
+    asked += [("measured", "levels", {"latent": True}), ("measured", "level counts", {"latent": True})]
+    asked += [("moments", "numbers", {"latent": True})]
+    asked += [
+        ("moments", "numbers", {"harmonics": 1}),
+        ("moments", "numbers", {"reach": 1.5, "stable": False}),
+    ]
+    asked += [("moments", "level counts", {})]  # refused: there are no rows
+    for name in ("priv-pc", "svt-pc"):
+        asked += [
+            (name, "numbers", {"on": "table"}),
+            (name, "levels", {"stable": False}),
+            (name, "level counts", {}),
+        ]
+    asked += [("priv-pc", "levels", {"subsample": 150}), ("priv-pc", "levels", {"subsample": "optimal"})]
+    asked += [("priv-pc", "levels", {"hits": 2, "share": 0.6}), ("svt-pc", "levels", {"positives": 2})]
+    for name in ("priv-pc", "svt-pc"):
+        asked += [(name, "ordered", {"test": "spearman"}), (name, "only numbers", {"test": "spearman"})]
+        asked += [(name, "levels", {"test": test, "max_order": 1}) for test in ("chi2", "g")]
+        asked += [(name, "level counts", {"test": "chi2", "max_order": 0})]
+        asked += [(name, "levels", {"test": "spearman"})]  # refused: c has no order
+    asked += [("priv-pc", "levels", {"tweak": 1.5}), ("priv-pc", "levels", {"test": "g", "subsample": 200})]
+    asked += [("em-pc", "levels", {"orders": 1}), ("em-pc", "level counts", {})]
+    asked += [("curate", "levels", {"margins_of": "threshold", "margins": (0.5, 0.5)})]
+    asked += [("curate", "levels", {"margins": (5.0, 5.0)}), ("curate", "levels", {"stable": False})]
+    for inner in ("g", "chi2", "measured", "unit-circle", "test-of-tests", "test-of-tests:chi2"):
+        asked += [
+            (
+                "tests",
+                "levels",
+                {"test": inner} if inner == "unit-circle" else {"test": inner, "max_order": 1},
+            )
+        ]
+    for inner in ("kendall", "spearman", "gcm", "test-of-tests:gcm"):
+        asked += [("tests", "only numbers", {"test": inner, "max_order": 1})]
+    asked += [
+        ("tests", "ordered", {"test": "kendall"}),
+        ("tests", "ordered", {"test": "spearman", "on": "table"}),
+    ]
+    asked += [("tests", "levels", {"test": "kendall"})]  # refused: c has no order
+    asked += [("tests", "levels", {"test": "chi2", "median": "cauchy", "parts": 9, "test_epsilon": 0.9})]
+    asked += [("tests", "levels", {"test": "g", "test_epsilon": 0.9, "stable": False})]
+    asked += [("tests", "levels", {"test": "crt"})]  # refused
+    smooth = [("g", "laplace"), ("chi2", "gaussian")]  # every test has a delta of its own
+    asked += [
+        ("tests", "levels", {"test": test, "median": median, "max_order": 0}) for test, median in smooth
+    ]
+    known = {"required": [("a", "d")], "forbidden": [("c", "e")], "tiers": [["a"], ["b", "d"]]}
+    asked += [("measured", "levels", {**known, "max_order": 1}), ("priv-pc", "levels", known)]
+    for name, kind, options in asked:
+        words = [name, kind, *(_word(*option) for option in options.items())]
+        yield Case(
+            id="discover " + " ".join(words),
+            call="discover",
+            name=name,
+            kind=kind,
+            run=_discover_call(name, options),
+            options=options,
+            deltas=(APPROXIMATE,)
+            if options.get("median") in ("laplace", "gaussian")
+            else (PURE, APPROXIMATE),
+            epsilon=4.0,
+        )
+    yield Case(
+        id="discover tests levels test=g median=laplace, no delta",
+        call="discover",
+        name="tests",
+        kind="levels",
+        run=_discover_call("tests", {"test": "g", "median": "laplace"}),
+        options={"median": "laplace"},
+    )
+    yield Case(
+        id="discover curate levels, delta near 1/n",  # a statement that warns of delta must not know n
+        call="discover",
+        name="curate",
+        kind="levels",
+        run=_discover_call("curate", {}),
+        relations=("add-remove",),
+        deltas=(0.005,),
+        epsilon=4.0,
+    )
+
+
+def _discover_call(name: str, options: Mapping[str, Any]) -> Callable[..., Any]:
+    def run(data: Any, terms: Terms) -> Any:
+        return dc.discover(
+            data, method=name, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours, progress=True,
+            **options,
+        )  # fmt: skip
+
+    return run
+
+
+# --- estimators --------------------------------------------------------------------------------------------------
+
+
+def _estimators() -> Iterator[Case]:
+    def call(name: str, schema: dc.Schema) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            kind = getattr(dc, name)
+            given = {"epsilon": terms.epsilon, "delta": terms.delta, "neighbours": terms.neighbours}
+            return kind(schema, max_order=1, **given).fit(data)
+
+        return run
+
+    for name in ("MeasuredPC", "MomentsPC", "PrivPC", "SvtPC", "EmPC", "CuratePC"):
+        for kind, schema in (("level columns", LEVELS), ("number columns", NUMBERS)):
+            yield Case(
+                f"estimator {name} {kind}", "estimator", name, kind, call(name, schema), deltas=(APPROXIMATE,)
+            )
+
+
+# --- adapters ----------------------------------------------------------------------------------------------------
+
+
+def _oracle(data: Any, terms: Terms, **options: Any) -> Any:
+    return adapters.PrivateOracle(
+        data, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours, questions=6, **options
+    )
+
+
+def _spent(oracle: Any) -> Any:
+    return oracle.calls, oracle.charged, oracle.refused, oracle.each, oracle.privacy
+
+
+@contextlib.contextmanager
+def _stand_in() -> Iterator[dict[str, Any]]:
+    """The names of causal-learn that registering a test needs; what was registered, by name."""
+    registered: dict[str, Any] = {}
+    names = ("causallearn", "causallearn.utils", "causallearn.utils.cit")
+    made = {name: ModuleType(name) for name in names}
+    made["causallearn.utils"].cit = made["causallearn.utils.cit"]  # type: ignore[attr-defined]
+    made["causallearn.utils.cit"].CIT_Base = object  # type: ignore[attr-defined]
+    made["causallearn.utils.cit"].register_ci_test = registered.__setitem__  # type: ignore[attr-defined]
+    with mock.patch.dict(sys.modules, made):
+        yield registered
+
+
+def _adapters() -> Iterator[Case]:
+    def by_oracle(method: str, options: Mapping[str, Any]) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            oracle = _oracle(data, terms, method=method, **options)
+            pairs = [*combinations("abde", 2), ("b", "a")]
+            return [oracle.ask(x, y) for x, y in pairs], oracle.pvalue("a", "e", ["d"]), _spent(oracle)
+
+        return run
+
+    def by_causal_learn(data: Any, terms: Terms) -> Any:
+        oracle = _oracle(data, terms)
+        with _stand_in() as registered:
+            name = causal_learn.register(oracle)
+        test = registered[name](causal_learn.placeholder(oracle))
+        found = [test(x, y, given) for x, y, given in ((0, 1, ()), (1, 0, None), (0, 3, [4]), (3, 4, [0, 1]))]
+        return found, test.pvalue_cache, causal_learn.placeholder(oracle), _spent(oracle)
+
+    def by_pgmpy(data: Any, terms: Terms) -> Any:
+        oracle = _oracle(data, terms)
+        test = pgmpy.ci_test(oracle)
+        asked = (("a", "b", ()), ("b", "a", ()), ("a", "d", ["e"]), ("d", "e", ["a", "b"]))
+        return [test(x, y, z, data=None, significance_level=0.05) for x, y, z in asked], _spent(oracle)
+
+    def search(peer: Any) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            oracle = _oracle(data, terms)
+            options = {"return_type": "pdag"} if peer is pgmpy else {}
+            found = peer.pc(oracle, **options)
+            edges = causal_learn.skeleton(found) if peer is causal_learn else sorted(found.edges())
+            return edges, _spent(oracle)
+
+        return run
+
+    both = (PURE, APPROXIMATE)
+    tests: list[tuple[str, dict[str, Any]]] = [("kendall", {}), ("measured", {}), ("g", {"parts": 9})]
+    for name, options in [
+        *tests,
+        ("test-of-tests", {"test": "g"}),
+        ("chi2", {"median": "cauchy", "parts": 9}),
+    ]:
+        run = by_oracle(name, options)
+        yield Case(
+            f"oracle {name}", "adapter", "PrivateOracle", "levels", run, options, deltas=both, epsilon=3.0
+        )
+    yield Case("adapter causal_learn test", "adapter", "causal_learn", "levels", by_causal_learn, deltas=both)
+    yield Case("adapter pgmpy test", "adapter", "pgmpy", "levels", by_pgmpy, deltas=both)
+    for name, peer, package in (("causal_learn", causal_learn, "causallearn"), ("pgmpy", pgmpy, "pgmpy")):
+        yield Case(f"adapter {name} pc", "adapter", name, "levels", search(peer), deltas=both, needs=package)
+
+
+# --- effects -----------------------------------------------------------------------------------------------------
+
+
+def _effects() -> Iterator[Case]:
+    def after(data: Any, terms: Terms) -> Any:
+        """An effect from the tables that a discovery released, and one from a table of its own."""
+        given = {"epsilon": terms.epsilon, "neighbours": terms.neighbours}
+        tiers = [["a"], ["d"], ["b", "e"]]
+        found = dc.discover(data, required=[("a", "d")], tiers=tiers, confidence=0, anyway=True, **given)
+        return found.effect("a", "d"), found.effect("a", "d", data=data, **given)
+
+    yield Case("effect after discover ordered", "effect", "after", "ordered", after)
+
+    def call(
+        treatment: str, outcome: str, adjust: list[str] | None, options: Mapping[str, Any]
+    ) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            return dc.effect(
+                data, treatment, outcome, adjust=adjust, epsilon=terms.epsilon, delta=terms.delta,
+                neighbours=terms.neighbours, **options,
+            )  # fmt: skip
+
+        return run
+
+    fork = dc.Graph(
+        ["a", "c", "d", "e"], directed=[("c", "a"), ("c", "e")], undirected=[("a", "d"), ("a", "e")]
+    )
+    dag = dc.Graph(["a", "c", "d"], directed=[("c", "a"), ("c", "d"), ("a", "d")])
+    asked: list[tuple[str, str, str, list[str] | None, dict[str, Any]]] = [
+        ("levels", "a", "d", ["c"], {}),
+        ("levels", "a", "d", None, {"level": 0.9}),
+        ("levels", "e", "b", ["d"], {"estimand": "mean difference"}),
+        ("levels", "c", "d", ["a"], {"compare": ("p", "r"), "estimand": "risk ratio"}),
+        ("levels", "a", "c", ["b", "e"], {"event": "q", "estimand": "odds ratio"}),
+        ("levels", "a", "d", None, {"graph": dag}),
+        ("levels", "a", "e", None, {"graph": fork}),
+        ("levels", "a", "c", [], {"graph": dag, "event": "p", "estimand": "risk difference"}),
+        ("level counts", "a", "d", ["c"], {}),
+        ("level duckdb", "a", "b", ["c"], {}),
+        ("numbers", "a", "y", ["z", "c"], {}),
+        ("numbers", "a", "c", ["x"], {"event": "r"}),
+        ("numbers", "a", "y", ["x", "z", "w", "c"], {"method": "regression"}),
+        ("levels", "a", "d", ["b", "c", "e"], {"method": "table"}),
+        ("levels", "a", "d", ["b", "c", "e"], {"method": "regression"}),
+        ("level counts", "a", "d", ["b"], {"method": "regression"}),
+        ("levels", "a", "a", [], {}),
+        ("levels", "a", "one", [], {}),
+        ("levels", "one", "a", [], {}),
+        ("levels", "c", "d", [], {}),
+        ("levels", "a", "c", [], {}),
+        ("levels", "a", "d", ["nothing"], {}),
+        ("levels", "c", "a", ["d"], {"graph": dag, "compare": ("p", "q")}),
+        ("levels", "c", "a", ["d"], {"graph": dag, "compare": ("p", "q"), "anyway": True}),
+        ("numbers", "x", "y", ["z"], {}),
+    ]
+    for kind, treatment, outcome, adjust, options in asked:
+        shown = [_word(name, repr(value) if name == "graph" else value) for name, value in options.items()]
+        words = [kind, f"{treatment}>{outcome}|{'-' if adjust is None else ','.join(adjust)}", *shown]
+        yield Case(
+            id="effect " + " ".join(words),
+            call="effect",
+            name=options.get("method", "table"),
+            kind=kind,
+            run=call(treatment, outcome, adjust, options),
+            options={"adjust": adjust, **options},
+            deltas=(PURE, APPROXIMATE),
+        )
+
+
+# --- gwas --------------------------------------------------------------------------------------------------------
+
+
+def _screenings() -> Iterator[Case]:
+    def call(options: Mapping[str, Any]) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            more = {"frequencies": np.full(len(data), 0.3)} if options.get("frequencies") else {}
+            return screen(data, terms.epsilon, **{**options, **more})
+
+        return run
+
+    asked: list[dict[str, Any]] = []
+    for method in ("svt", "em"):
+        for statistic in ("distance", "circle", "chi2"):
+            asked += [{"method": method, "statistic": statistic, "max_hits": 3}]
+        asked += [
+            {"method": method, "unit": "allele", "max_hits": 3},
+            {"method": method, "maf": 0.1, "max_hits": 3},
+        ]
+        asked += [{"method": method, "freq_share": 0.1, "max_hits": 3}]
+    asked += [{"method": "svt", "max_answers": 20}, {"method": "svt", "frequencies": True, "max_hits": 3}]
+    asked += [{"method": "em", "share": 0.4, "max_hits": 3}, {"method": "svt", "max_hits": 1, "level": 0.2}]
+    for options in asked:
+        words = " ".join(_word(*option) for option in options.items())
+        yield Case(
+            f"gwas {words}",
+            "gwas",
+            options["method"],
+            "genotypes",
+            call(options),
+            options,
+            FIXED,
+            epsilon=20.0,
+        )
+
+    def one(margin: Any, unit: str) -> Callable[..., Any]:
+        def run(data: Any, terms: Terms) -> Any:
+            cases, controls = (counts.tolist() for counts in data.alleles())
+            n1, n0 = 2 * data.cases, 2 * data.controls
+            return single_test(cases[3], controls[3], n1, n0, terms.epsilon, margin=margin, unit=unit)
+
+        return run
+
+    singles: list[tuple[Any, str]] = [(None, "person"), ((100, 500), "person"), (None, "allele")]
+    for margin, unit in singles:
+        options = {"margin": margin, "unit": unit}
+        run = one(margin, unit)
+        yield Case(f"gwas single {margin} {unit}", "gwas", "single", "genotypes", run, options, FIXED)
+
+
+# --- the command line --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command left: its exit code, and the files that it wrote."""
+
+    code: Any
+    files: Mapping[str, bytes]
+
+
+def command(folder: Path, *words: str) -> Printed:
+    """Run ``dpcausal`` as the installed command does, in ``folder``."""
+    (entry,) = importlib.metadata.entry_points(group="console_scripts", name="dpcausal")
+    before = {path for path in folder.rglob("*") if path.is_file()}
+    code: Any = None
+    with contextlib.chdir(folder), mock.patch.object(sys, "argv", ["dpcausal", *words]):
+        try:
+            entry.load()()
+        except SystemExit as stop:
+            code = stop.code
+    after = sorted(path for path in folder.rglob("*") if path.is_file() and path not in before)
+    return Printed(code, {str(path.relative_to(folder)): path.read_bytes() for path in after})
+
+
+def _commands() -> Iterator[Case]:
+    def call(*words: str) -> Callable[..., Any]:
+        def run(folder: Path, terms: Terms) -> Any:
+            end = ["--epsilon", repr(terms.epsilon), "--out", "out"]
+            if words[0] != "gwas":
+                end += [
+                    "--neighbours",
+                    terms.neighbours,
+                    "--delta",
+                    repr(terms.delta),
+                    "--schema",
+                    "schema.toml",
+                ]
+            return command(folder, *words, *end)
+
+        return run
+
+    discover, test = ("discover", "data.csv"), ("test", "data.csv")
+    effect = ("effect", "data.csv")
+    asked: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
+        ("discover", "level csv", discover, BOTH),
+        ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
+        ("discover", "level csv", (*discover, "--target", "a"), BOTH),
+        ("discover", "level csv", (*discover, "--latent"), BOTH),
+        ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
+        ("discover", "level csv", (*discover, "--method", "svt-pc", "--option", "positives=3"), BOTH),
+        ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
+        ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),
+        ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
+        ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
+        ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),
+        ("test", "level csv", (*test, "--x", "a", "--y", "c", "--method", "kendall"), REPLACE),
+        ("test", "label csv", (*test, "--x", "group", "--y", "outcome", "--method", "unit-circle"), REPLACE),
+        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "d", "--adjust", "c"), BOTH),
+        ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "e", "--json"), BOTH),
+        (
+            "effect",
+            "number csv",
+            (*effect, "--treatment", "a", "--outcome", "y", "--adjust", "z", "--full"),
+            BOTH,
         ),
-        MethodReasonKind.NOT_MOSTLY_NUMBERS: (
-            {"numbers": 1, "columns": 5},
-            ("1 of 5 columns holds numbers, not",),
-        ),
-    },
-    Note: {
-        NoteKind.ONE_LEVEL: ({"columns": ["a", "b"]}, ('"a" and "b" have one level',)),
-        NoteKind.JOINT_TABLE: (
-            {**MEASURED, "cells": 1024},
-            ("1,024 cells", "Gaussian", "4.2 rows", "1,430 on average, 12 in"),
-        ),
-        NoteKind.COMPONENTS: (
-            {**MEASURED, "gaussian": False, "rows_measured": True, "singles": 5, "pairs": 10, "larger": 2},
-            ("Laplace", "the number of rows and", "17 sets", "5 single, 10 pairs, 2 larger"),
-        ),
-        NoteKind.HIDDEN_CAUSES: (
-            {"order": 3, "far": 6},
-            ("Common causes may be hidden", "up to 3 columns, 6 of them beyond"),
-        ),
-        NoteKind.TARGET: (
-            {"target": "death", "near": ["age", "smoking"]},
-            ("directly linked to death", "age, smoking"),
-        ),
-        NoteKind.MERGED_LEVELS: (
-            {"columns": [["age", 3], ["site", 2]]},
-            ("age (3 groups), site (2 groups)", "may be its doing"),
-        ),
-        NoteKind.UNANSWERED: (
-            unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1})).values,  # type: ignore[dict-item]
-            ("3 questions", "2 because noise alone", "1 because there are more conditioning cells"),
-        ),
-        NoteKind.NO_DELTA: ({"times": 3.14}, ("3.1 times larger", "delta=1e-6")),
-        NoteKind.CONFLICTS: (
-            {"pairs": [["a", "b"], ["c", "d"]], "settled": True},
-            ("a - b, c - d", "nearest"),
-        ),
-        NoteKind.TESTS: ({"tests": ["chi2", "kendall"], "epsilon": 0.125}, ("chi2, kendall", "0.125")),
-        NoteKind.CLASSICAL: ({"tests": ["chi2"], "level": 0.05}, ("the chi2 test at level 0.05",)),
-        NoteKind.CLASSICAL_MOMENTS: ({"harmonics": 3, "level": 0.05}, ("3 harmonics", "0.05")),
-        NoteKind.MOMENTS: (
-            {"features": 21, "waves": 2, "sd": 12.34},
-            ("21 features", "2 pairs of waves", "12.3 rows"),
-        ),
-        NoteKind.THRESHOLD: (
-            {"of": "pairs", "most": 6, "renewed": False, "rows": 1000, "resolution": 24.6},
-            ("one noisy threshold for up to 6 pairs", "on 1,000 rows", "about 25 rows"),
-        ),
-        NoteKind.CHOICES: (
-            {"epsilon": 0.05, "choices": 20, "mechanism": "exponential", "resolution": 5.25},
-            ("epsilon 0.05", "up to 20 choices", "exponential mechanism", "about 5.2 rows"),
-        ),
-        NoteKind.TEST_COSTS: (
-            {"unit": "rho", "costs": [[0, 0.125], [1, 0.0625]]},
-            ("(rho)", "0.125 given 0, 0.0625 given 1"),
-        ),
-    },
+        ("gwas", "bed", ("gwas", "study"), FIXED),
+        ("gwas", "bed", ("gwas", "study", "--method", "em", "--max-hits", "3", "--json"), FIXED),
+        ("gwas", "bed", ("gwas", "study", "--freq", "budget"), FIXED),
+    ]
+    for name, kind, words, relations in asked:
+        epsilon = 20.0 if name == "gwas" else 4.0
+        deltas = (APPROXIMATE,) if name == "discover" else (PURE,)
+        yield Case(
+            f"command {' '.join(words)} {kind}",
+            "command",
+            name,
+            kind,
+            call(*words),
+            {},
+            relations,
+            epsilon,
+            deltas,
+        )
+
+
+# refused whatever the rows are: their errors are compared too
+REFUSED = {
+    "ci_test kendall levels a,nothing|",
+    "ci_test kendall levels a,c|",
+    "ci_test measured levels a,one|",
+    "ci_test kendall numbers x+y,a+c|z",
+    "effect levels a>a|",
+    "effect levels a>one|",
+    "effect levels one>a|",
+    "effect levels c>d|",
+    "effect levels a>c|",
+    "effect levels a>d|nothing",
+    "effect level counts a>d|b method=regression",
+    "effect numbers x>y|z",
+    "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
+    "discover moments level counts",
+    "discover tests levels test=unit-circle",
+    "discover tests levels test=kendall",
+    "discover tests levels test=crt",
+    "discover tests levels test=g median=laplace, no delta",
+    "discover priv-pc levels test=spearman",
+    "discover svt-pc levels test=spearman",
+    "command test data.csv --x a --y c --method kendall level csv",
 }
 
-EXAMPLES[DraftNote] = {
-    DraftNoteKind.MISSING_CELLS: (
-        {"cells": 1200, "rows": 5000, "becomes": "unknown"},
-        ("1,200 of 5,000 cells", "become 'unknown'"),
-    ),
-    DraftNoteKind.MISSING_CODE_LEVEL: (
-        {"code": "9", "cells": 1200, "becomes": "missing"},
-        ("'9' stands in 1,200 cells", "'missing'"),
-    ),
-    DraftNoteKind.MISSING_CODE_NUMBER: ({"code": 999, "cells": 1200}, ("999 stands in 1,200 cells",)),
-    DraftNoteKind.MISSING_HAS_LEVEL: ({"level": "missing"}, ("'missing' is a level of its own",)),
-    DraftNoteKind.ALIASES: ({"level": "yes", "spellings": ["Yes", "YES"]}, ("reads 'Yes', 'YES' as 'yes'",)),
-    DraftNoteKind.NUMBER_ALIASES: ({"spellings": ["01", "+1"]}, ("reads '01', '+1' as numbers",)),
-    DraftNoteKind.ABBREVIATION: ({"letter": "y", "level": "yes"}, ("'y' may be short for 'yes'",)),
-    DraftNoteKind.NOT_NUMBERS: (
-        {"cells": 12, "rows": 5000, "becomes": 0.5, "texts": [["n/a", 9], ["<5", 2]]},
-        ("12 of 5,000 cells are no numbers", "become 0.5", "'n/a' (9), '<5' (2) and others"),
-    ),
-    DraftNoteKind.WITH_SEPARATORS: ({"cells": 1200}, ("1,200 of them",)),
-    DraftNoteKind.REPEATED_IDENTIFIER: ({"column": "id", "rows": 3000}, ("id repeats in 3,000 rows",)),
-    DraftNoteKind.HEADER_LIKE_VALUES: ({}, ("header",)),
-    DraftNoteKind.RAGGED_ROWS: ({"more": 1200, "fewer": 3}, ("header: 1,200 (", "with fewer: 3")),
-    DraftNoteKind.ENCODING: ({"cells": 1200, "encoding": "cp850"}, ("1,200 cells are not UTF-8", "like cp850")),
-    DraftNoteKind.SKEWED: ({}, ('`scale = "log"`',)),
-    DraftNoteKind.CODE_BOOK: ({"levels": 7}, ("the 7 levels are the value labels of the file",)),
-    DraftNoteKind.DECIMAL_COMMA: ({"cells": 1200}, ("1,200 cells are numbers with a decimal comma",)),
-    DraftNoteKind.THOUSANDS: ({"cells": 1200, "mark": "."}, ("1,200 cells are numbers with '.' between",)),
-    DraftNoteKind.OPEN_QUOTES: ({"lines": 1200, "first": (3, 7)}, ("1,200 lines", "3, 7 and 1,198 more")),
-}
-EXAMPLES[LeftOut] = {
-    LeftOutKind.NO_NAME: ({}, ("no name",)),
-    LeftOutKind.REPEATED_NAME: ({}, ("more than one column",)),
-    LeftOutKind.TYPE: ({"type": "list<int64>"}, ("type list<int64>",)),
-    LeftOutKind.NO_VALUES: ({}, ("no values",)),
-    LeftOutKind.UNREADABLE_NUMBERS: ({"cells": 9, "texts": [["3,5", 9]]}, ("('3,5' (9))",)),
-    LeftOutKind.TOO_MANY_TEXTS: ({"limit": 50}, ("more than 50 different texts",)),
-    LeftOutKind.IDENTIFIER: ({"rows": 1200}, ("all 1,200 rows have different values",)),
-}
-
-
-def words_of(fact: Fact) -> str:
-    """The words; those of a draft are asked for by the command alone, and not through ``core.display``."""
-    match fact:
-        case DraftNote():
-            return schema.note_words(fact)
-        case LeftOut():
-            return schema.left_out_words(fact)
-    return display().words(fact)
-
-
-def facts() -> Iterator[tuple[Fact, tuple[str, ...]]]:
-    for kind_of_fact, examples in EXAMPLES.items():
-        for kind, (values, said) in examples.items():
-            yield kind_of_fact(kind, **values), said
-
-
-@pytest.mark.parametrize("kind_of_fact", EXAMPLES)
-def test_every_kind_is_here(kind_of_fact: type[Fact]) -> None:
-    assert set(EXAMPLES[kind_of_fact]) == set(kind_of_fact.kinds)
-
-
-def test_every_class_of_facts_is_here() -> None:
-    def below(parent: type[Fact]) -> set[type[Fact]]:
-        found = {each for each in parent.__subclasses__() if each.__module__.startswith("dpcausal.")}
-        return found.union(*map(below, found))
-
-    assert below(Fact) == set(EXAMPLES)
-
-
-@pytest.mark.parametrize(("fact", "said"), list(facts()), ids=lambda value: repr(value)[:40])
-def test_every_kind_has_words_with_its_values(fact: Fact, said: tuple[str, ...]) -> None:
-    words = words_of(fact)
-    assert [part for part in said if part not in words] == []
-    assert words == words.strip()
-    assert "None" not in words
-    assert "\n" not in words or fact.is_a(DraftNoteKind.RAGGED_ROWS) or fact.is_a(DraftNoteKind.OPEN_QUOTES)
-    assert fact.kind == "stated" or not {"{", "}"} & set(words)
-
-
-def test_no_two_kinds_are_told_alike() -> None:
-    for kind_of_fact, examples in EXAMPLES.items():
-        told = [words_of(kind_of_fact(kind, **values)) for kind, (values, _) in examples.items()]
-        assert len(set(told)) == len(told)
-
-
-@pytest.mark.parametrize(("fact", "said"), list(facts()), ids=lambda value: repr(value)[:40])
-def test_facts_come_back_from_json(fact: Fact, said: tuple[str, ...]) -> None:
-    del said
-    readers = {Limit: _limit, Released: _released}
-    text = json.dumps(fact.to_dict(), allow_nan=False)
-    again = readers.get(type(fact), type(fact).from_dict)(json.loads(text))
-    assert again == fact
-    assert hash(again) == hash(fact)
-    assert words_of(again) == words_of(fact)
-
-
-@pytest.mark.parametrize("reason", OpenReason)
-def test_every_reason_of_an_open_question_has_words(reason: OpenReason) -> None:
-    words = display().words(unanswered(Counter({reason: 4})))
-    assert words.endswith(f": 4 {OPEN_REASONS[reason]}")
-    assert OPEN_REASONS[reason].startswith("because ")
-    assert len(set(OPEN_REASONS.values())) == len(OpenReason)
-
-
-@pytest.mark.parametrize("member", [*Composition, *NoiseSource, *NotPrivate])
-def test_every_member_has_words(member: StrEnum) -> None:
-    """What an earlier version stated has the words it was stated in."""
-    if member != "stated":
-        assert display().words(member)
-        return
-    name = {Composition: "composition", NoiseSource: "noise", NotPrivate: "not_private"}[type(member)]
-    written = "why_not_private" if name == "not_private" else name
-    none = PrivacyStatement.none(released=[])
-    values = {key: getattr(none, key) for key in none.__dataclass_fields__}
-    told = PrivacyStatement(**values | {name: member, "stated": {written: "as they wrote"}})
-    assert told.to_dict()[written] == "as they wrote"
-    assert PrivacyStatement.from_json(told.to_json()) == told
-
-
-def test_words_for_what_is_no_fact_are_an_error() -> None:
-    for wrong in (OpenReason.NOISE, "words"):
-        with pytest.raises(TypeError, match="no words for"):
-            display().words(wrong)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("fact", "said"),
-    [
-        (
-            Public(PublicKind.KERNEL, kernel="rbf", bandwidth=None, lambda_=1.0),
-            "the rbf kernel, its bandwidth (default) and lambda (1)",
-        ),
-        (
-            Unit(UnitKind.OUTCOME, labels=None),
-            "one row's outcome; the labels (the first column) and their counts are public",
-        ),
-        (Reason(ReasonKind.NO_ORDER, binned=False), "chosen because the levels have no order"),
-        (
-            HeldFixed(HeldFixedKind.STRATA, columns=["a"], strata=5, model=False),
-            "a held fixed in 5 strata: groups of equal width between the bounds, not the declared bins",
-        ),
-        (
-            MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, numbers=0, columns=3),
-            "chosen because none of 3 columns holds numbers",
-        ),
-        (
-            Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False, circles=True),
-            "Some answers contradict each other about directions, at a - b: circles stand there",
-        ),
-        (
-            Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False),
-            "Some answers contradict each other about directions, at a - b: no graph has all the directions shown",
-        ),
-        (
-            Note(NoteKind.JOINT_TABLE, gaussian=False, cells=8, sd=2.0, mean_cell=None, least_cell=None),
-            "One joint table of 8 cells was measured with Laplace noise; a cell of a table of two columns is known to "
-            "2 rows (standard deviation)",
-        ),
-        (
-            Note(
-                NoteKind.COMPONENTS,
-                gaussian=True,
-                rows_measured=False,
-                singles=2,
-                pairs=1,
-                larger=0,
-                sd=2.0,
-                mean_cell=None,
-                least_cell=None,
-            ),
-            "Measured with Gaussian noise: tables of 3 sets of columns (2 single, 1 pair); a cell for two columns is "
-            "known to 2 rows (standard deviation)",
-        ),
-        (
-            Note(NoteKind.THRESHOLD, of="deletions", most=3, renewed=True, rows=None, resolution=9.25),
-            "a new noisy threshold after every deletion of an edge, for up to 3; a dependence of more than about 9.2 "
-            "rows (observed minus expected) is kept 99 times in 100 it is asked about",
-        ),
-        (
-            Note(NoteKind.NO_DELTA, times=31.4),
-            "without a delta the noise in a table of two columns is 31 times larger: "
-            "add delta=1e-6 (it must lie below one over the number of rows)",
-        ),
-    ],
-)
-def test_the_other_values_that_change_the_words(fact: Fact, said: str) -> None:
-    assert display().words(fact) == said
+CASES: list[Case] = [
+    replace(case, refused=case.id in REFUSED)
+    for part in (_tests, _sessions, _discoveries, _estimators, _adapters, _effects, _screenings, _commands)
+    for case in part()
+]
+if len({case.id for case in CASES}) < len(CASES) or REFUSED - {case.id for case in CASES}:
+    raise ValueError("two cases have the same id, or there is no case of an id that is said to be refused")
