@@ -1,11 +1,11 @@
 """Effects with intervals: coverage and width, beside what others do.
 
-    python benchmarks/effects.py networks [--rows 1000,10000,100000] [--seeds 40]   # the five networks
-    python benchmarks/effects.py random [--networks 200] [--seeds 3]                # random networks of our own
-    python benchmarks/effects.py rivals [--python .venv-mbi/bin/python] [--seeds 3] # synthetic data, output perturbation
-    python benchmarks/effects.py after [--sets 1000]                                # after a discovery
-    python benchmarks/effects.py nhefs --folder FOLDER                              # causaldata-*.tar.gz in FOLDER
-    python benchmarks/effects.py table                                              # print what results/effects.json holds
+    python benchmarks/effects.py networks [--seeds 12]                    # the five networks
+    python benchmarks/effects.py random [--networks 200]                  # random networks of our own
+    python benchmarks/effects.py rivals --python .venv-mbi/bin/python     # synthetic data, output perturbation
+    python benchmarks/effects.py after [--sets 334] [--rows 10000]        # after a discovery
+    python benchmarks/effects.py nhefs --folder FOLDER                    # causaldata-*.tar.gz in FOLDER
+    python benchmarks/effects.py table                                    # print results/effects.json
 
 **Truth.** Every ordered pair (treatment, outcome) with a path of arrows between them and an effect other than 0; the
 effect is computed from the exact joint law, held fixed what the graph says. Treatments compare their last level with

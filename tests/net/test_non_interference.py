@@ -36,6 +36,7 @@ from calls import (
     METHODS,
     TESTS,
     Case,
+    EffectMethod,
     GwasMethod,
     GwasPlan,
     Terms,
@@ -258,6 +259,7 @@ def test_every_option_and_estimand_of_an_effect_has_a_case() -> None:
     shared = {"data", "treatment", "outcome", "epsilon", "delta", "neighbours", "ledger", "dataset"}
     given = options("effect", "table")
     assert set(inspect.signature(dc.effect).parameters) - shared == set(given)
+    assert {*get_args(EffectMethod), "after"} - {"auto"} == names("effect")
     assert set(given["estimand"]) == set(ESTIMANDS)
 
 

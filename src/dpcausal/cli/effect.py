@@ -83,6 +83,14 @@ def run_effect(
     event: Annotated[
         str | None, typer.Option("--event", help="The level of the outcome whose risk is meant.")
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            help="auto, table (strata) or regression (many columns).",
+            autocompletion=lambda: ["auto", "table", "regression"],
+        ),
+    ] = "auto",
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
     ] = None,
@@ -151,6 +159,7 @@ def run_effect(
                 estimand=estimand,
                 compare=two,
                 event=event,
+                method=method,  # type: ignore[arg-type]  # a text from the command line: effect checks it
                 level=level,
                 neighbours=neighbours,  # type: ignore[arg-type]  # a text from the command line: effect checks it
                 ledger=ledger,

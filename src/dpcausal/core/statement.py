@@ -109,6 +109,7 @@ class ReleasedKind(StrEnum):
     TABLE = "table"
     EFFECT_TABLE = "effect-table"  # treatment, outcome, adjust, sd
     MEDIAN_OF_PARTS = "median-of-parts"
+    EFFECT_SUMS = "effect-sums"  # treatment, outcome, adjust, sd
     COUNT_OF_PARTS = "count-of-parts"  # test
     CUT_SCORES = "cut-scores"
     BINNED_COVARIANCE = "binned-covariance"

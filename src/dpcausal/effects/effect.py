@@ -11,10 +11,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -32,18 +33,28 @@ from dpcausal.core.statement import (
     Released,
     ReleasedKind,
 )
-from dpcausal.counts.protocol import Counts
+from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.columns import Column, Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer, answer
-from dpcausal.effects.question import EffectQuestion, checked_columns, effect_question
+from dpcausal.effects.question import EffectQuestion, checked_columns, effect_question, strata_cells
+from dpcausal.effects.regression import measure_regression, refuse_regression
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
-from dpcausal.effects.table import Measured, exact_table, measure, tables_for
+from dpcausal.effects.table import (
+    MAX_CELLS,
+    Measured,
+    effect_mechanism,
+    exact_table,
+    measure,
+    table_size,
+    tables_for,
+)
 from dpcausal.graphs.adjustment import adjustment_sets, descendants
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
-from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.planning.measurement import noise_variance
+from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.privacy.budget import Budget
 from dpcausal.stats.standardise import Arms
 
@@ -51,6 +62,7 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 PUBLIC = (SCHEMA, Public(PublicKind.EFFECT))
+EffectMethod = Literal["auto", "table", "regression"]
 LEAST_CONFIDENCE = 0.5
 
 
@@ -81,6 +93,7 @@ def effect(
     estimand: str = "auto",
     compare: Sequence[Level] | None = None,
     event: Level | None = None,
+    method: EffectMethod = "auto",
     level: float = 0.95,
     neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
     ledger: str | Ledger | None = None,
@@ -118,6 +131,10 @@ def effect(
         second minus first, or last minus first where more levels are ordered.
     event : level or None, default None
         The level of the outcome whose risk is compared; None is the second of two.
+    method : str, default "auto"
+        "table": standardisation over strata. "regression": columns are taken out by linear regression, for more columns
+        than a table can hold. "auto" is a table unless, with levels equally common, its cells would hold less than
+        their noise; declared sizes, the budget and the public number of rows decide.
     level : float, default 0.95
         The confidence of the interval.
     neighbours : str or Neighbours, default "replace-one"
@@ -179,6 +196,8 @@ def effect(
     if isinstance(schema[outcome], Numeric) and not values:
         notes.append(EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome))
     used = [one for one in sets if one is not None]
+    public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
+    chosen = _method(method, data, question, used, epsilon, delta, relation, public_rows)
     if epsilon is None:
         if ledger is not None or delta:
             raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
@@ -188,9 +207,20 @@ def effect(
         check_total(epsilon, delta)
         note = {"command": "effect", "question": question.key}
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
-    public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
+    known = (*PUBLIC, ROWS if public_rows is not None else NOT_EMPTY)
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
-    with silent:
+    if chosen == "regression":
+        rows = refuse_regression(data, question)
+        with silent, budget.telling():
+            found, noise = measure_regression(rows, question, budget, level, public_rows)
+        sums = Released(
+            ReleasedKind.EFFECT_SUMS, treatment=treatment, outcome=outcome, adjust=question.adjust, sd=noise
+        )
+        statement = budget.statement(
+            released=[sums], public=known, adaptive=False, limits=source_limits(data), rows=public_rows
+        )
+        return _result(question, found, level, notes, statement)
+    with silent, budget.telling():
         measured = (
             [exact_table(data, question, one) for one in used]
             if epsilon is None
@@ -208,7 +238,7 @@ def effect(
     ]
     statement = budget.statement(
         released=released,
-        public=(*PUBLIC, ROWS if public_rows is not None else NOT_EMPTY),
+        public=known,
         adaptive=False,
         limits=source_limits(data),
         rows=public_rows,
@@ -283,6 +313,50 @@ def what_to_adjust_for(
     return [given], notes
 
 
+MIN_NOISE_SHARE = (
+    1.0  # rows of an arm in a stratum, levels equally common, over their noise: below, a regression
+)
+FEW_STRATA = 8  # a table all the same
+MOST_STRATA = 256  # where the number of rows is protected
+
+
+def _method(
+    method: str,
+    data: Dataset | Counts,
+    question: EffectQuestion,
+    sets: Sequence[tuple[str, ...]],
+    epsilon: float | None,
+    delta: float,
+    neighbours: Neighbours,
+    n: int | None,
+) -> str:
+    """Return "table" or "regression": from the schema, the budget and the public number of rows."""
+    if method not in get_args(EffectMethod):
+        raise InputError(f"method must be auto, table or regression, not {method!r}")
+    if method == "regression":
+        if epsilon is None:
+            raise InputError("a regression has no answer without privacy here: leave method out")
+        if len(sets) > 1:
+            raise InputError("a regression answers for one set of columns: name what to adjust for")
+        refuse_regression(data, question)
+        return method
+    able = isinstance(data, Dataset) and not question.others and question.estimand.endswith("difference")
+    if method == "table" or epsilon is None or len(sets) > 1 or not able:
+        return "table"
+    check_total(epsilon, delta)
+    strata = strata_cells(data.schema, question.adjust)
+    size = table_size(data.schema, question, question.adjust)
+    if n is None:
+        return "table" if strata <= MOST_STRATA else "regression"
+    total = Filter(epsilon, delta)
+    mechanism, _ = effect_mechanism(
+        min(size, MAX_CELLS), not question.two_levels, epsilon, total.rho, neighbours
+    )
+    noise = math.sqrt(2 * noise_variance(mechanism))
+    enough = n / (question.treatment_levels * strata) >= MIN_NOISE_SHARE * noise
+    return "table" if enough or strata <= FEW_STRATA else "regression"
+
+
 def _released(
     data: Dataset | Counts,
     question: EffectQuestion,
@@ -354,6 +428,32 @@ def result_of(
         privacy=statement,
         possible=possible,
         left_out=strata_left_out(schema, question.adjust, first.kept),
+    )
+
+
+def _result(
+    question: EffectQuestion,
+    found: Answer,
+    level: float,
+    notes: Sequence[EffectNote],
+    statement: PrivacyStatement,
+) -> EffectResult:
+    """Return the result of a regression."""
+    return EffectResult(
+        treatment=question.treatment,
+        outcome=question.outcome,
+        adjust=question.adjust,
+        compare=question.arm_names,
+        event=question.event,
+        estimand=question.estimand,
+        estimate=float(found.estimate),
+        interval=(float(found.interval[0]), float(found.interval[1])),
+        level=level,
+        means=found.means,
+        share=found.share,
+        method="regression",
+        notes=(*notes, *found.notes),
+        privacy=statement,
     )
 
 

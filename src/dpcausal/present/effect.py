@@ -86,7 +86,8 @@ def assumes_words(result: EffectResult) -> str:
     else:
         rests = "Causal if they have no common cause"
     speaks = f"speaks for {result.share:.0%} of the noisy rows" if result.share < 1 else "speaks for all rows"
-    clauses = [rests, *map(note_words, result.notes), speaks]
+    weighted = "; a mean over people in whom the treatment varies" if result.method == "regression" else ""
+    clauses = [rests + weighted, *map(note_words, result.notes), speaks]
     return "; ".join(clauses) + "."
 
 

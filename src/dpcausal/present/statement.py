@@ -146,6 +146,10 @@ RELEASED: dict[ReleasedKind, Words] = {
         + (f" and strata of {', '.join(fact['adjust'])}" if fact["adjust"] else "")
         + f", with noise of standard deviation {fact['sd']:.3g} in every cell"
     ),
+    ReleasedKind.EFFECT_SUMS: lambda fact: (
+        f"moments of {', '.join((*fact['adjust'], fact['treatment'], fact['outcome']))}, with noise of standard "
+        f"deviation {fact['sd']:.3g}, and three sums of products of what a regression on them leaves, with noise"
+    ),
     ReleasedKind.MEDIAN_OF_PARTS: "a private median of the p-values of disjoint parts",
     ReleasedKind.COUNT_OF_PARTS: "the number of disjoint parts in which {test} rejected, with Laplace noise",
     ReleasedKind.CUT_SCORES: "the sum of cut scores of disjoint parts, averaged over deals (of several pairs of "

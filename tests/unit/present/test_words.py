@@ -30,6 +30,7 @@ from dpcausal.core.statement import (
 )
 from dpcausal.data.draft import DraftNote, DraftNoteKind, LeftOut, LeftOutKind
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason, unanswered
+from dpcausal.effects.result import EffectNote, EffectNoteKind
 from dpcausal.present import schema
 from dpcausal.present.discovery import OPEN_REASONS
 
@@ -64,6 +65,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.METHOD: ({}, ("method",)),
         PublicKind.QUESTION: ({}, ("question",)),
         PublicKind.LOOP: ({}, ("loop",)),
+        PublicKind.EFFECT: ({}, ("treatment, outcome, what is held fixed",)),
         PublicKind.FEATURES: ({}, ("features",)),
         PublicKind.BOUNDS: ({}, ("bounds",)),
         PublicKind.STRATA: ({}, ("equal widths",)),
@@ -101,6 +103,14 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ReleasedKind.DELETIONS: ({}, ("how many edges go",)),
         ReleasedKind.STATISTIC: ({}, ("the statistic and its variance",)),
         ReleasedKind.TABLE: ({}, ("whole table",)),
+        ReleasedKind.EFFECT_TABLE: (
+            {"treatment": "smoke", "outcome": "lung", "adjust": ["age"], "sd": 2.84},
+            ("sums of lung in the arms of smoke and strata of age", "2.84"),
+        ),
+        ReleasedKind.EFFECT_SUMS: (
+            {"treatment": "smoke", "outcome": "lung", "adjust": ["age", "sex"], "sd": 12.34},
+            ("moments of age, sex, smoke, lung", "12.3", "three sums"),
+        ),
         ReleasedKind.MEDIAN_OF_PARTS: ({}, ("median",)),
         ReleasedKind.COUNT_OF_PARTS: ({"test": "gcm"}, ("in which gcm rejected",)),
         ReleasedKind.CUT_SCORES: ({}, ("cut scores",)),
@@ -235,6 +245,22 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
 }
 
 EXAMPLES[DraftNote] = {
+EXAMPLES[EffectNote] = {
+    EffectNoteKind.UNADJUSTED: ({}, ("randomised trial",)),
+    EffectNoteKind.BINNED: ({"columns": ["age", "dose"]}, ("age, dose by the declared bins", "remains")),
+    EffectNoteKind.OUTCOME_BINS: ({"outcome": "weight"}, ("weight by the middles",)),
+    EffectNoteKind.POOLED: ({"strata": 7, "share": 0.013}, ("7 strata", "1.3%")),
+    EffectNoteKind.LEFT_OUT: ({"share": 0.25}, ("left out (25.0%",)),
+    EffectNoteKind.NOTHING_KNOWN: ({}, ("smaller than the noise",)),
+    EffectNoteKind.FROM_GRAPH: ({"columns": ["age"]}, ("graph says to hold age fixed",)),
+    EffectNoteKind.DESCENDANT: ({"columns": ["tar"]}, ("may change tar",)),
+    EffectNoteKind.SEVERAL: ({"count": 3}, ("allows 3 effects",)),
+    EffectNoteKind.NO_EFFECT: ({}, ("none at all",)),
+    EffectNoteKind.LINEAR: ({"columns": ["age", "sex"]}, ("age, sex taken out by linear regression",)),
+    EffectNoteKind.SAME_TABLES: ({}, ("also chose the graph",)),
+    EffectNoteKind.FRESH_NOISE: ({}, ("noise of its own",)),
+    EffectNoteKind.OPEN_PAIRS: ({"columns": ["diet"]}, ("whether diet should be held fixed stayed open",)),
+}
     DraftNoteKind.MISSING_CELLS: (
         {"cells": 1200, "rows": 5000, "becomes": "unknown"},
         ("1,200 of 5,000 cells", "become 'unknown'"),

@@ -1,0 +1,184 @@
+"""An effect adjusted for many columns, by linear regression: where a table of strata would hold less than its noise.
+
+1. Half of the budget buys the matrix of moments of features of the adjusted columns, the treatment and the outcome
+   (``stats/moments.py``), from which both are regressed on the columns.
+2. The other half buys three sums of products of what is left (``stats/double_residual.py``).
+
+Features are fixed beforehand: a number by its value between its bounds, ordered levels by their position, other levels
+by an indicator each. What is not linear in them is not taken out, and where effects differ between people the answer is
+a mean weighted by how much the treatment varies (Angrist 1998); the answer says so.
+
+**Guarantee** (``regression.proof.md``): (epsilon, delta)-DP by the sum of both charges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
+from dpcausal.data.columns import Numeric
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
+from dpcausal.effects.answer import Answer
+from dpcausal.effects.question import EffectQuestion
+from dpcausal.effects.result import EffectNote, EffectNoteKind
+from dpcausal.planning.measurement import noise_variance
+from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
+from dpcausal.stats.double_residual import UNITS, difference, fitted, row_parts, sums_sensitivity
+from dpcausal.stats.limits import checked_rows
+from dpcausal.stats.moments import TreeSum, moment_sensitivity, packed, second_moments, shrunk, unpacked
+
+Floats = NDArray[np.float64]
+SHARE = 0.5  # of the budget, for moments
+ROWS_PER_CHUNK = 1 << 15
+SPENT = 1.0 - 1e-12
+# squared length that a feature has in a typical row: rows that are longer in all are shrunk for the moments
+TYPICAL = {"two": 0.25, "ordered": 0.35, "levels": 0.75, "number": 0.5}
+
+
+def kind_of(schema: Schema, name: str) -> str:
+    """Return how a column takes part: "number", "two", "ordered" or "levels"."""
+    column = schema[name]
+    if isinstance(column, Numeric):
+        return "number"
+    return "two" if column.size == 2 else "ordered" if column.ordered else "levels"
+
+
+def width(schema: Schema, name: str) -> int:
+    """Return the number of features of a column."""
+    return max(schema[name].size - 1, 0) if kind_of(schema, name) == "levels" else 1
+
+
+@proved("regression.proof.md")
+def features(rows: Dataset, names: Sequence[str], start: int, stop: int) -> Floats:
+    """Return the features of some rows, side by side."""
+    parts: list[Floats] = []
+    for name in names:
+        column, kind = rows.schema[name], kind_of(rows.schema, name)
+        if isinstance(column, Numeric):
+            place = (rows.values[name][start:stop] - column.lower) / (column.upper - column.lower)
+            parts.append(4.0 * place[:, None] - 2.0)
+            continue
+        codes = rows.codes[name][start:stop].astype(np.float64)[:, None]
+        if kind == "levels":
+            parts.append((codes == np.arange(1, column.size)) - 1.0 / column.size)
+        else:
+            reach = 1.0 if kind == "two" else 1.5
+            parts.append(reach * (codes / max(column.size - 1, 1) - 0.5))
+    return np.hstack(parts) if parts else np.zeros((stop - start, 0))
+
+
+@proved("regression.proof.md")
+def ends(rows: Dataset, question: EffectQuestion, start: int, stop: int) -> tuple[Floats, Floats]:
+    """Return the treatment as -1/2 and 1/2, and the outcome between -1 and 1."""
+    a = (rows.codes[question.treatment][start:stop] == question.arms[1]) - 0.5
+    if question.by_value:
+        values = rows.values[question.outcome][start:stop]
+        y = (values - question.low) / (question.high - question.low)
+    else:
+        y = question.score_array()[rows.codes[question.outcome][start:stop]]
+    return a, 2.0 * np.clip(y, 0.0, 1.0) - 1.0
+
+
+def refuse_regression(data: object, question: EffectQuestion) -> Dataset:
+    """Return the rows; raise ``InputError`` where a regression can't answer, from public information."""
+    if not isinstance(data, Dataset):
+        raise InputError("a regression needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    if question.others:
+        raise InputError(
+            "a regression compares two levels: declare the treatment with two, or adjust for fewer"
+        )
+    if not question.estimand.endswith("difference"):
+        raise InputError(
+            f"a regression gives a difference, not a {question.estimand}; adjust for fewer columns"
+        )
+    missing = [
+        name for name in question.adjust if kind_of(data.schema, name) == "number" and name not in data.values
+    ]
+    if missing:
+        raise InputError(f'the numbers of "{missing[0]}" are not there: read the rows with dc.read')
+    checked_rows(data.n)
+    return data
+
+
+def _mechanism(
+    size: int, l1: float, l2: float, epsilon: float, rho: float, neighbours: Neighbours, grid: Grid
+) -> Laplace | Gaussian:
+    """Gaussian noise with a delta, else Laplace: both charges are then added up in one unit."""
+    if rho > 0:
+        return Gaussian(sensitivity=l2, rho=rho, neighbours=neighbours, size=size, grid=grid)
+    return Laplace(sensitivity=l1, epsilon=epsilon, neighbours=neighbours, size=size, grid=grid)
+
+
+@proved("regression.proof.md")
+def measure_regression(
+    rows: Dataset, question: EffectQuestion, budget: Budget, level: float, n: int | None
+) -> tuple[Answer, float]:
+    """Charge and release moments and sums; return the answer, and the noise on an entry of the moments."""
+    names, total, relation = question.adjust, budget.total, budget.neighbours
+    count = sum(width(rows.schema, name) for name in names)
+    reach = math.sqrt(0.5 + sum(TYPICAL[kind_of(rows.schema, name)] for name in names))
+    constant, size = reach / 2, count + 3
+    moved, entries = moment_sensitivity(relation, constant, reach), size * (size + 1) // 2
+    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))
+    part = SHARE * SPENT
+    first = _mechanism(
+        entries,
+        moved * math.sqrt(entries),
+        moved,
+        part * total.epsilon,
+        part * total.rho,
+        relation,
+        grid,
+    )
+    matrix = TreeSum()
+    for start in range(0, rows.n, ROWS_PER_CHUNK):
+        stop = min(start + ROWS_PER_CHUNK, rows.n)
+        a, y = ends(rows, question, start, stop)
+        h = shrunk(np.column_stack([features(rows, names, start, stop), a, y]), reach)
+        second_moments(np.hstack([np.full((stop - start, 1), constant), h]), matrix)
+    exact = np.zeros((size, size)) + matrix.value()
+    noisy = np.asarray(release(first, budget, f"moments for the {question.key}", packed(exact)))
+    found = unpacked(noisy, size)
+    noise = math.sqrt(noise_variance(first) / 2)
+    people = float(n) if n is not None else max(float(found[0, 0]) / constant**2, 1.0)
+    if n is not None:
+        found[0, 0] = people * constant**2
+    # the constant feature is `constant` in every row: scale its row and column to that of 1
+    scale = np.ones(size)
+    scale[0] = 1.0 / constant
+    fit = fitted(found * np.outer(scale, scale), count, noise, people)
+    second = _mechanism(
+        3,
+        sums_sensitivity(relation),
+        sums_sensitivity(relation, norm=2),
+        (1 - SHARE) * SPENT * total.epsilon,
+        (1 - SHARE) * SPENT * total.rho,
+        relation,
+        Grid(1.0 / UNITS, exact=True),
+    )
+    sums = np.zeros(3, np.int64)
+    for start in range(0, rows.n, ROWS_PER_CHUNK):
+        stop = min(start + ROWS_PER_CHUNK, rows.n)
+        a, y = ends(rows, question, start, stop)
+        sums += row_parts(features(rows, names, start, stop), a, y, fit).sum(axis=1)
+    parts = np.asarray(release(second, budget, f"sums for the {question.key}", sums / UNITS))
+    theta = difference(parts, fit, noise_variance(second), float(-ndtri((1 - level) / 2)))
+    unit = (question.high - question.low) / 2
+    notes = (EffectNote(EffectNoteKind.LINEAR, columns=names),)
+    widest = question.high - question.low
+    if not math.isfinite(theta.estimate):
+        nothing = (EffectNote(EffectNoteKind.NOTHING_KNOWN),)
+        return Answer(0.0, (-widest, widest), (math.nan, math.nan), 0.0, (*notes, *nothing)), noise
+    ends_of = (theta.low, theta.estimate, theta.high)
+    low, middle, high = (min(max(unit * value, -widest), widest) for value in ends_of)
+    return Answer(middle, (low, high), (math.nan, math.nan), 1.0, notes), noise
