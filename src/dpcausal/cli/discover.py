@@ -40,8 +40,9 @@ HELP = """Learn a causal graph under differential privacy: arrows where the data
 a direction, plain edges where they do not (a CPDAG). Pairs of columns that
 could not be decided are no edges: they are listed as open.
 
-DIR gets report.html, graph.svg, graph.json, graph.dot, graph.graphml and
-privacy.json.
+DIR gets report.html, privacy.json and the graph: graph.svg, graph.json,
+graph.dot, graph.graphml, for R graph.dagitty and arcs.csv; and
+registry.yaml, a draft for OpenDP's registry of deployments.
 An earlier release there is kept, in DIR/earlier-1 and so on.
 Without --epsilon nothing is computed, unless --method pc asks for the
 classical algorithm, which is not private.
@@ -159,7 +160,7 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]]:
 
 
 def write(result: DiscoveryResult, out: Path, origin: Origin, *, show_open: bool = False) -> Place:
-    """The privacy statement, the graph in three formats and the report; where they went."""
+    """The privacy statement, the graph in all its formats and the report; where they went."""
     from dpcausal.present.files import file_texts
     from dpcausal.present.page import write as write_page
 

@@ -32,8 +32,8 @@ from dpcausal.graphs.formats import PAG, GraphParts, MarkedParts, MixedGraph, pa
 _DAGITTY = {"->": "->", "-": "--", "<->": "<->", "o->": "@->", "o-o": "@-@", "-o": "--@"}
 
 
-def to_dagitty(graph: MixedGraph) -> str:
-    """Return the text that dagitty reads.
+def to_dagitty(graph: MixedGraph, remark: str | None = None) -> str:
+    """Return the text that dagitty reads; ``remark`` is a line about the whole graph.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> print(to_dagitty(Graph(["a", "lung cancer"], undirected=[("a", "lung cancer")])), end="")
@@ -45,7 +45,8 @@ def to_dagitty(graph: MixedGraph) -> str:
     """
     nodes = [_quoted(name) for name in graph.nodes]
     edges = [f"{_quoted(a)} {_DAGITTY[marks]} {_quoted(b)}" for a, marks, b in graph.marked_edges()]
-    return "\n".join([f"{graph.kind} {{", *nodes, *edges, "}"]) + "\n"
+    told = [] if remark is None else [f"remark={_quoted(remark)}"]
+    return "\n".join([f"{graph.kind} {{", *told, *nodes, *edges, "}"]) + "\n"
 
 
 def _quoted(name: str) -> str:

@@ -1,4 +1,4 @@
-"""A result's files for other programs: the graph in three formats, with what must be known of its edges, and the cost.
+"""A result's files for other programs: the graph in many formats, with what must be known of its edges, and the cost.
 
 ``graph.json`` is the graph's own format (``graphs/formats.py``) with more keys, which readers of graphs ignore:
 
@@ -21,8 +21,9 @@
 ``graph.svg`` is the report's drawing with its legend, for a paper or a slide. ``graph.dot`` gives edges in
 ``conflicts`` a question mark and others their confidence; ``graph.graphml`` has ``conflict`` (and ``given_up_to``,
 ``confidence`` where they are known) on every edge. Open pairs are in these two only where they are asked for: dashed
-and grey in the one, arcs of ``kind`` "open" in the other, which readers of graphs here leave out again. A graph that
-is not private says so in all of them.
+and grey in the one, arcs of ``kind`` "open" in the other, which readers of graphs here leave out again.
+``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``), and ``registry.yaml`` is a draft for OpenDP's
+registry of deployments (``registry.py``). A graph that is not private says so in all of them but the table of arcs.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ from typing import Any
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
+from dpcausal.graphs.r_formats import to_dagitty
 from dpcausal.present.discovery import given_words, missing_words, note_words
 from dpcausal.present.edges import open_sentence
 from dpcausal.present.figure import figure_svg
+from dpcausal.present.registry import registry_yaml
 from dpcausal.present.statement import caveat_lines
 
 STATEMENT = "privacy.json"
@@ -73,6 +76,9 @@ def file_texts(result: DiscoveryResult, *, open: bool = False) -> dict[str, str]
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
         "graph.svg": figure_svg(result, open=open),
+        "graph.dagitty": to_dagitty(result.graph, remark(result)),
+        "arcs.csv": result.graph.to_arcs(),
+        "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(result.graph, dot_attributes(result), remark=remark(result), possible=left),
         "graph.graphml": to_graphml(
             result.graph, graphml_attributes(result), more=stamp(result), possible=left

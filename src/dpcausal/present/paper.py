@@ -12,6 +12,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import declared
 from dpcausal.discovery.result import in_order
+from dpcausal.present import hidden
 from dpcausal.present.brief import target_of
 from dpcausal.present.discovery import given_words, undecided_words
 from dpcausal.present.edges import EdgeNotes
@@ -55,7 +56,7 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     arrows = len([arrow for arrow in graph.directed if frozenset(arrow) not in result.conflicts])
     torn, total = len(result.conflicts & graph.skeleton), len(graph.skeleton)
     found = f"Among {len(graph.nodes)} columns, {counted(total, 'pair')} {_are(total)} directly linked"
-    parts = [
+    parts = hidden.counted_kinds(graph) or [
         f"{arrows} with a direction" if arrows else "",
         f"{torn} with answers that contradict each other about it" if torn else "",
         f"{total - arrows - torn} without one" if total - arrows - torn else "",

@@ -188,7 +188,8 @@ def drawing(
         f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
         f'<marker id="{name}-ring" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
-        'markerUnits="userSpaceOnUse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker></defs>',
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker>'
+        "</defs>",
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
     parts += [_open(line) for line in open_lines(places, graph.nodes, possible)]
