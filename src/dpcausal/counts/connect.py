@@ -250,10 +250,7 @@ def _again(backend: Any, table: ir.Table) -> ir.Table:
         return table
     space = node.namespace
     place = (space.catalog, space.database) if space.catalog else space.database
-    try:
-        return backend.table(node.name, database=place)
-    except Exception:
-        return table  # the query that follows says what is wrong
+    return backend.table(node.name, database=place)
 
 
 def _table_of(backend: Any, table: str) -> ir.Table:
