@@ -390,9 +390,9 @@ def discover(
         about=found.about,
         conflicts=conflicts,
         known=known,
+        tables=found.tables,
     )
 
-        tables=found.tables,
 
 def _arrows(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
