@@ -41,7 +41,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
-from dpcausal.discovery.forward import CLEARLY_APART, Forward
+from dpcausal.discovery.forward import CLEARLY_APART, KEPT, Forward, edges_of_twins
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measurer import Given, Measurer, measured_note, not_colliders, rules_for, start
 from dpcausal.discovery.search import (
@@ -70,8 +70,8 @@ WORK = 60_000  # questions that repeats may ask in all, about; so many entries o
 ENTRIES_A_QUESTION = 50
 
 
-def search(measurer: Measurer, forward: Forward) -> Skeleton:
-    """What the forward search found, less what larger tables separate."""
+def search(measurer: Measurer, forward: Forward) -> tuple[Skeleton, frozenset[Pair]]:
+    """What the forward search found, less what larger tables separate; and edges that became open on the way."""
     task, columns = measurer.task, measurer.task.columns
     found = {frozenset((columns[x], columns[y])) for x, y in forward.edges()}
     apart = {
@@ -83,13 +83,38 @@ def search(measurer: Measurer, forward: Forward) -> Skeleton:
         known = Knowledge(task.known.kept, task.known.left_out | others, task.known.arrows, task.known.tier)
         asking = pc_search(columns, known, max_order=task.max_order, ahead=SETS_PER_BATCH)
         skeleton = drive(asking, measurer.answer)
+        twins = open_twins(measurer, forward, skeleton)
     else:
         near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
-        skeleton = Skeleton(tuple(columns), near, answered=set(found))
+        skeleton, twins = Skeleton(tuple(columns), near, answered=set(found)), frozenset()
     skeleton.separating = {**apart, **skeleton.separating}
     for order, number in forward.asked.items():
         skeleton.asked[order] = skeleton.asked.get(order, 0) + number
-    return skeleton
+    return skeleton, twins
+
+
+def open_twins(measurer: Measurer, forward: Forward, skeleton: Skeleton) -> frozenset[Pair]:
+    """Take edges of twins (``forward.py``) out of the skeleton and return them.
+
+    A test given the twin is silent where it could not have seen a dependence and saw none.
+    """
+    columns = measurer.task.columns
+    place = {name: j for j, name in enumerate(columns)}
+
+    def silent(x: int, y: int, z: int) -> bool:
+        if measurer.tables.missing(x, y, (z,)):
+            evidence = forward.evidence(x, y, (z,))
+            return evidence is None or evidence <= KEPT * forward.rules.enough
+        if measurer.decide(x, y, (z,)) is not None:
+            return False
+        return measurer.too_many((z,)) or measurer.test(x, y, (z,)).pvalue > measurer.task.level
+
+    near = [{place[other] for other in skeleton.adjacent[name]} for name in columns]
+    found = edges_of_twins(near, forward.contrasts.strength, silent, forward.rules)
+    for x, y in found:
+        skeleton.adjacent[columns[x]].discard(columns[y])
+        skeleton.adjacent[columns[y]].discard(columns[x])
+    return frozenset(frozenset((columns[x], columns[y])) for x, y in found)
 
 
 def run(
@@ -119,11 +144,13 @@ def run(
     sizes = measurer.tables.sizes
     if measurer.larger and below_sampling(measurer.pair_variance(), sizes, measurer.rows, NEARLY_NO_NOISE):
         rules = replace(rules, kept=CLEARLY_APART)
-    forward = Forward(contrasts, rules).run().separate()
-    skeleton = search(measurer, forward)
-    undecided = (
-        frozenset(frozenset((columns[x], columns[y])) for x, y in forward.open_pairs()) - skeleton.edges
-    )
+    forward = Forward(contrasts, rules).run()
+    if not measurer.larger:
+        forward.open_twins()
+    forward.separate()
+    skeleton, twins = search(measurer, forward)
+    unsaid = frozenset(frozenset((columns[x], columns[y])) for x, y in forward.open_pairs())
+    undecided = (unsaid | twins) - skeleton.edges
     decided = replace_separating(skeleton, undecided)
     given_up_to = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
     more: list[Note] = []
@@ -162,7 +189,15 @@ def run(
         open=undecided,
         given_up_to=given_up_to,
         latent=latent,
+        tables=released_tables(measurer),
     )
+
+
+def released_tables(measurer: Measurer) -> ReleasedTables:
+    """Return what was released, for effects after the search."""
+    task = measurer.task
+    merged = frozenset(task.columns[j] for j in measurer.groups)
+    return ReleasedTables(task.counts.schema, measurer.tables, merged, max(measurer.rows, 1.0))
 
 
 def allow_hidden(
@@ -189,17 +224,9 @@ def _by_contrasts(forward: Forward, task: Task, batch: list[Query]) -> Answers:
     found: list[bool | None] = []
     best: dict[tuple[str, str], tuple[float, int]] = {}
     for i, question in enumerate(batch):
-        tables=released_tables(measurer),
         x, y = sorted((place[question.x], place[question.y]))
         given = tuple(sorted(place[z] for z in question.given))
         evidence = forward.evidence(x, y, given)
-def released_tables(measurer: Measurer) -> ReleasedTables:
-    """Return what was released, for effects after the search."""
-    task = measurer.task
-    merged = frozenset(task.columns[j] for j in measurer.groups)
-    return ReleasedTables(task.counts.schema, measurer.tables, merged, max(measurer.rows, 1.0))
-
-
         if evidence is None or forward.contrasts.would_show(x, y, given) < forward.rules.enough:
             found.append(None)
             continue
