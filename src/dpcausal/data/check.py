@@ -49,6 +49,7 @@ class ColumnCheck:
     name: str
     type: str  # "categorical" or "numeric"
     other: str  # what missing and unreadable cells become
+    own_bin: bool = False  # whether cells without a number have a bin of their own in tables
     rows: int = 0
     missing: int = 0
     coded_missing: int = 0  # of these, cells that hold a code which `missing` lists
@@ -258,7 +259,7 @@ class _ColumnChecker:
             self.levels = CategoricalCoder(column, separate_other=True)
             self.other_code = column.other_code
         else:
-            self.found.other = "a bin of their own" if column.missing_level else f"{column.other:g}"
+            self.found.other, self.found.own_bin = f"{column.other:g}", column.missing_level
             self.bins = NumericCoder(column, marks)
             self.other_code = column.other_code
             outside = [code for code in MISSING_CODES if not column.lower <= code <= column.upper]

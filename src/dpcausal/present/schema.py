@@ -287,6 +287,11 @@ def check_lines(found: SchemaCheck) -> list[str]:
     return lines
 
 
+def _get(column: ColumnCheck) -> str:
+    own = f"get a bin of their own in tables, and {column.other} elsewhere"
+    return own if column.own_bin else f"become {column.other}"
+
+
 def _column_lines(column: ColumnCheck) -> Iterator[str]:
     if column.fault:
         yield column.fault
@@ -294,10 +299,10 @@ def _column_lines(column: ColumnCheck) -> Iterator[str]:
         coded = (
             f" ({column.coded_missing:,} of them hold a code in `missing`)" if column.coded_missing else ""
         )
-        yield f"{column.missing:,} missing cells become {column.other}{coded}"
+        yield f"{column.missing:,} missing cells {_get(column)}{coded}"
     if unreadable := column.not_a_level + column.not_a_number:
         what = "no number" if column.not_a_number else "no declared level"
-        yield f"{what}, so they become {column.other}: {_listed_texts(column.texts, unreadable)}"
+        yield f"{what}, so they {_get(column)}: {_listed_texts(column.texts, unreadable)}"
     if column.below or column.above:
         yield (
             f"{column.below:,} cells are below the lower bound and {column.above:,} above the upper one; they are "

@@ -18,6 +18,7 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.check import check
 from dpcausal.discovery.moments import features, longest
+from dpcausal.present.schema import check_lines
 
 # ---- scale
 
@@ -162,8 +163,9 @@ def test_every_engine_gives_missing_numbers_their_bin(tmp_path: Path) -> None:
 def test_a_check_counts_the_bin_of_missing_numbers() -> None:
     found = check({"age": [30, 50, 70]}, dc.Schema(age=AGE)).columns[0]
     assert found.empty == ["missing"]
-    assert found.other == "a bin of their own"
-    assert check({"age": [30, 50, 70, None]}, dc.Schema(age=AGE)).columns[0].empty == []
+    filled = check({"age": [30, 50, 70, None]}, dc.Schema(age=AGE))
+    assert filled.columns[0].empty == []
+    assert "age: 1 missing cells get a bin of their own in tables, and 50 elsewhere" in check_lines(filled)
 
 
 def test_that_a_number_is_missing_can_be_found() -> None:
