@@ -451,6 +451,11 @@ class PrivPC(PrivateEstimator):
         Whether the answers of one order are used only after it; False is the original search.
     on : str, default 'values'
         Whether numeric columns are compared by their values, or by their declared bins ("table").
+    test : str, default 'kendall'
+        The statistic whose score is held against the threshold: "kendall", "spearman", "chi2" or "g".
+    tweak : float or None, default None
+        How far below the second look's threshold the first one's lies, in scales of its noise; None gives each look a
+        shift that is made for its own noise.
 
     Attributes
     ----------
@@ -491,6 +496,8 @@ class SvtPC(PrivateEstimator):
         Whether the answers of one order are used only after it; False is the original search.
     on : str, default 'values'
         Whether numeric columns are compared by their values, or by their declared bins ("table").
+    test : str, default 'kendall'
+        The statistic whose score is held against the threshold: "kendall", "spearman", "chi2" or "g".
 
     Attributes
     ----------
@@ -563,6 +570,8 @@ class CuratePC(PrivateEstimator):
         More options of the method, by name.
     margins : pair of float, default (0.1, 0.1)
         How far below and above zero, in noise scales, a coin decides instead of the score.
+    margins_of : str, default 'noise'
+        What the margins are shares of: the scale of the noise, or the threshold ("threshold"), as the paper has them.
     stable : bool, default True
         Whether the answers of one order are used only after it; False is the original search.
 

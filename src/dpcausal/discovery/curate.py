@@ -21,9 +21,18 @@ columns have 2E/d neighbours each on average; an edge is asked about with the se
 half of the edges, down to d. [1] counts C(d,2) C(d-2,i) tests, far more than are asked. A wrong guess costs accuracy,
 never privacy: the filter stops. The search is over a grid of ratios e_(i+1)/e_i, below a millisecond.
 
+As printed in [1] the margins are shares of the threshold, T(1 - beta_1) and T(1 + beta_2) (``margins_of="threshold"``).
+The score here turns at 0 and an independent pair's lies about ``shift`` above that, so T = shift and f = shift + score
+are [1]'s: delete where f + Z > T(1 + beta_2). Both are the same rule in other units, since shift is 1 (Gaussian) or
+sqrt(2) (Laplace) noise scales.
+
 **Guarantee** (epsilon, delta)-DP: each test is charged before it is drawn, kept edges too, and the filter stops when
 the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet tested stay and are
 named.
+
+**Three states.** A pair that is kept at order 0 is found only where its noisy score is so low that lack of information
+can't be the reason: information is never below 0, so without a dependence the score is at least -least, and noise takes
+it below -least - q with a probability of at most the level. Otherwise the pair is open.
 
 **Where we differ from [1].** The sensitivity there is 190 (n = 100, k = 4) to 4e7 times too small (n = 1e5, k = 8); its
 public code does not charge kept edges, has a coin that always says keep, and epsilon^2 where epsilon (e^epsilon - 1)
@@ -37,7 +46,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import combinations, product
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +55,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.scores import assumed, scorer_for
+from dpcausal.discovery.scores import assumed, scorer_for, strata_note
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -135,6 +144,7 @@ def cost_now(tests: list[float], left: float, effect: float, gaussian: bool) -> 
     return float(first[np.argmin(wrong)])
 
 
+MarginsOf = Literal["noise", "threshold"]
 MARGIN = 0.1
 SHIFT = 1.0  # in standard deviations of the noise: smaller than for one look a pair, since edges are asked about often
 MIN_SHARE = 1e-6  # a smaller share of the total buys no answer worth having: the search ends
@@ -145,9 +155,10 @@ RELEASED = Released(ReleasedKind.NOISY_SCORES)
 class NoisyTests:
     """Replies to batches with one noisy score each; plans at the first batch of an order."""
 
-    def __init__(self, task: Task, margins: tuple[float, float]) -> None:
+    def __init__(self, task: Task, margins: tuple[float, float], of_threshold: bool = False) -> None:
         self._task, self._budget, self._margins = task, task.private_budget(), margins
-        self._scorer = scorer_for(task)
+        self._of_threshold = of_threshold
+        self.scorer = scorer_for(task)
         self._gaussian = self._budget.total.rho > 0
         self._found = start(task.columns, task.known)  # what the answers so far leave: released
         most = len(task.columns) - 2
@@ -167,16 +178,21 @@ class NoisyTests:
         if mechanism is None or not self._budget.affords(mechanism.event("test")):
             return None
         plan = ExaminePlan.of(mechanism)
-        low, high = -self._margins[0] * plan.scale, self._margins[1] * plan.scale
         answers: list[Answer] = []
         shift = SHIFT * plan.scale * (1.0 if plan.gaussian else math.sqrt(2.0))
-        values = self._scorer.scores(batch, shift, plan.least).tolist()
+        unit = shift if self._of_threshold else plan.scale
+        low, high = -self._margins[0] * unit, self._margins[1] * unit
+        shown = -plan.least - plan.quantile(
+            self._task.level
+        )  # without dependence, below with at most the level
+        values = self.scorer.scores(batch, shift, plan.least).tolist()
         for question, value in zip(batch, values, strict=True):
             if not self._budget.affords(mechanism.event("test")):
                 break
             noisy = float(release(mechanism, self._budget, "test", value))
             gone = noisy > high or (noisy >= low and noise.coin())
-            answers.append(gone)
+            unsure = order == 0 and not gone and noisy >= shown
+            answers.append(None if unsure else gone)
             if gone:
                 self._found.remove(question)
         return answers + [None] * (len(batch) - len(answers))
@@ -207,17 +223,31 @@ def run(
     margins: Annotated[
         tuple[float, float], "how far below and above zero, in noise scales, a coin decides"
     ] = (MARGIN, MARGIN),
+    margins_of: Annotated[
+        MarginsOf, "margins in noise scales (noise), or as printed, T(1 - beta) to T(1 + beta) (threshold)"
+    ] = "noise",
     stable: Annotated[bool, STABLE] = True,
 ) -> SearchOutcome:
-    """Discover; ``margins`` (below, above) are in noise scales, and between them a coin decides."""
+    """Discover; between the margins (below, above) a coin decides.
+
+    ``margins_of="noise"``: they are in noise scales. ``"threshold"``: they are beta_1 and beta_2 of [1], and T is the
+    shift, the public distance between an independent pair's score and the point where the decision turns.
+    """
     if not all(0 <= margin < 10 for margin in margins):
         raise InputError(f"margins must be two numbers between 0 and 10, not {margins!r}")
-    tests = NoisyTests(task, (float(margins[0]), float(margins[1])))
+    if margins_of not in get_args(MarginsOf):
+        raise InputError(f"margins_of must be noise or threshold, not {margins_of!r}")
+    of_threshold = margins_of == "threshold"
+    if of_threshold and margins[0] > 1:
+        raise InputError(f"the margin below is a share of the threshold, at most 1, not {margins[0]!r}")
+    tests = NoisyTests(task, (float(margins[0]), float(margins[1])), of_threshold)
     search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, tests)
     unit = "rho" if task.private_budget().total.rho > 0 else "epsilon"
     note = Note(NoteKind.TEST_COSTS, unit=unit, costs=list(tests.costs.items()))
-    return SearchOutcome(skeleton, (RELEASED,), public=assumed(task), notes=(note,))
+    return SearchOutcome(
+        skeleton, (RELEASED,), public=assumed(task), notes=(note, *strata_note(task, tests.scorer))
+    )
 
 
 METHOD = Method(

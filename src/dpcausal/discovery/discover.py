@@ -30,9 +30,9 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
-from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Limit, LimitKind, Public, PublicKind
+from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Public, PublicKind
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts
+from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
@@ -235,6 +235,10 @@ def discover(
     - ``stable=True``: as for ``pc``.
     - ``on='values'``: whether numeric columns are compared by their values, or by their declared bins
       (``"table"``).
+    - ``test='kendall'``: the statistic whose score is held against the threshold: ``"kendall"``, ``"spearman"`` (for
+      numbers and ordered levels), or ``"chi2"`` and ``"g"``, which are tested on disjoint parts of the rows.
+    - ``tweak=None``: how far below the second look's threshold the first one's lies, in scales of its noise; None gives
+      each look a shift that is made for its own noise.
 
     ``svt-pc``: every question is held against a noisy threshold; only edges that go cost.
 
@@ -242,6 +246,7 @@ def discover(
       noise, and edges beyond them stay untested.
     - ``stable=True``: as for ``pc``.
     - ``on='values'``: as for ``priv-pc``.
+    - ``test='kendall'``: as for ``priv-pc``.
 
     ``em-pc``: a random choice that favours weak dependences says how many edges go, and which.
 
@@ -250,13 +255,16 @@ def discover(
 
     ``curate``: every question gets a noisy score; what it may cost is planned anew as sets grow.
 
-    - ``margins=(0.1, 0.1)``: how far below and above zero, in noise scales from 0 to 10, a coin decides instead of
-      the score.
+    - ``margins=(0.1, 0.1)``: how far below and above the threshold a coin decides instead of the score, each from 0 to
+      10.
+    - ``margins_of='noise'``: what the margins are shares of: the scale of the noise, or the threshold
+      (``"threshold"``), as the paper prints them: T(1 - beta) and T(1 + beta).
     - ``stable=True``: as for ``pc``.
 
     ``tests``: every question is a private test of its own.
 
-    - ``test='auto'``: the test, as in ``ci_test(method=...)``. Other options go to this test.
+    - ``test='auto'``: the test, as in ``ci_test(method=...)``. Other options go to this test. A median with a delta of
+      its own (``median="laplace"`` or ``"gaussian"`` of chi2 and g) takes half of ``delta``.
     - ``test_epsilon=None``: what one test costs; None allows about five questions a pair.
     - ``stable=True``: as for ``pc``.
 
@@ -332,14 +340,24 @@ def discover(
                 no_delta = Note(NoteKind.NO_DELTA, times=gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
         note = {"command": "discover", "method": name}
-        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
+        budget = Budget(
+            epsilon,
+            delta,
+            neighbours=relation,
+            reserve=chosen.reserved(delta, options),
+            ledger=ledger,
+            dataset=dataset,
+            note=note,
+        )
     elif ledger is not None or delta:
         raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
     rows = data if isinstance(data, Dataset) else None
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
-    with silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
+    charging = budget or Budget.none(relation)
+    with charging.telling(), silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
+        show_queries(counts, stage)
         found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
     settle = chosen.settles and not found.latent
     skeleton = found.skeleton
@@ -358,11 +376,11 @@ def discover(
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
     )
-    statement = (budget or Budget.none(relation)).statement(
+    statement = charging.statement(
         released=found.released,
         public=public,
         adaptive=found.adaptive,
-        limits=(Limit(LimitKind.DRAFT_SCHEMA),) if counts.schema.is_draft else (),
+        limits=source_limits(counts),
         rows=public_rows,
     )
     more = filter(None, (no_delta, _conflict_note(conflicts, columns, settle, found.latent)))

@@ -13,8 +13,10 @@ takes the pair out.
 - with delta: the exponential mechanism, bounded range, sqrt(8 R/calls) each, R the rho that (epsilon, delta) allows;
 
 whichever epsilon is larger; calls = pairs that may be deleted + ``orders``. **Guarantee** (epsilon, delta)-DP by the
-budget's filter; when it refuses, edges not yet tested stay and are named. **Cost** every question of an order is
-computed: more tables than the other drivers ask for.
+budget's filter; when it refuses, edges not yet tested stay and are named. When the search is over every kept pair is
+looked at once more, without conditions: a choice whether a dependence shows at all, paid for by the deletion that the
+pair did not need. Where none shows the pair is open. **Cost** every question of an order is computed: more tables than
+the other drivers ask for.
 
 **Where we differ from [1].** One call an order instead of one a node; the count's score has a proved sensitivity; the
 separating set is chosen privately with the edge, not as a noiseless argmax.
@@ -25,6 +27,7 @@ References: [1] Xu, Yuan & Wu 2017 (EM-PC); [2] McKenna & Sheldon 2020; [3] Cesa
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -33,7 +36,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.scores import Scorer, deletable, resolution_rows
+from dpcausal.discovery.scores import Scorer, deletable, resolution_rows, still_open
 from dpcausal.discovery.search import (
     Answer,
     Answers,
@@ -91,7 +94,7 @@ class Choices:
     """Replies to batches, each a call: how many, then which."""
 
     def __init__(self, task: Task, choice: Choice) -> None:
-        self._budget, self._choice = task.private_budget(), choice
+        self._budget, self._choice, self._level = task.private_budget(), choice, task.level
         self._scorer = Scorer(task.counts, task.level, task.neighbours)
         self.scale = 2 / choice.epsilon
 
@@ -117,6 +120,21 @@ class Choices:
             answers[chosen] = True
             left = left[place[left] != place[chosen]]
         return answers
+
+    def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
+        """A second look at pairs that were kept: False where a dependence shows, True where none does, None untested.
+
+        A choice between 0 (none shows) and dependence - shift, where chance picks the second with a probability of at
+        most the level if there is no dependence. It is paid for by the deletion that the pair did not need.
+        """
+        shift = math.log(1 / self._level) * self.scale
+        dependence: list[float] = self._scorer.evidence(batch)[0].tolist() if batch else []
+        answers: list[Answer] = []
+        for value in dependence:
+            if not self._budget.affords(self._choice.event("shown")):
+                break
+            answers.append(release(self._choice, self._budget, "shown", np.array([0.0, value - shift])) == 0)
+        return answers + [None] * (len(batch) - len(answers))
 
 
 def run(
@@ -150,7 +168,8 @@ def run(
         mechanism="exponential" if isinstance(choice, Exponential) else "permute-and-flip",
         resolution=resolution_rows((SHIFT + math.log(100)) * choices.scale),
     )
-    return SearchOutcome(skeleton, (RELEASED,), notes=(note,))
+    undecided = still_open(task, skeleton, choices.not_shown)
+    return SearchOutcome(skeleton, (RELEASED,), notes=(note,), open=undecided)
 
 
 METHOD = Method(

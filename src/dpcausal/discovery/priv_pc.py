@@ -12,6 +12,15 @@ The one that resolves more is taken, from public numbers (``planning/sieve.py``)
 **Guarantee** (epsilon, delta)-DP: ``sieve_and_examine.proof.md``, scores of sensitivity 1, the budget's filter. When
 the budget ends, the edges not yet tested stay and are named.
 
+**Three states.** A pair that is kept at order 0 is looked at once more, for its dependence alone: where none shows,
+with the level as the chance of error, it is open.
+
+**Test** (option): what is scored; ``kendall``, or ``spearman``, ``chi2``, ``g`` (``scores.py``).
+
+**Tweak** (option). [1] lowers the sieve's threshold by t, so that independent pairs pass it more surely. Here shifts do
+that: each look gets one made for its own noise, which is public (``planning/sieve.py``). A number gives the paper's
+rule instead, in scales of the sieve's noise; the paper names no value.
+
 **Subsample** (option, rounds only, replace-one only): the sieve sees m of n rows, drawn anew every round, at
 eps' = ln(1 + (n/m)(exp(eps) - 1)). ``"optimal"`` minimises [1]'s noise level sqrt(n/m)/eps' over n/20 <= m <= n. For
 the score here signal shrinks with m/n, so it never sees more than all rows do: default none.
@@ -24,11 +33,21 @@ References: [1] Wang, Pang & Song 2020, Alg. 2 and section 3.2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.discovery.scores import On, Scorer, assumed, deletable, resolution_rows, scorer_for
+from dpcausal.discovery.scores import (
+    On,
+    Scorer,
+    ScoreTest,
+    assumed,
+    deletable,
+    resolved_facts,
+    scorer_for,
+    strata_note,
+)
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -46,7 +65,6 @@ from dpcausal.discovery.svt_pc import RELEASED
 from dpcausal.planning.sieve import (
     SHARE,
     SieveDesign,
-    SievePlan,
     once,
     optimal_subsample,
     resolution,
@@ -55,17 +73,18 @@ from dpcausal.planning.sieve import (
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.base import begin
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveSession
-from dpcausal.stats.evidence import Floats, score
+from dpcausal.stats.evidence import score
+
+MOST_TWEAK = 100.0
 
 
 @proved("composition.proof.md")
 class SieveAnswers:
     """Replies to batches: starts rounds while the budget affords them, then ends the search."""
 
-    def __init__(self, task: Task, design: SieveDesign, on: On = "values") -> None:
+    def __init__(self, task: Task, design: SieveDesign, scorer: Scorer) -> None:
         self._task, self._budget, self._design = task, task.private_budget(), design
-        sampled = design.mechanism.subsample is not None
-        self._scorer = scorer_for(task, "table" if sampled else on)
+        self._scorer = scorer
         self._sieve_scorer = self._scorer
         self._session: SieveSession | None = None
 
@@ -74,39 +93,69 @@ class SieveAnswers:
         if not self._ready():
             return None
         dependence, information = self._scorer.evidence(batch)
-        sieve, examine = self._design.sieve, self._design.examine
-        least = examine.least
-        looks: list[float] = score(dependence, information, examine.shift, least).tolist()
-        values = self._sieve_values(batch, 0, dependence, information, sieve, least)
+        examine, shift = self._design.examine, self._design.sieve_shift
+        looks: list[float] = score(dependence, information, examine.shift, examine.least).tolist()
+        on_all_rows: list[float] = score(dependence, information, shift, examine.least).tolist()
+
+        def sieved(start: int) -> list[float]:
+            if not self._sampled:
+                return on_all_rows
+            rest: list[float] = self._sieve_scorer.scores(batch[start:], shift, 0.0).tolist()
+            return [0.0] * start + rest
+
+        answers = self._ask(batch, sieved, looks)
+        return answers if batch[0].given else self._looked_at_again(batch, answers)
+
+    def _looked_at_again(self, batch: list[Query], answers: list[Answer]) -> list[Answer]:
+        """The answers, with None for kept pairs of which a second look shows no dependence."""
+        kept = [i for i, answer in enumerate(answers) if answer is False]
+        for i, none_shows in zip(kept, self._not_shown([batch[i] for i in kept]), strict=True):
+            if none_shows is not False:
+                answers[i] = None
+        return answers
+
+    def _not_shown(self, batch: list[Query]) -> list[Answer]:
+        """False where a dependence shows, True where none does, None where the budget ended.
+
+        ``shift - dependence`` alone is asked, without the part on information: where a pair was kept because nothing
+        could be seen, this is above the threshold, the examination confirms it, and the pair is open. That costs a
+        hit, and where the sieve sees a dependence nothing. It is asked at once: failed examinations of larger sets
+        would leave nothing to pay it with.
+        """
+        if not batch or not self._ready():
+            return [None] * len(batch)
+        dependence, _ = self._scorer.evidence(batch)
+        level = self._task.level / 2  # for each of the two looks
+        shift = self._design.sieve.shown_shift(level) - self._design.mechanism.tweak
+        looks: list[float] = (self._design.examine.quantile(level) - dependence).tolist()
+        on_all_rows: list[float] = (shift - dependence).tolist()
+
+        def sieved(start: int) -> list[float]:
+            if not self._sampled:
+                return on_all_rows
+            rest: list[float] = (shift - self._sieve_scorer.evidence(batch[start:])[0]).tolist()
+            return [0.0] * start + rest
+
+        return self._ask(batch, sieved, looks)
+
+    def _ask(
+        self, batch: list[Query], sieved: Callable[[int], list[float]], looks: list[float]
+    ) -> list[Answer]:
+        """Ask for each value of ``sieved(start)``, whose entries before ``start`` are not used again."""
+        values = sieved(0)
         answers: list[Answer] = []
         for i, look in enumerate(looks):
             before = self._session
             if not self._ready() or self._session is None:
                 break
             if self._sampled and self._session is not before:  # a new round: new rows
-                values = self._sieve_values(batch, i, dependence, information, sieve, least)
+                values = sieved(i)
             answers.append(self._session.ask(values[i], lambda look=look: look))  # type: ignore[misc]
         return answers + [None] * (len(batch) - len(answers))
 
     @property
     def _sampled(self) -> bool:
         return self._design.mechanism.subsample is not None
-
-    def _sieve_values(
-        self,
-        batch: list[Query],
-        start: int,
-        dependence: Floats,
-        information: Floats,
-        sieve: SievePlan,
-        least: float,
-    ) -> list[float]:
-        """Sieve scores of the batch, from ``start`` on; earlier ones are not used again."""
-        if not self._sampled:
-            values: list[float] = score(dependence, information, sieve.shift, least).tolist()
-            return values
-        rest: list[float] = self._sieve_scorer.scores(batch[start:], sieve.shift, 0.0).tolist()
-        return [0.0] * start + rest
 
     def _ready(self) -> bool:
         """Whether a round is open, or a new one could be paid for."""
@@ -117,7 +166,7 @@ class SieveAnswers:
             self._session = begin(mechanism, self._budget, "round", 0.0)
             if mechanism.subsample is not None:
                 drawn = self._task.counts.subsample(mechanism.subsample)
-                self._sieve_scorer = Scorer(drawn, self._task.level, self._task.neighbours)
+                self._sieve_scorer = self._scorer.on_counts(drawn)
         return True
 
 
@@ -131,11 +180,17 @@ def run(
     ] = None,
     stable: Annotated[bool, STABLE] = True,
     on: Annotated[On, "numeric columns by their values or by their declared bins (table)"] = "values",
+    test: Annotated[ScoreTest, "the statistic that is scored; chi2 and g on parts of the rows"] = "kendall",
+    tweak: Annotated[
+        float | None, "how far below the second look's threshold the first one's lies, in noise scales"
+    ] = None,
 ) -> SearchOutcome:
     """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).
 
     ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal". ``on="table"`` (and
-    every subsample) asks the declared bins of numeric columns instead of their values (``scores.py``).
+    every subsample) asks the declared bins of numeric columns instead of their values (``scores.py``). ``tweak``: None
+    gives sieve and examination a shift each, made for its own noise; a number gives both the examination's and lowers
+    the sieve's threshold by that many scales of its noise, as [1] does.
     """
     known, total = task.known, task.private_budget().total
     most = deletable(task.columns, len(known.kept), len(known.left_out))
@@ -143,25 +198,32 @@ def run(
         raise InputError(f"hits must be at least 1, not {hits}")
     if not 0 < share < 1:
         raise InputError(f"share must lie strictly between 0 and 1, not {share!r}")
+    if tweak is not None and not 0 <= tweak <= MOST_TWEAK:
+        raise InputError(f"tweak must be none or a number between 0 and {MOST_TWEAK:g}, not {tweak!r}")
     count = most if hits is None else hits
     size = _subsample_size(task, total, count, share, subsample)
     ways = [rounds(total, count, share, task.neighbours, task.n, size)] if size or total.rho > 0 else []
     if size is None:
         ways.append(once(total, count, share, task.neighbours))
+    if tweak is not None:
+        ways = [way.with_tweak(tweak) for way in ways]
     resolutions = [resolution(way.false_hit) for way in ways]
     best = resolutions.index(min(resolutions))
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
-    skeleton = drive(search, SieveAnswers(task, ways[best], on))
+    on = on if size is None else "table"
+    scorer = scorer_for(task, on, test, resolutions[best])
+    answers = SieveAnswers(task, ways[best], scorer)
+    skeleton = drive(search, answers)
     note = Note(
         NoteKind.THRESHOLD,
         of="pairs",
         most=ways[best].most,
         renewed=ways[best].renewed,
         rows=size,
-        resolution=resolution_rows(resolutions[best]),
+        **resolved_facts(scorer, resolutions[best]),
     )
     return SearchOutcome(
-        skeleton, (RELEASED,), public=assumed(task, on if size is None else "table"), notes=(note,)
+        skeleton, (RELEASED,), public=assumed(task, on, test), notes=(note, *strata_note(task, scorer))
     )
 
 

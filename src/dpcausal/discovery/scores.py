@@ -43,19 +43,26 @@ within a bin (``citests/rank.py``). Questions about unordered levels, or without
 **Guarantee**: one row moves either by at most D (``stats/evidence.proof.md``): 29/18 add, 29/9 replace for numbers,
 less for two levels; so the score moves by at most 1 and one sparse vector serves questions of both kinds. **Cost**
 O(n log n) a question.
+
+**Other tests** (option ``test`` of ``priv-pc`` and ``svt-pc``). ``spearman``: |F| - T sqrt(max(U, T^2)) and U of
+``stats/spearman.py``, over a D of its own. ``chi2`` and ``g`` move without bound with one row, so they are computed on
+disjoint parts, and the score counts parts (``stats/part_evidence.py``): D = 1.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcausal.citests.base import Question as TestQuestion
+from dpcausal.citests.base import TestSettings
+from dpcausal.citests.parts import deal_rows, deal_table, part_count
 from dpcausal.citests.rank import bins_for, blocks_of, ranked_column
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
@@ -63,20 +70,31 @@ from dpcausal.core.statement import Public
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.search import Query, Task
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.search import Answer, Note, NoteKind, Query, Skeleton, Task
+from dpcausal.stats.chi2 import likelihood_moment_pvalue, pearson_moment_pvalue
 from dpcausal.stats.evidence import (
     SETTLED_INFORMATION,
     Floats,
     Sides,
     score,
     score_sensitivity,
+    spearman_evidence,
+    spearman_score_sensitivity,
     table_evidence,
     value_evidence,
     value_score_sensitivity,
 )
 from dpcausal.stats.limits import checked_rows, row_limit
+from dpcausal.stats.part_evidence import decidable, part_evidence, parts_for, unsurprising
+from dpcausal.stats.spearman import spearman
 from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics
 
+SPEARMAN_ROWS = (
+    11 / 3
+)  # rows in D at most: F is three times observed minus expected for two levels, and D at most 11
+MOST_PARTS, MOST_CELLS = 512, 1 << 24  # of a question that is tested on parts, and of all its tables together
+PARTS_HEADROOM = 1.5  # the dependence that parts can show, over what the noise lets through
 ALL_SPLITS = 5  # unordered columns with more levels are split one level against the rest
 
 
@@ -130,6 +148,10 @@ class Scorer:
             dependence[i], information[i] = found[0] / scale, found[1] / scale
         return dependence, information
 
+    def on_counts(self, counts: Counts) -> Scorer:
+        """Return the same scorer on the tables of other rows."""
+        return replace(self, counts=counts)
+
     def scores(self, questions: Sequence[Query], shift: float, least: float) -> Floats:
         """min(shift - dependence, information - least) of each question: sensitivity 1."""
         return score(*self.evidence(questions), shift, least)
@@ -145,7 +167,38 @@ def resolution_rows(resolved: float) -> float:
     return 2 * resolved
 
 
+def resolved_facts(scorer: Scorer, resolved: float) -> dict[str, Any]:
+    """What a note says of a resolution in units of D: ``resolution`` in rows, or in parts where tests run on parts."""
+    if isinstance(scorer, PartScorer):
+        return {"resolution": resolved, "parts": scorer.parts}
+    per_row = SPEARMAN_ROWS if isinstance(scorer, SpearmanScorer) else 2.0
+    return {"resolution": per_row * resolved, "parts": None}
+
+
+def still_open(
+    task: Task, skeleton: Skeleton, not_shown: Callable[[list[Query]], Sequence[Answer]]
+) -> frozenset[Pair]:
+    """The pairs that could not be decided: untested ones, and kept ones of which a second look shows no dependence.
+
+    The second look asks about kept pairs without conditions, when the search is over. Which pairs are kept is released
+    by then.
+    """
+    undecided = skeleton.open(task.known)
+    place = {name: i for i, name in enumerate(task.columns)}
+    kept = [sorted(pair, key=place.__getitem__) for pair in skeleton.edges - undecided - task.known.kept]
+    batch = [Query(x, y, ()) for x, y in sorted(kept, key=lambda pair: [place[name] for name in pair])]
+    answers = not_shown(batch)
+    return undecided | {frozenset((q.x, q.y)) for q, a in zip(batch, answers, strict=True) if a is not False}
+
+
+def strata_note(task: Task, scorer: Scorer) -> tuple[Note, ...]:
+    """The note that given numbers are cut into equal widths, where they are."""
+    rows = None if isinstance(scorer, PartScorer) else getattr(scorer, "rows", None)
+    return (Note(NoteKind.EQUAL_WIDTHS, columns=sorted(rows.values, key=task.columns.index)),) if rows else ()
+
+
 On = Literal["values", "table"]
+ScoreTest = Literal["kendall", "spearman", "chi2", "g"]
 
 
 @dataclass
@@ -180,22 +233,150 @@ class ValueScorer(Scorer):
         return dependence / scale, information / scale
 
 
-def scorer_for(task: Task, on: On = "values") -> Scorer:
-    """Scores by values where the task has rows with numbers, else by tables."""
+@dataclass
+class SpearmanScorer(Scorer):
+    """Evidence by blocked Spearman: of tables, or of the rows where columns hold numbers. For a mechanism only."""
+
+    rows: Dataset | None = None
+
+    def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
+        """Dependence and information of each question, over D."""
+        found = [self._one(TestQuestion.of(self.counts.schema, *question)) for question in questions]
+        dependence, information = np.array(found, dtype=np.float64).reshape(-1, 2).T
+        return dependence, information
+
+    def _one(self, question: TestQuestion) -> tuple[float, float]:
+        schema = self.counts.schema
+        if min(schema[name].size for name in (question.x, question.y)) < 2:
+            return 0.0, SETTLED_INFORMATION
+        if self.rows is not None and question.numeric:
+            statistic, variance, (r, c, k) = self._of_rows(question, self.rows)
+        else:
+            blocks = question.blocks(self.counts)
+            (statistic, variance), (k, r, c) = spearman(blocks), blocks.shape
+        scale = spearman_score_sensitivity(self.neighbours, r, c, k)
+        dependence, information = spearman_evidence(statistic, variance, float(-ndtri(self.level / 2)))
+        return dependence / scale, information / scale
+
+    def _of_rows(self, question: TestQuestion, rows: Dataset) -> tuple[float, float, tuple[int, int, int]]:
+        n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
+        block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
+        _, found = rank_statistics(ranked_column(rows, question.x), ranked_column(rows, question.y), block, k)
+        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
+        return found.statistic, found.variance, (r, c, k)
+
+
+@dataclass
+class PartScorer(Scorer):
+    """Evidence from chi-squared or G on disjoint parts of the rows (``stats/part_evidence.py``). For a mechanism only.
+
+    ``resolved`` is the dependence, in parts, that the noise lets through: the number of parts is chosen for it. Rows
+    are dealt once, for all questions; where there are only counts every question deals its own table.
+    """
+
+    test: Literal["chi2", "g"] = "chi2"
+    resolved: float = 20.0
+    rows: Dataset | None = None
+    _labels: NDArray[np.int64] | None = None  # the part of every row
+
+    @property
+    def parts(self) -> int:
+        """How many parts a table is dealt into: from public numbers."""
+        wanted = parts_for(PARTS_HEADROOM * self.resolved, self._threshold, MOST_PARTS)
+        return part_count(wanted, self._settings)
+
+    @property
+    def most(self) -> float:
+        """The largest dependence that this many parts can show: public."""
+        return self.parts - unsurprising(self.parts, self._threshold)
+
+    @property
+    def _threshold(self) -> float:
+        return float(-ndtri(self.level))
+
+    @property
+    def _settings(self) -> TestSettings:
+        n = self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
+        return TestSettings(epsilon=1.0, delta=0.0, level=self.level, neighbours=self.neighbours, n=n)
+
+    def on_counts(self, counts: Counts) -> Scorer:
+        """Return the same scorer on the tables of other rows, which are dealt question by question."""
+        return replace(self, counts=counts, rows=None, _labels=None)
+
+    def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
+        """Dependence and information of each question, in parts: one row moves each by at most 1."""
+        dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
+        value = pearson_moment_pvalue if self.test == "chi2" else likelihood_moment_pvalue
+        schema = self.counts.schema
+        for i, question in enumerate(questions):
+            asked = TestQuestion.of(schema, *question)
+            if min(schema[name].size for name in (asked.x, asked.y)) < 2:
+                continue
+            dealt = self._dealt(asked)
+            able = decidable(dealt)
+            pvalues = [value(part) if can else 1.0 for part, can in zip(dealt, able, strict=True)]
+            dependence[i], information[i] = part_evidence(pvalues, able, self._threshold)
+        return dependence, information
+
+    def _dealt(self, question: TestQuestion) -> NDArray[np.int64]:
+        """Tables of all parts, of shape (part, k, r, c)."""
+        parts, settings = self.parts, self._settings
+        size = question.k * question.r * question.c
+        if self.rows is None or size * parts > MOST_CELLS:
+            return np.stack(deal_table(question.blocks(self.counts), parts, settings))
+        if self._labels is None:
+            self._labels = np.empty(self.rows.n, np.int64)
+            for part, places in enumerate(deal_rows(self.rows.n, parts, settings)):
+                self._labels[places] = part
+        cell = self._labels
+        for name in (*question.given, question.x, question.y):
+            cell = cell * self.counts.schema[name].size + self.rows.codes[name]
+        counted = np.bincount(cell, minlength=parts * size)
+        return counted.reshape(parts, question.k, question.r, question.c)
+
+
+def refuse_unordered(task: Task) -> None:
+    """Refuse Spearman's scores where the levels of a column have no order; from the schema alone."""
+    wrong = [name for name, column in task.counts.schema.items() if column.size > 1 and not has_order(column)]
+    if wrong:
+        raise InputError(
+            f"test='spearman' needs numbers or ordered levels: {', '.join(wrong)} has none; "
+            "declare them ordered, or take kendall, chi2 or g"
+        )
+
+
+def has_order(column: Column) -> bool:
+    """Return whether the levels have an order: numbers do, and two levels."""
+    return not isinstance(column, Categorical) or column.ordered or column.size <= 2
+
+
+def scorer_for(task: Task, on: On = "values", test: ScoreTest = "kendall", resolved: float = 0.0) -> Scorer:
+    """Return the scorer of a test; by values where the task has rows with numbers, else by tables.
+
+    ``resolved``: the dependence, in units of D, that the noise lets through; for tests on parts.
+    """
     if on not in ("values", "table"):
         raise InputError(f"on must be values or table, not {on!r}")
-    rows = _scored_rows(task, on)
-    if rows is not None:
-        checked_rows(rows.n)
-        return ValueScorer(task.counts, task.level, task.neighbours, rows=rows)
-    return Scorer(task.counts, task.level, task.neighbours)
+    if test not in get_args(ScoreTest):
+        raise InputError(f"test must be kendall, spearman, chi2 or g, not {test!r}")
+    if test in ("chi2", "g"):
+        return PartScorer(
+            task.counts, task.level, task.neighbours, test=test, resolved=resolved, rows=task.rows
+        )
+    if test == "spearman":
+        refuse_unordered(task)
+    by_values = on == "values" and task.rows is not None and bool(task.rows.values)
+    if by_values and task.rows is not None:
+        checked_rows(task.rows.n)
+    rows = task.rows if by_values else None
+    if test == "spearman":
+        return SpearmanScorer(task.counts, task.level, task.neighbours, rows=rows)
+    if rows is None:
+        return Scorer(task.counts, task.level, task.neighbours)
+    return ValueScorer(task.counts, task.level, task.neighbours, rows=rows)
 
 
-def _scored_rows(task: Task, on: On) -> Dataset | None:
-    """The rows where scores are by values, else None."""
-    return task.rows if on == "values" and task.rows is not None and task.rows.values else None
-
-
-def assumed(task: Task, on: On = "values") -> tuple[Public, ...]:
-    """What ``scorer_for`` takes to be public besides the schema: the limit on rows, where it scores rows."""
-    return () if _scored_rows(task, on) is None else row_limit(task.neighbours)
+def assumed(task: Task, on: On = "values", test: ScoreTest = "kendall") -> tuple[Public, ...]:
+    """What is taken to be public besides the schema: the limit on rows, where scores are of rows."""
+    of_rows = on == "values" and test not in ("chi2", "g") and task.rows is not None and task.rows.values
+    return row_limit(task.neighbours) if of_rows else ()

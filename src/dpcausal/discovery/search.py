@@ -89,7 +89,9 @@ class NoteKind(StrEnum):
     CLASSICAL = "classical"  # tests, level
     CLASSICAL_MOMENTS = "classical-moments"  # harmonics, level
     MOMENTS = "moments"  # features, waves, sd
-    THRESHOLD = "threshold"  # of: "deletions" or "pairs", most, renewed, rows (None: all), resolution in rows
+    # of: "deletions" or "pairs", most, renewed, rows (None: all), resolution in rows, or in parts (None: not on parts)
+    THRESHOLD = "threshold"
+    EQUAL_WIDTHS = "equal-widths"  # columns: numbers that are cut into equal widths where they are given
     CHOICES = "choices"  # epsilon, choices, mechanism, resolution in rows
     TEST_COSTS = "test-costs"  # unit, costs: pairs of (order, cost)
 
@@ -365,9 +367,9 @@ class SearchOutcome:
     repeats: int | None = None  # of the search, for confidence
     about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
+    tables: Any = None  # ``effect_after.ReleasedTables``, where tables were released
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
-    tables: Any = None  # ``effect_after.ReleasedTables``, where tables were released
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG
 
 
@@ -428,6 +430,8 @@ class Method:
         Whether it sees numeric columns by their declared bins only.
     settles : bool
         Whether, where answers contradict each other, the nearest graph that exists is shown.
+    own_delta : callable
+        ``own_delta(options)`` says whether its events carry a delta of their own, for which half of delta is reserved.
     """
 
     name: str
@@ -436,6 +440,23 @@ class Method:
     private: bool = True
     tables_only: bool = False
     settles: bool = False
+    own_delta: Callable[[Mapping[str, Any]], bool] = lambda _: False
+
+    def reserved(self, delta: float, options: Mapping[str, Any]) -> float:
+        """The part of delta that is kept for events with a delta of their own.
+
+        Raises
+        ------
+        InputError
+            If there are such events and no delta.
+        """
+        if not self.own_delta(options):
+            return 0.0
+        if not delta:
+            raise InputError(
+                f"{self.name} with these options needs a delta above 0: every test has one of its own"
+            )
+        return delta / 2
 
     @property
     def options(self) -> dict[str, Any]:

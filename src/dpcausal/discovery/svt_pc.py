@@ -11,6 +11,11 @@ asked about, and at most c = (pairs that may be deleted) answers are paid for. T
 the budget's filter. When the budget ends, the edges not yet tested stay and are named. **Cost** one table, one score
 and one draw a question. The questions asked depend on released answers only.
 
+**Three states.** When the search is over every kept pair is looked at once more without conditions, for its dependence
+alone: where none shows, with the level as the chance of error, it is open. A deletion that the pair did not need pays.
+
+**Test** (option): what is scored; ``kendall``, or ``spearman``, ``chi2``, ``g`` (``scores.py``).
+
 **Where we differ from [1].** Alg. 5 refreshes the threshold at every hit with noise sqrt(32 c ln(1/delta))/epsilon; its
 conditional tau has a wrong sensitivity; and its total is computed after the fact.
 
@@ -19,12 +24,23 @@ References: [1] Wang, Pang & Song 2020, section 4 and Alg. 5; [2] Lyu, Su & Li 2
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.discovery.scores import On, assumed, deletable, resolution_rows, scorer_for
+from dpcausal.discovery.scores import (
+    On,
+    Scorer,
+    ScoreTest,
+    assumed,
+    deletable,
+    resolved_facts,
+    scorer_for,
+    still_open,
+    strata_note,
+)
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -49,9 +65,9 @@ RELEASED = Released(ReleasedKind.INDEPENDENCES)
 class SvtAnswers:
     """Replies to batches: starts sessions while the budget affords them, then ends the search."""
 
-    def __init__(self, task: Task, design: SparseVectorDesign, on: On = "values") -> None:
-        self._budget, self._design = task.private_budget(), design
-        self._scorer = scorer_for(task, on)
+    def __init__(self, task: Task, design: SparseVectorDesign, scorer: Scorer) -> None:
+        self._budget, self._design, self._level = task.private_budget(), design, task.level
+        self._scorer = scorer
         self._session: SparseVectorSession | None = None
 
     def __call__(self, batch: list[Query]) -> Answers:
@@ -59,7 +75,21 @@ class SvtAnswers:
         if not self._ready():
             return None
         plan = self._design.plan
-        values: list[float] = self._scorer.scores(batch, plan.shift, plan.least).tolist()
+        return self._ask(batch, self._scorer.scores(batch, plan.shift, plan.least).tolist())
+
+    def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
+        """A second look at pairs that were kept: False where a dependence shows, True where none does, None untested.
+
+        ``shift - dependence`` alone is asked, without the part on information: where a pair was kept because nothing
+        could be seen, this is above the threshold and the pair is open. It is paid for by the deletion that the pair
+        did not need, and costs nothing where a dependence shows.
+        """
+        if not batch or not self._ready():
+            return [None] * len(batch)
+        shift = self._design.plan.shown_shift(self._level)
+        return self._ask(batch, (shift - self._scorer.evidence(batch)[0]).tolist())
+
+    def _ask(self, batch: list[Query], values: list[float]) -> list[Answer]:
         answers: list[Answer] = []
         for value in values:
             session = self._session if self._ready() else None
@@ -84,6 +114,7 @@ def run(
     positives: Annotated[int | None, "most deletions to pay for; none is all pairs"] = None,
     stable: Annotated[bool, STABLE] = True,
     on: Annotated[On, "numeric columns by their values or by their declared bins (table)"] = "values",
+    test: Annotated[ScoreTest, "the statistic that is scored; chi2 and g on parts of the rows"] = "kendall",
 ) -> SearchOutcome:
     """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
 
@@ -98,16 +129,25 @@ def run(
     resolutions = [resolution(way.plan.false_hit) for way in ways]
     best = resolutions.index(min(resolutions))
     search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
-    skeleton = drive(search, SvtAnswers(task, ways[best], on))
+    scorer = scorer_for(task, on, test, resolutions[best])
+    answers = SvtAnswers(task, ways[best], scorer)
+    skeleton = drive(search, answers)
     note = Note(
         NoteKind.THRESHOLD,
         of="deletions",
         most=ways[best].most,
         renewed=ways[best].renewed,
         rows=None,
-        resolution=resolution_rows(resolutions[best]),
+        **resolved_facts(scorer, resolutions[best]),
     )
-    return SearchOutcome(skeleton, (RELEASED,), public=assumed(task, on), notes=(note,))
+    undecided = still_open(task, skeleton, answers.not_shown)
+    return SearchOutcome(
+        skeleton,
+        (RELEASED,),
+        public=assumed(task, on, test),
+        notes=(note, *strata_note(task, scorer)),
+        open=undecided,
+    )
 
 
 METHOD = Method(

@@ -4,7 +4,9 @@ Any test of ``ci_test`` (option ``test``; "auto" chooses one for each question f
 rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``, ... A test costs ``epsilon``
 (option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
 or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
-are named. Where not even the first test can be paid, as when the ledger refuses, that is a ``BudgetError``.
+are named. Where not even the first test can be paid, as when the ledger refuses, that is a ``BudgetError``. A test
+whose events carry a delta of their own (``median="laplace"``, ``"gaussian"``) has half of delta for them, in equal
+parts for as many questions.
 
 **Guarantee** (epsilon, delta)-DP in total: tests are charged before noise, the filter stops (``privacy/accounting``),
 and what is asked depends on released answers only. No question is paid twice. For many questions ``svt-pc`` and
@@ -13,6 +15,7 @@ and what is asked depends on released answers only. No question is paid twice. F
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from dpcausal.citests.base import Question as TestQuestion
@@ -60,9 +63,11 @@ class TestAnswers:
 
     __test__ = False  # not a test case, whatever its name
 
-    def __init__(self, task: Task, test: str, options: dict[str, Any], epsilon: float | None) -> None:
+    def __init__(
+        self, task: Task, test: str, options: dict[str, Any], epsilon: float | None, delta: float = 0.0
+    ) -> None:
         self._task, self._test, self._options = task, test, options
-        self._epsilon = epsilon
+        self._epsilon, self._delta = epsilon, delta
         self._sessions: dict[str, Session] = {}
         self._schema = task.counts.schema
 
@@ -88,16 +93,13 @@ class TestAnswers:
         if name not in self._sessions:
             task = self._task
             method = make_test(name, self._options)
-            if method.own_delta:
-                raise InputError(
-                    f"{name} with these options needs a delta for each test: ask ci_test instead"
-                )
             by_values = isinstance(method, ValueTest) and task.rows is not None
             self._sessions[name] = Session(
                 task.rows if by_values and task.rows is not None else task.counts,
                 method,
                 level=task.level,
                 epsilon=self._epsilon,
+                delta=self._delta if method.own_delta else 0.0,
                 neighbours=task.neighbours,
                 budget=task.budget,
             )
@@ -127,7 +129,8 @@ def run(
     cost = test_epsilon if test_epsilon is not None else each(budget.total, QUESTIONS_A_PAIR * pairs)
     if not (math.isfinite(cost) and 0 < cost <= budget.total.epsilon):
         raise InputError(f"test_epsilon must lie above 0 and up to epsilon, not {test_epsilon!r}")
-    answers = TestAnswers(task, test, options, cost)
+    slack = budget.total.reserve / (QUESTIONS_A_PAIR * pairs) * ROUNDING
+    answers = TestAnswers(task, test, options, cost, slack)
     skeleton = drive(pc_search(task.columns, known, max_order=task.max_order, stable=stable), answers)
     return SearchOutcome(
         skeleton,
@@ -151,8 +154,11 @@ def _assumed(task: Task, test: str, options: dict[str, Any]) -> tuple[Public, ..
     return row_limit(task.neighbours) if limited else ()
 
 
-METHOD = Method(
-    "tests",
-    "every question is a private test of its own",
-    run,
-)
+def own_delta(options: Mapping[str, Any]) -> bool:
+    """Return whether the test that these options of ``run`` ask for has a delta of its own."""
+    inner = {name: value for name, value in options.items() if name not in METHOD.options}
+    test = options.get("test", "auto")
+    return isinstance(test, str) and test not in ("auto", "crt") and make_test(test, inner).own_delta
+
+
+METHOD = Method("tests", "every question is a private test of its own", run, own_delta=own_delta)

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -60,11 +60,15 @@ class SievePlan:
         """Information below which an answer means nothing."""
         return 2 * self.query_scale
 
-    def false_hit(self, dependence: float) -> float:
-        """Chance that a pair with this ``dependence`` is found independent (at most 1)."""
+    def false_hit(self, dependence: float, shift: float | None = None) -> float:
+        """Chance that a pair with this ``dependence`` is found independent (at most 1); ``shift``: if not its own."""
         b_t, b_q = self.threshold_scale, self.query_scale
-        beyond = max(dependence - self.shift + self.centre, 0.0)
+        beyond = max(dependence - (self.shift if shift is None else shift) + self.centre, 0.0)
         return b_q / (b_q + b_t) * math.exp(-beyond / b_q)
+
+    def shown_shift(self, level: float) -> float:
+        """Shift of a second look: a pair without dependence is below with probability of at most ``level``."""
+        return self.centre + math.log(1 / level) * self.threshold_scale
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,12 @@ class ExaminePlan:
     def least(self) -> float:
         """Information below which an answer means nothing."""
         return 2 * self.scale
+
+    def quantile(self, level: float) -> float:
+        """What noise falls below minus this with probability ``level`` (at most 1/2)."""
+        if self.gaussian:
+            return float(-ndtri(level)) * self.scale
+        return math.log(0.5 / level) * self.scale
 
     def false_hit(self, dependence: float) -> float:
         """Chance that a pair with this ``dependence`` is found independent."""
@@ -124,6 +134,17 @@ class SieveDesign:
     mechanism: SieveAndExamine
     most: int
     renewed: bool
+    tweaked: bool = False  # the paper's tweak of the threshold stands in place of a shift of the sieve's own
+
+    def with_tweak(self, tweak: float) -> SieveDesign:
+        """The sieve's threshold lies ``tweak`` scales of its noise below the examination's ([1] Alg. 1, t)."""
+        below = tweak * self.sieve.query_scale
+        return replace(self, mechanism=replace(self.mechanism, tweak=below), tweaked=True)
+
+    @property
+    def sieve_shift(self) -> float:
+        """What is added to the sieve's scores, the tweak of the threshold apart."""
+        return self.examine.shift if self.tweaked else self.sieve.shift
 
     @property
     def sieve(self) -> SievePlan:
@@ -137,7 +158,8 @@ class SieveDesign:
 
     def false_hit(self, dependence: float) -> float:
         """Chance that a pair with this dependence is deleted when asked about; full rows in the sieve."""
-        return self.sieve.false_hit(dependence) * self.examine.false_hit(dependence)
+        sieve = self.sieve.false_hit(dependence, self.sieve_shift + self.mechanism.tweak)
+        return sieve * self.examine.false_hit(dependence)
 
 
 @proved("sieve.proof.md")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcausal.core.facts import Fact
-from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
 from dpcausal.planning.designs import Reach
 from dpcausal.present import hidden
+from dpcausal.present.no_delta import no_delta_words
 from dpcausal.present.statement import Words
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.statement import told as say
@@ -35,7 +35,15 @@ def method_words(method: str, why: str) -> str:
     >>> method_words("measured", "chosen because 1 of 3 columns holds numbers, not most")
     'method measured, chosen because 1 of 3 columns holds numbers, not most: tables measured once, with noise, answer every question'
     """  # noqa: E501
-    return f"method {method}, {why}" + (f": {METHODS[method].description}" if method in METHODS else "")
+    does = method_description(method)
+    return f"method {method}, {why}" + (f": {does}" if does else "")
+
+
+def method_description(method: str) -> str:
+    """Return what a method does, in its own words; empty where there is no such method."""
+    from dpcausal.discovery.discover import METHODS  # late: loads every method
+
+    return METHODS[method].description if method in METHODS else ""
 
 
 SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT told to be a hint only
@@ -245,15 +253,6 @@ def _unanswered_words(fact: Fact) -> str:
     return (
         f"{total:,} {questions} could not be answered (such a pair stays open unless other questions decide it): "
         f"{parts}"
-    )
-
-
-def no_delta_words(times: float, option: str = "delta=1e-6") -> str:
-    """Return what a missing delta costs; ``option``: how to give one."""
-    shown = f"{times:.2g}" if times < 10 else f"{times:.0f}"
-    return (
-        f"without a delta the noise in a table of two columns is {shown} times larger: add {option} "
-        "(it must lie below one over the number of rows)"
     )
 
 

@@ -3,11 +3,12 @@
 **Formula.** ``evidence``, over all pairs of two-way splits of a (k, r, c) table in one pass: with K observed minus
 expected, V its variance and M the largest |K| that the margins allow, the *dependence* is the largest
 |K| - T sqrt(max(V, V0)) and the *information* the largest M. ``value_evidence``: the same from blocked Kendall's K and
-V on values. ``score`` puts both together for the search methods.
+V on values. ``spearman_evidence``: |F| - T sqrt(max(U, T^2)) and U, from blocked Spearman. ``score`` puts both together
+for the search methods.
 
-**Guarantee** (``evidence.proof.md``): one row moves either by at most ``score_sensitivity`` or
-``value_score_sensitivity``. **Cost** O(k r c) for each pair of splits. **Edge cases**: blocks of fewer than two rows
-add nothing.
+**Guarantee** (``evidence.proof.md``): one row moves either by at most ``score_sensitivity``,
+``value_score_sensitivity`` or ``spearman_score_sensitivity``. **Cost** O(k r c) for each pair of splits. **Edge
+cases**: blocks of fewer than two rows add nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.exact import exact_evidence, rows_of
 from dpcausal.stats.kendall import kendall_margin_sensitivity, kendall_variance_sensitivity
+from dpcausal.stats.spearman import spearman_joint_sensitivity, spearman_variance_sensitivity
 
 Sides = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -112,6 +114,26 @@ def value_evidence(statistic: float, variance: float, threshold: float) -> tuple
     """Return (dependence, information) from blocked Kendall's K and V."""
     sd = math.sqrt(max(variance, threshold**2 / 4))
     return abs(statistic) - threshold * sd, MAX_K_OVER_V * variance
+
+
+SPEARMAN_WEIGHT = 0.5  # w of U in (F, w U)
+
+
+@proved("evidence.proof.md")
+def spearman_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
+    """Return D: how far one row moves ``dependence`` and ``information`` by Spearman.
+
+    >>> spearman_score_sensitivity("add-remove", 3, 3, k=8), spearman_score_sensitivity("replace-one", 2, 2, k=1)
+    (5.5, 4.291666666666667)
+    """
+    joint = spearman_joint_sensitivity(neighbours, r, c, k, SPEARMAN_WEIGHT)
+    return max(joint, spearman_variance_sensitivity(neighbours, r, c))
+
+
+@proved("evidence.proof.md")
+def spearman_evidence(statistic: float, variance: float, threshold: float) -> tuple[float, float]:
+    """Return (dependence, information) from blocked Spearman's F and U."""
+    return abs(statistic) - threshold * math.sqrt(max(variance, threshold**2)), variance
 
 
 @proved("evidence.proof.md")

@@ -63,7 +63,7 @@ def test_between_wide_margins_a_real_coin_decides(task: Any) -> None:
     with testing.seeded(1):
         replies = []
         for _ in range(40):
-            replies += tests([Query("Pollution", "Smoker", ())]) or []
+            replies += tests([Query("Pollution", "Smoker", ("Cancer",))]) or []
     assert {True, False} <= set(replies)
 
 

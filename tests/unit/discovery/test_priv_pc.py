@@ -11,6 +11,7 @@ from dpcausal import testing
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.priv_pc import SieveAnswers, run
+from dpcausal.discovery.scores import scorer_for
 from dpcausal.discovery.search import Query
 from dpcausal.planning.sieve import SHARE, once, optimal_subsample, rounds
 from dpcausal.present.discovery import note_words
@@ -29,9 +30,9 @@ def test_rounds_are_charged_at_every_hit_whether_it_passes_or_not(task: Any) -> 
     """Ask about a dependent pair until the sieve is hit by chance: examinations fail, charges go on."""
     given = task("earthquake", 2.0, 1e-6)
     design = rounds(given.budget.total, 10, 0.5, given.neighbours, given.n, None)
-    answers = SieveAnswers(given, design)
+    answers = SieveAnswers(given, design, scorer_for(given))
     shift = design.sieve.shift
-    strong = Query("Burglary", "Alarm", ())
+    strong = Query("Burglary", "Alarm", ("Earthquake",))
     given_answers = []
     with testing.seeded(5):
         answers._scorer.evidence = lambda batch: (  # type: ignore[method-assign,assignment]
@@ -56,7 +57,7 @@ def test_refresh_means_a_new_threshold(task: Any) -> None:
     """A session is never used after its hit: its threshold noise would be shared by two answers."""
     given = task("survey", 30.0, 1e-6)
     design = rounds(given.budget.total, 15, 0.5, given.neighbours, given.n, None)
-    answers, seen = SieveAnswers(given, design), []
+    answers, seen = SieveAnswers(given, design, scorer_for(given)), []
     begin = answers._ready
 
     def ready() -> bool:

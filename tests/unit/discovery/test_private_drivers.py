@@ -63,7 +63,8 @@ def test_the_total_is_never_passed(task: Any, method: str, epsilon: float, delta
             spent = min(spent, epsilon_of_rho(math.fsum(event.rho for event in events), delta))
         assert 0 < spent <= epsilon * (1 + 1e-4)
         assert found.skeleton.untested <= found.skeleton.edges
-        assert found.skeleton.complete == (not found.skeleton.untested)
+        if method in ("svt-pc", "em-pc"):  # the others leave a pair untested of which no dependence shows
+            assert found.skeleton.complete == (not found.skeleton.untested)
 
 
 @pytest.mark.parametrize("method", PRIVATE)
@@ -124,8 +125,9 @@ def test_strange_data_are_no_error(method: str) -> None:
             assert result.privacy.epsilon == 1.0
 
 
-def test_a_constant_column_keeps_its_edges_and_a_single_level_does_not(task: Any) -> None:
-    """Without information nothing can be concluded (untested, so kept); one declared level is publicly independent."""
+@pytest.mark.parametrize("method", PRIVATE)
+def test_a_constant_column_leaves_its_pairs_open_and_a_single_level_does_not(method: str) -> None:
+    """Without information nothing can be concluded; one declared level is publicly independent."""
     schema = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"]), "c": Categorical(["only"])})
     rng = np.random.default_rng(0)
     codes = {
@@ -135,9 +137,13 @@ def test_a_constant_column_keeps_its_edges_and_a_single_level_does_not(task: Any
     }
     counts = MemoryCounts(Dataset(schema, 50_000, codes))
     with testing.seeded(0):
-        kept = [discover(counts, epsilon=20.0, method="priv-pc").graph.skeleton for _ in range(20)]
-    assert sum(frozenset("ab") in edges for edges in kept) >= 15  # false hit of both looks: below .1 each
-    assert sum(bool(edges & {frozenset("ac"), frozenset("bc")}) for edges in kept) <= 6
+        found = [discover(counts, epsilon=20.0, method=method) for _ in range(20)]
+    assert (
+        sum(frozenset("ab") in one.open for one in found) >= 13
+    )  # deleted with .1 at most, shown with .05 at most
+    edges = [one.graph.skeleton for one in found]
+    assert sum(frozenset("ab") in one for one in edges) <= 5  # .05 each: fails with probability 3e-4
+    assert sum(bool(one & {frozenset("ac"), frozenset("bc")}) for one in edges) <= 6
 
 
 @pytest.mark.parametrize(
