@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dpcausal.privacy.accounting.composition import ZERO, Filter, Spent, add, exact, fits
 from dpcausal.privacy.accounting.conversion import delta_for, epsilon_for, rho_for
-from dpcausal.privacy.events import PureEvent
+from dpcausal.privacy.accounting.pld import FixedPlan
+from dpcausal.privacy.events import LaplaceEvent, PureEvent
 
 costs = st.floats(min_value=1e-12, max_value=100.0)
 totals = st.floats(min_value=1e-6, max_value=100.0)
@@ -126,3 +127,6 @@ def test_the_library_agrees_with_enumeration(shift: int) -> None:
     for epsilon in (0.0, 0.1, 0.3 * shift / scale, 0.9 * shift / scale):
         true = hockey_stick(scale, (shift,), epsilon)
         assert true * (1 - 1e-9) <= numerical.get_delta_for_epsilon(epsilon) <= true * 1.001 + 1e-12
+    event = LaplaceEvent(label="x", neighbours="add-remove", sensitivity=shift, scale=scale)
+    ours = FixedPlan((event,) * 40).compare(1e-6)["pld"]
+    assert ours == pytest.approx(numerical.self_compose(40).get_epsilon_for_delta(1e-6), rel=1e-5)
