@@ -246,7 +246,7 @@ def add_interval(held: dict[str, Any], key: str, ends: tuple[float, float], trut
         tally[i] += value
 
 
-def run_rivals(python: str | None, seeds: int, rows: list[int]) -> None:
+def run_rivals(python: str | None, seeds: int, rows: list[int], names: list[str]) -> None:
     """Fill in the rivals on the five networks; all under add-remove, as synthetic data are made."""
     import tempfile
 
@@ -254,7 +254,7 @@ def run_rivals(python: str | None, seeds: int, rows: list[int]) -> None:
 
     start = time.monotonic()
     worker = Worker(python, Path(tempfile.mkdtemp())) if python else None
-    for name in NETWORKS:
+    for name in names:
         network = dc.networks.load(name)
         schema, pairs = ordered(network), pairs_of(network)
         for n in rows:
@@ -368,6 +368,7 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--python")
+    parser.add_argument("--only", default=",".join(NETWORKS), help="networks of the rivals")
     parser.add_argument("--folder", type=Path)
     asked_for = parser.parse_args()
     match asked_for.part:
@@ -376,7 +377,7 @@ def main() -> None:
         case "random":
             run_random(asked_for.networks, asked_for.seeds)
         case "rivals":
-            run_rivals(asked_for.python, asked_for.seeds, asked_for.rows)
+            run_rivals(asked_for.python, asked_for.seeds, asked_for.rows, asked_for.only.split(","))
         case "after":
             run_after(asked_for.sets, asked_for.epsilon, asked_for.rows[0])
         case "nhefs":

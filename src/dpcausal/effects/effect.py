@@ -477,4 +477,5 @@ def level_names(column: Column) -> tuple[str, ...]:
         return column.printed
     cuts = [f"{cut:g}" for cut in column.bins or ()]
     inner = [f"{low} to {high}" for low, high in pairwise(cuts)]
-    return (f"below {cuts[0]}", *inner, f"{cuts[-1]} or more") if cuts else ("all",)
+    named = (f"below {cuts[0]}", *inner, f"{cuts[-1]} or more") if cuts else ("all",)
+    return (*named, "missing") if column.missing_level else named

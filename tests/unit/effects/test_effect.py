@@ -1,0 +1,346 @@
+"""``dc.effect``: what is estimated, what is refused, and what is charged."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.counts.memory import MemoryCounts
+from dpcausal.effects.effect import strata_left_out
+from dpcausal.effects.result import EffectNoteKind
+
+ASIA = dc.networks.load("asia")
+BIT = dc.Categorical(["no", "yes"])
+
+
+def rows(n: int = 4_000, seed: int = 1, effect: float = 0.3) -> dc.Dataset:
+    """z makes both x and y likelier; x adds ``effect`` to the risk of y, and 8 to a number."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 3, n)
+    x = rng.random(n) < 0.2 + 0.25 * z
+    y = rng.random(n) < 0.1 + 0.2 * z + effect * x
+    columns = {
+        "x": np.where(x, "yes", "no").tolist(),
+        "y": np.where(y, "yes", "no").tolist(),
+        "z": [["a", "b", "c"][k] for k in z],
+        "grade": np.minimum(z + x, 2).tolist(),
+        "weight": 40 + 5 * z + 8.0 * x + rng.normal(0, 3, n),
+    }
+    schema = dc.Schema(
+        x=BIT,
+        y=BIT,
+        z=dc.Categorical(["a", "b", "c"]),
+        grade=dc.Categorical([0, 1, 2], ordered=True),
+        weight=dc.Numeric(0, 100),
+    )
+    return dc.read(columns, schema)
+
+
+DATA = rows()
+
+
+def test_the_adjusted_effect_is_found_and_the_unadjusted_one_is_not() -> None:
+    """With failure probability below 1e-6: the interval is ten times its width from the wrong answer."""
+    exact = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None)
+    with dc.testing.seeded(1):
+        found = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=1.0)
+    assert found.interval[0] < 0.3 < found.interval[1]
+    assert abs(found.estimate - exact.estimate) < 0.03
+    raw = dc.effect(DATA, "x", "y", adjust=[], epsilon=None)
+    assert raw.interval[0] > 0.3
+    assert [note.kind for note in raw.notes] == [EffectNoteKind.UNADJUSTED]
+
+
+def test_second_minus_first_and_named_levels() -> None:
+    usual = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None)
+    turned = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None, compare=("yes", "no"))
+    other = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None, event="no")
+    assert usual.compare == ("no", "yes")
+    assert usual.event == "yes"
+    assert turned.estimate == pytest.approx(-usual.estimate)
+    assert other.estimate == pytest.approx(-usual.estimate)
+
+
+def by_hand(kind: str) -> float:
+    """The standardised effect from the rows themselves."""
+    codes = DATA.codes
+    risks = []
+    for arm in (0, 1):
+        parts = [
+            (codes["y"][(codes["x"] == arm) & (codes["z"] == z)].mean(), (codes["z"] == z).mean())
+            for z in range(3)
+        ]
+        risks.append(sum(risk * share for risk, share in parts))
+    odds = [risk / (1 - risk) for risk in risks]
+    return {"difference": risks[1] - risks[0], "risk": risks[1] / risks[0], "odds": odds[1] / odds[0]}[kind]
+
+
+@pytest.mark.parametrize(
+    ("estimand", "kind"), [("risk difference", "difference"), ("risk ratio", "risk"), ("odds-ratio", "odds")]
+)
+def test_without_privacy_it_is_standardisation_by_hand(estimand: str, kind: str) -> None:
+    found = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None, estimand=estimand)
+    assert found.estimate == pytest.approx(by_hand(kind), rel=1e-9)
+    assert found.interval[0] < found.estimate < found.interval[1]
+    assert found.estimand == estimand.replace("-", " ")
+    assert found.privacy.private is False
+
+
+def test_a_ratio_has_the_interval_of_its_logarithm() -> None:
+    """Against the delta method, which is right for 4,000 rows: within a tenth of the width."""
+    found = dc.effect(DATA, "x", "y", adjust=[], epsilon=None, estimand="risk ratio")
+    codes = DATA.codes
+    risks = [codes["y"][codes["x"] == arm].mean() for arm in (0, 1)]
+    counts = [(codes["x"] == arm).sum() for arm in (0, 1)]
+    error = math.sqrt(sum((1 - risk) / (risk * count) for risk, count in zip(risks, counts, strict=True)))
+    wanted = [math.exp(math.log(risks[1] / risks[0]) + sign * 1.96 * error) for sign in (-1, 1)]
+    width = wanted[1] - wanted[0]
+    assert found.interval == (
+        pytest.approx(wanted[0], abs=width / 10),
+        pytest.approx(wanted[1], abs=width / 10),
+    )
+
+
+def test_means_of_numbers_and_of_ordered_levels() -> None:
+    with dc.testing.seeded(1):
+        weight = dc.effect(DATA, "x", "weight", adjust=["z"], epsilon=1.0)
+        grade = dc.effect(DATA, "x", "grade", adjust=["z"], epsilon=1.0)
+    assert weight.estimand == grade.estimand == "mean difference"
+    assert weight.interval[0] < 8.0 < weight.interval[1]
+    assert weight.interval[1] - weight.interval[0] < 2.0
+    assert grade.interval[0] < 2 / 3 < grade.interval[1]  # nobody rises beyond the last of three
+    assert weight.means[1] - weight.means[0] == pytest.approx(weight.estimate)
+
+
+def test_counts_answer_like_rows() -> None:
+    with dc.testing.seeded(3):
+        one = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=1.0)
+    with dc.testing.seeded(3):
+        other = dc.effect(MemoryCounts(DATA), "x", "y", adjust=["z"], epsilon=1.0)
+    assert one.interval == other.interval
+    binned = dc.effect(MemoryCounts(DATA), "x", "weight", adjust=["z"], epsilon=None)
+    assert EffectNoteKind.OUTCOME_BINS in {note.kind for note in binned.notes}
+
+
+def test_three_arms_compare_two_and_count_the_rest_for_the_strata() -> None:
+    found = dc.effect(DATA, "grade", "y", adjust=["z"], epsilon=None, compare=(0, 1))
+    codes = DATA.codes
+    kept = [
+        z for z in range(3) if all((((codes["grade"] == g) & (codes["z"] == z)).sum() >= 3) for g in (0, 1))
+    ]
+    weights = [(codes["z"] == z).mean() for z in kept]
+    effects = [
+        codes["y"][(codes["grade"] == 1) & (codes["z"] == z)].mean()
+        - codes["y"][(codes["grade"] == 0) & (codes["z"] == z)].mean()
+        for z in kept
+    ]
+    assert found.estimate == pytest.approx(np.average(effects, weights=weights))
+    assert found.share == pytest.approx(sum(weights))
+    assert found.left_out == tuple((("a", "b", "c")[z],) for z in range(3) if z not in kept)
+
+
+def test_a_graph_says_what_to_hold_fixed() -> None:
+    data = ASIA.sample(5_000, seed=1)
+    found = dc.effect(data, "bronc", "dysp", graph=ASIA.dag, epsilon=1.0)
+    assert found.adjust == ("smoke",)
+    several = dc.effect(data, "bronc", "dysp", graph=ASIA.cpdag, epsilon=1.0)
+    assert [one.adjust for one in several.possible] == [(), ("smoke",)]
+    assert several.interval[0] == min(one.interval[0] for one in several.possible)
+    assert (
+        min(one.estimate for one in several.possible)
+        <= several.estimate
+        <= max(o.estimate for o in several.possible)
+    )
+
+
+def test_no_effect_is_among_the_possible_ones_where_the_edge_may_point_back() -> None:
+    edge = dc.Graph(["x", "y"], undirected=[("x", "y")])
+    found = dc.effect(DATA, "x", "y", graph=edge, epsilon=1.0)
+    assert [one.adjust for one in found.possible] == [(), None]
+    assert found.possible[1].interval == (0.0, 0.0)
+
+
+def test_nothing_is_known_of_an_arm_that_noise_hides() -> None:
+    few = rows(30)
+    with dc.testing.seeded(1):
+        found = dc.effect(few, "x", "y", adjust=[], epsilon=0.001)
+        ratio = dc.effect(few, "x", "y", adjust=[], epsilon=0.001, estimand="odds ratio")
+    assert (found.share, found.interval) == (0.0, (-1.0, 1.0))
+    assert ratio.interval == (0.0, math.inf)
+    assert json.loads(ratio.to_json())["interval"] == [0.0, None]
+    assert "nothing can be said" in str(found)
+
+
+def test_the_budget_and_its_statement() -> None:
+    found = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=0.7)
+    assert (found.privacy.delta, found.privacy.definition) == (0.0, "pure")
+    assert found.privacy.epsilon == pytest.approx(0.7)
+    assert found.privacy.epsilon <= 0.7
+    gaussian = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=0.05, delta=1e-2)
+    assert gaussian.privacy.events[0]["kind"] == "gaussian"
+    assert gaussian.privacy.epsilon <= 0.05
+    regression = dc.effect(
+        DATA, "x", "y", adjust=["z", "weight"], epsilon=1.0, delta=1e-6, method="regression"
+    )
+    assert len(regression.privacy.events) == 2
+    assert regression.privacy.epsilon <= 1.0
+    assert regression.method == "regression"
+
+
+def test_auto_takes_a_regression_where_a_table_would_hold_noise_only() -> None:
+    columns: dict[str, Any] = {f"z{i}": dc.Categorical([0, 1, 2]) for i in range(7)}
+    schema = dc.Schema(**columns, x=BIT, y=BIT)
+    rng = np.random.default_rng(1)
+    raw = {name: rng.integers(0, 3, 2_000).tolist() for name in columns}
+    raw |= {name: rng.choice(["no", "yes"], 2_000).tolist() for name in "xy"}
+    data = dc.read(raw, schema)
+    assert dc.effect(data, "x", "y", adjust=list(columns), epsilon=1.0).method == "regression"
+    assert dc.effect(data, "x", "y", adjust=["z0"], epsilon=1.0).method == "table"
+
+
+def test_regression_takes_out_what_a_table_can_t_hold() -> None:
+    """With failure probability below 1e-6 by the widths: 8 lies ten of them from the unadjusted answer."""
+    data = rows(40_000)
+    with dc.testing.seeded(1):
+        found = dc.effect(data, "x", "weight", adjust=["z"], epsilon=2.0, delta=1e-6, method="regression")
+    raw = dc.effect(data, "x", "weight", adjust=[], epsilon=None)
+    assert found.interval[0] < 8.0 < found.interval[1]
+    assert raw.interval[0] > 9.0
+
+
+class Counting:
+    """A ledger that counts charges and allows none."""
+
+    def __init__(self) -> None:
+        self.charged = 0
+
+    def charge(self, *_: Any, **__: Any) -> None:
+        """Count and stop."""
+        self.charged += 1
+        raise RuntimeError("as asked")
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"outcome": "x"}, "both treatment and outcome"),
+    ({"adjust": ["x"]}, "can't adjust for"),
+    ({"adjust": ["z", "z"]}, "twice"),
+    ({"adjust": "z"}, "must be a list of columns"),
+    ({"adjust": ["nope"]}, 'no column "nope"'),
+    ({"treatment": "weight"}, "is a number"),
+    ({"treatment": "z", "adjust": []}, "3 levels without an order"),
+    ({"outcome": "z", "adjust": []}, "event="),
+    ({"compare": ("no", "maybe")}, "no level 'maybe'"),
+    ({"compare": ("no", "no")}, "two different levels"),
+    ({"event": "maybe"}, "no level 'maybe'"),
+    ({"outcome": "weight", "event": "1"}, "is a number"),
+    ({"outcome": "weight", "estimand": "risk ratio"}, "two levels"),
+    ({"estimand": "risk"}, "no estimand"),
+    ({"level": 0.05}, "confidence of the interval"),
+    ({"level": 2}, "strictly between"),
+    ({"epsilon": 0.0}, "above zero"),
+    ({"epsilon": 1e9}, "epsilon must lie within"),
+    ({"epsilon": -1}, "above zero"),
+    ({"delta": 1.0}, "below 1"),
+    ({"neighbours": "fixed-labels"}, "replace-one or add-remove"),
+    ({"graph": "x -> y"}, "must be a dc.Graph"),
+    ({"method": "magic"}, "auto, table or regression"),
+    ({"method": "regression", "estimand": "odds ratio"}, "gives a difference"),
+    ({"method": "regression", "epsilon": None}, "without privacy"),
+    ({"epsilon": None, "delta": 0.1}, "no delta"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_bad_input_is_one_line_and_charges_nothing(change: dict[str, Any], words: str) -> None:
+    ledger = Counting()
+    given: dict[str, Any] = {"treatment": "x", "outcome": "y", "adjust": ["z"], "epsilon": 1.0} | change
+    treatment, outcome = given.pop("treatment"), given.pop("outcome")
+    kept = {} if given["epsilon"] is None else {"ledger": ledger, "dataset": "d"}
+    with pytest.raises(dc.InputError, match=words) as error:
+        dc.effect(DATA, treatment, outcome, **given, **kept)
+    assert "\n" not in str(error.value)
+    assert ledger.charged == 0
+    if kept:  # and what is right is charged there, once
+        with pytest.raises(RuntimeError, match="as asked"):
+            dc.effect(DATA, "x", "y", adjust=["z"], epsilon=1.0, **kept)
+        assert ledger.charged == 1
+
+
+def test_one_level_and_missing_epsilon_are_refused() -> None:
+    schema = dc.Schema(x=BIT, one=dc.Categorical(["only"]))
+    data = dc.read({"x": ["no", "yes"], "one": ["only", "only"]}, schema)
+    for treatment, outcome in (("x", "one"), ("one", "x")):
+        with pytest.raises(dc.InputError, match="has one level"):
+            dc.effect(data, treatment, outcome, epsilon=1.0)
+    with pytest.raises(dc.InputError, match="effect needs an epsilon"):
+        dc.effect(DATA, "x", "y")
+
+
+def test_a_descendant_is_refused_and_anyway_warned_of() -> None:
+    graph = dc.Graph(["x", "y", "z", "grade"], directed=[("z", "x"), ("z", "y"), ("x", "y"), ("x", "grade")])
+    with pytest.raises(dc.InputError, match='"x" changes grade'):
+        dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=graph, epsilon=1.0)
+    with pytest.warns(dc.AdjustsForDescendant, match="may change grade"):
+        found = dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=graph, epsilon=1.0, anyway=True)
+    assert EffectNoteKind.DESCENDANT in {note.kind for note in found.notes}
+    maybe = dc.Graph(["x", "y", "z"], directed=[("x", "y")], undirected=[("x", "z")])
+    with pytest.warns(dc.AdjustsForDescendant, match="may change z"):
+        dc.effect(DATA, "x", "y", adjust=["z"], graph=maybe, epsilon=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fine = dc.Graph(["x", "y", "z"], directed=[("x", "y"), ("z", "x")])
+        assert dc.effect(DATA, "x", "y", adjust=["z"], graph=fine, epsilon=1.0).share > 0
+
+
+def test_a_pag_is_refused() -> None:
+    pag = type(dc.discover(ASIA.sample(500, seed=1), epsilon=None, method="pc", latent=True).graph)
+    with pytest.raises(dc.InputError, match="hidden common causes"):
+        dc.effect(DATA, "x", "y", graph=pag(["x", "y"]), epsilon=1.0)
+
+
+def test_too_many_cells_are_refused() -> None:
+    schema = dc.Schema(**{f"z{i}": dc.Categorical(list(range(40))) for i in range(4)}, x=BIT, y=BIT)
+    data = dc.read({name: [column.levels[0]] * 5 for name, column in schema.items()}, schema)
+    with pytest.raises(dc.InputError, match="cells: at most"):
+        dc.effect(data, "x", "y", adjust=[f"z{i}" for i in range(4)], epsilon=1.0, method="table")
+
+
+def test_strata_are_named() -> None:
+    schema = dc.Schema(age=dc.Numeric(0, 100, [40]), z=dc.Categorical(["a", "b"]))
+    kept = [True, False, True, True]
+    assert strata_left_out(schema, ("age", "z"), kept) == (("below 40", "b"),)
+
+
+def test_after_a_discovery_it_is_free_or_fresh() -> None:
+    data = ASIA.sample(20_000, seed=1)
+    tiers = [["asia", "smoke"], ["tub", "lung", "bronc"], ["either"], ["xray", "dysp"]]
+    result = dc.discover(data, epsilon=2.0, tiers=tiers, required=[("bronc", "dysp")], confidence=0)
+    free = result.effect("bronc", "dysp")
+    assert free.privacy == result.privacy
+    assert EffectNoteKind.SAME_TABLES in {note.kind for note in free.notes}
+    fresh = result.effect("bronc", "dysp", data=data, epsilon=0.5)
+    assert fresh.privacy.epsilon == 0.5
+    assert EffectNoteKind.FRESH_NOISE in {note.kind for note in fresh.notes}
+    assert free.estimate == pytest.approx(fresh.estimate, abs=0.1)
+    with pytest.raises(dc.InputError, match="needs an epsilon of its own"):
+        result.effect("bronc", "dysp", data=data)
+    with pytest.raises(dc.InputError, match="costs nothing"):
+        result.effect("bronc", "dysp", epsilon=1.0)
+
+
+def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:
+    data = dc.networks.load("sachs").sample(10_000, seed=1)
+    result = dc.discover(
+        data, epsilon=1.0, delta=1e-6, confidence=0, required=[("PKC", "PKA"), ("PKC", "Raf")]
+    )
+    with pytest.raises(dc.InputError, match=r"do not hold .* an epsilon"):
+        result.effect("PKA", "Raf", adjust=["PIP2", "PIP3", "Plcg"])
+    other = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc", max_order=0)
+    with pytest.raises(dc.InputError, match="released no tables"):
+        other.effect("PKC", "PKA", adjust=[])
