@@ -23,8 +23,15 @@ from dpcausal.core.errors import InputError, did_you_mean
 FIGURES = {
     "priv-pc-figure1": "priv_pc/figure1.py",
     "priv-pc-table2": "priv_pc/table2.py",
+    "priv-pc-bounds": "priv_pc/bounds.py",
+    "priv-pc-tweak": "priv_pc/tweak.py",
     "curate-comparison": "curate/comparison.py",
     **{f"gcm-figure{k}": f"gcm/figure{k}.py" for k in range(1, 10)},
+    "gcm-test-of-tests": "gcm/test_of_tests.py",
+    "unit-circle-single": "unit_circle/single.py",
+    "unit-circle-svt": "unit_circle/svt.py",
+    "unit-circle-em": "unit_circle/em.py",
+    "unit-circle-bounds": "unit_circle/bounds.py",
 }
 
 HELP = """Reproduce a paper's figure or table from scratch; prints a table and writes pictures to docs/figures.
