@@ -5,7 +5,7 @@
     python benchmarks/effects.py rivals --python .venv-mbi/bin/python     # synthetic data, output perturbation
     python benchmarks/effects.py after [--sets 334] [--rows 10000]        # after a discovery
     python benchmarks/effects.py nhefs --folder FOLDER                    # causaldata-*.tar.gz in FOLDER
-    python benchmarks/effects.py table                                    # print results/effects.json
+    python benchmarks/effects.py brief                                    # print results/effects.json; table: all of it
 
 **Truth.** Every ordered pair (treatment, outcome) with a path of arrows between them and an effect other than 0; the
 effect is computed from the exact joint law, held fixed what the graph says. Treatments compare their last level with
@@ -351,6 +351,30 @@ def table() -> list[str]:
     return lines
 
 
+def brief() -> list[str]:
+    """Markdown: coverage and width by rows and epsilon, over all networks of a part, then rivals and discovery."""
+    sums: dict[tuple[str, ...], Any] = {}
+    for key, tally in load().items():
+        part, *rest = key.split("|")
+        if part in ("networks", "random"):
+            _, n, epsilon = rest
+            place = ("five networks" if part == "networks" else "random networks", n, epsilon)
+        else:
+            what, _, n, epsilon = rest
+            place = (f"{part}: {what}", n, epsilon)
+        sums[place] = sums.get(place, np.zeros(6)) + np.array(tally)
+    order = sorted(sums, key=lambda place: (place[0], int(place[1]), place[2] == "None", place[2]))
+    heads = "| what | rows | epsilon | answers | coverage | of all strata | mean width | nothing known |"
+    lines = [heads, "|---|---|---|---|---|---|---|---|"]
+    for place in order:
+        count, kept, whole, width, nothing, _ = sums[place]
+        what, n, epsilon = place
+        means = f"{kept / count:.3f} | {whole / count:.3f} | {width / count:.3f} | {nothing / count:.1%}"
+        budget = "none" if epsilon == "None" else f"{float(epsilon):g}"
+        lines.append(f"| {what} | {int(n):,} | {budget} | {int(count):,} | {means} |")
+    return lines
+
+
 def numbers(text: str) -> list[int]:
     """Whole numbers with commas between."""
     return [int(part) for part in text.split(",")]
@@ -361,7 +385,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("part", choices=("networks", "random", "rivals", "after", "nhefs", "table"))
+    parser.add_argument("part", choices=("networks", "random", "rivals", "after", "nhefs", "table", "brief"))
     parser.add_argument("--rows", type=numbers, default=list(ROWS))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--networks", type=int, default=200)
@@ -384,6 +408,8 @@ def main() -> None:
             from effects_nhefs import run_nhefs
 
             run_nhefs(asked_for.folder, asked_for.seeds)
+        case "brief":
+            print("\n".join(brief()))
         case _:
             print("\n".join(table()))
 

@@ -73,6 +73,26 @@ TOYS: dict[str, list[Toy]] = {
     ],
     "counting": [Toy("--toy", says="ns per row")],
     "discovery_private": [Toy("--repeats 1", 'm.NETWORKS = ("cancer",)', says="goal")],
+    "effects": [
+        Toy(
+            "networks --rows 300 --seeds 1",
+            "m.RESULTS = Path('{out}/e.json'); m.NETWORKS = ('cancer',)",
+            says="pairs",
+        ),
+        Toy(
+            "random --networks 20 --seeds 1",
+            "m.RESULTS = Path('{out}/e.json'); m.ROWS = (300,)",
+            says="networks",
+        ),
+        Toy(
+            "rivals --rows 300 --seeds 1 --only cancer",
+            "m.RESULTS = Path('{out}/e.json'); m.EPSILONS = (1.0,)",
+            says="cancer",
+        ),
+        Toy("after --sets 1 --rows 500", "m.RESULTS = Path('{out}/e.json')", says="survey"),
+        Toy("brief", says="five networks"),
+        Toy("table", says="coverage"),
+    ],
     "exact_privacy": [Toy(says="sampling misses it")],
     "gcm_concrete": [Toy(smaller="m.FEATURES = m.FEATURES[:2]; m.PENALTIES = m.PENALTIES[:2]", says="left")],
     "gcm_robust": [Toy("--rows 60 --draws 1", says="codes")],

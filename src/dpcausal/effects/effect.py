@@ -208,10 +208,10 @@ def effect(
         note = {"command": "effect", "question": question.key}
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
     known = (*PUBLIC, ROWS if public_rows is not None else NOT_EMPTY)
-    silent = np.errstate(all="ignore")  # a warning would tell of the rows
+    quiet = np.errstate(all="ignore")  # what numpy warns of could depend on rows
     if chosen == "regression":
         rows = refuse_regression(data, question)
-        with silent, budget.telling():
+        with quiet, budget.telling():
             found, noise = measure_regression(rows, question, budget, level, public_rows)
         sums = Released(
             ReleasedKind.EFFECT_SUMS, treatment=treatment, outcome=outcome, adjust=question.adjust, sd=noise
@@ -220,7 +220,7 @@ def effect(
             released=[sums], public=known, adaptive=False, limits=source_limits(data), rows=public_rows
         )
         return _result(question, found, level, notes, statement)
-    with silent, budget.telling():
+    with quiet, budget.telling():
         measured = (
             [exact_table(data, question, one) for one in used]
             if epsilon is None

@@ -58,9 +58,7 @@ def number(value: float) -> str:
 def answer_words(result: EffectResult) -> str:
     """Return the first line: the effect and its interval."""
     first, second = result.compare
-    what = (
-        f"{result.outcome} = {result.event}" if result.event is not None else f"the mean of {result.outcome}"
-    )
+    what = result.outcome if result.event is None else f"{result.outcome} = {result.event}"
     low, high = result.interval
     ends = (
         f"{number(low)} or more"

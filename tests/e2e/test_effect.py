@@ -1,0 +1,131 @@
+"""``dpcausal effect``: three lines, JSON, files, a graph, and bad input in one line with nothing charged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.cli.app import run
+
+SCHEMA = """\
+[columns.x]
+type = "categorical"
+levels = ["no", "yes"]
+[columns.y]
+type = "categorical"
+levels = ["no", "yes"]
+[columns.z]
+type = "categorical"
+levels = ["a", "b", "c"]
+[columns.one]
+type = "categorical"
+levels = ["only"]
+[columns.age]
+type = "numeric"
+lower = 0
+upper = 100
+bins = [40, 60]
+"""
+BASE = ["effect", "t.csv", "--schema", "s.toml", "--treatment", "x", "--outcome", "y"]
+
+
+@pytest.fixture(autouse=True)
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file and a schema in the current directory: x raises the risk of y by 0.3 at every level of z."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    z = rng.integers(0, 3, 2_000)
+    x = rng.random(2_000) < 0.3 + 0.2 * z
+    y = rng.random(2_000) < 0.1 + 0.2 * z + 0.3 * x
+    age = rng.uniform(20, 90, 2_000)
+    lines = [
+        f"{'yes' if a else 'no'},{'yes' if b else 'no'},{'abc'[c]},only,{d:.1f}"
+        for a, b, c, d in zip(x, y, z, age, strict=True)
+    ]
+    Path("t.csv").write_text("x,y,z,one,age\n" + "\n".join(lines) + "\n")
+    Path("s.toml").write_text(SCHEMA)
+
+
+def test_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*BASE, "--adjust", "z,age", "--epsilon", "1"]) == 0
+    answer, rests, cost = capsys.readouterr().out.splitlines()
+    assert answer.startswith("Risk difference of y = yes, x yes against no, z, age held fixed: 0.")
+    assert "95% interval" in answer
+    assert rests.startswith("Causal if z, age hold every common cause of x and y; age by the declared bins")
+    assert cost.startswith("Privacy: epsilon 1, delta 0 (pure")
+
+
+def test_json_and_files_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*BASE, "--adjust", "z", "--adjust", "age", "--epsilon", "1", "--json", "--out", "out"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == json.loads(Path("out/answer.json").read_text())
+    assert said["privacy"] == json.loads(Path("out/privacy.json").read_text())
+    assert said["adjust"] == ["z", "age"]
+    assert said["interval"][0] <= said["estimate"] <= said["interval"][1]
+
+
+def test_a_graph_file_says_what_to_hold_fixed(capsys: pytest.CaptureFixture[str]) -> None:
+    graph = dc.Graph(["x", "y", "z"], directed=[("z", "x"), ("z", "y"), ("x", "y")])
+    Path("graph.json").write_text(graph.to_json())
+    assert run([*BASE, "--graph", "graph.json", "--epsilon", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["adjust"] == ["z"]
+    back = [*BASE[:4], "--treatment", "y", "--outcome", "x", "--graph", "graph.json", "--epsilon", "1"]
+    assert run(back) == 2
+    assert 'by this graph "y" has no effect on "x"' in capsys.readouterr().err
+
+
+BAD = [
+    (["--outcome", "x"], "both treatment and outcome"),
+    (["--outcome", "one"], 'the outcome "one" has one level'),
+    (["--treatment", "one"], 'the treatment "one" has one level'),
+    (["--treatment", "z"], "3 levels without an order"),
+    (["--treatment", "age"], "is a number"),
+    (["--adjust", "agee"], 'did you mean "age"'),
+    (["--adjust", "x"], "can't adjust for"),
+    (["--adjust", " , "], "--adjust names no column"),
+    (["--epsilon", "0"], "epsilon must be a finite number above zero"),
+    (["--epsilon", "1e-9"], "epsilon must lie within"),
+    (["--epsilon", "1e9"], "epsilon must lie within"),
+    (["--delta", "1"], "delta must be zero or more and below 1"),
+    (["--level", "0.05"], "confidence of the interval"),
+    (["--estimand", "risk-diference"], "did you mean"),
+    (["--compare", "no"], "two different levels"),
+    (["--event", "perhaps"], "no level 'perhaps'"),
+    (["--no-privacy"], "either --epsilon or --no-privacy"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), BAD, ids=[" ".join(words) for words, _ in BAD])
+def test_bad_input_is_one_line_and_nothing_is_charged(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = "sqlite:///budget.db"
+    assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "5"]) == 0
+    given = dict(zip(BASE[4::2], BASE[5::2], strict=True)) | {"--epsilon": "1"}
+    flags = words if len(words) == 1 else []
+    given |= {} if flags else {words[0]: words[1]}
+    options = [part for pair in given.items() for part in pair]
+    capsys.readouterr()
+    assert run([*BASE[:4], *options, *flags, "--ledger", url, "--dataset", "d"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert said in shown.err
+    assert run(["ledger", "log", "--ledger", url, "--json"]) == 0
+    assert "effect" not in capsys.readouterr().out
+
+
+def test_empty_strata_are_left_out_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("t.csv").read_text().splitlines()
+    kept = [line for line in text if not (line.startswith("yes") and ",c," in line)]  # nobody treated in c
+    Path("t.csv").write_text("\n".join(kept) + "\n")
+    with dc.testing.seeded(1):
+        assert run([*BASE, "--adjust", "z", "--epsilon", "3", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["left_out"] == [["c"]]
+    assert 0.6 < said["share"] < 0.9
+    assert "left out" in said["assumes"]
