@@ -83,7 +83,7 @@ def five_agree(nodes: tuple[str, ...], edges: tuple[int, int], times: int, seed:
 
 
 def test_classes_of_five_nodes() -> None:
-    assert five_agree(FIVE, (4, 6), 5, seed=2) > 30
+    assert five_agree(FIVE, (4, 6), 2, seed=2) > 10
 
 
 @pytest.mark.slow
