@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gcm import published, rivals
@@ -15,6 +17,16 @@ def _ridge(scene: Scene, reading: str) -> float:
 def priv_gcm(scene: Scene) -> published.Flags:
     """Algorithm 1 with lambda = 10."""
     return published.priv_gcm(scene.batch, scene.points.fits, _ridge(scene, "analysed"), scene.rng)
+
+
+def priv_gcm_at(epsilon: float) -> Test:
+    """Algorithm 1, lambda = 10, at this epsilon whatever that of the cell is."""
+
+    def test(scene: Scene) -> published.Flags:
+        batch = replace(scene.batch, cell=replace(scene.batch.cell, epsilon=epsilon))
+        return published.priv_gcm(batch, scene.points.fits, _ridge(scene, "analysed"), scene.rng)
+
+    return test
 
 
 def priv_gcm_pictured(scene: Scene) -> published.Flags:
@@ -64,6 +76,8 @@ CRT = "CRT, no privacy"
 KENDALL = "private Kendall on k-means (not private)"
 TOT = "PrivToT over GCM, 10 parts"
 
+PRIV_GCM_AT = {epsilon: f"{PRIV_GCM}, epsilon {epsilon:g}" for epsilon in (4.0, 8.0)}
+
 TESTS: dict[str, Test] = {
     PRIV_GCM: priv_gcm,
     PRIV_GCM_PICTURED: priv_gcm_pictured,
@@ -73,6 +87,7 @@ TESTS: dict[str, Test] = {
     CRT: crt,
     KENDALL: kendall,
     TOT: tests_of_tests,
+    **{name: priv_gcm_at(epsilon) for epsilon, name in PRIV_GCM_AT.items()},
 }
 
 

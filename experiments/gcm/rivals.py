@@ -64,16 +64,16 @@ def private_kendall(batch: Batch, labels: NDArray[np.int64], rng: np.random.Gene
     return np.asarray(2 * ndtr(-np.abs(noisy)) <= LEVEL)
 
 
-def sub_level(epsilon: float) -> float:
-    """The level of each part's test: the most power of ten parts against an effect of noncentrality 30."""
-    return max(SUB_LEVELS, key=lambda level: split_power(PARTS, level, 30.0, epsilon, LEVEL))
+def sub_level(epsilon: float, count: int = PARTS) -> float:
+    """The level of each part's test: the most power of so many parts against an effect of noncentrality 30."""
+    return max(SUB_LEVELS, key=lambda level: split_power(count, level, 30.0, epsilon, LEVEL))
 
 
 def test_of_tests(batch: Batch, parts: list[Fits], rng: np.random.Generator) -> Flags:
     """Reject where the noisy number of rejecting parts is at or above its critical value."""
     epsilon, n = batch.cell.epsilon, batch.cell.n
-    level = sub_level(epsilon)
-    size = n // PARTS
+    level = sub_level(epsilon, len(parts))
+    size = n // len(parts)
     rejected = np.zeros(batch.x.shape[1])
     for k, fits in enumerate(parts):
         rows = slice(k * size, (k + 1) * size)
@@ -81,12 +81,12 @@ def test_of_tests(batch: Batch, parts: list[Fits], rng: np.random.Generator) -> 
         rejected += gcm_pvalues(products(part, fits, LAMBDA)) <= level
     b = math.exp(-epsilon)
     noise = rng.geometric(1 - b, rejected.shape) - rng.geometric(1 - b, rejected.shape)
-    critical, share = critical_count(PARTS, level, epsilon, LEVEL)
+    critical, share = critical_count(len(parts), level, epsilon, LEVEL)
     noisy = rejected + noise
     return np.asarray((noisy > critical) | ((noisy == critical) & (rng.random(noisy.shape) < share)))
 
 
-def part_fits(z: Values) -> list[Fits]:
+def part_fits(z: Values, count: int = PARTS) -> list[Fits]:
     """One regression a part."""
-    size = len(z) // PARTS
-    return [Fits(z[k * size : (k + 1) * size]) for k in range(PARTS)]
+    size = len(z) // count
+    return [Fits(z[k * size : (k + 1) * size]) for k in range(count)]

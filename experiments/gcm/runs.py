@@ -181,8 +181,15 @@ def save(path: Path, rates: Iterable[Rate]) -> None:
 def finish(
     out: Path, number: int, quick: bool, title: str, text: str, rates: Sequence[Rate], axis: str, **look: Any
 ) -> None:
+    """Print the table; write picture, CSV and page of a figure of the paper."""
+    finish_named(out, f"gcm_figure{number}", quick, title, text, rates, axis, **look)
+
+
+def finish_named(
+    out: Path, stem: str, quick: bool, title: str, text: str, rates: Sequence[Rate], axis: str, **look: Any
+) -> None:
     """Print the table; write picture, CSV and page."""
-    name = f"gcm_figure{number}" + ("_quick" if quick else "")
+    name = stem + ("_quick" if quick else "")
     picture(rates, axis, out / f"{name}.png", **look)
     save(out / f"{name}.csv", rates)
     lines = [f"# {title}", "", wrapped(text), "", f"![{title}]({name}.png)", "", *markdown(rates, axis), ""]
