@@ -445,13 +445,14 @@ PAPER = """
 for (const rule of document.styleSheets[0].cssRules) {  // the page as paper gets it
   if (!rule.media) continue;
   if (rule.media.mediaText === "print") rule.media.mediaText = "all";
-  else if (rule.media.mediaText.includes("screen") || rule.media.mediaText.includes("dark")) rule.media.mediaText = "not all";
+  else if (/screen|dark/.test(rule.media.mediaText)) rule.media.mediaText = "not all";
 }
 window.dispatchEvent(new Event("beforeprint"));
 const visible = query => [...document.querySelectorAll(query)].filter(part => part.getClientRects().length).length;
 const seen = {
   buttons: visible("button"), conclusion: visible("#conclusion"), remarks: visible("#edges .evidence summary"),
-  edges: document.querySelectorAll("#edges tr[data-from]").length, methods: visible("#methods"), promise: visible("#promise"),
+  edges: document.querySelectorAll("#edges tr[data-from]").length,
+  methods: visible("#methods"), promise: visible("#promise"),
   statement: visible("#statement"), drawing: visible("#graph .node"), key: visible("figcaption .key"),
   paper: getComputedStyle(document.body).backgroundColor, overflow: document.documentElement.scrollWidth - innerWidth,
 };

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.file_options import Encoding, Sheet, restricted
+from dpcausal.cli.light import load_pyarrow, load_scipy
 from dpcausal.cli.method_options import Options, parse_options, types_of_test
 from dpcausal.cli.options import (
     AsJson,
@@ -199,6 +200,8 @@ def run_test(
     as_json: AsJson = False,
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
+    load_scipy()
+    load_pyarrow(data)
     import dpcausal as dc
     from dpcausal.citests.base import Question
     from dpcausal.citests.rank import RankTest

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.file_options import Columns, Encoding, Sheet, restricted
+from dpcausal.cli.light import load_pyarrow, load_scipy
 from dpcausal.cli.method_options import Options, parse_options, types_of
 from dpcausal.cli.options import (
     AsJson,
@@ -262,6 +263,8 @@ def run_discover(
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
+    load_scipy()
+    load_pyarrow(data)
     import dpcausal as dc
     from dpcausal.cli.options import origin_of
     from dpcausal.discovery.discover import NoDelta, discover, method_named, takes_moments

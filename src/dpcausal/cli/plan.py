@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.light import load_scipy
 from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, path
 from dpcausal.core.errors import InputError
 
@@ -76,10 +77,10 @@ def run_plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan; the table or the JSON object goes to standard output."""
+    load_scipy()
     from dpcausal.cli.options import warn_weak
     from dpcausal.cli.release_dir import prepared, write_texts
     from dpcausal.core.progress import shown
-    from dpcausal.data.read import DRAFT_WARNING, DraftSchema
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
@@ -92,6 +93,8 @@ def run_plan(
             max_order=max_order, effect=effect, share=share, pair=chosen, target=target,
         )  # fmt: skip
     if declared.is_draft:
+        from dpcausal.data.read import DRAFT_WARNING, DraftSchema  # late: loads pyarrow
+
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=1)
     warn_weak(epsilon, delta, rows)
     if out is not None:

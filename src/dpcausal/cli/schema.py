@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpcausal.cli.file_options import Columns, Encoding, Sheet
+from dpcausal.cli.light import load_pyarrow
 from dpcausal.cli.options import AsJson, Command, DataFile, path
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def run_schema(
     as_json: AsJson = False,
 ) -> None:
     """Draft or check."""
+    load_pyarrow(data)
     from dpcausal.core.errors import InputError, SchemaError
 
     if quoted_newlines and check is not None:

@@ -9,8 +9,10 @@ call each other must be in one file: numba notices a changed callee only there.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
+from importlib import import_module
 from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar, cast
@@ -18,6 +20,29 @@ from typing import Any, TypeVar, cast
 F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILING_ONCE = " (compiling, once)"
+
+
+FEW_CELLS = 512  # a loop over so many takes a few milliseconds without being compiled
+
+
+def few_cells(table: Any, *_: Any) -> bool:
+    """Return whether a table is so small that it need not be compiled for: by its shape, which is public."""
+    return bool(table.size <= FEW_CELLS)
+
+
+class Late:
+    """A global name of kernels that only numba can make: made when a kernel that mentions it is compiled."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    @cached_property
+    def made(self) -> Any:
+        """What stands for the name in compiled code."""
+        return self._make()
+
+
+numba: Any = Late(lambda: import_module("numba"))  # for kernels that name its types
 
 
 class Kernel:
@@ -29,10 +54,18 @@ class Kernel:
         The Python function. Other kernels that it calls by their global name are compiled with it.
     options
         Options of ``numba.njit`` besides ``nogil`` and ``cache``.
+    plainly
+        For which arguments the function is run as it stands, as long as it is not compiled: loading numba takes longer
+        than a loop over few cells. It must look at shapes alone, which are public.
     """
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self.py_func, self._options = function, options
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: dict[str, Any],
+        plainly: Callable[..., bool] | None = None,
+    ) -> None:
+        self.py_func, self._options, self._plainly = function, options, plainly
         update_wrapper(self, function)
 
     @cached_property
@@ -45,10 +78,23 @@ class Kernel:
             called = scope.get(name)
             if isinstance(called, Kernel) and called is not self:
                 scope[name] = called.dispatcher
+            elif isinstance(called, Late):
+                scope[name] = called.made
         return numba.njit(nogil=True, cache=True, **self._options)(self.py_func)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.dispatcher(*arguments)
+        if getattr(_running, "plainly", False):  # called by a kernel that runs as it stands
+            return self.py_func(*arguments)
+        if self._plainly is None or "numba" in sys.modules or not self._plainly(*arguments):
+            return self.dispatcher(*arguments)
+        _running.plainly = True
+        try:
+            return self.py_func(*arguments)
+        finally:
+            _running.plainly = False
+
+
+_running = threading.local()
 
 
 def _is_compiled(dispatcher: Any) -> bool:
@@ -65,15 +111,15 @@ def _global_names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_global_names, inner))
 
 
-def jit(**options: Any) -> Callable[[F], F]:
-    """Return a decorator that makes a function a ``Kernel``.
+def jit(*, plainly: Any = None, **options: Any) -> Callable[[F], F]:
+    """Return a decorator that makes a function a ``Kernel``; ``plainly`` as there.
 
     >>> Kernel(lambda x: 2 * x, {}).py_func(21)
     42
     """
 
     def decorate(function: F) -> F:
-        kernel = Kernel(function, options)
+        kernel = Kernel(function, options, plainly)
         return cast(F, kernel.dispatcher if "numba" in sys.modules else kernel)
 
     return decorate

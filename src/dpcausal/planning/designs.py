@@ -37,7 +37,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -523,19 +523,36 @@ def smallest(design: NoiseDesign, order: int, aim: Aim) -> float:
     return least_found(design, stands_for(design, order, "typical", aim), aim)
 
 
-def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
-    """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables.
+@lru_cache(maxsize=1024)
+def _at_step(design: NoiseDesign, step: int) -> NoiseDesign:
+    """The design with an epsilon of the grid; kept, since every order asks for the same ones."""
+    return design.with_epsilon(10.0 ** (step / STEPS_PER_DECADE))
 
-    Of orders that only larger tables answer, they must be worth asking too.
-    """
-    places = stands_for(design, order, "typical", aim)
+
+def _is_enough(tried: NoiseDesign, order: int, aim: Aim) -> bool:
+    """Whether ``aim.effect`` is found in typical tables; the cheaper questions come first."""
+    places = stands_for(tried, order, "typical", aim)
+    if not tried.asked(order):
+        return False
+    enough = enough_evidence(len(tried.sizes), aim.level)
+    if power_of_evidence(pair_at(tried, places, aim), aim.effect, enough) < aim.power:
+        return False
+    table = table_at(tried, places, aim)
+    if table.given and power_of(table, aim.effect, aim.level) < aim.power:
+        return False
+    return order <= MAX_SET or answers(tried, places, aim)
+
+
+@lru_cache(maxsize=1024)
+def _enough_step(design: NoiseDesign, order: int, aim: Aim) -> int | None:
+    """The least step of the grid of epsilons that is enough: often that of the order before, which is tried first."""
 
     def found(step: int) -> bool:
-        tried = design.with_epsilon(10.0 ** (step / STEPS_PER_DECADE))
-        if power_at(tried, places, aim.effect, aim) < aim.power:
-            return False
-        return order <= MAX_SET or answers(tried, places, aim)
+        return _is_enough(_at_step(design, step), order, aim)
 
+    near = _enough_step(design, order - 1, aim) if order else None
+    if near is not None and found(near) and not found(near - 1):
+        return near
     low, high = (round(STEPS_PER_DECADE * math.log10(end)) for end in (MIN_EPSILON, MAX_EPSILON))
     if not found(high):
         # at large budgets fewer levels are merged, and more levels may show less: look between
@@ -547,7 +564,18 @@ def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
     while high > low + 1:
         middle = (low + high) // 2
         low, high = (low, middle) if found(middle) else (middle, high)
-    epsilon = 10.0 ** (high / STEPS_PER_DECADE)
+    return high
+
+
+def epsilon_enough(design: NoiseDesign, order: int, aim: Aim) -> float | None:
+    """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables.
+
+    Of orders that only larger tables answer, they must be worth asking too. It does not depend on the design's own.
+    """
+    step = _enough_step(_at_step(design, 0), order, aim)
+    if step is None:
+        return None
+    epsilon = 10.0 ** (step / STEPS_PER_DECADE)
     unit = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
     return float(f"{math.ceil(epsilon / unit) * unit:.2g}")
 

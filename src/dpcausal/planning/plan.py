@@ -13,15 +13,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
 
 from dpcausal._version import __version__
-from dpcausal.citests.base import Question
-from dpcausal.citests.choice import choose
-from dpcausal.citests.look import chances_of_test
-from dpcausal.citests.registry import make_test
 from dpcausal.core.arguments import checked_count, checked_level
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
@@ -97,9 +94,11 @@ class Plan:
         Whether most columns hold numbers, so that ``auto`` takes another method than the one planned here.
     target : str or None
         The one column that the graph is about.
-    chances : tuple of Chance
-        How likely a weak, medium and strong dependence of the two columns is found: by the graph, by ``moments`` where
-        columns hold numbers (at best), and by a single test with the whole budget (at best).
+    graph_chances : tuple of Chance
+        How likely a weak, medium and strong dependence of the two columns is found: by the graph, and by ``moments``
+        where columns hold numbers (at best). ``chances`` has a single test with the whole budget, too.
+    schema : Schema or None
+        The declared columns.
 
     Examples
     --------
@@ -117,7 +116,14 @@ class Plan:
     coarser: tuple[float, ...] | None = None
     numbers: bool = False
     target: str | None = None
-    chances: tuple[Chance, ...] = ()
+    graph_chances: tuple[Chance, ...] = ()
+    schema: Schema | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def chances(self) -> tuple[Chance, ...]:
+        """How likely a dependence is found: by the graph, and by a single test with the whole budget (at best)."""
+        alone = None if self.schema is None else _chance_of_test(self, self.schema)
+        return self.graph_chances if alone is None else (*self.graph_chances, alone)
 
     def named(self, places: tuple[int, ...]) -> list[str]:
         """Return the names of the columns at these places."""
@@ -190,6 +196,9 @@ class Plan:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        return display().html(self)
 
 
 def plan(
@@ -303,12 +312,15 @@ def plan(
         coarser,
         target is None and mostly_numbers(tuple(declared), numeric),
         target,
-        _chances(declared, design, aim, tuple(names[j] for j in orders[0].places[:2])),
+        _graph_chances(declared, design, aim, tuple(names[j] for j in orders[0].places[:2])),
+        declared,
     )
 
 
-def _chances(schema: Schema, design: NoiseDesign, aim: Aim, pair: tuple[str, ...]) -> tuple[Chance, ...]:
-    """Return what a graph and a single test would find between these two columns."""
+def _graph_chances(
+    schema: Schema, design: NoiseDesign, aim: Aim, pair: tuple[str, ...]
+) -> tuple[Chance, ...]:
+    """Return what a graph would find between these two columns."""
     sizes = (WEAK, MEDIUM, STRONG, aim.effect)
     names = [name for name, column in schema.items() if column.size > 1]
     places = tuple(names.index(name) for name in pair)
@@ -318,12 +330,23 @@ def _chances(schema: Schema, design: NoiseDesign, aim: Aim, pair: tuple[str, ...
     if design.target is None and any(isinstance(schema[name], Numeric) for name in pair):
         widths = [1 if isinstance(column, Numeric) else column.size - 1 for column in schema.values()]
         found.append(Chance("moments", "moments", *chances_moments(widths, *public, sizes)))
-    question = Question.of(schema, *pair)
-    name, _ = choose(question, design.epsilon)
-    alone = chances_of_test(make_test(name, {}, ()), question, *public, sizes, aim.share)
-    if alone is not None:
-        found.append(Chance("test", name, *alone))
     return tuple(found)
+
+
+def _chance_of_test(plan: Plan, schema: Schema) -> Chance | None:
+    """Return what a single test of the plan's two columns would find; None where that is not known."""
+    from dpcausal.citests.base import Question  # late: loads every test
+    from dpcausal.citests.choice import choose
+    from dpcausal.citests.look import chances_of_test
+    from dpcausal.citests.registry import make_test
+
+    aim, design = plan.aim, plan.design
+    question = Question.of(schema, *plan.named(plan.orders[0].places[:2]))
+    name, _ = choose(question, design.epsilon)
+    public = (aim.rows, design.epsilon, design.delta, design.neighbours, aim.level)
+    sizes = (WEAK, MEDIUM, STRONG, aim.effect)
+    alone = chances_of_test(make_test(name, {}, ()), question, *public, sizes, aim.share)
+    return None if alone is None else Chance("test", name, *alone)
 
 
 def _checked_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> int | None:

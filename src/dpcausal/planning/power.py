@@ -57,7 +57,7 @@ from scipy.special import chdtrc, chdtri, chndtr, ndtri
 
 from dpcausal.stats.components import interaction, table_of
 from dpcausal.stats.contrasts import EFFECTS
-from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subsets
+from dpcausal.stats.partial import PartialForms, PartialTest, block_noise, subsets
 
 Floats = NDArray[np.float64]
 Variance = Callable[[tuple[int, ...]], float]
@@ -195,8 +195,13 @@ class Expected:
         xy = np.outer(p, q)
         if direction is not None:
             xy = xy * (1 + np.outer(directions(p)[:, direction[0]], directions(q)[:, direction[1]]))
-        seen = self.variance((self.x, self.y))
-        return [partial_test(self.rows * xy, xs, ys, seen, *self._noise) for xs, ys in self._margins]
+        return [form.test(self.rows * xy) for form in self._forms]
+
+    @cached_property
+    def _forms(self) -> list[PartialForms]:
+        """The test's own arithmetic, once for every pattern of noise."""
+        noise = (self.variance((self.x, self.y)), *self._noise)
+        return [PartialForms.of(xs, ys, noise) for xs, ys in self._margins]
 
     def informative(self, least: float) -> bool:
         """Whether the driver would more often than not call independent columns independent, by its own rule."""
@@ -216,10 +221,21 @@ class Expected:
         >>> round(Expected(1000, 2, 2).worth, -2), round(loud.worth, -2)
         (1000.0, 500.0)
         """
-        total = 0.0
-        for (i, times), (j, more) in product(kinds(self.x, self.share), kinds(self.y, self.share)):
-            total += times * more * float(np.mean([test.form for test in self.tests((i, j))]))
-        return total / self.dof
+        sizes = (self.x, self.y, *self.given)
+        every = tuple(self.variance(tuple(sizes[j] for j in part)) for part in subsets(len(sizes)))
+        key = (self.rows, sizes, self.share, every)
+        if key not in _worths:
+            if len(_worths) >= MAX_WORTHS:
+                _worths.clear()
+            total = 0.0
+            for (i, times), (j, more) in product(kinds(self.x, self.share), kinds(self.y, self.share)):
+                total += times * more * float(np.mean([test.form for test in self.tests((i, j))]))
+            _worths[key] = total / self.dof
+        return _worths[key]
+
+
+MAX_WORTHS = 1 << 14
+_worths: dict[tuple[object, ...], float] = {}  # by sizes and variances: orders and budgets often share tables
 
 
 def block_sizes(given: tuple[int, ...], share: float | None, rows: float) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
 from dpcausal.present import hidden
 from dpcausal.present import statement as statement_words
-from dpcausal.present.brief import target_of
+from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
     GIVEN_OUT,
     OPEN_MEANS,
@@ -40,6 +40,7 @@ from dpcausal.present.discovery import (
     undecided_words,
 )
 from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.effect import edge_lines as effect_lines
 from dpcausal.present.figure import figure_svg
 from dpcausal.present.files import STATEMENT, graph_json
 from dpcausal.present.legend import keys
@@ -168,7 +169,7 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
             "sign": hidden.sign(result.graph.marks(a, b)),
             "confidence": marks.confidence.get(frozenset((a, b))),
             "remark": marks.remark(a, b, arrow),
-            "evidence": evidence(result, marks, a, b, arrow),
+            "evidence": [*evidence(result, marks, a, b, arrow), *effect_lines(result, a, b)],
         }
         for a, b, arrow in result.graph.edges()
     ]

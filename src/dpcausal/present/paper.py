@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import declared
 from dpcausal.discovery.result import in_order
 from dpcausal.present import hidden
-from dpcausal.present.brief import target_of
-from dpcausal.present.discovery import given_words, undecided_words
+from dpcausal.present.brief_graph import target_of
+from dpcausal.present.discovery import given_words, method_description, undecided_words
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.statement import odds, unit_words
 
@@ -143,7 +142,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     of = f" of the data set {name}" if name else ""
     rows = "" if result.rows is None else f" ({result.rows:,} rows)"
     what = "a causal graph" if target is None else f"the direct links of {target}"
-    does = METHODS[result.method].description if result.method in METHODS else ""
+    does = method_description(result.method)
     parts = [
         f"We learned {what} over {len(graph.nodes)} columns{of}{rows} with dpcausal {__version__}, method "
         f"{result.method}{f' ({does})' if does else ''}, with tests of level {result.level:g}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from dpcausal.core.look import LEAST_POWER, STRONG, Look
 from dpcausal.data.columns import DEFAULT_BINS
 from dpcausal.planning.designs import TARGET_NEAR
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
-from dpcausal.present.discovery import no_delta_words
+from dpcausal.present.no_delta import no_delta_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +71,7 @@ def design_words(plan: Plan) -> str:
 def answer(plan: Plan) -> str:
     """The first line: whether this budget is enough for the dependence asked about, and what would be."""
     aim, epsilon = plan.aim, plan.design.epsilon
-    moments = next((chance for chance in plan.chances if chance.way == "moments"), None)
+    moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
         enough_word = "is enough" if moments.asked >= aim.power else "is not enough"
         return (
@@ -156,8 +157,8 @@ def advice(plan: Plan) -> list[str]:
 
 def graph_chance_words(plan: Plan) -> str:
     """How likely weak, medium and strong dependences are found by the method that ``discover`` takes."""
-    ways = {chance.way: chance for chance in plan.chances}
-    one = ways["moments"] if plan.numbers and "moments" in ways else plan.chances[0]
+    ways = {chance.way: chance for chance in plan.graph_chances}
+    one = ways["moments"] if plan.numbers and "moments" in ways else plan.graph_chances[0]
     at_best = " at best" if one.way == "moments" else ""
     return (
         f"discover ({one.method}) finds a weak dependence (w = .1) in {_percent(one.weak)} of cases{at_best}, a medium "
@@ -387,6 +388,22 @@ def show_plan(plan: Plan, console: Console, full: bool = False) -> None:
     for table in as_tables(plan, console, full):
         console.print(table)
     console.print(below, highlight=False, markup=False)
+
+
+def html(plan: Plan) -> str:
+    """Return the answer and the table as a piece of HTML for a notebook."""
+    columns = heads_and_cells(plan, full=False)
+    heads = "".join(f"<th>{escape(' '.join(head.split()))}</th>" for head, _ in columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(cells[i])}</td>' for _, cells in columns)}</tr>"
+        for i in range(len(plan.orders))
+    )
+    above = "".join(f"<p>{escape(line)}</p>" for line in (answer(plan), *advice(plan)))
+    below = "".join(f"<p>{escape(line)}</p>" for line in _brief_lines(plan)[:2])
+    more = "<p>w: .1 weak, .3 medium, .5 strong. print(plan.summary(full=True)) explains the table.</p>"
+    return (
+        f"<div>{above}<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{below}{more}</div>"
+    )
 
 
 def plan_text(plan: Plan, width: int, full: bool = False) -> str:

@@ -34,14 +34,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtri
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
+from dpcausal.core.late import LateModule
 from dpcausal.regression.kernel import Kernel
 
+linalg = LateModule("scipy.linalg")
 STRICT = {"error_model": "numpy", "fastmath": {"contract"}}
 ANY_ORDER = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}  # sums in any order
 
@@ -185,7 +186,7 @@ def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, pen
             gram = sum(pool.map(products, shares), np.zeros((width, width)))
         inner = gram[:size, :size]
         inner[np.diag_indices(size)] += penalty
-        solved = cho_solve(cho_factor(inner, lower=True), gram[size:, :size].T)
+        solved = linalg.cho_solve(linalg.cho_factor(inner, lower=True), gram[size:, :size].T)
         weights = np.ascontiguousarray(solved.T)
         list(pool.map(subtract_fits, shares))
     return residuals

@@ -161,6 +161,18 @@ def _worst_chosen(
 
     With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
     """
+    return _worst_chosen_kept(tuple(sets), tuple(sizes), moved, MAX_TRIED, EIGENVALUE_ERROR)
+
+
+@lru_cache(maxsize=256)
+def _worst_chosen_kept(
+    sets: tuple[Columns, ...],
+    sizes: tuple[int, ...],
+    moved: Callable[[Sequence[int], Sequence[bool]], float],
+    max_tried: int,
+    eigenvalue_error: float,
+) -> float:
+    """The same, kept: it does not depend on a budget, and a plan tries many."""
     used = sorted({j for columns in sets for j in columns})
     place = {j: k for k, j in enumerate(used)}
     constant, linear, square = 0.0, np.zeros(len(used)), np.zeros((len(used), len(used)))
@@ -181,10 +193,10 @@ def _worst_chosen(
         linear[j] += (second - first + both) / 4.0
         square[i, j] += (both - first - second) / 8.0
         square[j, i] += (both - first - second) / 8.0
-    if len(used) <= MAX_TRIED:
+    if len(used) <= max_tried:
         signs = 2.0 * (np.arange(1 << len(used))[:, None] >> np.arange(len(used)) & 1) - 1.0
         return float((constant + signs @ linear + np.einsum("ki,ki->k", signs @ square, signs)).max())
-    largest = max(float(np.linalg.eigvalsh(square)[-1]), 0.0) + EIGENVALUE_ERROR * float(np.abs(square).sum())
+    largest = max(float(np.linalg.eigvalsh(square)[-1]), 0.0) + eigenvalue_error * float(np.abs(square).sum())
     return constant + float(np.abs(linear).sum()) + len(used) * largest
 
 

@@ -44,12 +44,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import dct
-from scipy.linalg import blas, lapack
 from scipy.special import erfc
 
+from dpcausal.core.late import LateModule
 from dpcausal.regression.kernel import Kernel
 
+fft = LateModule("scipy.fft")
+blas, lapack = LateModule("scipy.linalg.blas"), LateModule("scipy.linalg.lapack")
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Tops = NDArray[np.int64]
@@ -190,7 +191,7 @@ def turning(z: Matrix, residuals_x: Matrix, residuals_y: Matrix, discrete: tuple
         if j in discrete:
             continue
         order = np.argsort(z[:, j], kind="stable")
-        waves = [dct(part[order], axis=0, norm="ortho") for part in (residuals_x, residuals_y)]
+        waves = [fft.dct(part[order], axis=0, norm="ortho") for part in (residuals_x, residuals_y)]
         power = [np.square(part[FIT.first_frequency :]) for part in waves]
         power = [p / np.maximum(p.mean(axis=0), 1e-300) for p in power]
         low = FIT.first_frequency

@@ -31,6 +31,7 @@ References: Birch 1965; Landis, Heyman & Koch 1978.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -273,6 +274,75 @@ def partial_test(
         return PartialTest(1.0, 0.0, 0, 0.0, 1.0)
     form, free, error = partial_form(xy, xs, ys, noise_xy, noise_xs, noise_ys, noise_s)
     return PartialTest(float(chdtrc(dof, max(form, 0.0))), form, dof, free, error)
+
+
+@dataclass(frozen=True)
+class PartialForms:
+    """``partial_form`` for many tables xy that share their margins: arrays instead of loops, nothing to compile.
+
+    For plans, which ask about few tables: loading compiled code would take longer than all of them. A test holds both
+    together (``tests/unit/stats/test_partial.py``).
+
+    Attributes
+    ----------
+    size, p, q
+        Expected size of every block, p(x | block) and p(y | block).
+    inverse
+        Of the covariance of the first (r-1)(c-1) entries of the residual table.
+    free, error : float
+        As in ``PartialTest``.
+    """
+
+    size: Floats
+    p: Floats
+    q: Floats
+    inverse: Floats
+    free: float
+    error: float
+
+    @classmethod
+    def of(cls, xs: Floats, ys: Floats, noise: tuple[float, Floats, Floats, Floats]) -> PartialForms:
+        """Return those with the margins ``xs`` and ``ys``; ``noise`` as the last four arguments of ``partial_test``."""
+        xy, gx, gy, gs = noise
+        r, c = len(xs), len(ys)
+        size = 0.5 * (np.maximum(xs.sum(axis=0), 0.0) + np.maximum(ys.sum(axis=0), 0.0))
+        p, q = _conditional(xs), _conditional(ys)
+        pc, qc = p - p.mean(axis=0), q - q.mean(axis=0)
+        dx, dy = np.diag(gx), np.diag(gy)
+        both = float(np.minimum(np.minimum(dx * dy / np.maximum(size, 1.0) ** 2, dx), dy).sum())
+        px, py = np.eye(r - 1) - 1.0 / r, np.eye(c - 1) - 1.0 / c
+        lift = (pc[:-1, None, :] * qc[None, :-1, :]).reshape(-1, len(size))
+        v = (lift @ gs @ lift.T).reshape(r - 1, c - 1, r - 1, c - 1)
+        v = v + (xy + both) * px[:, None, :, None] * py[None, :, None, :]
+        v += px[:, None, :, None] * (qc @ gx @ qc.T)[:-1, :-1][None, :, None, :]
+        v += (pc @ gy @ pc.T)[:-1, :-1][:, None, :, None] * py[None, :, None, :]
+        spread_p, spread_q = _multinomial(p[:-1]), _multinomial(q[:-1])
+        v += np.einsum("s,ias,jbs->ijab", size, spread_p, spread_q)
+        square = v.reshape((r - 1) * (c - 1), -1) + ADDED_VARIANCE * np.eye((r - 1) * (c - 1))
+        free = min(float(size @ (1.0 - p.max(axis=0))), float(size @ (1.0 - q.max(axis=0))))
+        return cls(size, p, q, np.linalg.inv(square), free, math.sqrt(float(np.diag(square).mean())))
+
+    def test(self, xy: Floats) -> PartialTest:
+        """Return the test of one table."""
+        left = xy - (self.p * self.size) @ self.q.T
+        left = left - left.mean(axis=1, keepdims=True)
+        value = (left - left.mean(axis=0))[:-1, :-1].ravel()
+        form = float(value @ self.inverse @ value)
+        return PartialTest(float(chdtrc(len(value), max(form, 0.0))), form, len(value), self.free, self.error)
+
+
+def _conditional(table: Floats) -> Floats:
+    """Return p(level | block), negative cells taken as 0."""
+    positive = np.maximum(table, 0.0)
+    total = positive.sum(axis=0)
+    found: Floats = np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / len(table))
+    return found
+
+
+def _multinomial(p: Floats) -> Floats:
+    """Return the covariance of one draw from p, block by block: shape (levels, levels, blocks)."""
+    found: Floats = np.eye(len(p))[:, :, None] * p[:, None, :] - p[:, None, :] * p[None, :, :]
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from dpcausal.core.display import display
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.present import brief, citest, discovery, gwas, planning, statement
+from dpcausal.present import brief, brief_graph, citest, discovery, gwas, planning, statement
 
 
 def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
@@ -24,7 +24,7 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     yes_no = dc.Categorical(["no", "yes"])
     plan = dc.plan(dc.Schema(a=yes_no, b=yes_no), rows=1000, epsilon=1.0)
     found = screen(Simulation(people=200, snps=5, causal=1, seed=2).counts(), 1.0)
-    assert result.summary() == str(result) == brief.discovery_text(result)
+    assert result.summary() == str(result) == brief_graph.discovery_text(result)
     assert result.summary(full=True) == discovery.full_text(result)
     assert result.privacy.summary() == statement.summary(result.privacy)
     assert answer.summary() == str(answer) == brief.answer_text(answer)
@@ -32,7 +32,7 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     assert plan.summary(100) == planning.plan_text(plan, 100)
     assert found.summary() == gwas.summary(found)
     assert result.to_dict()["missing_edges"] == discovery.missing_words(result)
-    for shown in (result, result.privacy, answer):
+    for shown in (result, result.privacy, answer, plan):
         assert shown._repr_html_() == display().html(shown)
 
 

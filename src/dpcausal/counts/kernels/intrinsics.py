@@ -8,26 +8,41 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from dpcausal.core.compiled import Late
 
 
-@intrinsic
-def popcount(typing_context: Any, word: Any) -> Any:
-    """Return the number of set bits of a 64-bit word (LLVM ``ctpop``)."""
+def _popcount() -> Any:
+    from numba import types
+    from numba.extending import intrinsic
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
+    @intrinsic
+    def popcount(typing_context: Any, word: Any) -> Any:
+        """Return the number of set bits of a 64-bit word (LLVM ``ctpop``)."""
 
-    return types.uint64(types.uint64), generate
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(arguments[0])
+
+        return types.uint64(types.uint64), generate
+
+    return popcount
 
 
-@intrinsic
-def pointer(typing_context: Any, address: Any) -> Any:
-    """Return an integer address as a pointer, for ``numba.carray``."""
+def _pointer() -> Any:
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+    @intrinsic
+    def pointer(typing_context: Any, address: Any) -> Any:
+        """Return an integer address as a pointer, for ``numba.carray``."""
 
-    return types.voidptr(types.uint64), generate
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+        return types.voidptr(types.uint64), generate
+
+    return pointer
+
+
+popcount: Any = Late(_popcount)
+pointer: Any = Late(_pointer)

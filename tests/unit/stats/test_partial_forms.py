@@ -1,0 +1,28 @@
+"""The plan's arithmetic is the test's: ``PartialForms`` and the compiled ``partial_form`` agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcausal.stats.partial import PartialForms, block_noise, partial_test
+
+
+@pytest.mark.parametrize("given", [(), (2,), (3, 2)])
+@pytest.mark.parametrize(("r", "c"), [(2, 2), (3, 4), (5, 2)])
+@pytest.mark.parametrize("loud", [0.0, 30.0, 3000.0])
+def test_both_ways_agree(r: int, c: int, given: tuple[int, ...], loud: float) -> None:
+    rng = np.random.default_rng(7)
+    k = int(np.prod(given, dtype=int)) if given else 1
+    table = rng.multinomial(5000, np.full(r * c * k, 1 / (r * c * k))).reshape(k, r, c).astype(float)
+    noise = [block_noise(given, tuple(loud * rng.random(2 ** len(given)))) for _ in range(3)]
+    xs = np.ascontiguousarray(table.sum(axis=2).T) + np.sqrt(loud) * rng.normal(size=(r, k))
+    ys = np.ascontiguousarray(table.sum(axis=1).T) + np.sqrt(loud) * rng.normal(size=(c, k))
+    forms = PartialForms.of(xs, ys, (loud, noise[0], noise[1], noise[2]))
+    for xy in (table.sum(axis=0), table.sum(axis=0) + 50 * rng.normal(size=(r, c))):
+        one, other = partial_test(xy, xs, ys, loud, *noise), forms.test(xy)
+        assert one.dof == other.dof
+        assert other.form == pytest.approx(one.form, rel=1e-7, abs=1e-9)
+        assert other.free == pytest.approx(one.free, rel=1e-9)
+        assert other.error == pytest.approx(one.error, rel=1e-9)
+        assert other.pvalue == pytest.approx(one.pvalue, rel=1e-5, abs=1e-12)
