@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from html import escape
+from typing import TYPE_CHECKING
 
+from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.statement import DEFINITIONS, Words, caveat_lines, told
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
 
 NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.UNADJUSTED: "nothing is held fixed: causal in a randomised trial only",
@@ -117,6 +122,15 @@ def html(result: EffectResult) -> str:
     lines = [escape(line) for line in summary(result).splitlines()]
     lines += [escape(line) for line in possible_lines(result)]
     return f"<div>{'<br>'.join(lines)}</div>"
+
+
+def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
+    """Return the effect of a on b, and what it rests on, where the tables of a discovery give it for nothing."""
+    try:
+        found = result.effect(a, b)
+    except InputError:  # no table holds the columns, or the levels have no order
+        return []
+    return [answer_words(found), assumes_words(found)]
 
 
 def possible_lines(result: EffectResult) -> list[str]:

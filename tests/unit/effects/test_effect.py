@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -344,3 +345,19 @@ def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:
     other = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc", max_order=0)
     with pytest.raises(dc.InputError, match="released no tables"):
         other.effect("PKC", "PKA", adjust=[])
+
+
+def test_an_edge_of_the_report_opens_to_its_effect(tmp_path: Path) -> None:
+    tiers = [["asia", "smoke"], ["tub", "lung", "bronc"], ["either"], ["xray", "dysp"]]
+    result = dc.discover(
+        ASIA.sample(20_000, seed=1), epsilon=2.0, tiers=tiers, required=[("smoke", "bronc")], confidence=0
+    )
+    result.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    found = result.effect("smoke", "bronc")
+    first, rests, _ = str(found).splitlines()
+    assert first in page
+    assert rests in page
+    other = dc.discover(ASIA.sample(500, seed=1), epsilon=None, method="pc")
+    other.report(tmp_path / "other.html")
+    assert "Risk difference" not in (tmp_path / "other.html").read_text()
