@@ -1,6 +1,7 @@
 # make install  an environment in .venv with the dpcausal command, nothing else
 # make demo   a private release on an embedded data set, from nothing
-# make test   the whole test suite, from nothing (.ci/run calls this)
+# make test   the whole test suite, from nothing (.ci/run calls this); of engines DuckDB alone, and it says what it left out
+# make test-engines  Spark and PostgreSQL for real (.ci/run make test-engines brings the server; Spark needs a Java)
 # make wheel  sdist and wheel, installed into a clean environment and tried (.ci/run calls this too)
 # make mutants  planted privacy bugs: which of them the tests catch (an hour; not part of make test)
 # make docs   the documentation, in site/index.html; warnings are errors, links are checked
@@ -11,7 +12,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 # pip compiles on one core, and not at all where PYTHONDONTWRITEBYTECODE is set: each command would then take 3 s longer
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib src
 
-.PHONY: install demo test test-all lint docs wheel bench mutants clean
+.PHONY: install demo test test-engines test-all lint docs wheel bench mutants clean
 
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -47,6 +48,15 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 test: lint docs
 	$(PYTEST) -m "not slow"
+
+$(VENV)/.engines: $(VENV)/.dev
+	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable ".[dev,spark]"
+	touch $@
+
+# one worker: a Spark for each would not fit in memory
+test-engines: $(VENV)/.engines
+	@test -n "$$DPCAUSAL_TEST_POSTGRES" || echo "PostgreSQL is left out: .ci/run make test-engines brings a server"
+	DPCAUSAL_TEST_ENGINES=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -k "postgres or spark" tests/engines
 
 test-all: lint docs
 	$(PYTEST)

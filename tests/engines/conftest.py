@@ -1,7 +1,7 @@
-"""Engines that tests put tables on: DuckDB always, PostgreSQL and Spark where they are there.
+"""Engines that tests put tables on: DuckDB always, PostgreSQL and Spark where ``make test-engines`` asks for them.
 
-``DPCAUSAL_TEST_POSTGRES`` holds the URL of a server, ``DPCAUSAL_TEST_SPARK=1`` asks for Spark; ``make test-engines``
-sets both. A test of an engine that is not asked for is skipped and says so.
+It sets ``DPCAUSAL_TEST_ENGINES``; ``DPCAUSAL_TEST_POSTGRES`` holds the URL of a server. A test of an engine that is not
+asked for is skipped and says so.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).parent))
 
 from engine_tables import Loader, duckdb_loader, postgres_loader, spark_loader
 
-LEFT_OUT = {  # engines that were not asked for, and what asks for them
-    name: f"{name} is left out: {variable} is not set (make test-engines sets it)"
-    for name, variable in (("postgres", "DPCAUSAL_TEST_POSTGRES"), ("spark", "DPCAUSAL_TEST_SPARK"))
-    if not os.environ.get(variable)
+LEFT_OUT = {  # engines that were not asked for
+    name: f"{name} is left out: {' and '.join(variables)} must be set (.ci/run make test-engines does)"
+    for name, variables in (
+        ("postgres", ("DPCAUSAL_TEST_ENGINES", "DPCAUSAL_TEST_POSTGRES")),
+        ("spark", ("DPCAUSAL_TEST_ENGINES",)),
+    )
+    if not all(map(os.environ.get, variables))
 }
 ENGINES = [name for name in ("duckdb", "postgres", "spark") if name not in LEFT_OUT]
 

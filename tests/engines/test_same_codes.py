@@ -16,7 +16,7 @@ from dpcausal.counts.memory import MemoryCounts
 from engine_tables import Loader
 from ugly_tables import ugly_table
 
-RANDOM_TABLES = {"duckdb": 16, "postgres": 60, "spark": 12}
+RANDOM_TABLES = {"duckdb": 8, "postgres": 40, "spark": 8}
 
 
 def same(load: Loader, table: pa.Table, schema: dc.Schema, types: dict[str, str] | None = None) -> None:

@@ -292,6 +292,8 @@ def _spark(url: str) -> Any:
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "OFF",  # its logs may quote cells
     }
+    if place.startswith("local"):
+        settings |= {"spark.sql.shuffle.partitions": "8"}  # two hundred small tasks take longer than the work
     if here:
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     for key, value in settings.items():

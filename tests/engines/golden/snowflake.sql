@@ -1,0 +1,117 @@
+SELECT
+  COUNT(*) AS "n"
+FROM "patients" AS "t0";
+
+SELECT
+  "t1"."key0",
+  COUNT(*) AS "weight"
+FROM (
+  SELECT
+    (
+      CAST(CASE
+        WHEN HEX_ENCODE("t0"."smoke") = '6E6F'
+        THEN 0
+        WHEN HEX_ENCODE("t0"."smoke") = '796573'
+        THEN 1
+        WHEN HEX_ENCODE("t0"."smoke") = '59'
+        THEN 1
+        WHEN HEX_ENCODE("t0"."smoke") = '72656675736564'
+        THEN 0
+        WHEN HEX_ENCODE(TRIM("t0"."smoke", ' \t\n\r\x0b\f')) = '796573'
+        THEN 1
+        WHEN HEX_ENCODE(TRIM("t0"."smoke", ' \t\n\r\x0b\f')) = '59'
+        THEN 1
+        ELSE 0
+      END AS BIGINT) * 1
+    ) + (
+      CAST(IFF(
+        (
+          "t0"."age" IS NULL
+        )
+        OR (
+          "t0"."age" = CAST('NaN' AS DOUBLE)
+        )
+        OR "t0"."age" IN (CAST('999.0' AS DOUBLE)),
+        0,
+        IFF(
+          "t0"."age" >= CAST('40.0' AS DOUBLE),
+          IFF("t0"."age" >= CAST('65.0' AS DOUBLE), 3, 2),
+          IFF("t0"."age" >= CAST('18.0' AS DOUBLE), 1, 0)
+        )
+      ) AS BIGINT) * 2
+    ) + (
+      CAST(CASE
+        WHEN CAST("t0"."dose" AS DOUBLE) = CAST('2.5' AS DOUBLE)
+        THEN 2
+        WHEN CAST("t0"."dose" AS DOUBLE) = CAST('0.10000000149011612' AS DOUBLE)
+        THEN 1
+        ELSE 0
+      END AS BIGINT) * 8
+    ) + (
+      CASE
+        WHEN "t0"."ward" BETWEEN 1 AND 4
+        THEN CAST("t0"."ward" AS BIGINT) + -1
+        ELSE 4
+      END * 32
+    ) + (
+      CAST(IFF(
+        "t0"."paid" IS NULL,
+        0,
+        IFF(
+          CAST(CAST("t0"."paid" AS VARCHAR) AS DOUBLE) >= CAST('99.95' AS DOUBLE),
+          2,
+          IFF(CAST(CAST("t0"."paid" AS VARCHAR) AS DOUBLE) >= CAST('0.1' AS DOUBLE), 1, 0)
+        )
+      ) AS BIGINT) * 256
+    ) + (
+      CAST(CASE WHEN "t0"."born" = CAST('2020-01-01' AS DATE) THEN 1 ELSE 0 END AS BIGINT) * 1024
+    ) + (
+      CAST(CASE WHEN "t0"."seen" = CAST('2020-01-01 12:30:00' AS TIMESTAMP) THEN 1 ELSE 0 END AS BIGINT) * 2048
+    ) + (
+      CAST(CASE WHEN "t0"."dead" = TRUE THEN 1 ELSE 0 END AS BIGINT) * 4096
+    ) AS "key0"
+  FROM "patients" AS "t0"
+) AS "t1"
+GROUP BY
+  1;
+
+SELECT
+  "t1"."cell",
+  COUNT(*) AS "weight"
+FROM (
+  SELECT
+    (
+      CAST(CASE
+        WHEN HEX_ENCODE("t0"."smoke") = '6E6F'
+        THEN 0
+        WHEN HEX_ENCODE("t0"."smoke") = '796573'
+        THEN 1
+        WHEN HEX_ENCODE("t0"."smoke") = '59'
+        THEN 1
+        WHEN HEX_ENCODE("t0"."smoke") = '72656675736564'
+        THEN 0
+        WHEN HEX_ENCODE(TRIM("t0"."smoke", ' \t\n\r\x0b\f')) = '796573'
+        THEN 1
+        WHEN HEX_ENCODE(TRIM("t0"."smoke", ' \t\n\r\x0b\f')) = '59'
+        THEN 1
+        ELSE 0
+      END AS BIGINT) * 4
+    ) + CAST(IFF(
+      (
+        "t0"."age" IS NULL
+      )
+      OR (
+        "t0"."age" = CAST('NaN' AS DOUBLE)
+      )
+      OR "t0"."age" IN (CAST('999.0' AS DOUBLE)),
+      0,
+      IFF(
+        "t0"."age" >= CAST('40.0' AS DOUBLE),
+        IFF("t0"."age" >= CAST('65.0' AS DOUBLE), 3, 2),
+        IFF("t0"."age" >= CAST('18.0' AS DOUBLE), 1, 0)
+      )
+    ) AS BIGINT) AS "cell"
+  FROM "patients" AS "t0"
+) AS "t1"
+GROUP BY
+  1;
