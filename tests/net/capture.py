@@ -82,6 +82,7 @@ EVENTS = {
     "PermuteAndFlip": ("pure",),
     "SieveAndExamine": ("pure", "zcdp"),
     "SmoothMedian": ("pure", "approximate"),
+    "SmoothTrimmedMean": ("pure", "approximate"),
     "SparseVector": ("pure",),
     "TopK": ("pure", "zcdp"),
 }

@@ -55,6 +55,17 @@ RELEASES: dict[str, Callable[[], Any]] = {
         ).sample([0.5, 0.4, 0.6])
         for kind in ("laplace", "gaussian", "cauchy")
     },
+    **{
+        f"smooth-trimmed-mean-{kind}": lambda kind=kind: mechanisms.SmoothTrimmedMean(  # type: ignore[misc]
+            lower=0.0,
+            upper=1.0,
+            epsilon=1.0,
+            delta=None if kind == "cauchy" else 1e-6,
+            noise=kind,
+            cells=2**30,
+        ).sample([0.5, 0.4, 0.6])
+        for kind in ("laplace", "gaussian", "cauchy")
+    },
     "sparse-vector": lambda: asked(mechanisms.SparseVector(sensitivity=1.0, epsilon=1e-6), -9.0),
     "sparse-vector-laplace": lambda: asked(
         mechanisms.SparseVector(sensitivity=1.0, epsilon=1e-6, noise="laplace"), -9.0
@@ -171,7 +182,8 @@ def test_every_mechanism_and_every_draw_is_among_them() -> None:
     kinds = {
         "Laplace": "laplace", "Gaussian": "gaussian", "Exponential": "exponential", "NoisyMax": "noisy-max",
         "PermuteAndFlip": "permute-and-flip", "TopK": "top-k", "ExponentialMedian": "exponential-median",
-        "SmoothMedian": "smooth-median-cauchy", "SparseVector": "sparse-vector", "SieveAndExamine": "sieve-and-examine",
+        "SmoothMedian": "smooth-median-cauchy", "SmoothTrimmedMean": "smooth-trimmed-mean-cauchy",
+        "SparseVector": "sparse-vector", "SieveAndExamine": "sieve-and-examine",
     }  # fmt: skip
     made = {name for name in mechanisms.__all__ if hasattr(getattr(mechanisms, name), "event")}
     assert made == set(kinds)

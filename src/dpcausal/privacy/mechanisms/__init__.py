@@ -8,6 +8,7 @@ from dpcausal.privacy.mechanisms.median import ExponentialMedian, SmoothMedian
 from dpcausal.privacy.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, TopK
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import HaltedError, SparseVector
+from dpcausal.privacy.mechanisms.trimmed_mean import SmoothTrimmedMean
 
 __all__ = [
     "INTEGERS",
@@ -21,6 +22,7 @@ __all__ = [
     "PermuteAndFlip",
     "SieveAndExamine",
     "SmoothMedian",
+    "SmoothTrimmedMean",
     "SparseVector",
     "TopK",
     "begin",

@@ -75,7 +75,7 @@ class Range:
         share = (np.clip(floats, self.lower, self.upper) - self.lower) / (self.upper - self.lower)
         return np.sort(np.clip(np.rint(share * self.cells), 0, self.cells).astype(np.int64))
 
-    def to_value(self, point: int) -> float:
+    def to_value(self, point: float) -> float:
         """The value of a grid point, clamped to the range."""
         share = min(max(point / self.cells, 0.0), 1.0)
         return self.lower + share * (self.upper - self.lower)
@@ -236,13 +236,17 @@ class SmoothMedian:
         spread = smooth_sensitivity(points, self.cells, beta * (1 - 2 * SLACK))
         return rung(spread / (alpha * (1 - SLACK)), beta * (1 - SLACK))
 
+    @property
+    def name(self) -> str:
+        """As events call it."""
+        return f"smooth-median-{self.noise}"
+
     def event(self, label: str) -> ApproximateEvent | PureEvent:
         """What a release costs, as data."""
-        name = f"smooth-median-{self.noise}"
         if self.delta is None:
-            return PureEvent(label=label, neighbours=self.neighbours, mechanism=name, cost=self.epsilon)
+            return PureEvent(label=label, neighbours=self.neighbours, mechanism=self.name, cost=self.epsilon)
         return ApproximateEvent(
-            label=label, neighbours=self.neighbours, mechanism=name, cost=self.epsilon, slack=self.delta
+            label=label, neighbours=self.neighbours, mechanism=self.name, cost=self.epsilon, slack=self.delta
         )
 
     def sample(self, values: ArrayLike) -> float:
