@@ -72,6 +72,10 @@ TOYS: dict[str, list[Toy]] = {
         )
     ],
     "counting": [Toy("--toy", says="ns per row")],
+    "engines": [
+        Toy("same --tables 3 --spark-tables 0", needs="ibis", says="differ"),
+        Toy("cost --rows 3000 --columns 6 --ways duckdb --folder {out}", needs="ibis", says="peak MiB"),
+    ],
     "discovery_private": [Toy("--repeats 1", 'm.NETWORKS = ("cancer",)', says="goal")],
     "effects": [
         Toy(
