@@ -199,7 +199,9 @@ def _rows(task: Task) -> Dataset:
     if rows is None or any(
         isinstance(c, Numeric) and name not in rows.values for name, c in rows.schema.items()
     ):
-        raise InputError("moments needs the rows themselves (a Dataset, as dc.read gives), not counts")
+        raise InputError(
+            "moments needs the rows themselves, not counts: take method measured, or bring the columns with dc.read"
+        )
     checked_rows(rows.n)
     return rows
 

@@ -64,7 +64,9 @@ def run(
 def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool, latent: bool) -> Any:
     method = make_test(test, options)
     if not isinstance(method, TableTest):
-        raise InputError(f"{test} needs the rows themselves (a Dataset, as dc.read gives), not counts")
+        raise InputError(
+            f"{test} needs the rows themselves, not counts: take a test on tables, or bring the columns with dc.read"
+        )
     schema = task.counts.schema
 
     def answer(batch: list[Query]) -> Answers:
