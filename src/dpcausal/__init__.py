@@ -18,14 +18,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from dpcausal._version import __version__
-from dpcausal.core import display
+from dpcausal.core import display, drafting
 
 if TYPE_CHECKING:
     from dpcausal import estimators, gwas, models, networks, testing
     from dpcausal.citests.ci_test import ci_test
     from dpcausal.citests.result import CITestResult
     from dpcausal.core.display import Display
-    from dpcausal.core.errors import BudgetError, DpcausalError, EngineError, InputError, LedgerError, SchemaError
+    from dpcausal.core.drafting import Drafter
+    from dpcausal.core.errors import (
+        BudgetError,
+        DpcausalError,
+        EngineError,
+        InputError,
+        LedgerError,
+        SchemaError,
+    )
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
@@ -150,7 +158,13 @@ def _present() -> Display:
     return cast("Display", room)
 
 
+def _drafter() -> Drafter:
+    """Load what drafts a schema from rows."""
+    return cast("Drafter", import_module("dpcausal.data.draft").draft)
+
+
 display.register(_present)
+drafting.register(_drafter)
 
 
 def __getattr__(name: str) -> Any:

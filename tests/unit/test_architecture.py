@@ -38,6 +38,9 @@ ROOMS = {
     "pgmpy": ("adapters/pgmpy.py",),
     "causallearn": ("adapters/causal_learn.py",),
     "polars": (),
+    "pyreadstat": ("data/stat_files.py",),
+    "rdata": ("data/rds.py",),
+    "openpyxl": (),
     "diffprivlib": (),
 }
 ABOVE = ("cli/", "present/")  # the rooms where words and pictures are made

@@ -22,7 +22,7 @@ import pyarrow as pa
 from dpcausal.core.errors import InputError
 from dpcausal.data.file_format import FileFormat, decode_bytes
 from dpcausal.data.labelled import Labelled
-from dpcausal.data.stat_files import as_times, extra_module
+from dpcausal.data.stat_files import as_times, missing_extra
 
 _NA_INTEGER = -(2**31)
 _DAY, _SECOND = 86_400_000, 1000
@@ -33,7 +33,10 @@ class RdsFile:
 
     def __init__(self, path: Path, declared: FileFormat) -> None:
         self._encoding = declared.encoding
-        parser = extra_module("rdata.parser", "r", "a .rds file")
+        try:
+            from rdata import parser  # late: an extra
+        except ImportError:
+            raise missing_extra(".rds", "r") from None
         try:
             frame = parser.parse_file(path).object
         except Exception:

@@ -27,6 +27,7 @@ from typing import Any
 
 import tomli_w
 
+from dpcausal.core.drafting import drafter
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
 from dpcausal.core.statement import Public, PublicKind
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, is_unicode
@@ -147,9 +148,7 @@ class Schema(Mapping[str, Column]):
         >>> schema.is_draft, schema["smoke"].levels
         (True, ('no', 'yes'))
         """
-        from dpcausal.data.draft import draft  # late: it imports this module
-
-        found = draft(data, columns=columns)
+        found = drafter()(data, columns=columns)
         pairs = [(one.name, one.column) for one in found.columns if one.column is not None]
         if not pairs:
             raise InputError(

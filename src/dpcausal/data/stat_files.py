@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -62,17 +61,13 @@ _DATE_UNITS |= {".zsav": _DATE_UNITS[".sav"], ".xpt": _DATE_UNITS[".sas7bdat"]}
 _FIRST, _LAST = (int(np.datetime64(year, "ms").astype(np.int64)) for year in ("0001-01-01", "9999-12-31"))
 
 
-def extra_module(module: str, extra: str, what: str) -> Any:
-    """Return an optional module; raise ``InputError`` with how to install it where it is missing.
+def missing_extra(suffix: str, extra: str) -> InputError:
+    """Return the error for a file whose reader is not installed.
 
-    >>> extra_module("no_such_module", "stats", "a .sav file")
-    Traceback (most recent call last):
-    dpcausal.core.errors.InputError: to read a .sav file, install the extra: pip install "dpcausal[stats]"
+    >>> print(missing_extra(".sav", "stats"))
+    to read a .sav file, install the extra: pip install "dpcausal[stats]"
     """
-    try:
-        return import_module(module)
-    except ImportError:
-        raise InputError(f'to read {what}, install the extra: pip install "dpcausal[{extra}]"') from None
+    return InputError(f'to read a {suffix} file, install the extra: pip install "dpcausal[{extra}]"')
 
 
 class StatFile:
@@ -80,7 +75,11 @@ class StatFile:
 
     def __init__(self, path: Path, declared: FileFormat) -> None:
         self._path, self._suffix = path, path.suffix.lower()
-        self._library = extra_module("pyreadstat", "stats", f"a {self._suffix} file")
+        try:
+            import pyreadstat  # late: an extra
+        except ImportError:
+            raise missing_extra(self._suffix, "stats") from None
+        self._library = pyreadstat
         self._encoding = declared.encoding or self._stated_encoding()
         _, about = self._read(metadataonly=True)
         self._types: dict[str, str] = about.readstat_variable_types
