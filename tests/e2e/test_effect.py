@@ -90,6 +90,7 @@ BAD = [
     (["--epsilon", "0"], "epsilon must be a finite number above zero"),
     (["--epsilon", "1e-9"], "epsilon must lie within"),
     (["--epsilon", "1e9"], "epsilon must lie within"),
+    (["--epsilon", "0.0005"], "nothing could be said; ask for epsilon"),
     (["--delta", "1"], "delta must be zero or more and below 1"),
     (["--level", "0.05"], "confidence of the interval"),
     (["--estimand", "risk-diference"], "did you mean"),

@@ -112,7 +112,10 @@ def run_effect(
         bool, typer.Option("--no-privacy", help="The classical answer, not private.")
     ] = False,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Adjust for what the graph says the treatment changes.")
+        bool,
+        typer.Option(
+            "--anyway", help="Go on where noise hides all, or the graph warns; else refused, unpaid."
+        ),
     ] = False,
     full: Full = False,
     as_json: AsJson = False,

@@ -144,7 +144,8 @@ def effect(
     dataset : str or None, default None
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     anyway : bool, default False
-        Whether to go on where the graph says that a column in ``adjust`` is changed by the treatment.
+        Whether to go on where the graph says that a column in ``adjust`` is changed by the treatment, and where noise
+        would hide even arms of half of the rows each; otherwise both are refused, and nothing is charged.
 
     Returns
     -------
@@ -205,6 +206,8 @@ def effect(
         tables_for(schema, question, used, 1.0, 0.0, relation)  # refuses what is too large
     else:
         check_total(epsilon, delta)
+        if public_rows is not None and not anyway:
+            refuse_hopeless(question, epsilon, delta, relation, public_rows)
         note = {"command": "effect", "question": question.key}
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
     known = (*PUBLIC, ROWS if public_rows is not None else NOT_EMPTY)
@@ -313,9 +316,26 @@ def what_to_adjust_for(
     return [given], notes
 
 
-MIN_NOISE_SHARE = (
-    1.0  # rows of an arm in a stratum, levels equally common, over their noise: below, a regression
-)
+LEAST_ARM = 2.0  # standard deviations of noise that half of the rows must hold, for anything to be said
+
+
+def refuse_hopeless(
+    question: EffectQuestion, epsilon: float, delta: float, neighbours: Neighbours, n: int
+) -> None:
+    """Refuse a budget at which noise hides arms of half of the rows each: from public numbers, nothing charged."""
+    rho = Filter(epsilon, delta).rho
+    mechanism, _ = effect_mechanism(1, not question.two_levels, epsilon, rho, neighbours)
+    noise = math.sqrt(2 * noise_variance(mechanism))  # an arm is the sum of two cells
+    if n / 2 < LEAST_ARM * noise:
+        enough = epsilon * 2 * LEAST_ARM * noise / max(n, 1)
+        raise InputError(
+            f"at epsilon {epsilon:g} the noise in a count is about {noise:,.3g} rows, and of {n:,} rows one arm has at "
+            f"most half: nothing could be said; ask for epsilon {enough:.2g} or more (anyway=True goes on)"
+        )
+
+
+# rows of an arm in a stratum, levels equally common, over their noise: below, a regression is taken
+MIN_NOISE_SHARE = 1.0
 FEW_STRATA = 8  # a table all the same
 MOST_STRATA = 256  # where the number of rows is protected
 
@@ -392,13 +412,13 @@ def result_of(
     if binned:
         said.append(EffectNote(EffectNoteKind.BINNED, columns=binned))
     first = next(found for one, found in answers if one is not None)
-    possible: tuple[PossibleEffect, ...] = ()
+    possible: list[PossibleEffect] = []
     estimate, interval = first.estimate, first.interval
     said += first.notes
     if len(answers) > 1:
-        possible = tuple(
+        possible = [
             PossibleEffect(one, found.estimate, found.interval, found.share) for one, found in answers
-        )
+        ]
         estimates = sorted(found.estimate for _, found in answers)
         middle = len(estimates) // 2
         estimate = (

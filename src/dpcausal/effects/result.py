@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -101,7 +101,7 @@ class EffectResult:
         Strata of ``adjust``, by their levels, that it does not speak for: noise hides one of the arms there.
     method : str
         "table" or "regression".
-    possible : tuple of PossibleEffect
+    possible : list of PossibleEffect
         From a graph that leaves directions open: every effect that it allows. ``estimate`` is then the middle of them,
         and ``interval`` holds all of their intervals.
     notes : tuple of EffectNote
@@ -132,7 +132,7 @@ class EffectResult:
     method: str
     notes: tuple[EffectNote, ...]
     privacy: PrivacyStatement
-    possible: tuple[PossibleEffect, ...] = ()
+    possible: list[PossibleEffect] = field(default_factory=list)
     left_out: tuple[tuple[str, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

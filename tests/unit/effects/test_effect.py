@@ -170,8 +170,8 @@ def test_no_effect_is_among_the_possible_ones_where_the_edge_may_point_back() ->
 def test_nothing_is_known_of_an_arm_that_noise_hides() -> None:
     few = rows(30)
     with dc.testing.seeded(1):
-        found = dc.effect(few, "x", "y", adjust=[], epsilon=0.001)
-        ratio = dc.effect(few, "x", "y", adjust=[], epsilon=0.001, estimand="odds ratio")
+        found = dc.effect(few, "x", "y", adjust=[], epsilon=0.001, anyway=True)
+        ratio = dc.effect(few, "x", "y", adjust=[], epsilon=0.001, estimand="odds ratio", anyway=True)
     assert (found.share, found.interval) == (0.0, (-1.0, 1.0))
     assert ratio.interval == (0.0, math.inf)
     assert json.loads(ratio.to_json())["interval"] == [0.0, None]
@@ -247,6 +247,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": 0.0}, "above zero"),
     ({"epsilon": 1e9}, "epsilon must lie within"),
     ({"epsilon": -1}, "above zero"),
+    ({"epsilon": 0.001}, "nothing could be said; ask for epsilon"),
     ({"delta": 1.0}, "below 1"),
     ({"neighbours": "fixed-labels"}, "replace-one or add-remove"),
     ({"graph": "x -> y"}, "must be a dc.Graph"),
@@ -309,7 +310,9 @@ def test_too_many_cells_are_refused() -> None:
     schema = dc.Schema(**{f"z{i}": dc.Categorical(list(range(40))) for i in range(4)}, x=BIT, y=BIT)
     data = dc.read({name: [column.levels[0]] * 5 for name, column in schema.items()}, schema)
     with pytest.raises(dc.InputError, match="cells: at most"):
-        dc.effect(data, "x", "y", adjust=[f"z{i}" for i in range(4)], epsilon=1.0, method="table")
+        dc.effect(
+            data, "x", "y", adjust=[f"z{i}" for i in range(4)], epsilon=1.0, method="table", anyway=True
+        )
 
 
 def test_strata_are_named() -> None:
