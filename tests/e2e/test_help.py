@@ -211,7 +211,7 @@ def test_no_schema_points_to_the_command_that_drafts_one(
     [
         ("dpcausal dis", ["discover"]),
         ("dpcausal ledger v", ["verify"]),
-        ("dpcausal reproduce priv", ["priv-pc-figure1", "priv-pc-table2"]),
+        ("dpcausal reproduce priv", ["priv-pc-figure1", "priv-pc-table2", "priv-pc-bounds", "priv-pc-tweak"]),
         ("dpcausal audit la", ["laplace"]),
         ("dpcausal discover x.csv --method svt", ["svt-pc"]),
         ("dpcausal test x.csv --method ken", ["kendall"]),
