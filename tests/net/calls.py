@@ -127,6 +127,12 @@ NUMBERS = dc.Schema(
     a=dc.Categorical(["0", "1"]),
     c=dc.Categorical(["p", "q", "r"]),
 )
+MANY = dc.Schema(
+    m=dc.Categorical([f"m{i}" for i in range(12)]),  # more levels than noise leaves room for: they are merged
+    k=dc.Categorical([f"k{i}" for i in range(15)], ordered=True),
+    a=dc.Categorical(["0", "1"]),
+    d=dc.Categorical(["no", "yes"]),
+)
 ORDERED = dc.Schema({name: LEVELS[name] for name in "abde"})
 ONLY_NUMBERS = dc.Schema({name: NUMBERS[name] for name in "xyza"})
 LABELS = dc.Schema(group=dc.Categorical(["control", "case"]), outcome=dc.Categorical(["no", "yes"]))
@@ -155,6 +161,17 @@ def _levels(which: str, n: int, rng: np.random.Generator) -> Raw:
             "one": ["bad"] * n,
         }
     return found
+
+
+def _many_levels(which: str, n: int, rng: np.random.Generator) -> Raw:
+    draw = {name: rng.integers(0, column.size, n) for name, column in MANY.items()}
+    if which == "a":  # some levels are common, others rare
+        draw["m"] = np.minimum(rng.geometric(0.4, n) - 1, 11)
+        draw["k"] = np.minimum(rng.geometric(0.3, n) - 1 + 4 * draw["a"], 14)
+        draw["d"] = np.where(rng.random(n) < 0.1, 1 - draw["a"], draw["a"])
+    if which == "constant":
+        draw = {name: np.full(n, column.size - 1) for name, column in MANY.items()}
+    return {name: [MANY[name].levels[i] for i in code] for name, code in draw.items()}
 
 
 def _numbers(which: str, n: int, rng: np.random.Generator) -> Raw:
@@ -202,6 +219,7 @@ def _genotypes(which: str, n: int, rng: np.random.Generator) -> Raw:
 # kind -> (maker of raw data, schema)
 KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "levels": (_levels, LEVELS),  # a Dataset of levels
+    "many levels": (_many_levels, MANY),
     "numbers": (_numbers, NUMBERS),  # a Dataset of mostly numbers
     "ordered": (_levels, ORDERED),  # the same, all of them with an order
     "only numbers": (_numbers, ONLY_NUMBERS),
@@ -236,7 +254,7 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
         _write_bed(columns, folder)
         return folder
     assert schema is not None
-    if kind in ("levels", "numbers", "ordered", "only numbers", "labels"):
+    if kind in ("levels", "many levels", "numbers", "ordered", "only numbers", "labels"):
         return dc.read(columns, schema)
     if kind == "level counts":
         return MemoryCounts(dc.read(columns, schema))
@@ -498,7 +516,7 @@ def _discoveries() -> Iterator[Case]:
     for name in METHODS:
         if name != "pc":  # not private, and says so
             asked += [(name, "levels", {}), (name, "numbers", {})]
-    asked += [("auto", "levels", {}), ("auto", "numbers", {})]
+    asked += [("auto", "levels", {}), ("auto", "numbers", {}), ("measured", "many levels", {"anyway": True})]
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
     asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
     asked += [("measured", "levels", {"latent": True}), ("measured", "level counts", {"latent": True})]

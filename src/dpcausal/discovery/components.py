@@ -32,6 +32,9 @@ class NoisyTables(ABC):
         self.sizes = tuple(sizes)
         self._against: dict[tuple[int, Columns], Floats] = {}
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(sizes={self.sizes})"
+
     @abstractmethod
     def table(self, columns: Columns) -> Floats:
         """The table over ascending ``columns``."""
