@@ -72,6 +72,8 @@ TOYS: dict[str, list[Toy]] = {
         )
     ],
     "counting": [Toy("--toy", says="ns per row")],
+    "reading": [Toy("--rows 300 --repeats 1", says="million rows a second")],
+    "log_scale": [Toy("--sets 5 --rows 300 --epsilon 9 --tests gcm", says="graphs by moments")],
     "engines": [
         Toy("same --tables 3 --spark-tables 0", needs="ibis", says="differ"),
         Toy("cost --rows 3000 --columns 6 --ways duckdb --folder {out}", needs="ibis", says="peak MiB"),
