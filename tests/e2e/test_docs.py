@@ -25,8 +25,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(
     r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|Some answers contradict .*|"
-    r"Open \(.*|Given up to k columns: .*|\d+ (of the )?questions? .*"
+    r"Open \(.*|Given up to k columns: .*|\d+ (of the )?questions? .*|"
+    r"\s+edge( .*)?|\s+\(no edge found: .*|Open: .*"
 )
+TREND = re.compile(r"; \S+ (rises|falls) as \S+ rises")  # said where the verdict is "dependent"
 DEEPER = re.compile(
     r"; \d+ larger tables \(given \d+ columns\), [^;]*? in every cell"
 )  # how many orders, noise decides
@@ -48,7 +50,7 @@ def blotted(line: str) -> str:
     """Numbers, hashes and verdicts blotted out, spaces and rules evened; empty for an edge that noise may change."""
     if BY_NOISE.fullmatch(line):
         return ""
-    line = VERDICT.sub("?", DEEPER.sub("", line))
+    line = VERDICT.sub("?", TREND.sub("", DEEPER.sub("", line)))
     return " ".join(re.sub("─+", "─", NUMBER.sub("#", line)).split())
 
 

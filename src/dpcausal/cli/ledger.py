@@ -74,7 +74,7 @@ def create(
     neighbours: Annotated[
         str,
         typer.Option(
-            help="What one row may do: replace-one (say anything else), add-remove (be missing), fixed-labels (gwas)."
+            help="Which tables must give like results: replace-one, add-remove, or fixed-labels (gwas)."
         ),
     ] = "replace-one",
     similar_name: Annotated[

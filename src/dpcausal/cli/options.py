@@ -89,7 +89,7 @@ Relation = Annotated[
     str,
     typer.Option(
         "--neighbours",
-        help="What one row may do: replace-one (say anything else) or add-remove (be missing).",
+        help="Which tables must give like results: replace-one (one row differs), add-remove (one row more).",
         autocompletion=lambda: ["replace-one", "add-remove"],
     ),
 ]

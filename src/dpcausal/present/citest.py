@@ -23,7 +23,7 @@ MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
 REASONS: dict[ReasonKind, Words] = {
     ReasonKind.AS_ASKED: "as asked",
     ReasonKind.ORDERED_LEVELS: "chosen because the levels are ordered (or two), where it has the most power",
-    ReasonKind.ONE_NUMERIC: "chosen because one number is given: strata of equal counts suit any law of it",
+    ReasonKind.ONE_NUMERIC: "chosen because one number is given: strata of equal counts suit any distribution of it",
     ReasonKind.NUMERIC_GIVEN: "chosen because {columns} numeric columns are given: bins would be too coarse",
     ReasonKind.FEW_ROWS: "chosen because numbers are given and the rows are too few at this epsilon to cut them well",
     ReasonKind.MANY_CELLS: "chosen because the given levels make {cells} cells: a number can't be cut finely in each",

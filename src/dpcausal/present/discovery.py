@@ -51,9 +51,9 @@ PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
 OPEN_MEANS = "could not be decided; there may be an edge or not"
-GIVEN_OUT = (
-    "Given out: the graph and these words, which follow from what was computed. The noisy values themselves are not "
-    "written, though the promise covers them too."
+PUBLISHED = (
+    "Published: the graph and these words, which follow from what was computed. The noisy values themselves are not "
+    "written to any file, though the promise covers them too."
 )
 
 
@@ -454,5 +454,5 @@ def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A
     if words := declared_words(result.known):
         lines.append(f"{words} A direction that follows from it was not found in the data.")
     lines += [*(as_sentence(note_words(note)) for note in result.notes), statement_summary(result.privacy)]
-    lines += [GIVEN_OUT] if result.privacy.epsilon is not None else []
+    lines += [PUBLISHED] if result.privacy.epsilon is not None else []
     return "\n".join(lines)

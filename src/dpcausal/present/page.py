@@ -24,7 +24,7 @@ from dpcausal.present import hidden
 from dpcausal.present import statement as statement_words
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
-    GIVEN_OUT,
+    PUBLISHED,
     OPEN_MEANS,
     again_words,
     as_sentence,
@@ -313,7 +313,6 @@ def render(
         undecided=undecided_words(result),
         banners=banners(result),
         method=method_words(result.method, result.why),
-        protected=statement_words.protected(result.privacy),
         fields=FIELDS,
         headings={name: means for name, means in HEADINGS.items() if name not in empty},
         statement=statement,
@@ -340,7 +339,7 @@ def render(
         has_confidence=bool(marks.confidence),
         again=again_words(result),
         repeats=result.repeats,
-        given_out=GIVEN_OUT if result.privacy.epsilon is not None else "",
+        published=PUBLISHED if result.privacy.epsilon is not None else "",
         promise=statement_words.promise(result.privacy),
         open_questions=open_questions(result),
         questions=questions(result),

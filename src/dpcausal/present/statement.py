@@ -29,7 +29,7 @@ from dpcausal.core.statement import (
     UnitKind,
 )
 
-HARD_EPSILON = 3.0  # up to it, e^epsilon at most about 20, neighbours are called hard to tell apart
+HARD_EPSILON = 1.0  # up to it, e^epsilon at most 2.72, neighbours are called hard to tell apart
 
 RELATIONS = {
     Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
@@ -113,7 +113,7 @@ PUBLIC: dict[PublicKind, Words] = {
     "choice ({share:g})",
     PublicKind.PARTS: "the number of parts and the level of the test on each",
     PublicKind.DEALS: "the number of parts and of deals of the rows into them, and the cut of their scores",
-    PublicKind.MODEL: "the law of the resampled column given the conditioning columns",
+    PublicKind.MODEL: "the distribution of the resampled column given the conditioning columns",
     PublicKind.COPIES: "the number of drawn copies",
     PublicKind.GROUPS: "N1 = {cases} cases and N0 = {controls} controls, and who they are",
     PublicKind.SNPS: "the list of {snps} SNPs, with their positions",
@@ -395,9 +395,8 @@ def promise(statement: PrivacyStatement) -> list[str]:
         f"most {factor:.3g} (e to the power epsilon = {statement.epsilon:.4g}){up_to}."
     )
     lines.append(
-        "So nothing here depends much on whether one person's answers were these or others. It is no promise that a "
-        "finding about people in general can't be applied to someone: that smoking causes cancer is learned "
-        "with or without them."
+        "So nothing here depends much on any one person's row. What is true of people in general may still be applied to "
+        "someone: that smoking causes cancer is learned with or without their row."
     )
     larger = "" if statement.delta == 0 else ", and a larger delta"
     lines.append(
@@ -418,15 +417,6 @@ def promise(statement: PrivacyStatement) -> list[str]:
             "No ledger was charged: the holder of the data must add this to the cost of other releases from these rows."
         )
     return lines
-
-
-def protected(statement: PrivacyStatement) -> str:
-    """Return what may change about the unit, for the card that names it."""
-    return {
-        Neighbours.REPLACE_ONE: "protected: it could say anything else",
-        Neighbours.ADD_REMOVE: "protected: it could be missing",
-        Neighbours.FIXED_LABELS: "protected, apart from its public label",
-    }[statement.neighbours]
 
 
 FIELDS = {  # a line for every field of ``privacy.json``

@@ -231,6 +231,6 @@ def test_pairs_stand_in_the_order_of_columns(result: DiscoveryResult) -> None:
 def test_what_is_given_out_is_told_apart_from_what_was_computed(result: DiscoveryResult) -> None:
     said = result.summary(full=True)
     assert "Computed from the rows, with noise, and covered by the promise: " in said
-    assert said.splitlines()[-1].startswith("Given out: the graph and these words")
+    assert said.splitlines()[-1].startswith("Published: the graph and these words")
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
-    assert "Given out" not in exact.summary(full=True)
+    assert "Published" not in exact.summary(full=True)
