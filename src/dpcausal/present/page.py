@@ -24,8 +24,8 @@ from dpcausal.present import hidden
 from dpcausal.present import statement as statement_words
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
-    PUBLISHED,
     OPEN_MEANS,
+    PUBLISHED,
     again_words,
     as_sentence,
     counts_words,

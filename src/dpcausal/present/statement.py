@@ -395,8 +395,8 @@ def promise(statement: PrivacyStatement) -> list[str]:
         f"most {factor:.3g} (e to the power epsilon = {statement.epsilon:.4g}){up_to}."
     )
     lines.append(
-        "So nothing here depends much on any one person's row. What is true of people in general may still be applied to "
-        "someone: that smoking causes cancer is learned with or without their row."
+        "So nothing here depends much on any one person's row. What is true of people in general may still be applied "
+        "to someone: that smoking causes cancer is learned with or without their row."
     )
     larger = "" if statement.delta == 0 else ", and a larger delta"
     lines.append(
