@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +108,46 @@ def test_every_type_that_can_be_read_can_be_counted(tmp_path: Path) -> None:
     )
     expected = MemoryCounts(dc.read(tmp_path / "t.parquet", schema)).table(list(schema))
     assert (DuckDBCounts(tmp_path / "t.parquet", schema).table(list(schema)) == expected).all()
+
+
+def write_workbook(path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [["x", "note"], *(["0.1", "b"] if i % 3 else [None, "ä"] for i in range(30))]:
+        book.active.append(row)
+    book.save(path)
+
+
+def write_sav(path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    frame = pd.DataFrame(
+        {"x": [0.1 if i % 3 else None for i in range(30)], "note": [1.0 + i % 3 for i in range(30)]}
+    )
+    pyreadstat.write_sav(frame, str(path), variable_value_labels={"note": {1: "ä", 2: "b", 3: "b"}})
+
+
+@pytest.mark.parametrize("write", [write_workbook, write_sav], ids=["xlsx", "sav"])
+def test_every_backend_counts_a_workbook_and_a_labelled_file_alike(
+    write: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path = tmp_path / ("t.xlsx" if write is write_workbook else "t.sav")
+    write(path)
+    schema = dc.Schema(x=dc.Categorical(["none", "0.1"]), note=dc.Categorical(["ä", "b"]))
+    expected = [[10, 0], [0, 20]]
+    assert MemoryCounts(dc.read(path, schema)).table(["x", "note"]).tolist() == expected
+    assert stream(path, schema).table(["x", "note"]).tolist() == expected
+    assert DuckDBCounts(path, schema).table(["x", "note"]).tolist() == expected
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp850"])
+def test_every_backend_reads_a_declared_encoding_and_decimal_commas(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe;weg\n1,5;ä\n2,5;b\nx;ä\n".encode(encoding))
+    schema = dc.Schema({"größe": dc.Numeric(0, 4, bins=[2], other=3), "weg": dc.Categorical(["b", "ä"])})
+    schema = schema.with_format(encoding=encoding, separator=";", decimal=",")
+    expected = [[0, 1], [1, 1]]
+    for counts in (MemoryCounts(dc.read(path, schema)), stream(path, schema), DuckDBCounts(path, schema)):
+        assert counts.table(["größe", "weg"]).tolist() == expected
