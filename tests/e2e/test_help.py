@@ -253,4 +253,4 @@ def test_progress_is_silent_where_there_is_no_terminal(
 def test_every_page_lists_the_same_kinds_of_file(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("schema", "discover", "test"):
         page = " ".join(shown(command, capsys).replace("│", " ").split())
-        assert "A .csv, .tsv, .parquet, .arrow, .xlsx, .sav, .dta, .sas7bdat or .rds file." in page, command
+        assert "A .csv, .tsv, .parquet, .arrow, .xlsx, .sav, .dta, .sas7bdat or .rds file" in page, command
