@@ -27,9 +27,9 @@ def rows_as_counts(a: np.ndarray, b: np.ndarray, n: int) -> GenotypeCounts:
 def single(repetitions: int) -> None:
     """One test; the paper's settings: one binary row as the unit, margins public."""
     generator = np.random.default_rng(0)
-    paper = {4096: ".58", 8192: ".91"}
+    quoted = {4096: ".58", 8192: ".91"}  # handed to us as the paper's, whose main text we do not have
     print("\nsingle test, cells .26/.24, epsilon .1, level .05\n")
-    print("| N | power | the paper's | rejects without effect |\n|---|---|---|---|")
+    print("| N | power | quoted | rejects without effect |\n|---|---|---|---|")
     for n in (1024, 2048, 4096, 8192, 16384):
         seen = []
         with seeded(n):
@@ -39,14 +39,15 @@ def single(repetitions: int) -> None:
                     a, b = generator.binomial(n // 2, 0.5 + shift), generator.binomial(n // 2, 0.5 - shift)
                     tests += single_test(a, b, n // 2, n // 2, 0.1, margin=int(a + b), unit="allele").rejected
                 seen.append(tests / repetitions)
-        print(f"| {n} | {seen[0]:.3f} | {paper.get(n, '')} | {seen[1]:.3f} |", flush=True)
+        print(f"| {n} | {seen[0]:.3f} | {quoted.get(n, '')} | {seen[1]:.3f} |", flush=True)
 
 
 def family(repetitions: int) -> None:
     """Ten tests, two of them with an effect; and ``NULLS`` times as many studies without any."""
     generator = np.random.default_rng(1)
     print(
-        "\nK = 10, two signals of chi-squared 30, level .05 family-wise, margins public (paper's EM: .85 and .9)\n"
+        "\nK = 10, two signals of chi-squared 30, level .05 family-wise, margins public "
+        "(quoted for the paper's EM: .85 and .9)\n"
     )
     print(
         "| N | epsilon | method | statistic | power | false hits | family-wise error, no signal |\n|"

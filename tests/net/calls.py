@@ -226,6 +226,7 @@ KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "labels": (_labels, LABELS),  # a Dataset, the first column public
     "level counts": (_levels, LEVELS),  # a counting backend in memory
     "level duckdb": (_levels, LEVELS),  # a counting backend in DuckDB
+    "level engine": (_levels, LEVELS),  # a table on an engine, through Ibis
     "level columns": (_levels, LEVELS),  # plain columns, as an estimator takes them
     "number columns": (_numbers, NUMBERS),
     "level csv": (_levels, LEVELS),  # a folder with data.csv and schema.toml
@@ -264,6 +265,13 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
     if kind == "level duckdb":
         parquet.write_table(pyarrow.table(columns), folder / "data.parquet")
         return DuckDBCounts(folder / "data.parquet", schema, threads=1)
+    if kind == "level engine":
+        import ibis
+
+        backend = ibis.duckdb.connect(threads=1)
+        backend.con.register("rows", pyarrow.table(columns))
+        backend.con.execute("CREATE TABLE patients AS SELECT * FROM rows")
+        return dc.connect(backend.table("patients"), schema, memory_limit=0)  # by covering tables
     return columns
 
 
@@ -342,6 +350,7 @@ def _tests() -> Iterator[Case]:
     asked += [("measured", "levels", tabled, {"noise": noise}) for noise in ("laplace", "gaussian")]
     asked += [("measured", "levels", tabled, {"form": form}) for form in ("omnibus", "pooled")]
     asked += [("measured", "level duckdb", tabled, {})]
+    asked += [("measured", "level engine", tabled, {})]
     asked += [
         ("gcm", "numbers", valued, {}),
         ("gcm", "levels", ranked, {}),
@@ -519,6 +528,7 @@ def _discoveries() -> Iterator[Case]:
     asked += [("auto", "levels", {}), ("auto", "numbers", {}), ("measured", "many levels", {"anyway": True})]
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
     asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
+    asked += [("measured", "level engine", {}), ("svt-pc", "level engine", {})]
     asked += [("measured", "levels", {"latent": True}), ("measured", "level counts", {"latent": True})]
     asked += [("moments", "numbers", {"latent": True})]
     asked += [
@@ -881,6 +891,18 @@ def _commands() -> Iterator[Case]:
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
         ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),
+        (
+            "test",
+            "number csv",
+            (*test, "--x", "x,a", "--y", "y", "--given", "z", "--option", "parts=4"),
+            BOTH,
+        ),
+        (
+            "test",
+            "level csv",
+            (*test, "--x", "a", "--y", "b", "--method", "crt", "--option", "draw=permutation"),
+            BOTH,
+        ),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--method", "kendall"), REPLACE),
         ("test", "label csv", (*test, "--x", "group", "--y", "outcome", "--method", "unit-circle"), REPLACE),
         ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "d", "--adjust", "c"), BOTH),
@@ -894,6 +916,7 @@ def _commands() -> Iterator[Case]:
         ("gwas", "bed", ("gwas", "study"), FIXED),
         ("gwas", "bed", ("gwas", "study", "--method", "em", "--max-hits", "3", "--json"), FIXED),
         ("gwas", "bed", ("gwas", "study", "--freq", "budget"), FIXED),
+        ("gwas", "bed", ("gwas", "study", "--method", "em", "--share", "0.4"), FIXED),
     ]
     for name, kind, words, relations in asked:
         epsilon = 20.0 if name == "gwas" else 4.0

@@ -73,6 +73,12 @@ def run_gwas(
     max_answers: Annotated[
         int, typer.Option("--max-answers", help="svt: most SNPs to ask, in file order (0: all).")
     ] = 0,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            "--share", help="em: share of epsilon that chooses, the rest tests; planned if not given."
+        ),
+    ] = None,
     statistic: Annotated[str, typer.Option("--statistic", help="distance, circle or chi2.")] = "distance",
     unit: Annotated[str, typer.Option("--unit", help="person, or allele as in the papers.")] = "person",
     maf: Annotated[float, typer.Option("--maf", help="Public: no SNP's minor allele is rarer.")] = 0.0,
@@ -156,7 +162,7 @@ def run_gwas(
         result = screen(
             counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
-            max_answers=max_answers, ledger=ledger, dataset=dataset,
+            max_answers=max_answers, share=share, ledger=ledger, dataset=dataset,
         )  # fmt: skip
         try:
             where = place(out)
