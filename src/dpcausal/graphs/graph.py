@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.graphs import formats, r_formats
@@ -113,6 +113,9 @@ class Graph:
     """
 
     kind = "pdag"  # as dagitty calls it; "pag" where edges have circles and two heads
+    _makers: ClassVar[
+        dict[str, Callable[..., Graph]]
+    ] = {}  # classes for other kinds, which are graphs themselves
 
     __slots__ = ("_children", "_directed", "_neighbours", "_nodes", "_parents", "_skeleton", "_undirected")
 
@@ -143,6 +146,9 @@ class Graph:
         self._parents = {name: frozenset(found) for name, found in parents.items()}
         self._children = {name: frozenset(found) for name, found in children.items()}
         self._neighbours = {name: frozenset(found) for name, found in neighbours.items()}
+
+    def __init_subclass__(cls) -> None:
+        Graph._makers[cls.kind] = cls
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -346,8 +352,4 @@ class Graph:
 
 def _made(found: formats.GraphParts | formats.MarkedParts) -> Graph:
     """The graph of what was read: a PAG where edges have marks."""
-    if isinstance(found, formats.MarkedParts):
-        from dpcausal.graphs.pag import PAG  # which is a Graph itself
-
-        return PAG(*found)
-    return Graph(*found)
+    return Graph._makers[formats.PAG](*found) if isinstance(found, formats.MarkedParts) else Graph(*found)
