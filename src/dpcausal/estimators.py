@@ -532,8 +532,8 @@ class EmPC(PrivateEstimator):
         As in ``dc.discover``, with the same defaults.
     options : mapping or None, default None
         More options of the method, by name.
-    orders : int, default 3
-        For how many orders (sizes of the conditioning set) budget is set aside.
+    orders : int or None, default None
+        For how many orders (sizes of the conditioning set) budget is set aside; None is all that there can be.
 
     Attributes
     ----------

@@ -250,8 +250,8 @@ def discover(
 
     ``em-pc``: a random choice that favours weak dependences says how many edges go, and which.
 
-    - ``orders=3``: for how many orders (sizes of the conditioning set) budget is set aside; later ones use what
-      earlier ones left.
+    - ``orders=None``: for how many orders (sizes of the conditioning set) budget is set aside; None is all that there
+      can be. With fewer, later ones use what earlier ones left.
 
     ``curate``: every question gets a noisy score; what it may cost is planned anew as sets grow.
 

@@ -57,7 +57,6 @@ from dpcausal.stats.evidence import Floats
 Choice = PermuteAndFlip | Exponential
 
 UNLIMITED = 1e9  # stands for "no limit on this side" in the count's score
-ORDERS_RESERVED = 3  # orders that calls are set aside for; later ones use what deletions left
 MAX_QUESTIONS_PER_CALL = 200_000  # questions of one call, so that memory stays bounded
 SHIFT, MIN_INFORMATION = 2.0, 2.0  # in units of the choice's scale 2/epsilon
 RELEASED = Released(ReleasedKind.DELETIONS)
@@ -141,17 +140,23 @@ def run(
     task: Task,
     *,
     orders: Annotated[
-        int, "orders (sizes of the set held fixed) that budget is set aside for"
-    ] = ORDERS_RESERVED,
+        int | None, "orders (sizes of the set held fixed) that budget is set aside for; none is all"
+    ] = None,
 ) -> SearchOutcome:
-    """Discover; ``orders`` is the number of orders that a call for the count is set aside for."""
-    if orders < 1:
+    """Discover; ``orders`` is the number of orders that a call for the count is set aside for.
+
+    None is every order that there can be; with fewer, orders beyond them are paid by what deletions and second looks
+    would need.
+    """
+    if orders is not None and orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")
     known = task.known
     most = deletable(task.columns, len(known.kept), len(known.left_out))
-    if task.max_order is not None:
-        orders = min(orders, task.max_order + 1)
-    choice = choice_for(task.private_budget().total, most + orders, task.neighbours)
+    possible = (
+        len(task.columns) - 1 if task.max_order is None else min(task.max_order + 1, len(task.columns) - 1)
+    )
+    counted = min(orders or possible, possible)
+    choice = choice_for(task.private_budget().total, most + counted, task.neighbours)
     choices = Choices(task, choice)
     search = pc_search(
         task.columns,
@@ -164,7 +169,7 @@ def run(
     note = Note(
         NoteKind.CHOICES,
         epsilon=choice.epsilon,
-        choices=most + orders,
+        choices=most + counted,
         mechanism="exponential" if isinstance(choice, Exponential) else "permute-and-flip",
         resolution=resolution_rows((SHIFT + math.log(100)) * choices.scale),
     )
