@@ -27,10 +27,12 @@ loop tells more than they do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
+from dpcausal.core.entropy import public_generator
+from dpcausal.discovery.repeats import repeats_for
 from dpcausal.stats.contrasts import Contrasts, Floats, all_pairs
 
 MAX_SET = 2  # columns that a separating set has, at most
@@ -44,6 +46,9 @@ MIN_ENOUGH = 0.05
 KEPT = 0.5  # part of ``enough`` below which an edge is separated
 CLEARLY_APART = -1.0  # in place of it where larger tables will be asked: only what is clear goes before
 SHOWN = 1.0  # evidence that a medium dependence must promise beyond ``enough`` for "absent" to say something
+
+WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
+ENTRIES_A_QUESTION = 50
 
 PlacePair = tuple[int, int]
 Given = tuple[int, ...]
@@ -278,3 +283,16 @@ def edges_of_twins(
                 found.append((x, y))
                 break
     return found
+
+
+def repeats_of(forward: Forward, asked: int | None) -> int:
+    """Return how many repeats of this search there are: as asked for, or as many as are quickly done."""
+    each = sum(number for order, number in forward.asked.items() if order)
+    return repeats_for(asked, WORK, each + forward.contrasts.covariance.size // ENTRIES_A_QUESTION + 1)
+
+
+def forward_again(forward: Forward, columns: Sequence[str]) -> Iterator[frozenset[str]]:
+    """Search on another sample and other noise (``Contrasts.again``); yield the edges by the names of their columns."""
+    drawn = public_generator().standard_normal(forward.contrasts.covariance.shape)
+    for x, y in Forward(forward.contrasts.again(drawn), forward.rules).run().edges():
+        yield frozenset((columns[x], columns[y]))

@@ -34,16 +34,22 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Annotated
 
-from dpcausal.core.arguments import checked_count
 from dpcausal.core.compiled import compile_note
-from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
-from dpcausal.discovery.forward import CLEARLY_APART, KEPT, Forward, edges_of_twins
+from dpcausal.discovery.forward import (
+    CLEARLY_APART,
+    KEPT,
+    Forward,
+    edges_of_twins,
+    forward_again,
+    repeats_of,
+)
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measurer import Given, Measurer, measured_note, not_colliders, rules_for, start
+from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import (
     Answers,
     Method,
@@ -63,11 +69,7 @@ from dpcausal.planning.measurement import (
 )
 
 SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
-MAX_REPEATS = 10_000
 NO_TARGET = "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
-REPEATS, MIN_REPEATS = 100, 20  # for confidence, unless asked otherwise: fewer where a repeat asks much
-WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
-ENTRIES_A_QUESTION = 50
 
 
 def search(measurer: Measurer, forward: Forward) -> tuple[Skeleton, frozenset[Pair]]:
@@ -120,7 +122,7 @@ def open_twins(measurer: Measurer, forward: Forward, skeleton: Skeleton) -> froz
 def run(
     task: Task,
     *,
-    confidence: Annotated[int | None, "repeats that tell how often each edge is found again"] = None,
+    confidence: Annotated[int | None, CONFIDENCE] = None,
     target: Annotated[str | None, "the one column that the question is about"] = None,
     latent: Annotated[bool, LATENT] = False,
 ) -> SearchOutcome:
@@ -129,14 +131,11 @@ def run(
     ``confidence``: how many repeats (None: as many as are quickly done; 0: none). ``target``: the one column that the
     question is about (``target.py``). ``latent``: whether common causes may be hidden (``fci.py``).
     """
-    if confidence is not None and checked_count(confidence, "confidence") > MAX_REPEATS:
-        raise InputError(f"confidence is told from at most {MAX_REPEATS:,} repeats, not {confidence:,}")
+    asked = checked_repeats(confidence)
     if target is not None:
-        if confidence:
-            raise InputError("confidence is told of a whole graph, not of a target: leave one of them out")
         if latent:
             raise InputError(NO_TARGET)
-        return run_target(task, target)
+        return run_target(task, target, asked)
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
     columns = task.columns
@@ -175,9 +174,9 @@ def run(
             return forward.evidence(min(x, y), max(x, y), given) or 0.0
 
         arrows = not_colliders(decided, says, against, columns, beside=latent)
-    again, repeats = None, _repeats(forward, confidence)
+    again, repeats = None, repeats_of(forward, asked)
     if repeats:
-        again = found_again(task, forward, skeleton.edges, repeats)
+        again = found_again(task, skeleton.edges, repeats, lambda: forward_again(forward, columns))
     return SearchOutcome(
         skeleton,
         released=tuple(measurer.released),
@@ -242,31 +241,6 @@ def replace_separating(skeleton: Skeleton, undecided: frozenset[Pair]) -> Skelet
     """Return the skeleton without what is said to separate open pairs: nothing does."""
     kept = {pair: given for pair, given in skeleton.separating.items() if pair not in undecided}
     return replace(skeleton, separating=kept)
-
-
-def _repeats(forward: Forward, asked: int | None) -> int:
-    """How many repeats: as asked for, or as many as cost about ``WORK`` questions."""
-    if asked is not None:
-        return asked
-    one = sum(number for order, number in forward.asked.items() if order)
-    one += forward.contrasts.covariance.size // ENTRIES_A_QUESTION + 1
-    return max(MIN_REPEATS, min(REPEATS, WORK // one))
-
-
-def found_again(task: Task, forward: Forward, edges: frozenset[Pair], repeats: int) -> dict[Pair, float]:
-    """Return the part of ``repeats`` in which the forward search finds each of ``edges``."""
-    normal, columns = public_generator().standard_normal, task.columns
-    shape = forward.contrasts.covariance.shape
-    counts = dict.fromkeys(edges, 0)
-    with task.stage("repeating the search on other samples and other noise", repeats) as tick:
-        for _ in range(repeats):
-            other = Forward(forward.contrasts.again(normal(shape)), forward.rules).run()
-            for x, y in other.edges():
-                pair = frozenset((columns[x], columns[y]))
-                if pair in counts:
-                    counts[pair] += 1
-            tick(1)
-    return {pair: count / repeats for pair, count in counts.items()}
 
 
 METHOD = Method(

@@ -12,6 +12,9 @@ of one column each, added up. With columns given, only products in which x or y 
 is larger than what that could change): if x = f(z) + error its regression is right, whatever that of cos(x)
 is. By default as many (0 to 3) as the noise leaves room for.
 
+**Confidence** (``repeats.py``): each repeat draws another matrix as if this one, shrunk for its noise, held the moments
+of normal features: sampling and noise anew.
+
 **Guarantee** (epsilon, delta)-DP (``moments.proof.md``): events that are fixed in advance. ``SPREAD_SHARE`` of the
 budget measures spreads, ``REACH_SHARE`` chooses the length rows are shrunk to (exponential mechanism on a public grid;
 option ``reach`` gives it instead), the rest pays for M (Gaussian noise with a delta, else Laplace).
@@ -23,9 +26,11 @@ range is measured with ten times the noise.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated
 
@@ -35,6 +40,7 @@ from scipy.special import ndtri
 
 from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.quantiles import exact_spread, gaussian_spread, pure_spread
+from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import silent as silent_stage
@@ -44,6 +50,8 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again, repeats_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -66,6 +74,7 @@ from dpcausal.stats.moments import (
     MomentTest,
     TreeSum,
     moment_sensitivity,
+    moments_again,
     packed,
     partial_test,
     second_moments,
@@ -132,6 +141,7 @@ MIN_NOISE_FOR_ALL = 0.01  # below this share noise no longer hides what a regres
 REACH_GRID = 32
 ROWS_PER_CHUNK = 1 << 15
 ROOT_HALF = math.sqrt(0.5)
+WORK = 4_000  # questions that repeats may ask in all, about
 
 
 class Moments:
@@ -149,6 +159,12 @@ class Moments:
             if isinstance(schema[name], Numeric):
                 self._main[name][1:] = False
             start = stop
+
+    def again(self, draw: Callable[[tuple[int, int]], Floats]) -> Moments:
+        """Return what another sample and other noise might have given; ``draw`` makes standard normal numbers."""
+        found = copy.copy(self)
+        found.matrix = moments_again(self.matrix, self.n, self.noise, draw)
+        return found
 
     def test(self, question: Query) -> MomentTest:
         """The test of one question; a column with one level is independent of all."""
@@ -346,9 +362,23 @@ def classical(
     )
 
 
+def again_of(
+    task: Task, moments: Moments, edges: frozenset[Pair], asked: int, stable: bool, latent: bool
+) -> Mapping[Pair, float]:
+    """Return how often each edge is found again."""
+    draw, quiet = public_generator().standard_normal, replace(task, stage=silent_stage)
+
+    def once() -> frozenset[Pair]:
+        found, _ = search(quiet, moments.again(draw), stable, latent)
+        return found.skeleton.edges
+
+    return found_again(task, edges, asked, once)
+
+
 def run(
     task: Task,
     *,
+    confidence: Annotated[int | None, CONFIDENCE] = None,
     harmonics: Annotated[int | None, "pairs of cosine and sine for each numeric column, 0 to 8"] = None,
     reach: Annotated[
         float | None, "length that rows of features are shrunk to; none chooses privately"
@@ -359,8 +389,11 @@ def run(
     """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
+    asked = checked_repeats(confidence)
     moments, used, spread = measure(task, harmonics, reach)
     found, silent = search(task, moments, stable, latent)
+    repeats = repeats_for(asked, WORK, sum(found.skeleton.asked.values()))
+    again = again_of(task, moments, found.skeleton.edges, repeats, stable, latent) if repeats else None
     notes = [Note(NoteKind.MOMENTS, features=len(moments.matrix), waves=used, sd=moments.noise)]
     if latent:
         notes.append(hidden_note(USUAL))
@@ -377,6 +410,8 @@ def run(
         notes=tuple(notes),
         adaptive=bool(spread),
         latent=latent,
+        confidence=again,
+        repeats=repeats or None,
     )
 
 

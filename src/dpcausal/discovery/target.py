@@ -20,7 +20,7 @@ from itertools import combinations
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.proofs import proved
 from dpcausal.discovery.components import Components
-from dpcausal.discovery.forward import Forward, Given
+from dpcausal.discovery.forward import Forward, Given, forward_again, repeats_of
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measurer import (
     Measurer,
@@ -30,6 +30,7 @@ from dpcausal.discovery.measurer import (
     not_colliders,
     rules_for,
 )
+from dpcausal.discovery.repeats import found_again
 from dpcausal.discovery.search import Note, NoteKind, SearchOutcome, Skeleton, Task
 from dpcausal.planning.measurement import (
     SHARE_SINGLES,
@@ -106,8 +107,8 @@ def contrasts_of(measurer: Measurer, columns: list[int], pairs: list[tuple[int, 
     return Contrasts.of(features, measurer.rows, blocks, noise)
 
 
-def run_target(task: Task, name: str) -> SearchOutcome:
-    """Measure, search, orient: what is linked to the column ``name``."""
+def run_target(task: Task, name: str, asked: int | None = None) -> SearchOutcome:
+    """Measure, search, orient: what is linked to the column ``name``; ``asked``: repeats for confidence."""
     columns = task.columns
     target = columns.index(checked_target(name, columns))
     with task.stage("measuring tables with the target", None):
@@ -161,8 +162,18 @@ def run_target(task: Task, name: str) -> SearchOutcome:
         for (x, y), k in forward.given_up_to().items()
         if x == 0
     }
+    again, repeats = None, repeats_of(forward, asked)
+    if repeats:
+        again = found_again(
+            task,
+            [frozenset((name, columns[j])) for j in found],
+            repeats,
+            lambda: forward_again(forward, [columns[j] for j in near]),
+        )
     return SearchOutcome(
         skeleton,
+        confidence=again,
+        repeats=repeats or None,
         released=tuple(measurer.released),
         notes=(
             Note(NoteKind.TARGET, target=name, near=[columns[j] for j in near[1:]]),

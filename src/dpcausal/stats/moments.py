@@ -27,6 +27,7 @@ O(q^3) a question. **Edge cases**: no rows, or a feature without variance: p = 1
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -132,6 +133,49 @@ def unpacked(vector: Floats, size: int) -> Floats:
     matrix[rows, columns] = vector / np.where(rows == columns, 1.0, ROOT2)
     matrix[columns, rows] = matrix[rows, columns]
     return matrix
+
+
+def moments_again(
+    moments: Floats, n: float, noise: float, draw: Callable[[tuple[int, int]], Floats]
+) -> Floats:
+    """Return what another sample of the same size and other noise might give, were these moments the truth.
+
+    Noise that is in ``moments`` already is taken off first, as far as its size is known: an entry m between features
+    keeps the part max(0, 1 - t^2/m^2), and no eigenvalue stays below the noise. Sampling is that of normal features
+    around the constant, the first feature: for D the matrix less what the constant explains, sqrt(D/n) X sqrt(D) with X
+    symmetric normal has its covariance, D_ik D_jl + D_il D_jk, over n.
+
+    Parameters
+    ----------
+    moments
+        M, released with noise.
+    n
+        The number of rows.
+    noise
+        t, as in ``partial_test``.
+    draw
+        Standard normal numbers of a shape.
+
+    >>> same = moments_again(np.diag([1e6, 4e6]), 1e12, 0.0, np.random.default_rng(1).standard_normal)
+    >>> same.round(-3).tolist()
+    [[1000000.0, 0.0], [0.0, 4000000.0]]
+    """
+    size = len(moments)
+    first = moments[:, :1]
+    explained = first @ first.T / max(float(moments[0, 0]), 1e-300)
+    inner = moments - explained
+    keep = np.clip(1.0 - noise**2 / np.maximum(inner**2, 1e-300), 0.0, 1.0)
+    np.fill_diagonal(keep, 1.0)
+    values, vectors = np.linalg.eigh(inner * keep)
+    values = np.maximum(values, noise if size > 1 else 0.0)
+    values[~np.isfinite(values)] = 0.0
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    shaken = draw((size, size))
+    sampling = root @ ((shaken + shaken.T) / ROOT2) @ root.T / math.sqrt(max(n, 1.0))
+    other = draw((size, size))
+    fresh = root @ root.T + sampling + noise * (other + other.T) / ROOT2
+    fresh[0], fresh[:, 0] = 0.0, 0.0
+    return np.asarray(explained + fresh)
 
 
 def partial_test(

@@ -75,8 +75,19 @@ def test_a_target_that_is_no_column_is_refused_before_anything_is_charged(tmp_pa
     for wrong in ("dyps", 3):
         with pytest.raises(InputError, match="target names"):
             dc.discover(data, epsilon=1.0, delta=1e-6, target=wrong, ledger=ledger, dataset="cohort")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="confidence is told of a whole graph"):
+    with pytest.raises(InputError, match="at most 10,000 repeats"):
         dc.discover(
-            data, epsilon=1.0, delta=1e-6, target="dysp", confidence=5, ledger=ledger, dataset="cohort"
+            data, epsilon=1.0, delta=1e-6, target="dysp", confidence=10**5, ledger=ledger, dataset="cohort"
         )
     assert len(ledger.log("cohort")) == before
+
+
+def test_links_of_the_target_have_a_confidence() -> None:
+    data = dc.networks.load("asia").sample(20_000, seed=2)
+    with dc.testing.seeded(3):
+        found = dc.discover(data, epsilon=3.0, delta=1e-6, target="bronc")
+    assert found.confidence is not None
+    assert found.confidence.keys() == found.graph.skeleton
+    assert found.confidence[frozenset(("smoke", "bronc"))] == 1.0  # strong: no other sample hides it
+    assert found.repeats is not None
+    assert found.repeats >= 20
