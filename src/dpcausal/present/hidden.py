@@ -69,13 +69,13 @@ def counted_kinds(graph: Graph) -> list[str]:
     """Return how many edges of a PAG there are of each kind, as clauses; empty for other graphs.
 
     >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("b", "o-o", "c")]))
-    ['1 with a cause and an effect', '1 of which nothing is decided']
+    ['1 as cause and effect', '1 without a decided direction']
     """
     told = {
-        "->": "with a cause and an effect",
-        "<->": "with a hidden common cause",
-        "o->": "with one that is not the cause",
-        "o-o": "of which nothing is decided",
+        "->": "as cause and effect",
+        "<->": "by a hidden common cause",
+        "o->": "in one direction at most",
+        "o-o": "without a decided direction",
     }
     listed = [marks for _, marks, _ in graph.marked_edges()]
     return [f"{listed.count(marks)} {told[marks]}" for marks in kinds(graph)]
