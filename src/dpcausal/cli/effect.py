@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.file_options import Encoding, Sheet, restricted
 from dpcausal.cli.options import (
     AsJson,
     Command,
@@ -37,7 +38,7 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
 
 # what to hold fixed, from a graph that discover wrote
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
-  --outcome bronc --graph out/graph.json --epsilon 1
+  --outcome bronc --graph graph.json --epsilon 1
 
 # a ratio, of the levels that you name; charged to a ledger; kept in files
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
@@ -118,6 +119,8 @@ def run_effect(
         ),
     ] = False,
     full: Full = False,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate it; three lines go to standard output, and files to DIR where one is given."""
@@ -135,7 +138,7 @@ def run_effect(
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
     names = None if adjust is None else names_of("--adjust", adjust, "leave it out to hold nothing fixed")
     two = None if compare is None else [name.strip() for name in compare.split(",")]
-    declared = dc.Schema.from_toml(schema)
+    declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
     # before a large file is read
     effect_question(
         declared, treatment, outcome, names or (), estimand=estimand, compare=two, event=event, values=True

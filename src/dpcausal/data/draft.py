@@ -67,6 +67,24 @@ class DraftRules:
 
 RULES = DraftRules()
 MISSING_LEVEL = "missing"  # the level proposed for missing cells
+_NO_WORDS = frozenset(
+    (
+        "no",
+        "nein",
+        "non",
+        "nee",
+        "nej",
+        "não",
+        "n",
+        "negative",
+        "negativ",
+        "négatif",
+        "absent",
+        "none",
+        "never",
+        "control",
+    )
+)
 _MISSING_TEXT_CODES = (".", "..", "?", "missing", "#n/a", "#null!")  # "unknown" may well be a level
 _MISSING_LEVEL_CODES = tuple(code for code in MISSING_CODES if code != -1)  # -1, 0, 1 are a usual scale
 
@@ -335,6 +353,8 @@ def _texts(profile: ColumnProfile) -> _Drafted:
     counts = profile.not_numbers.counts
     spellings = [sorted(group, key=lambda text: (-counts[text.encode()], text)) for group in groups.values()]
     spellings.sort(key=lambda group: group[0])
+    if len(spellings) == 2 and _says_no(spellings[1][0]) and not _says_no(spellings[0][0]):
+        spellings.reverse()  # an effect is that of the second level against the first
     aliases = {text: level for level, *others in spellings for text in others}
     column, notes = _with_missing_level([level for level, *_ in spellings], aliases, codes, profile, codes)
     notes += [
@@ -343,6 +363,10 @@ def _texts(profile: ColumnProfile) -> _Drafted:
         if others
     ]
     return _Drafted(column, notes + _abbreviations(column))
+
+
+def _says_no(text: str) -> bool:
+    return text.casefold() in _NO_WORDS
 
 
 def _is_missing_code(text: str, profile: ColumnProfile) -> bool:

@@ -247,6 +247,18 @@ def test_a_draft_recognises_how_a_file_is_written(encoding: str, tmp_path: Path)
     assert found.not_utf8 == 0
 
 
+def test_a_draft_of_yes_and_no_puts_no_first() -> None:
+    words = {"nein": "ja", "no": "yes", "non": "oui", "Negative": "Positive", "control": "case", "no ": "YES"}
+    for no, yes in words.items():
+        column = dc.Schema.draft({"x": [yes, no] * 30})["x"]
+        assert isinstance(column, dc.Categorical)
+        assert column.levels == (no.strip(), yes)
+        assert column.other == no.strip()
+    three = dc.Schema.draft({"x": ["yes", "no", "maybe"] * 30})["x"]
+    assert isinstance(three, dc.Categorical)
+    assert three.levels == ("maybe", "no", "yes")
+
+
 def test_an_english_draft_declares_nothing(tmp_path: Path) -> None:
     path = german(tmp_path / "t.csv", "utf-8", "a,b\n" + "".join(f"yes,{i / 8}\nno,1\n" for i in range(40)))
     assert draft(path).format == FileFormat()
