@@ -1,10 +1,10 @@
 """Counting in DuckDB: files larger than memory, or a table of a DuckDB database, in one pass.
 
 A file is read and coded as ``dc.read`` does it, and DuckDB sees codes only. A table of a database is coded in SQL as
-the schema says. Either way DuckDB packs a row into one or a few 64-bit keys and counts equal keys. The distinct rows
-and their counts come back, and from then on everything is local. Where rows hardly repeat, tables are counted in DuckDB
-instead: one scan per batch of requests, by grouping sets over covering tables. The choice decides only how long it
-takes.
+the schema says. A row is packed into one or a few 64-bit keys and equal keys are counted: by DuckDB, or, where a file's
+rows fit in one key each, as the file is read (``stream.py``). From then on everything is local. Where rows hardly
+repeat, tables are counted in DuckDB instead: one scan per batch of requests, by grouping sets over covering tables. The
+choice decides only how long it takes.
 
 **Guarantee.** The codes are those of ``dc.read``. A file is read in one way, which no cell can change: DuckDB never
 opens it, so none of its own rules apply (text that is not UTF-8, half-floats, marks of a glob in a name, folders named
@@ -32,6 +32,7 @@ from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.memory import Covering, MemoryCounts
 from dpcausal.counts.protocol import Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
+from dpcausal.counts.stream import compress_stream
 from dpcausal.data import spelling
 from dpcausal.data.coding import code_type
 from dpcausal.data.columns import ASCII_WHITESPACE, Categorical, Column, Numeric
@@ -213,6 +214,9 @@ class DuckDBCounts:
         raise self._error()  # outside the except block: no trace of DuckDB's error
 
     def _compress(self) -> MemoryCounts:
+        if self._local is None and self._files is not None and self._keys.fits:
+            rows = compress_stream(self._files.parts(), self._layout)  # half the work of a GROUP BY on codes
+            self._local = MemoryCounts(rows, self._schema, threads=self._threads)
         if self._local is None:
             found = self._run(self._distinct_sql())
             words = range(self._keys.words)
@@ -329,10 +333,11 @@ class CodedFiles:
         self.size = sum(path.stat().st_size for path in find_files(source))
         self.coding = {name: f"code{c}" for c, name in enumerate(schema)}
         self.fault: InputError | None = None
-        parts = len(self._parts())
+        parts = len(self.parts())
         self.table = f"({' UNION ALL '.join(f'SELECT * FROM dpcausal_part{i}' for i in range(parts))})"
 
-    def _parts(self) -> list[Iterator[dict[str, Any]]]:
+    def parts(self) -> list[Iterator[dict[str, Any]]]:
+        """Return iterators over coded rows, to be run side by side, each row in one of them."""
         parts: list[list[Iterator[dict[str, Any]]]] = [[] for _ in range(self._threads)]
         for source in self._sources:
             for i, part in enumerate(coded_partitions(source, self._schema, self._threads)):
@@ -344,7 +349,7 @@ class CodedFiles:
         stated = [source.rows for source in self._sources]
         known = [rows for rows in stated if rows is not None]
         if len(known) < len(stated):
-            known = [len(next(iter(batch.values()))) for batch in chain.from_iterable(self._parts())]
+            known = [len(next(iter(batch.values()))) for batch in chain.from_iterable(self.parts())]
         if not sum(known):
             raise InputError(f"{self._label} has no rows")
         return sum(known)
@@ -356,7 +361,7 @@ class CodedFiles:
         schema = pa.schema(list(zip(self.coding.values(), types, strict=True)))
         return {
             f"dpcausal_part{i}": pa.RecordBatchReader.from_batches(schema, self._batches(part, schema))
-            for i, part in enumerate(self._parts())
+            for i, part in enumerate(self.parts())
         }
 
     def _batches(self, part: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
