@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 import typer
 
+import dpcausal as dc
 from dpcausal.citests.registry import TESTS, described_tests
 from dpcausal.cli import ci_test, discover
 from dpcausal.cli.app import app, run
@@ -35,6 +36,7 @@ COMMANDS = [
     "plan",
     "discover",
     "test",
+    "effect",
     "gwas-simulate",
     "gwas",
     "ledger",
@@ -65,6 +67,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pa.csv.write_csv(table, folder / "patients.csv")
     pa.parquet.write_table(table, folder / "patients.parquet")
     (folder / "schema.toml").write_text(SCHEMA.replace("'", '"'))
+    graph = dc.Graph(
+        ["age", "smoke", "bronc"], directed=[("age", "smoke"), ("age", "bronc"), ("smoke", "bronc")]
+    )
+    (folder / "graph.json").write_text(graph.to_json())  # for the examples of effect
     assert run(["gwas-simulate", str(folder / "study"), "--people", "200", "--snps", "300"]) == 0
     ledger = f"sqlite:///{folder}/budget.db"
     assert (
