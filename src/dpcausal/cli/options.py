@@ -26,12 +26,12 @@ from typer.core import TyperCommand
 from dpcausal.cli.method_options import default_word
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
-from dpcausal.core.statement import PrivacyStatement, weak_limits
-from dpcausal.present.origin import Origin, number
-from dpcausal.present.statement import WEAK, limit_words
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.present.origin import Origin
 
 
 def path(text: str | Path) -> Path:
@@ -117,6 +117,8 @@ def origin_of(
     >>> found.shell()
     'dpcausal discover p.csv --schema s.toml --epsilon 1 --out out'
     """
+    from dpcausal.present.origin import Origin, number
+
     given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
     if "ledger" in given:
         given["ledger"] = ledger_name(str(given["ledger"]))
@@ -300,6 +302,9 @@ def warn_weak(
 
     ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
     """
+    from dpcausal.core.statement import weak_limits
+    from dpcausal.present.statement import limit_words
+
     told = {limit.kind for limit in said.weak} if said is not None else set()
     for limit in weak_limits(epsilon, delta, rows):
         if limit.kind not in told:
@@ -316,6 +321,8 @@ def draft_is_told() -> None:
 def warn_large_delta(delta: float) -> None:
     """Warn where the number of rows is not known (a ledger's total) and delta would be small for few tables only."""
     if delta > LARGE_DELTA:
+        from dpcausal.present.statement import WEAK
+
         warnings.warn(
             f"{WEAK}delta {delta:g} is the chance with which all releases together may tell everything of a row: keep "
             "it well below one over the number of rows (for 10,000 rows, well below 0.0001).",
