@@ -528,7 +528,7 @@ def _discoveries() -> Iterator[Case]:
     asked += [("auto", "levels", {}), ("auto", "numbers", {}), ("measured", "many levels", {"anyway": True})]
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
     asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
-    asked += [("measured", "level engine", {}), ("svt-pc", "level engine", {})]
+    asked += [("measured", "level engine", {"anyway": True}), ("svt-pc", "level engine", {})]
     asked += [("measured", "levels", {"latent": True}), ("measured", "level counts", {"latent": True})]
     asked += [("moments", "numbers", {"latent": True})]
     asked += [

@@ -88,7 +88,7 @@ class Material:
 
     def __call__(self, kind: str, which: str, n: int) -> Any:
         """Data of that kind."""
-        if "csv" not in kind and kind not in ("bed", "level duckdb"):
+        if "csv" not in kind and kind not in ("bed", "level duckdb", "level engine"):
             return kept(kind, which, n)
         self._count += 1
         folder = self._folder / str(self._count)
@@ -181,7 +181,8 @@ NO_RELEASE = {
         "InputError",
     ),
     *("LedgerError", "LinearGaussian", "Neighbours", "Numeric", "PC", "Schema", "SchemaError", "TableModel"),
-    *("__version__", "networks", "plan", "read", "testing"),
+    *("__version__", "connect", "networks", "plan", "read", "testing"),
+    "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "Plan", "PrivacyStatement"),  # what calls return
     *("DraftSchema", "NoDelta"),  # warnings
     *("AdjustsForDescendant", "EffectResult"),  # a warning by a graph, and what effect returns
