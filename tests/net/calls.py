@@ -887,6 +887,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--option", "positives=3"), BOTH),
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
+        ("discover", "level csv", (*discover, "--columns", "a,b,d", "--encoding", "latin-1"), REPLACE),
         ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
