@@ -83,7 +83,6 @@ BAD = [
     (["--outcome", "one"], 'the outcome "one" has one level'),
     (["--treatment", "one"], 'the treatment "one" has one level'),
     (["--treatment", "z"], "3 levels without an order"),
-    (["--treatment", "age"], "is a number"),
     (["--adjust", "agee"], 'did you mean "age"'),
     (["--adjust", "x"], "can't adjust for"),
     (["--adjust", " , "], "--adjust names no column"),

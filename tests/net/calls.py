@@ -948,7 +948,6 @@ REFUSED = {
     "effect levels a>c|",
     "effect levels a>d|nothing",
     "effect level counts a>d|b method=regression",
-    "effect numbers x>y|z",
     "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
     "discover moments level counts",
     "discover tests levels test=unit-circle",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
@@ -34,11 +34,17 @@ from dpcausal.core.statement import (
     ReleasedKind,
 )
 from dpcausal.counts.protocol import Counts, source_limits
-from dpcausal.data.columns import Column, Level, Numeric
+from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer, answer
-from dpcausal.effects.question import EffectQuestion, checked_columns, effect_question, strata_cells
+from dpcausal.effects.question import (
+    EffectQuestion,
+    checked_columns,
+    effect_question,
+    level_names,
+    strata_cells,
+)
 from dpcausal.effects.regression import measure_regression, refuse_regression
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
 from dpcausal.effects.table import (
@@ -111,7 +117,7 @@ def effect(
     data : Dataset or Counts
         The rows, as ``dc.read`` returns them, or a counting backend.
     treatment, outcome : str
-        The columns. The treatment has levels (or one cut point); the outcome has levels or is a number.
+        The columns. A number as treatment is taken by its declared bins, as outcome by its values.
     adjust : iterable of str or None, default None
         The columns to hold fixed. None takes them from ``graph``; without a graph nothing is held fixed, which is right
         in a randomised trial only. Numbers are held fixed by their declared bins.
@@ -194,6 +200,8 @@ def effect(
         event=event,
         values=values,
     )
+    if isinstance(schema[treatment], Numeric):
+        notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
     if isinstance(schema[outcome], Numeric) and not values:
         notes.append(EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome))
     used = [one for one in sets if one is not None]
@@ -485,17 +493,3 @@ def strata_left_out(
     return (
         tuple(levels for levels, keep in zip(product(*names), kept, strict=True) if not keep) if kept else ()
     )
-
-
-def level_names(column: Column) -> tuple[str, ...]:
-    """Return what the levels or bins of a column are called.
-
-    >>> level_names(Numeric(0, 110, [18, 65]))
-    ('below 18', '18 to 65', '65 or more')
-    """
-    if not isinstance(column, Numeric):
-        return column.printed
-    cuts = [f"{cut:g}" for cut in column.bins or ()]
-    inner = [f"{low} to {high}" for low, high in pairwise(cuts)]
-    named = (f"below {cuts[0]}", *inner, f"{cuts[-1]} or more") if cuts else ("all",)
-    return (*named, "missing") if column.missing_level else named

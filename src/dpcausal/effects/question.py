@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, did_you_mean, did_you_mean_column
-from dpcausal.data.columns import Categorical, Level, Numeric
+from dpcausal.data.columns import Categorical, Column, Level, Numeric
 from dpcausal.data.schema import Schema
 
 Estimand = Literal["risk difference", "risk ratio", "odds ratio", "mean difference"]
@@ -162,32 +162,32 @@ def effect_question(
     )
 
 
-def _arms(name: str, column: Any, compare: Sequence[Level] | None) -> tuple[tuple[int, int], tuple[str, str]]:
+def _arms(
+    name: str, column: Column, compare: Sequence[Level] | None
+) -> tuple[tuple[int, int], tuple[str, str]]:
+    """Codes and names of the two arms; the bins of a number are ordered levels, a bin for missing ones apart."""
+    names = level_names(column)
     if isinstance(column, Numeric):
-        if column.size != 2 or compare is not None:
-            raise InputError(
-                f'the treatment "{name}" is a number: declare it with one cut point (bins = [40]), or with levels'
-            )
-        cut = f"{(column.bins or (0.0,))[0]:g}"
-        return (0, 1), (f"below {cut}", f"{cut} or more")
-    printed = column.printed
-    if column.size < 2:
+        last, ordered = column.size - 1 - column.missing_level, True
+    else:
+        last, ordered = column.size - 1, column.ordered or column.size == 2
+    if last < 1:
         raise InputError(f'the treatment "{name}" has one level: there is nothing to compare')
     if compare is None:
-        if column.size > 2 and not column.ordered:
+        if not ordered:
             raise InputError(
                 f'the treatment "{name}" has {column.size} levels without an order: say which two to compare, such as '
-                f"compare=({printed[0]!r}, {printed[1]!r})"
+                f"compare=({names[0]!r}, {names[1]!r})"
             )
-        return (0, column.size - 1), (printed[0], printed[-1])
+        return (0, last), (names[0], names[last])
     two = [str(level) for level in checked_list(compare, "compare", "two levels")]
     if len(two) != 2 or two[0] == two[1]:
         raise InputError(f"compare must name two different levels of the treatment, not {list(compare)!r}")
     for level in two:
-        if level not in printed:
-            hint = did_you_mean(level, printed) or f"; there are {', '.join(printed)}"
+        if level not in names:
+            hint = did_you_mean(level, names) or f"; there are {', '.join(names)}"
             raise InputError(f'the treatment "{name}" has no level {level!r}{hint}')
-    return (printed.index(two[0]), printed.index(two[1])), (two[0], two[1])
+    return (names.index(two[0]), names.index(two[1])), (two[0], two[1])
 
 
 def _scores(
@@ -248,3 +248,17 @@ def _estimand(estimand: object, outcome: str, event: str | None) -> str:
 def strata_cells(schema: Schema, adjust: Sequence[str]) -> int:
     """Return the number of cells of these columns."""
     return math.prod(schema[name].size for name in adjust)
+
+
+def level_names(column: Column) -> tuple[str, ...]:
+    """Return what the levels or bins of a column are called.
+
+    >>> level_names(Numeric(0, 110, [18, 65]))
+    ('below 18', '18 to 65', '65 or more')
+    """
+    if not isinstance(column, Numeric):
+        return column.printed
+    cuts = [f"{cut:g}" for cut in column.bins or ()]
+    inner = [f"{low} to {high}" for low, high in pairwise(cuts)]
+    named = (f"below {cuts[0]}", *inner, f"{cuts[-1]} or more") if cuts else ("all",)
+    return (*named, "missing") if column.missing_level else named

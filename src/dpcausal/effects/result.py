@@ -18,6 +18,7 @@ class EffectNoteKind(StrEnum):
 
     UNADJUSTED = "unadjusted"
     BINNED = "binned"  # columns: numeric ones held fixed by their declared bins
+    TREATMENT_BINS = "treatment-bins"  # treatment: a number, by its declared bins
     OUTCOME_BINS = "outcome-bins"  # outcome: its bins count by their middles, since only counts are there
     POOLED = "pooled"  # strata: smaller than their noise and made one; share: of the noisy rows
     LEFT_OUT = (

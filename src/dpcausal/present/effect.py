@@ -20,6 +20,7 @@ NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.BINNED: lambda fact: (
         f"{', '.join(fact['columns'])} by the declared bins: confounding within a bin remains"
     ),
+    EffectNoteKind.TREATMENT_BINS: "{treatment} by its declared bins",
     EffectNoteKind.OUTCOME_BINS: "{outcome} by the middles of its declared bins, since only counts are at hand",
     EffectNoteKind.POOLED: "{strata} strata smaller than the noise are taken as one ({share:.1%} of the noisy rows)",
     EffectNoteKind.LEFT_OUT: "strata where noise hides one of the arms are left out ({share:.1%} of the noisy rows)",
@@ -85,7 +86,8 @@ def assumes_words(result: EffectResult) -> str:
         rests = "Causal if the graph is right"
     elif result.adjust:
         ends = f"{result.treatment} and {result.outcome}"
-        rests = f"Causal if {', '.join(result.adjust)} hold every common cause of {ends}"
+        hold = "holds" if len(result.adjust) == 1 else "hold"
+        rests = f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
     else:
         rests = "Causal if they have no common cause"
     speaks = f"speaks for {result.share:.0%} of the noisy rows" if result.share < 1 else "speaks for all rows"

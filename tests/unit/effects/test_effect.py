@@ -233,7 +233,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"adjust": ["z", "z"]}, "twice"),
     ({"adjust": "z"}, "must be a list of columns"),
     ({"adjust": ["nope"]}, 'no column "nope"'),
-    ({"treatment": "weight"}, "is a number"),
+    ({"treatment": "weight", "compare": (1, 2)}, "no level '1'"),
     ({"treatment": "z", "adjust": []}, "3 levels without an order"),
     ({"outcome": "z", "adjust": []}, "event="),
     ({"compare": ("no", "maybe")}, "no level 'maybe'"),
@@ -364,3 +364,13 @@ def test_an_edge_of_the_report_opens_to_its_effect(tmp_path: Path) -> None:
     other = dc.discover(ASIA.sample(500, seed=1), epsilon=None, method="pc")
     other.report(tmp_path / "other.html")
     assert "Risk difference" not in (tmp_path / "other.html").read_text()
+
+
+def test_a_number_as_treatment_goes_by_its_bins() -> None:
+    usual = dc.effect(DATA, "weight", "y", adjust=[], epsilon=None)
+    assert usual.compare == ("below 25", "75 or more")
+    found = dc.effect(DATA, "weight", "y", adjust=[], epsilon=None, compare=("25 to 50", "50 to 75"))
+    codes = DATA.codes
+    risks = [codes["y"][codes["weight"] == code].mean() for code in (1, 2)]
+    assert found.estimate == pytest.approx(risks[1] - risks[0])
+    assert EffectNoteKind.TREATMENT_BINS in {note.kind for note in found.notes}

@@ -248,6 +248,7 @@ EXAMPLES[DraftNote] = {
 EXAMPLES[EffectNote] = {
     EffectNoteKind.UNADJUSTED: ({}, ("randomised trial",)),
     EffectNoteKind.BINNED: ({"columns": ["age", "dose"]}, ("age, dose by the declared bins", "remains")),
+    EffectNoteKind.TREATMENT_BINS: ({"treatment": "dose"}, ("dose by its declared bins",)),
     EffectNoteKind.OUTCOME_BINS: ({"outcome": "weight"}, ("weight by the middles",)),
     EffectNoteKind.POOLED: ({"strata": 7, "share": 0.013}, ("7 strata", "1.3%")),
     EffectNoteKind.LEFT_OUT: ({"share": 0.25}, ("left out (25.0%",)),
