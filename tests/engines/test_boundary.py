@@ -276,6 +276,18 @@ def test_discover_from_a_table_of_duckdb(
     assert json.loads(capsys.readouterr().out)["independent"] is False
 
 
+def test_plan_and_effect_from_a_table_of_duckdb(
+    database: str, schema_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--source", database, "--table", "patients", "--schema", str(schema_file), "--epsilon", "1"]
+    assert run(["plan", *place, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 2000
+    assert run(["plan", *place, "--neighbours", "add-remove"]) == 2
+    assert "the number of rows is protected" in capsys.readouterr().err
+    assert run(["effect", *place, "--treatment", "a", "--outcome", "b", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["estimate"] > 0.5
+
+
 def test_explain_on_the_command_line(
     database: str, schema_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

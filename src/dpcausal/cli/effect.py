@@ -13,7 +13,6 @@ from dpcausal.cli.file_options import Encoding, Sheet, restricted
 from dpcausal.cli.options import (
     AsJson,
     Command,
-    DataFile,
     DatasetName,
     Delta,
     Full,
@@ -24,6 +23,7 @@ from dpcausal.cli.options import (
     path,
 )
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
+from dpcausal.cli.source_options import OptionalFile, SourceUrl, TableName, rows_of
 
 HELP = """Estimate the effect of a treatment on an outcome, other columns held fixed, under differential privacy.
 
@@ -53,10 +53,12 @@ def register(app: typer.Typer) -> None:
 
 
 def run_effect(
-    data: DataFile,
     schema: SchemaFile,
     treatment: Annotated[str, typer.Option("--treatment", help="The column whose effect is asked.")],
     outcome: Annotated[str, typer.Option("--outcome", help="The column that it may change.")],
+    data: OptionalFile = None,
+    source: SourceUrl = None,
+    table: TableName = None,
     adjust: Annotated[
         list[str] | None,
         typer.Option(
@@ -150,7 +152,7 @@ def run_effect(
             draft_is_told()
     known = None if graph is None else dc.Graph.from_json(graph)
     bars = not as_json and sys.stderr.isatty()
-    rows = dc.read(data, declared, progress=bars)
+    rows = rows_of(data, source, table, declared, bars)
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
         with shown("measuring", None, bars):

@@ -11,6 +11,7 @@ import typer
 
 from dpcausal.cli.light import load_scipy
 from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, path
+from dpcausal.cli.source_options import SourceUrl, TableName, rows_at
 from dpcausal.core.errors import InputError
 
 HELP = """Say what a budget will show, before any data is touched.
@@ -48,8 +49,12 @@ def register(app: typer.Typer) -> None:
 
 def run_plan(
     schema: SchemaFile,
-    rows: Annotated[int, typer.Option("--rows", help="How many rows there will be, about.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all; less is safer.")],
+    rows: Annotated[
+        int | None, typer.Option("--rows", help="How many rows there will be, about; or --source.")
+    ] = None,
+    source: SourceUrl = None,
+    table: TableName = None,
     delta: Delta = 0.0,
     neighbours: Relation = "replace-one",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
@@ -86,6 +91,10 @@ def run_plan(
 
     declared = Schema.from_toml(schema)
     chosen = _pair(pair)
+    if rows is None:
+        rows = rows_at(source, table, declared, neighbours)
+    elif source is not None:
+        raise InputError("give --rows or --source, not both")
     bars = not as_json and sys.stderr.isatty()
     with shown("planning (the first time on a machine compiles)", None, bars):
         found = plan(

@@ -65,6 +65,17 @@ def rows_of(
     return dc.read(data, schema, progress=bars)
 
 
+def rows_at(source: str | None, table: str | None, schema: Schema, neighbours: str) -> int:
+    """Return how many rows a table has, which is public under replace-one alone."""
+    import dpcausal as dc
+
+    if source is None:
+        raise InputError("say how many rows there will be: --rows N, or --source URL and --table T")
+    if neighbours != "replace-one":
+        raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
+    return dc.connect(source, schema, table).n
+
+
 def too_large(data: Path, schema: Schema) -> bool:
     """Return whether the rows of a file would take more than a share of memory: by its size, or the rows it states."""
     from dpcausal.counts.engine import memory_bytes
