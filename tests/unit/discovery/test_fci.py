@@ -15,7 +15,7 @@ import dpcausal as dc
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.fci import Bounds, fci_search
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import Query, Skeleton, drive, pc_search
+from dpcausal.discovery.search import NoteKind, Query, Skeleton, drive, pc_search
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG, Mark
@@ -195,6 +195,31 @@ def test_open_pairs_are_no_edges_and_no_marks_rest_on_them() -> None:
         for a, b in combinations(sorted(graph.adjacent(c)), 2):
             if frozenset((a, b)) in result.open:
                 assert Mark.CIRCLE in (graph.mark(a, c), graph.mark(b, c))
+
+
+def test_where_only_pairs_are_measured_they_answer_the_further_questions() -> None:
+    """Fourteen columns and little budget: no larger tables, sets of up to two columns."""
+    draw = np.random.default_rng(4)
+    codes = np.zeros((14, 4_000), np.uint8)
+    for j in range(14):
+        above = codes[max(j - 2, 0) : j].sum(axis=0) if j else 0
+        codes[j] = draw.random(4_000) < 0.15 + 0.35 * above
+    levels = dc.Categorical(["no", "yes"])
+    names = [f"c{j}" for j in range(14)]
+    data = dc.Dataset(dc.Schema(dict.fromkeys(names, levels)), 4_000, dict(zip(names, codes, strict=True)))
+    with dc.testing.seeded(1):
+        result = dc.discover(data, epsilon=1.0, delta=1e-6, latent=True, confidence=0, anyway=True)
+    note = next(note for note in result.notes if note.is_a(NoteKind.HIDDEN_CAUSES))
+    assert note["order"] == 2
+    assert isinstance(result.graph, PAG)
+    assert result.graph.skeleton
+    assert max(result.asked) == 2
+
+
+def test_an_estimator_takes_it() -> None:
+    with dc.testing.seeded(3):
+        found = dc.MeasuredPC(epsilon=1.0, delta=1e-6, level=0.01, latent=True).fit(confounded(30_000, 1))
+    assert found.causal_graph_ == WANTED
 
 
 def others() -> Iterator[str]:
