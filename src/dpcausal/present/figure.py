@@ -6,11 +6,15 @@ it: no style sheet, no script, no font but the reader's own. Ink on white, whate
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.pag import PAG
 from dpcausal.present import hidden
+from dpcausal.present.brief_graph import target_of
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.legend import DASHES, WIDTHS, Key, keys
 from dpcausal.present.svg import drawing
@@ -47,6 +51,26 @@ def _rules(name: str) -> str:
     return " ".join(f"#{name} {rule}" for rule in rules)
 
 
+def pictured(result: DiscoveryResult) -> DiscoveryResult:
+    """Return the result as it is drawn: with a target, it and what is linked to it, or may be, alone in the graph."""
+    target = target_of(result)
+    if target is None:
+        return result
+    near = {name for pair in (*result.graph.skeleton, *result.open) if target in pair for name in pair}
+    nodes = [name for name in result.graph.nodes if name in near | {target}]
+    graph = result.graph
+    kept = (
+        PAG(nodes, [edge for edge in graph.marked_edges() if {edge[0], edge[2]} <= {*nodes}])
+        if isinstance(graph, PAG)
+        else Graph(
+            nodes,
+            [arrow for arrow in graph.directed if {*arrow} <= {*nodes}],
+            [pair for pair in graph.undirected if pair <= {*nodes}],
+        )
+    )
+    return replace(result, graph=kept)
+
+
 def caption(result: DiscoveryResult) -> str:
     """Return what must stand below every copy of the graph: what it cost, or that it is not private."""
     statement = result.privacy
@@ -66,6 +90,7 @@ def _sample(key: Key, name: str, x: float, y: float) -> str:
 
 def figure_svg(result: DiscoveryResult, *, open: bool = False, name: str = "figure") -> str:  # noqa: A002
     """Return the file's text; ``open``: whether open pairs are drawn. ``name`` keeps its ids and rules apart."""
+    result = pictured(result)
     marks = EdgeNotes.of(result)
     left = result.open if open else ()
     parts, (x, y, wide, high) = drawing(result.graph, marks, name, left)

@@ -6,7 +6,6 @@ The functions above ``render`` make its sentences: what could not be decided and
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +40,7 @@ from dpcausal.present.discovery import (
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.effect import edge_lines as effect_lines
-from dpcausal.present.figure import figure_svg
+from dpcausal.present.figure import figure_svg, pictured
 from dpcausal.present.files import STATEMENT, graph_json
 from dpcausal.present.legend import keys
 from dpcausal.present.origin import Origin, number
@@ -221,23 +220,6 @@ def header(result: DiscoveryResult, name: str) -> list[tuple[str, str]]:
     return [(what, value) for what, value in cells if value]
 
 
-def around_target(result: DiscoveryResult, target: str) -> DiscoveryResult:
-    """Return the result with the target and what is linked to it, or may be, alone in the graph."""
-    near = {name for pair in (*result.graph.skeleton, *result.open) if target in pair for name in pair}
-    nodes = [name for name in result.graph.nodes if name in near | {target}]
-    graph = result.graph
-    kept = (
-        PAG(nodes, [edge for edge in graph.marked_edges() if {edge[0], edge[2]} <= {*nodes}])
-        if isinstance(graph, PAG)
-        else Graph(
-            nodes,
-            [arrow for arrow in graph.directed if {*arrow} <= {*nodes}],
-            [pair for pair in graph.undirected if pair <= {*nodes}],
-        )
-    )
-    return replace(result, graph=kept)
-
-
 def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> list[dict[str, Any]]:
     """Return a row for every column that was asked about with the target: found first, then open, then absent."""
     if target is None:
@@ -250,7 +232,7 @@ def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> li
         way = "" if state is not PairState.FOUND else _way(result.graph, name, target)
         given = result.separating.get(frozenset((name, target)))
         if state is PairState.ABSENT and given:
-            way = f"independent given {', '.join(given)}"
+            way = f"no dependence found given {', '.join(given)}"
         rows.append(
             {
                 "name": name,
@@ -306,7 +288,7 @@ def render(
     marks = EdgeNotes.of(result)
     name = data_name(result, origin)
     target = target_of(result)
-    shown = result if target is None else around_target(result, target)
+    shown = pictured(result)
     return environment.get_template("report.html").render(
         title=title or heading(result, name),
         result=result,

@@ -87,7 +87,9 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
     plain = [name for name in linked if name not in (*towards, *away)]
     parts = []
     if towards:
-        parts.append(f"from {listed(towards)} an arrow points to it")
+        parts.append(
+            f"{'arrows point' if len(towards) > 1 else 'an arrow points'} to it from {listed(towards)}"
+        )
     if away:
         parts.append(f"it points to {listed(away)}")
     if plain:

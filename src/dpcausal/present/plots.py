@@ -23,6 +23,7 @@ from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
 from dpcausal.planning.designs import smallest
 from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.figure import pictured
 from dpcausal.present.layout import layout
 from dpcausal.present.legend import DASHES, WIDTHS, Key, keys, line_grade, line_kind
 from dpcausal.present.spending import shortened, steps
@@ -116,6 +117,7 @@ def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool =
 
     A result that is not private says so above its graph.
     """
+    result = pictured(result)
     marks = EdgeNotes.of(result)
     told = [key for key in keys(result, marks) if open or key.kind != "open"]
     axes = plot_graph(result.graph, ax, possible=result.open if open else (), marks=marks, legend=told)
