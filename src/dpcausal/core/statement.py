@@ -42,6 +42,7 @@ class LimitKind(StrEnum):
     DRAFT_SCHEMA = "draft-schema"
     NO_PRIVACY = "no-privacy"
     BUDGET_ENDED = "budget-ended"  # questions
+    ENGINE = "engine"  # engine, remote: whether someone else may operate it
 
 
 class Limit(Fact):
@@ -108,8 +109,8 @@ class ReleasedKind(StrEnum):
     STATISTIC = "statistic"
     TABLE = "table"
     EFFECT_TABLE = "effect-table"  # treatment, outcome, adjust, sd
-    MEDIAN_OF_PARTS = "median-of-parts"
     EFFECT_SUMS = "effect-sums"  # treatment, outcome, adjust, sd
+    MEDIAN_OF_PARTS = "median-of-parts"
     COUNT_OF_PARTS = "count-of-parts"  # test
     CUT_SCORES = "cut-scores"
     BINNED_COVARIANCE = "binned-covariance"
