@@ -532,7 +532,7 @@ def _discoveries() -> Iterator[Case]:
     asked += [("measured", "levels", {"latent": True}), ("measured", "level counts", {"latent": True})]
     asked += [("moments", "numbers", {"latent": True})]
     asked += [
-        ("moments", "numbers", {"harmonics": 1}),
+        ("moments", "numbers", {"harmonics": 1, "confidence": 3}),
         ("moments", "numbers", {"reach": 1.5, "stable": False}),
     ]
     asked += [("moments", "level counts", {})]  # refused: there are no rows
