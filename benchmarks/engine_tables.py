@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,12 +42,15 @@ class Loader:
         Ibis' connection.
     close : callable
         Ends it.
+    space : str
+        The schema that holds the tables, where there are several.
     """
 
     name: str
     put: Callable[..., Any]
     backend: Any
     close: Callable[[], None] = field(default=lambda: None)
+    space: str = ""
 
 
 def quoted(name: str) -> str:
@@ -86,9 +90,10 @@ def postgres_loader(url: str) -> Loader:
     import ibis
     import psycopg
 
+    space = f"engine_tests_{os.getpid()}"
     writer = psycopg.connect(url, autocommit=True)
-    writer.execute("DROP SCHEMA IF EXISTS engine_tests CASCADE")
-    writer.execute("CREATE SCHEMA engine_tests")
+    writer.execute(f"DROP SCHEMA IF EXISTS {space} CASCADE")
+    writer.execute(f"CREATE SCHEMA {space}")
     backend = ibis.connect(url)
     number = itertools.count()
 
@@ -101,18 +106,18 @@ def postgres_loader(url: str) -> Loader:
             for c in table.column_names
         ).replace("%%", "%")
         cursor = writer.cursor()
-        cursor.execute(f"CREATE TABLE engine_tests.{name} ({columns})".encode())
-        with cursor.copy(f"COPY engine_tests.{name} FROM STDIN") as copy:
+        cursor.execute(f"CREATE TABLE {space}.{name} ({columns})".encode())
+        with cursor.copy(f"COPY {space}.{name} FROM STDIN") as copy:
             for row in zip(*(table[c].to_pylist() for c in table.column_names), strict=True):
                 copy.write_row(row)
-        return backend.table(name, database="engine_tests")
+        return backend.table(name, database=space)
 
     def close() -> None:
-        writer.execute("DROP SCHEMA IF EXISTS engine_tests CASCADE")
+        writer.execute(f"DROP SCHEMA IF EXISTS {space} CASCADE")
         writer.close()
         backend.disconnect()
 
-    return Loader("postgres", put, backend, close)
+    return Loader("postgres", put, backend, close, space)
 
 
 def spark_loader(folder: Path, master: str = "spark://local[2]") -> Loader:

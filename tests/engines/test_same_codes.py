@@ -179,11 +179,11 @@ def test_collations_of_postgres(load_on: Callable[[str], Loader]) -> None:
     load = load_on("postgres")
     with load.backend.con.cursor() as cursor:
         cursor.execute(
-            "CREATE COLLATION IF NOT EXISTS engine_tests.loose "
+            f"CREATE COLLATION IF NOT EXISTS {load.space}.loose "
             "(provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
         )
     cells = ["yes", "Yes", "é", "e", "E", None, "YES "]
-    one(load, cells, pa.string(), dc.Categorical(["x", "yes", "e"]), "text COLLATE engine_tests.loose")
+    one(load, cells, pa.string(), dc.Categorical(["x", "yes", "e"]), f"text COLLATE {load.space}.loose")
     one(load, cells, pa.string(), dc.Categorical(["x", "yes", "e"]), 'text COLLATE "C"')
     one(load, ["no", "no ", "yes", " no", None], pa.string(), dc.Categorical(["x", "no", "yes"]), "char(5)")
     one(
