@@ -29,7 +29,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,7 +251,7 @@ class Crt(ValueTest):
         return found
 
     def _by_model(
-        self, question: Question, data: Dataset, name: str, real: Floats, generator: np.random.Generator
+        self, question: Question, data: Dataset, name: str, real: Floats, generator: Any
     ) -> tuple[Callable[[], Floats], Callable[[Floats], Floats]]:
         """Return what draws a copy, and what turns a column into u."""
         model = as_model(self.model, question)

@@ -7,6 +7,7 @@ on average over permutations that nobody knows. Pairs and their swaps may be kno
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ def in_cells(x: Floats, cell: Integers) -> Callable[[], Floats]:
 
 
 def in_pairs(
-    x: Floats, model: LinearGaussian | TableModel, data: Dataset, generator: np.random.Generator
+    x: Floats, model: LinearGaussian | TableModel, data: Dataset, generator: Any
 ) -> Callable[[], Floats]:
     """Return a function that returns x with pairs of rows swapped, anew with every call; the pairs stay the same."""
     order = generator.permutation(data.n)
