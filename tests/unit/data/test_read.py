@@ -155,7 +155,7 @@ def test_a_csv_that_cannot_be_used_is_one_line(tmp_path: Path, body: bytes, mess
         ("p.arrow", b"no arrow at all", "p.arrow is not a readable Arrow file"),
         ("p.feather", b"", "p.feather is not a readable Arrow file"),
         ("p.csv.gz", b"not packed", "p.csv.gz is damaged: it can't be read to its end"),
-        ("p.xlsx", b"PK", "p.xlsx: the name must end in one of .csv"),
+        ("p.xls", b"PK", "p.xls: the name must end in one of .csv"),
         ("p", b"", "p: the name must end in one of .csv"),
         ("p.parquet.gz", b"", "p.parquet.gz: the name must end in one of .csv"),
     ],
