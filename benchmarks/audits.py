@@ -23,7 +23,9 @@ from dpcausal.audit.empirical import audit
 def rows(names: list[str], trials: int) -> None:
     """Print one row of the table after another."""
     stored = json.loads(files("dpcausal.audit").joinpath("neighbours.json").read_text())
-    print("| call | neighbours | share | trials | epsilon is at least | ms a call |\n|---|---|---|---|---|---|")
+    print(
+        "| call | neighbours | share | trials | epsilon is at least | ms a call |\n|---|---|---|---|---|---|"
+    )
     for name in names:
         for relation in CALLS[name].relations:
             of = target(name, 1.0, relation)
@@ -32,12 +34,17 @@ def rows(names: list[str], trials: int) -> None:
             each = 1000 * (time.process_time() - start) / (2 * found.trials)
             share = stored[name][relation]["share"]
             bound = f"{found.lower:.2f}" + (" REFUTED" if found.refuted else "")
-            print(f"| `{name}` | {relation} | {share:.2f} | {found.trials:,} | {bound} | {each:.1f} |", flush=True)
+            print(
+                f"| `{name}` | {relation} | {share:.2f} | {found.trials:,} | {bound} | {each:.1f} |",
+                flush=True,
+            )
 
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="as in dpcausal audit NAME")
     parser.add_argument("--trials", type=int, default=4000, help="runs on each of the two neighbours")
     given = parser.parse_args()

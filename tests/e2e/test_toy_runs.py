@@ -51,6 +51,7 @@ BRIEF = (
 REAL = "m.real.read = lambda folder, name: m.grid.network_named('cancer', None).sample(300, seed=0)"
 TOYS: dict[str, list[Toy]] = {
     "adapters": [Toy("--rows 1000 --seeds 1", says="calls")],
+    "audits": [Toy("--trials 100 ci-test:measured", says="ci-test:measured")],
     "auto_level": [Toy("--runs 2 --rows 500 --laws uniform lognormal", says="rejected")],
     "bigger_than_memory": [Toy("--rows 5000 --repeat 1 --file {out}/big.parquet", says="GROUP BY")],
     "citests": [
