@@ -14,7 +14,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from dpcausal.core.errors import EngineError, InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
@@ -272,6 +272,7 @@ def _postgres(url: str) -> Any:
         user=None if parts.username is None else unquote(parts.username),
         password=None if parts.password is None else unquote(parts.password),
         database=unquote(parts.path.removeprefix("/")) or None,
+        **dict(parse_qsl(parts.query)),  # sslmode and the like
     )
     backend.con.execute("SET default_transaction_read_only = on")
     backend.con.commit()

@@ -56,6 +56,10 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+class TableChanged(EngineError):
+    """A table that is not what it was at the query before."""
+
+
 @dataclass(frozen=True)
 class EngineTable:
     """A table on an engine, and how to reach it again.
@@ -138,6 +142,8 @@ class EngineCounts:
             table = self._source.open()
             stored = table.schema()
             for name in self._schema:
+                if name not in stored and self._types is not None:
+                    raise self._altered()
                 if name not in stored:
                     raise SchemaError(
                         f'{self._source.label} has no column "{name}"{did_you_mean(name, stored.names)}'
@@ -152,8 +158,8 @@ class EngineCounts:
             self._types, self._table = types, table
         return self._table
 
-    def _altered(self) -> EngineError:
-        return EngineError(f"{self._source.label} was changed between two queries")
+    def _altered(self) -> TableChanged:
+        return TableChanged(f"{self._source.label} was changed between two queries")
 
     # ---- queries
 
@@ -211,7 +217,9 @@ class EngineCounts:
             try:
                 expression = query(self._open())
                 return fetch(expression)
-            except EngineError as error:
+            except TableChanged:
+                raise
+            except EngineError as error:  # it can't be reached
                 refused, lost = error, not self._answers()
             except InputError:
                 raise

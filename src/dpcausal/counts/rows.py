@@ -37,7 +37,9 @@ class KernelCosts:
 
 
 COSTS = KernelCosts()
-MAX_PLAIN_WORK = 1 << 24  # cells of the rows (and so many for every table) that numpy reads in a tenth of a second
+MAX_PLAIN_WORK = (
+    1 << 24
+)  # cells of the rows (and so many for every table) that numpy reads in a tenth of a second
 PLAIN_OVERHEAD = 1 << 13
 
 
