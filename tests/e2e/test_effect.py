@@ -129,3 +129,15 @@ def test_empty_strata_are_left_out_and_named(capsys: pytest.CaptureFixture[str])
     assert said["left_out"] == [["c"]]
     assert 0.6 < said["share"] < 0.9
     assert "left out" in said["assumes"]
+
+
+def test_a_ledger_is_charged_once_and_refuses_what_it_does_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    url = "sqlite:///budget.db"
+    assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "1.5"]) == 0
+    words = [*BASE, "--adjust", "z", "--epsilon", "1", "--ledger", url, "--dataset", "d"]
+    assert run(words) == 0
+    capsys.readouterr()
+    assert run(words) == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "left 0.5" in shown.err

@@ -62,6 +62,7 @@ from dpcausal.graphs.pag import PAG
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.privacy.budget import Budget
+from dpcausal.stats.limits import row_limit
 from dpcausal.stats.standardise import Arms
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def effect(
             refuse_hopeless(question, epsilon, delta, relation, public_rows)
         note = {"command": "effect", "question": question.key}
         budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
-    known = (*PUBLIC, ROWS if public_rows is not None else NOT_EMPTY)
+    known = (*PUBLIC, *schema.assumes, ROWS if public_rows is not None else NOT_EMPTY)
     quiet = np.errstate(all="ignore")  # what numpy warns of could depend on rows
     if chosen == "regression":
         rows = refuse_regression(data, question)
@@ -228,7 +229,11 @@ def effect(
             ReleasedKind.EFFECT_SUMS, treatment=treatment, outcome=outcome, adjust=question.adjust, sd=noise
         )
         statement = budget.statement(
-            released=[sums], public=known, adaptive=False, limits=source_limits(data), rows=public_rows
+            released=[sums],
+            public=(*known, *row_limit(relation)),
+            adaptive=False,
+            limits=source_limits(data),
+            rows=public_rows,
         )
         return _result(question, found, level, notes, statement)
     with quiet, budget.telling():

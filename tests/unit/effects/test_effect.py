@@ -374,3 +374,10 @@ def test_a_number_as_treatment_goes_by_its_bins() -> None:
     risks = [codes["y"][codes["weight"] == code].mean() for code in (1, 2)]
     assert found.estimate == pytest.approx(risks[1] - risks[0])
     assert EffectNoteKind.TREATMENT_BINS in {note.kind for note in found.notes}
+
+
+def test_a_regression_names_the_limit_of_rows_where_rows_are_protected() -> None:
+    given: dict[str, Any] = {"adjust": ["z"], "epsilon": 1.0, "method": "regression"}
+    protected = dc.effect(DATA, "x", "y", neighbours="add-remove", **given)
+    assert "at most 2,147,483,647 rows" in protected.privacy.to_json()
+    assert "at most 2,147,483,647 rows" not in dc.effect(DATA, "x", "y", **given).privacy.to_json()
