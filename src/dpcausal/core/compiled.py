@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
-from importlib import import_module
 from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar, cast
@@ -42,7 +41,13 @@ class Late:
         return self._make()
 
 
-numba: Any = Late(lambda: import_module("numba"))  # for kernels that name its types
+def _loaded() -> Any:
+    import numba as loaded
+
+    return loaded
+
+
+numba: Any = Late(_loaded)  # for kernels that name its types
 
 
 class Kernel:

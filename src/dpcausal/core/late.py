@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
 
 class LateModule:
-    """A module by its name; any attribute imports it.
+    """A module that ``load`` imports and returns; any attribute asks for it.
 
-    >>> LateModule("math").sqrt(4.0)
+    >>> def load():
+    ...     import math
+    ...     return math
+    >>> LateModule(load).sqrt(4.0)
     2.0
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)
+        return getattr(self._load(), attribute)
+
+
+def _blas() -> Any:
+    from scipy.linalg import blas
+
+    return blas
+
+
+def _lapack() -> Any:
+    from scipy.linalg import lapack
+
+    return lapack
+
+
+def _linalg() -> Any:
+    import scipy.linalg
+
+    return scipy.linalg
+
+
+def _fft() -> Any:
+    import scipy.fft
+
+    return scipy.fft
+
+
+blas, lapack, linalg, fft = map(LateModule, (_blas, _lapack, _linalg, _fft))  # of scipy

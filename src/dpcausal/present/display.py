@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
-from importlib import import_module
 from typing import Any
 
 from dpcausal.core.facts import Fact
@@ -29,8 +28,52 @@ FACTS = {
 
 
 def _file(name: str) -> Any:
-    """Return a file of this room."""
-    return import_module(f"dpcausal.present.{name}")
+    """Return a file of this room, imported now if it was not."""
+    match name:
+        case "statement":
+            from dpcausal.present import statement
+
+            return statement
+        case "citest":
+            from dpcausal.present import citest
+
+            return citest
+        case "brief":
+            from dpcausal.present import brief
+
+            return brief
+        case "discovery":
+            from dpcausal.present import discovery
+
+            return discovery
+        case "brief_graph":
+            from dpcausal.present import brief_graph
+
+            return brief_graph
+        case "effect":
+            from dpcausal.present import effect
+
+            return effect
+        case "planning":
+            from dpcausal.present import planning
+
+            return planning
+        case "gwas":
+            from dpcausal.present import gwas
+
+            return gwas
+        case "notebook":
+            from dpcausal.present import notebook
+
+            return notebook
+        case "plots":
+            from dpcausal.present import plots
+
+            return plots
+        case _:
+            from dpcausal.present import page
+
+            return page
 
 
 def words(fact: Fact | StrEnum) -> str:

@@ -39,10 +39,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
-from dpcausal.core.late import LateModule
+from dpcausal.core.late import linalg
 from dpcausal.regression.kernel import Kernel
 
-linalg = LateModule("scipy.linalg")
 STRICT = {"error_model": "numpy", "fastmath": {"contract"}}
 ANY_ORDER = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}  # sums in any order
 

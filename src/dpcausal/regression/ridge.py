@@ -29,10 +29,9 @@ from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
-from dpcausal.core.late import LateModule
+from dpcausal.core.late import blas, lapack
 from dpcausal.regression.kernel import Kernel
 
-blas, lapack = LateModule("scipy.linalg.blas"), LateModule("scipy.linalg.lapack")
 Matrix = NDArray[np.float64]
 TILE_ROWS = 2048  # of a tile of the Cholesky factor
 MAX_EXACT_ROWS = 20_000  # above that use Fourier features

@@ -46,11 +46,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc
 
-from dpcausal.core.late import LateModule
+from dpcausal.core.late import blas, fft, lapack
 from dpcausal.regression.kernel import Kernel
 
-fft = LateModule("scipy.fft")
-blas, lapack = LateModule("scipy.linalg.blas"), LateModule("scipy.linalg.lapack")
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Tops = NDArray[np.int64]
