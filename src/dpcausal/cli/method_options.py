@@ -28,8 +28,8 @@ Options = Annotated[
 def _alternatives(hint: Any) -> list[Any]:
     """What a type may be, one entry each; the words of a ``Literal`` are entries of their own.
 
-    >>> _alternatives(Literal["optimal"] | int | None)
-    ['optimal', <class 'int'>, <class 'NoneType'>]
+    >>> _alternatives(Literal["a word of its own"] | int | None)
+    ['a word of its own', <class 'int'>, <class 'NoneType'>]
     """
     origin = get_origin(hint)
     if origin is Annotated:

@@ -77,7 +77,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.KERNEL_LISTS: ({"kernel": "laplace", "share": 0.2}, ("laplace kernel", "(0.2)")),
         PublicKind.PARTS: ({}, ("parts",)),
         PublicKind.DEALS: ({}, ("deals",)),
-        PublicKind.MODEL: ({}, ("law of the resampled column",)),
+        PublicKind.MODEL: ({}, ("distribution of the resampled column",)),
         PublicKind.COPIES: ({}, ("copies",)),
         PublicKind.GROUPS: ({"cases": 30, "controls": 40}, ("N1 = 30 cases", "N0 = 40 controls")),
         PublicKind.SNPS: ({"snps": 500}, ("500 SNPs",)),
@@ -155,6 +155,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ReasonKind.FEW_ROWS: ({"columns": 1}, ("too few at this epsilon",)),
         ReasonKind.MANY_CELLS: ({"cells": 40}, ("40 cells",)),
         ReasonKind.NO_ORDER_NUMERIC: ({"columns": 1}, ("no order", "numbers are given")),
+        ReasonKind.SEVERAL_COLUMNS: ({}, ("several columns",)),
         ReasonKind.NO_ORDER: ({"binned": True}, ("no order", "declared bins")),
     },
     HeldFixed: {
@@ -230,8 +231,12 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             ("21 features", "2 pairs of waves", "12.3 rows"),
         ),
         NoteKind.THRESHOLD: (
-            {"of": "pairs", "most": 6, "renewed": False, "rows": 1000, "resolution": 24.6},
+            {"of": "pairs", "most": 6, "renewed": False, "rows": 1000, "resolution": 24.6, "parts": None},
             ("one noisy threshold for up to 6 pairs", "on 1,000 rows", "about 25 rows"),
+        ),
+        NoteKind.EQUAL_WIDTHS: (
+            {"columns": ["age", "dose"]},
+            ("Where age, dose are held fixed", "strata of equal width", "can look like an edge"),
         ),
         NoteKind.CHOICES: (
             {"epsilon": 0.05, "choices": 20, "mechanism": "exponential", "resolution": 5.25},
@@ -244,7 +249,6 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
     },
 }
 
-EXAMPLES[DraftNote] = {
 EXAMPLES[EffectNote] = {
     EffectNoteKind.UNADJUSTED: ({}, ("randomised trial",)),
     EffectNoteKind.BINNED: ({"columns": ["age", "dose"]}, ("age, dose by the declared bins", "remains")),
@@ -262,6 +266,7 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.FRESH_NOISE: ({}, ("noise of its own",)),
     EffectNoteKind.OPEN_PAIRS: ({"columns": ["diet"]}, ("whether diet should be held fixed stayed open",)),
 }
+EXAMPLES[DraftNote] = {
     DraftNoteKind.MISSING_CELLS: (
         {"cells": 1200, "rows": 5000, "becomes": "unknown"},
         ("1,200 of 5,000 cells", "become 'unknown'"),
@@ -283,7 +288,10 @@ EXAMPLES[EffectNote] = {
     DraftNoteKind.REPEATED_IDENTIFIER: ({"column": "id", "rows": 3000}, ("id repeats in 3,000 rows",)),
     DraftNoteKind.HEADER_LIKE_VALUES: ({}, ("header",)),
     DraftNoteKind.RAGGED_ROWS: ({"more": 1200, "fewer": 3}, ("header: 1,200 (", "with fewer: 3")),
-    DraftNoteKind.ENCODING: ({"cells": 1200, "encoding": "cp850"}, ("1,200 cells are not UTF-8", "like cp850")),
+    DraftNoteKind.ENCODING: (
+        {"cells": 1200, "encoding": "cp850"},
+        ("1,200 cells are not UTF-8", "like cp850"),
+    ),
     DraftNoteKind.SKEWED: ({}, ('`scale = "log"`',)),
     DraftNoteKind.CODE_BOOK: ({"levels": 7}, ("the 7 levels are the value labels of the file",)),
     DraftNoteKind.DECIMAL_COMMA: ({"cells": 1200}, ("1,200 cells are numbers with a decimal comma",)),
@@ -435,9 +443,24 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
             "known to 2 rows (standard deviation)",
         ),
         (
-            Note(NoteKind.THRESHOLD, of="deletions", most=3, renewed=True, rows=None, resolution=9.25),
+            Note(
+                NoteKind.THRESHOLD,
+                of="deletions",
+                most=3,
+                renewed=True,
+                rows=None,
+                resolution=9.25,
+                parts=None,
+            ),
             "a new noisy threshold after every deletion of an edge, for up to 3; a dependence of more than about 9.2 "
             "rows (observed minus expected) is kept 99 times in 100 it is asked about",
+        ),
+        (
+            Note(
+                NoteKind.THRESHOLD, of="deletions", most=3, renewed=False, rows=None, resolution=9.0, parts=40
+            ),
+            "one noisy threshold for up to 3 deletions of edges; each question is tested on 40 parts of the rows, and "
+            "a dependence that about 9 parts more than expected see is kept 99 times in 100 it is asked about",
         ),
         (
             Note(NoteKind.NO_DELTA, times=31.4),
