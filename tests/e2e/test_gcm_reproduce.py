@@ -169,8 +169,9 @@ def test_concrete(gcm: Any) -> None:
     assert columns[figure.OUTCOME].mean() == pytest.approx(35.818, abs=0.001)
     assert all(np.abs(figure.unit(name, v)).max() < 1 + 1e-12 for name, v in columns.items())
     rng = np.random.default_rng(0)
-    classical, private = figure.published_pvalues(columns, "age", rng, 20)
-    assert classical.max() < 1e-10
-    assert private.shape == (20,)
+    found = figure.published_pvalues(columns, "age", rng, np.random.default_rng(1), 20)
+    assert found[figure.GCM].max() < 1e-10
+    assert {len(pvalues) for pvalues in found.values()} == {20}
+    assert len(found) == 1 + 2 * len(figure.EPSILONS)
     mine = figure.our_pvalues(columns, "age", rng, 1)
     assert (mine <= 0.05).mean() > 0.5

@@ -83,7 +83,7 @@ def test_auto_says_why(asia: dc.Dataset) -> None:
     found = dc.ci_test(asia, "smoke", "lung", epsilon=1.0)
     assert found.method == "kendall"
     assert "chosen because" in found.why
-    assert "chosen because" in found.summary()
+    assert "chosen because" in found.summary(full=True)
 
 
 def test_result_is_plain_json(asia: dc.Dataset) -> None:
