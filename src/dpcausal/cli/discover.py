@@ -47,6 +47,8 @@ registry.yaml, a draft for OpenDP's registry of deployments.
 An earlier release there is kept, in DIR/earlier-1 and so on.
 Without --epsilon nothing is computed, unless --method pc asks for the
 classical algorithm, which is not private.
+Rows may stay on an engine: --source URL --table T in the place of a file
+(duckdb:///clinic.duckdb, postgresql://me@host/clinic, spark://host:port).
 
 [bold]Methods[/bold]
 
@@ -78,10 +80,6 @@ dpcausal discover patients.csv --schema schema.toml \\
 # an option of a method (listed under it above); repeat --option for more
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --out graph --method priv-pc --option hits=20
-
-# a table on an engine; --explain prints the SQL without running it
-dpcausal discover --source postgresql://me@host/clinic --table patients \\
-  --schema schema.toml --epsilon 1 --delta 1e-6 --out graph
 
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
