@@ -26,6 +26,7 @@ from dpcausal.core.look import MEDIUM, STRONG, WEAK
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
+from dpcausal.planning.cost import Cost, cost_of
 from dpcausal.planning.designs import (
     MAX_SET,
     Aim,
@@ -125,6 +126,11 @@ class Plan:
         alone = None if self.schema is None else _chance_of_test(self, self.schema)
         return self.graph_chances if alone is None else (*self.graph_chances, alone)
 
+    @property
+    def cost(self) -> Cost:
+        """Time and memory that learning the graph takes, about."""
+        return cost_of(self.design.sizes, self.aim.rows)
+
     def named(self, places: tuple[int, ...]) -> list[str]:
         """Return the names of the columns at these places."""
         return [self.levels[j] for j in places]
@@ -167,6 +173,7 @@ class Plan:
                 plan.to_dict() | {"places": self.named(plan.places), "largest": self.named(plan.largest)}
                 for plan in self.orders
             ],
+            "cost": asdict(self.cost),
             "software": f"dpcausal {__version__}",
         }
 

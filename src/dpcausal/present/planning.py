@@ -295,6 +295,7 @@ def _full_lines(plan: Plan) -> list[str]:
         _setting(plan),
         f"It would measure {design_words(plan)}.",
         f"Assumed: {spread}. No data was read and nothing is charged.",
+        f"Learning the graph takes about {plan.cost.seconds:,.0f} s of one core and {plan.cost.mebibytes:,.0f} MiB.",
     ]
     if plan.numbers:
         lines.append(
