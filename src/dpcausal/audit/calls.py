@@ -107,7 +107,9 @@ def _tests() -> Iterator[Call]:
 def _search(name: str, rows: str, schema: Schema, **options: Any) -> Call:
     def run(data: Any, epsilon: float, relation: Any) -> Any:
         method: Any = name
-        given = {option: epsilon if value == WHOLE else value for option, value in options.items()}
+        given: dict[str, Any] = {
+            option: epsilon if value == WHOLE else value for option, value in options.items()
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoDelta)
             return discover(data, method=method, epsilon=epsilon, neighbours=relation, anyway=True, **given)
