@@ -37,7 +37,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 KEEP = 0.25  # weight of the two sums that only say how sure the first is
 UNITS = 1 << 16  # a row's part of a sum is a whole number of 1/UNITS
-CUT_SD = 3.0  # residuals are cut at so many standard deviations
+CUT_SD = 3.5  # residuals are cut at so many standard deviations
+MIN_SHRUNK = 0.05  # mean squared factor of shrinking, at least
 MIN_CUT = 0.02  # and not below this part of half the range
 RIDGE = 1.0  # times the noise of an entry and the root of the number of features
 
@@ -54,7 +55,7 @@ class Fit(NamedTuple):
 
 
 def fitted(moments: Floats, features: int, noise: float, rows: float) -> Fit:
-    """Return both regressions from moments of (1, z, a, y) in that order; ``noise`` is t, of off-diagonal entries."""
+    """Return both regressions from moments of (1, z, a, y), a = -1/2 or 1/2; ``noise`` is t, of off-diagonal entries."""
     z = list(range(features + 1))
     a, y = features + 1, features + 2
     ridge = RIDGE * noise * math.sqrt(features) + 1e-9 * max(rows, 1.0)
@@ -66,11 +67,14 @@ def fitted(moments: Floats, features: int, noise: float, rows: float) -> Fit:
     left = np.maximum(values - ridge, 0.0)
     size_a, size_y = 1.0 + float(in_a @ in_a), 1.0 + float(in_y @ in_y)
     spread = (left + 0.7 * ridge) / values**2  # noise may have made an eigenvalue smaller
-    product = float((spread**2).sum()) * noise**4 * size_a * size_y
-    bias = float((ridge**2 * left * in_a * in_y / values**2).sum())
-    variance = max(moments[y, y] - float(turned_y @ in_y), 0.0) / max(rows, 1.0)
+    # rows may have been shrunk for the moments: a^2 is 1/4 in every row, so its sum tells by how much on average
+    shrunk = min(max(4.0 * float(moments[a, a]) / max(rows, 1.0), MIN_SHRUNK), 1.0)
+    product = float((spread**2).sum()) * noise**4 * size_a * size_y / shrunk**2
+    bias = float((ridge**2 * left * in_a * in_y / values**2).sum()) / shrunk
+    variance = max(moments[y, y] - float(turned_y @ in_y), 0.0) / (max(rows, 1.0) * shrunk)
     cut = min(max(CUT_SD * math.sqrt(variance + noise / max(rows, 1.0)), MIN_CUT), 2.0)
-    return Fit(vectors @ in_a, vectors @ in_y, cut, product, bias, noise**2 * size_a * float(spread.sum()))
+    excess = noise**2 * size_a * float(spread.sum()) / shrunk
+    return Fit(vectors @ in_a, vectors @ in_y, cut, product, bias, excess)
 
 
 @proved("double_residual.proof.md")

@@ -340,9 +340,10 @@ def test_after_a_discovery_it_is_free_or_fresh() -> None:
 
 def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:
     data = dc.networks.load("sachs").sample(10_000, seed=1)
-    result = dc.discover(
-        data, epsilon=1.0, delta=1e-6, confidence=0, required=[("PKC", "PKA"), ("PKC", "Raf")]
-    )
+    with dc.testing.seeded(1):
+        result = dc.discover(
+            data, epsilon=1.0, delta=1e-6, confidence=0, required=[("PKC", "PKA"), ("PKC", "Raf")]
+        )
     with pytest.raises(dc.InputError, match=r"do not hold .* an epsilon"):
         result.effect("PKA", "Raf", adjust=["PIP2", "PIP3", "Plcg"])
     other = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc", max_order=0)
