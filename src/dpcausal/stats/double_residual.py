@@ -13,10 +13,12 @@ to [-cut, cut] and p to [-1, 1], all in units of one row,
 **Sensitivity** (``double_residual.proof.md``): l1 1 + 2 KEEP add, 2 + 2 KEEP replace; l2^2 1 + 2 KEEP^2 add,
 4 + 2 KEEP^2 replace, whatever B, b and cut are.
 
-**Error.** theta errs by sampling (S3), by noise on S1 and on S2, and by the product of the errors of B and b. In the directions v_k of the moments of z, with eigenvalues l_k, ridge h and noise t on an entry, the
-coefficients err by about t sqrt(1 + |B|^2)/(l_k + h), and the product over k has variance
-sum l_k^2 t^4 (1 + |B|^2)(1 + |b|^2)/(l_k + h)^4; what the ridge leaves in, sum h^2 l_k B_k b_k/(l_k + h)^2, is added as
-one more error. **Cost** O(n q). **Edge cases**: S2 within its noise of 0: nothing is known.
+**Error.** theta errs by sampling (S3), by noise on S1 and on S2, and by the product of the errors of B and b. In the
+directions v_k of the moments of z, with eigenvalues l_k, ridge h and noise t on an entry, the coefficients err by about
+t sqrt(1 + |B|^2)/(l_k + h), and the product over k has variance sum l_k^2 t^4 (1 + |B|^2)(1 + |b|^2)/(l_k + h)^4; what
+the ridge leaves in, sum h^2 l_k B_k b_k/(l_k + h)^2, is added as one more error. Moments may be of rows that were
+shrunk; both parts, and the cut, are then taken back by the mean squared factor, which the sum of a^2 tells. **Cost**
+O(n q). **Edge cases**: S2 within its noise of 0: nothing is known.
 
 References: Robinson 1988; Chernozhukov et al. 2018.
 """
@@ -55,7 +57,7 @@ class Fit(NamedTuple):
 
 
 def fitted(moments: Floats, features: int, noise: float, rows: float) -> Fit:
-    """Return both regressions from moments of (1, z, a, y), a = -1/2 or 1/2; ``noise`` is t, of off-diagonal entries."""
+    """Return both regressions from moments of (1, z, a, y), a = -1/2 or 1/2; ``noise`` is t, of an entry."""
     z = list(range(features + 1))
     a, y = features + 1, features + 2
     ridge = RIDGE * noise * math.sqrt(features) + 1e-9 * max(rows, 1.0)
