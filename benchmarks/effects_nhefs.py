@@ -5,8 +5,8 @@ for sex, race, age, education, smoking intensity, years of smoking, exercise, ac
 quit gained about 3.4 kg more. Bounds are round numbers, written once: age 25 to 75, 0 to 80 cigarettes, 0 to 65 years,
 35 to 170 kg, a change of -50 to 50 kg. Education, exercise and activity are ordered levels.
 
-Every run is one release at (epsilon, 1e-6), noise seeded by its number. Printed are the median estimate, the median ends
-of the interval, and how many of the intervals hold the textbook's 3.4 and 0.
+Every run is one release at (epsilon, 1e-6), noise seeded by its number. Printed are the median estimate, the median
+ends of the interval, and how many of the intervals hold the textbook's 3.4 and 0.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ def read(folder: Path) -> dc.Dataset:
 def least_squares(data: dc.Dataset) -> tuple[float, float]:
     """The coefficient of quitting in a linear regression without privacy, and its standard error."""
     given = [data.values.get(name, data.codes[name].astype(float)) for name in CONFOUNDERS]
-    x, y = np.column_stack([np.ones(data.n), data.codes["qsmk"].astype(float), *given]), data.values["wt82_71"]
+    x, y = (
+        np.column_stack([np.ones(data.n), data.codes["qsmk"].astype(float), *given]),
+        data.values["wt82_71"],
+    )
     inverse = np.linalg.inv(x.T @ x)
     beta = inverse @ (x.T @ y)
     errors = y - x @ beta

@@ -131,7 +131,9 @@ def test_empty_strata_are_left_out_and_named(capsys: pytest.CaptureFixture[str])
     assert "left out" in said["assumes"]
 
 
-def test_a_ledger_is_charged_once_and_refuses_what_it_does_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_ledger_is_charged_once_and_refuses_what_it_does_not_hold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     url = "sqlite:///budget.db"
     assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "1.5"]) == 0
     words = [*BASE, "--adjust", "z", "--epsilon", "1", "--ledger", url, "--dataset", "d"]
