@@ -399,6 +399,9 @@ class MomentsPC(PrivateEstimator):
         As in ``dc.discover``, with the same defaults.
     options : mapping or None, default None
         More options of the method, by name.
+    confidence : int or None, default None
+        How many times to repeat the search on other samples and other noise, to say how often each edge is found
+        again; None is 20 to 100.
     harmonics : int or None, default None
         How many pairs of cosine and sine stand for each numeric column, 0 to 8; None is as many as noise allows.
     reach : float or None, default None

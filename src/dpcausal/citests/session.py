@@ -70,7 +70,7 @@ class Session:
             raise not_a_dataset(data)
         if not isinstance(method, TableTest) and not isinstance(data, Dataset):
             raise InputError(
-                f"{method.name} needs the rows themselves, not counts: take a test on tables (kendall, measured, chi2), "
+                f"{method.name} needs the rows themselves, not counts: take a test on tables (kendall, measured), "
                 "or bring the columns with dc.read"
             )
         self._schema, self._method, self._budget, self._level = data.schema, method, budget, level

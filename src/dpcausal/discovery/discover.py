@@ -270,6 +270,7 @@ def discover(
 
     ``moments``: for numbers: sums of products, measured once with noise, answer every question.
 
+    - ``confidence=None``: as for ``measured``.
     - ``harmonics=None``: how many pairs of cosine and sine stand for each numeric column, 0 to 8; 0 tests partial
       correlations. None is 0 to 3, as many as the noise leaves room for.
     - ``reach=None``: the length that rows of features are shrunk to; None chooses it privately, with a twentieth of

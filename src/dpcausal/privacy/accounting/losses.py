@@ -77,7 +77,7 @@ class GridLaw:
     @property
     def losses(self) -> Floats:
         """The losses of the grid."""
-        return self.places * self.step
+        return np.asarray(self.places * self.step, np.float64)
 
 
 @proved("losses.proof.md")
@@ -98,7 +98,7 @@ def on_grid(law: LossLaw, step: float) -> GridLaw:
     start = int(below.min())
     place = (below - start).astype(np.int64)
     size = int(place.max()) + 2
-    masses = np.bincount(place, law.masses * (1.0 - share), size)
+    masses: Floats = np.asarray(np.bincount(place, law.masses * (1.0 - share), size), np.float64)
     masses += np.bincount(place + 1, law.masses * share, size)
     kept = np.flatnonzero(masses)
     return GridLaw(kept + start, masses[kept], step, law.count)
@@ -177,7 +177,8 @@ def _window(laws: Sequence[GridLaw], tilt: float) -> tuple[float, float]:
 @proved("losses.proof.md")
 def _tilted(law: GridLaw, tilt: float, kappa: float, size: int) -> Floats:
     """Return q = p e^(tilt x - kappa) on a circle of ``size`` places: x = i step is at i modulo ``size``."""
-    return np.bincount(law.places % size, law.masses * np.exp(tilt * law.losses - kappa), size)
+    turned = law.masses * np.exp(tilt * law.losses - kappa)
+    return np.asarray(np.bincount(law.places % size, turned, size), np.float64)
 
 
 def _power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
