@@ -51,7 +51,10 @@ MIN_ROWS = 3.0  # and rows
 LOCAL, GLOBAL = 121, 41  # points of the grid near the estimate and over all of [0, 1]
 BEYOND = 0.25  # how far the mean of a single stratum may lie outside [0, 1], at most
 WEAK_ARM = 2.0  # standard deviations of noise below which an arm of a stratum is weak
-FEW_WEAK, MANY_WEAK = 8, 24  # weak arms up to which means stay within [0, 1], and from which on ``BEYOND`` is allowed
+FEW_WEAK, MANY_WEAK = (
+    8,
+    24,
+)  # weak arms up to which means stay within [0, 1], and from which on ``BEYOND`` is allowed
 LOCAL_REACH = 8.0  # standard errors that the near points span
 PRIOR_SD = (
     0.25  # of the mean of an arm in a stratum around that of the arm: for the estimate where noise is large
