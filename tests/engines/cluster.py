@@ -22,12 +22,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyspark
-
 import dpcausal as dc
 from dpcausal.counts import engine
 
-HOME = Path(pyspark.__file__).parent
+
+def home() -> Path:
+    """Return where Spark is installed; the package is there under ``make test-engines`` only."""
+    import pyspark
+
+    return Path(pyspark.__file__).parent
 
 
 def free_port() -> int:
@@ -39,14 +42,14 @@ def free_port() -> int:
 
 def start(*words: str) -> subprocess.Popen[bytes]:
     """Start a Java class of Spark in a process group of its own."""
-    command = [str(HOME / "bin" / "spark-class"), *words]
+    command = [str(home() / "bin" / "spark-class"), *words]
     quiet = subprocess.DEVNULL
     return subprocess.Popen(
         command,
         stdout=quiet,
         stderr=quiet,
         start_new_session=True,
-        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(HOME)},
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home())},
     )
 
 
