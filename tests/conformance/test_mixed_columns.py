@@ -116,10 +116,15 @@ def test_auto_takes_strata_for_one_number_and_regression_where_they_would_be_coa
     assert choose(Question.of(schema, "x_number", "y_number", levels), 1.0, n=2000)[0] == "kendall"
 
 
-@pytest.mark.parametrize("method", ["kendall", "spearman", "test-of-tests:gcm"])
-def test_tests_of_order_refuse_unordered_columns_in_words(data: dc.Dataset, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("kendall", {}), ("spearman", {}), ("gcm", {"variant": "bins"}), ("gcm", {"variant": "weighted"})],
+)
+def test_tests_of_order_refuse_unordered_columns_in_words(
+    data: dc.Dataset, method: str, options: dict[str, str]
+) -> None:
     with pytest.raises(dc.InputError, match="ordered levels"):
-        dc.ci_test(data, "x_unordered", "y_number", epsilon=1.0, method=method)
+        dc.ci_test(data, "x_unordered", "y_number", epsilon=1.0, method=method, **options)
 
 
 @pytest.mark.parametrize("strata", ["auto", "schema", 7])
@@ -193,17 +198,33 @@ def test_unordered_levels_keep_the_level_where_bins_lose_it() -> None:
     assert rejected["measured"] >= 15
 
 
-def test_unordered_levels_are_seen_by_gcm() -> None:
-    """The level in the middle has its own mean: at epsilon 5 and 3,000 rows it is missed with P < 1e-6."""
+def with_middle_level(effect: float) -> dc.Dataset:
+    """3,000 rows; the level in the middle of x has its own mean of y, which codes in a row can't show."""
     rng = np.random.default_rng(7)
     z, b = rng.normal(size=(2, 3000))
     levels = rng.integers(0, 3, 3000)
     schema = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=dc.Numeric(-6, 6), z=dc.Numeric(-4, 4))
-    rows = dc.read({"x": np.array(["a", "b", "c"])[levels], "y": z + b + (levels == 1), "z": z}, schema)
+    y = z + b + effect * (levels == 1)
+    return dc.read({"x": np.array(["a", "b", "c"])[levels], "y": y, "z": z}, schema)
+
+
+def test_unordered_levels_are_seen_by_gcm() -> None:
+    """The level in the middle has its own mean: at epsilon 5 and 3,000 rows it is missed with P < 1e-6."""
+    rows = with_middle_level(1.0)
     with dc.testing.seeded(7):
         found = dc.ci_test(rows, "x", "y", ["z"], epsilon=5.0)
     assert (found.independent, found.method, found.direction) == (False, "gcm", None)
     assert not dc.ci_test(rows, "x", "y", ["z"], epsilon=None).independent
+
+
+@pytest.mark.parametrize(("effect", "independent"), [(1.0, False), (0.0, True)])
+def test_unordered_levels_are_seen_by_gcm_on_parts(effect: float, independent: bool) -> None:
+    """The gcm of every part takes levels by indicators too; fixed seed."""
+    with dc.testing.seeded(7):
+        found = dc.ci_test(
+            with_middle_level(effect), "x", "y", ["z"], epsilon=5.0, method="test-of-tests:gcm"
+        )
+    assert found.independent is independent
 
 
 @pytest.mark.parametrize("method", ["svt-pc", "priv-pc", "curate", "tests", "moments", "measured"])

@@ -43,10 +43,15 @@ def asked(*more: str) -> list[str]:
 def test_an_exact_answer_is_called_exact(capsys: pytest.CaptureFixture[str]) -> None:
     for method in ("kendall", "chi2", "measured"):
         assert run(asked("--no-privacy", "--method", method)) == 0
+        brief = capsys.readouterr().out
+        assert "\nNOT PRIVATE: " in brief
+        assert "computed from the raw rows, no noise added" in brief
+        assert run(asked("--no-privacy", "--method", method, "--full")) == 0
         said = capsys.readouterr().out
+        assert "\nNOT PRIVATE: " in said
         assert "Released: a and b: the exact statistic." in said
         assert "with Laplace noise" not in said
-    assert run(asked("--epsilon", "1", "--method", "kendall")) == 0
+    assert run(asked("--epsilon", "1", "--method", "kendall", "--full")) == 0
     assert "with Laplace noise" in capsys.readouterr().out
 
 
@@ -60,7 +65,7 @@ def test_bins_are_assumed_public_only_where_there_are_any(
     """Strata of equal counts are measured, those of equal width are declared."""
     data = dc.read("t.csv", dc.Schema.from_toml("s.toml"))
     found = dc.ci_test(data, "a", "b", given, epsilon=1.0, method="kendall", strata=strata)
-    assert (BINS in found.summary()) == told
+    assert (BINS in found.summary(full=True)) == told
 
 
 @pytest.mark.parametrize("command", ["test", "discover", "plan"])

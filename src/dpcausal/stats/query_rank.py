@@ -60,7 +60,7 @@ def rank_error(sensitivity: float, epsilon: float, others: int, failure: float) 
         The probability of a larger error.
 
     >>> round(rank_error(1.0, 2.0, 19, 0.05), 2)
-    10.5
+    10.49
     """
     if others < 1 or not epsilon > 0 or not sensitivity > 0:
         raise InputError("a rank needs at least one other query, an epsilon and a sensitivity above 0")

@@ -33,7 +33,10 @@ DISCOVER: list[tuple[dict[str, Any], str]] = [
 TEST: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (("smoke", 5), {}, "the name of a column must be text, not 5"),
     ((None, "smoke"), {}, "the name of a column must be text, not None"),
-    (("smoke", ["lung"]), {}, "the name of a column must be text"),
+    (("smoke", ["lung", 5]), {}, "the name of a column must be text, not 5"),
+    (("smoke", [["lung"]]), {}, "the name of a column must be text, not ['lung']"),
+    (("smoke", {"lung": 1}), {}, "the name of a column must be text"),
+    (("smoke", []), {}, "y names no column"),
     (("smoke", "lung", 5), {}, "given must be a list of columns, not 5"),
     (("smoke", "lung", None), {}, "given must be a list of columns, not None"),
     (("smoke", "lung", "bronc"), {}, "given must be a list of columns"),
@@ -71,4 +74,6 @@ def test_what_is_right_stays_right() -> None:
     given = iter(["bronc"])
     found = dc.ci_test(DATA, "smoke", "lung", given, epsilon=None)  # type: ignore[arg-type]
     assert found.given == ("bronc",)
+    alone = dc.ci_test(DATA, "smoke", ["lung"], ["bronc"], epsilon=None)
+    assert (alone.y, alone.pvalue, alone.method) == ("lung", found.pvalue, found.method)
     assert dc.discover(DATA, epsilon=1.0, max_order=0, tiers=(("smoke",), {"lung"})).graph.nodes
