@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -82,12 +83,12 @@ def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
     ("epsilon", "relation", "cuts"), [(1.0, "replace-one", "500 "), (1.0, "add-remove", "")]
 )
 def test_python_callers_are_told_too(data: dc.Dataset, epsilon: float, relation: str, cuts: str) -> None:
-    """2,000 rows, about four to a cell; no number where that of rows is protected."""
+    """2,000 rows, about four to a cell; no number where that of rows is protected. Notebooks show what print does."""
     found = dc.ci_test(data, "x", "w", ["z"], epsilon=epsilon, neighbours=relation)
     sentence = f"z held fixed in {cuts}strata of about equal counts, cut where noisy counts say"
     assert found.why.endswith(f"; {sentence}")
-    assert f"; {sentence}.\n" in found.summary()
-    assert sentence in found._repr_html_()
+    assert f"; {sentence}.\n" in found.summary(full=True)
+    assert unescape(found._repr_html_()) == f"<div>{'<br>'.join(found.summary().splitlines())}</div>"
 
 
 @pytest.mark.parametrize(
