@@ -41,6 +41,7 @@ from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.graphs.separation import d_separated
 
+ROWS = (10_000, 100_000)
 SEEN, HIDDEN, PARENTS = 8, 3, 1.4
 
 
@@ -222,7 +223,7 @@ def marks(networks: int, seed: int) -> None:
     print(
         f"{'rows':>8} {'budget':<14} {'marks':>6} {'edges':>6} {'heads, tails claimed':>21} {'right':>6} {'open':>6}"
     )
-    for rows in (10_000, 100_000):
+    for rows in ROWS:
         for told, how in (
             ("epsilon 1", {"epsilon": 1.0, "delta": 1e-6}),
             ("epsilon 3", {"epsilon": 3.0, "delta": 1e-6}),

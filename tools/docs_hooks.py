@@ -50,6 +50,7 @@ ROOMS = {
     "graphs": "CPDAGs, d-separation, formats, metrics",
     "planning": "what a budget will show",
     "discovery": "the PC search and its drivers",
+    "effects": "how large the effect of one column on another is",
     "gwas": "private screening of SNPs",
     "audit": "lower bounds on epsilon, known-broken mechanisms",
     "networks": "benchmark networks and sampling",

@@ -43,7 +43,7 @@ def one_line(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
         ("fake.parquet", b"smoke,age\nyes,3\n", "not a readable Parquet file"),
         ("fake.feather", b"smoke,age\nyes,3\n", "not a readable Arrow file"),
         ("fake.csv.gz", b"smoke,age\nyes,3\n", "damaged"),
-        ("book.xlsx", b"PK", "the name must end in one of .csv"),
+        ("book.xlsx", b"PK", "book.xlsx is not a readable Excel workbook"),
     ],
 )
 def test_a_file_that_cannot_be_used(

@@ -89,7 +89,9 @@ def test_an_earlier_release_is_kept_whole(
         assert code == 0
         last = said.splitlines()[-1]
         assert last.endswith(
-            str(tmp_path / f"earlier-{len(written)}") if written else f"Written to {tmp_path}"
+            str(tmp_path / f"earlier-{len(written)}")
+            if written
+            else f"Written to {tmp_path}: open report.html"
         )
         written.append({path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()})
     for number, release in enumerate(written[:2], 1):

@@ -60,6 +60,7 @@ TOYS: dict[str, list[Toy]] = {
         Toy("--quick --part level --part plots --out {out}", FEW, says="summary of levels"),
         Toy("--quick --part power --out {out}", FEW, says="without privacy"),
     ],
+    "commands": [Toy("--runs 1", says="discover")],
     "continuous_citests": [
         Toy(
             "--runs 1 --out {out}/a.jsonl",
@@ -74,6 +75,10 @@ TOYS: dict[str, list[Toy]] = {
     ],
     "counting": [Toy("--toy", says="ns per row")],
     "reading": [Toy("--rows 300 --repeats 1", says="million rows a second")],
+    "latent": [
+        Toy("exact --graphs 2", needs="causallearn", says="same"),
+        Toy("marks --networks 1", "m.ROWS = (500,)", says="marks"),
+    ],
     "log_scale": [Toy("--sets 5 --rows 300 --epsilon 9 --tests gcm", says="graphs by moments")],
     "engines": [
         Toy("same --tables 3 --spark-tables 0", needs="ibis", says="differ"),

@@ -142,14 +142,14 @@ def declared(known: Knowledge) -> dict[str, Any]:
     """
     places = sorted(set(known.tier.values()))
     tiers = [[name for name, place in known.tier.items() if place == one] for one in places]
-    fixed = {frozenset(arrow): arrow for arrow in known.arrows}
+    fixed = {frozenset(arrow): arrow for arrow in known.causes}
     required = [
         " -> ".join(fixed[pair]) if pair in fixed else " - ".join(sorted(pair)) for pair in known.kept
     ]
     by_tier = {
         (a, b) for a, b in known.arrows if known.tier.get(a, 0) < known.tier.get(b, 0) and a in known.tier
     }
-    only_back = [f"{b} -> {a}" for a, b in known.arrows - by_tier if frozenset((a, b)) not in known.kept]
+    only_back = [f"{b} -> {a}" for a, b in known.arrows - by_tier - known.causes]
     forbidden = [*(" - ".join(sorted(pair)) for pair in known.left_out), *only_back]
     found = {"tiers": tiers, "required": sorted(required), "forbidden": sorted(forbidden)}
     return {kind: what for kind, what in found.items() if what}

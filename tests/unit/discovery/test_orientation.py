@@ -28,12 +28,12 @@ def test_a_contradiction_is_found_and_only_settled_if_asked_for() -> None:
     assert same == where
     assert settled.skeleton == odd().skeleton
     extend(settled)  # does not raise: a class that has members
-    notes = [_conflict_note(where, "abcd", settled) for settled in (True, False)]
+    notes = [_conflict_note(where, "abcd", settled, latent=False) for settled in (True, False)]
     assert notes[0] is not None
     assert notes[1] is not None
     assert "contradict" in note_words(notes[0])
     assert "no graph has all" in note_words(notes[1])
-    assert _conflict_note(frozenset(), "abcd", settled=True) is None
+    assert _conflict_note(frozenset(), "abcd", settled=True, latent=False) is None
 
 
 def test_an_open_pair_makes_no_collider_and_no_contradiction() -> None:
