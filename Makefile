@@ -53,10 +53,11 @@ $(VENV)/.engines: $(VENV)/.dev
 	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable ".[dev,spark]"
 	touch $@
 
-# one worker: a Spark for each would not fit in memory
+# one worker: a Spark for each would not fit in memory; make test-engines MARK="slow or not slow" has the cluster, too
+MARK ?= not slow
 test-engines: $(VENV)/.engines
 	@test -n "$$DPCAUSAL_TEST_POSTGRES" || echo "PostgreSQL is left out: .ci/run make test-engines brings a server"
-	DPCAUSAL_TEST_ENGINES=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -k "postgres or spark" tests/engines
+	DPCAUSAL_TEST_ENGINES=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "$(MARK)" -k "postgres or spark" tests/engines
 
 test-all: lint docs
 	$(PYTEST)

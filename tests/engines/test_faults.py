@@ -25,6 +25,7 @@ SCRIPT = Path(__file__).with_name("cluster.py")
 EDGES = ["ab", "bc", "cd"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not os.environ.get("DPCAUSAL_TEST_ENGINES"), reason="spark is left out (make test-engines)"
 )
