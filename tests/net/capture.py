@@ -87,6 +87,10 @@ EVENTS = {
     "TopK": ("pure", "zcdp"),
 }
 SESSIONS = ("SparseVectorSession", "SieveSession")
+SMOOTH = (
+    "SmoothMedian",
+    "SmoothTrimmedMean",
+)  # by smooth sensitivity: the scale of their noise depends on the data
 
 
 class Diverged(AssertionError):
@@ -417,7 +421,7 @@ def _rounded(values: Any) -> Ints:
 
 def _entering(mechanism: Any, value: Any) -> tuple[Ints, bool]:
     """The integers that a value becomes, and whether a grid that promises exact values was broken."""
-    if type(mechanism).__name__ in ("SmoothMedian", "ExponentialMedian"):
+    if type(mechanism).__name__ in (*SMOOTH, "ExponentialMedian"):
         return Range(mechanism.lower, mechanism.upper, mechanism.cells).to_points(value), False
     if type(mechanism).__name__ == "SieveAndExamine":
         mechanism = mechanism.sieve
@@ -640,7 +644,7 @@ def _same_use(a: Use, b: Use) -> None:
         b.parts
     ):
         raise Diverged(f"{a.name}.{a.what} of {a.mechanism} on one data set, {b.mechanism} on the other")
-    if a.name != "SmoothMedian" and [d[1] for d in a.draws if d[0] in ADDITIVE] != [
+    if a.name not in SMOOTH and [d[1] for d in a.draws if d[0] in ADDITIVE] != [
         d[1] for d in b.draws if d[0] in ADDITIVE
     ]:
         raise Diverged(f"the noise of {a.name} has another scale on the other data set")
@@ -859,12 +863,12 @@ def _changed(a: Use, b: Use) -> int:
     return len(left)
 
 
-def _smooth_median(first: list[Use], second: list[Use], event: Any, _: Any) -> Found:
+def _smooth_location(first: list[Use], second: list[Use], event: Any, _: Any) -> Found:
     """One value of n may change; the scale must cover the smooth sensitivity, recomputed by its definition."""
     a, b, epsilon = first[0], second[0], float(event["cost"])
     mechanism = a.mechanism
     if (event["kind"] == "pure") != (mechanism.noise == "cauchy"):
-        raise Exceeded(f"a smooth median with {mechanism.noise} noise was charged as {event['kind']}")
+        raise Exceeded(f"{a.name} with {mechanism.noise} noise was charged as {event['kind']}")
     tail = math.log(2 / event["slack"]) if event["kind"] == "approximate" else 1.0
     share, beta = {
         "cauchy": (2.0, epsilon / 2),
@@ -876,21 +880,25 @@ def _smooth_median(first: list[Use], second: list[Use], event: Any, _: Any) -> F
         (draw,) = use.draws
         if draw[0] != mechanism.noise:
             raise Exceeded(f"{draw[0]} noise where {mechanism.noise} noise was paid for")
-        implied = max(implied, share * _smooth(use.integers.tolist(), mechanism.cells, beta) / draw[1])
+        points = use.integers.tolist()
+        trim = (
+            mechanism.trim if a.name == "SmoothTrimmedMean" else len(points) // 2
+        )  # of the median: all but one
+        implied = max(implied, share * _smooth(points, mechanism.cells, trim, beta) / draw[1])
     jump = abs(math.log(a.draws[0][1] / b.draws[0][1])) / beta
     changed = _changed(a, b)
     return epsilon * max(changed, jump if changed <= 1 else 0.0), implied, float(changed)
 
 
-def _smooth(points: list[int], cells: int, beta: float) -> float:
+def _smooth(points: list[int], cells: int, trim: int, beta: float) -> float:
+    """Smooth sensitivity of the sum without the ``trim`` smallest and the ``trim`` largest of n points."""
     n = len(points)
-    middle = n // 2
 
     def at(i: int) -> int:
         return 0 if i < 0 else cells if i >= n else points[i]
 
     return max(
-        math.exp(-k * beta) * max(at(middle + t) - at(middle + t - k - 1) for t in range(k + 2))
+        math.exp(-k * beta) * max(at(n - trim - 1 + t) - at(trim - 1 + t - k) for t in range(k + 2))
         for k in range(n + 1)
     )
 
@@ -909,7 +917,8 @@ LOSSES: dict[str, Callable[[list[Use], list[Use], Any, bool | None], Found]] = {
     "NoisyRank": _noisy_rank,
     "PermuteAndFlip": _choice,
     "SieveAndExamine": _sieve_and_examine,
-    "SmoothMedian": _smooth_median,
+    "SmoothMedian": _smooth_location,
+    "SmoothTrimmedMean": _smooth_location,
     "SparseVector": _sparse_vector,
     "TopK": _top_k,
 }

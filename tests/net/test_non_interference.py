@@ -183,7 +183,7 @@ NO_RELEASE = {
     *("LedgerError", "LinearGaussian", "Neighbours", "Numeric", "PC", "Schema", "SchemaError", "TableModel"),
     *("__version__", "connect", "networks", "plan", "read", "testing"),
     "EngineError",
-    *("CITestResult", "DiscoveryResult", "Ledger", "Plan", "PrivacyStatement"),  # what calls return
+    *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
     *("DraftSchema", "NoDelta"),  # warnings
     *("AdjustsForDescendant", "EffectResult"),  # a warning by a graph, and what effect returns
     *("estimators", "gwas", "models"),  # rooms: their calls have cases of their own

@@ -31,6 +31,8 @@ import dpcausal as dc
 from dpcausal.citests import quantiles
 from dpcausal.effects import regression as effect_regression
 from dpcausal.effects import table as effect_table
+from dpcausal.privacy.mechanisms import SmoothTrimmedMean, base, trimmed_mean
+from dpcausal.privacy.mechanisms.trimmed_mean import trimmed_sensitivity
 from dpcausal.stats.double_residual import sums_sensitivity
 from dpcausal.stats.split_cells import split_sensitivity
 from dpcausal.stats.spread import counts_sensitivity
@@ -558,7 +560,8 @@ def subclasses(kind: type) -> set[type]:
     return below.union(*(subclasses(one) for one in below)) if below else below
 
 
-UNUSED = {"ExponentialMedian", "SmoothTrimmedMean"}  # no public call uses it
+# offered to programs and used by no public call; the trimmed mean is attacked by itself below
+UNUSED = {"ExponentialMedian", "SmoothTrimmedMean"}
 
 
 def test_the_search_reaches_every_mechanism() -> None:
@@ -571,6 +574,35 @@ def test_the_search_reaches_every_mechanism() -> None:
         reached |= {use.name for use in tape.uses}
     assert reached == wanted
     assert set(capture.EVENTS) == set(capture.LOSSES) == set(capture.mechanism_classes())
+
+
+def trimmed_means(noise: Any, delta: float | None) -> Iterator[capture.Loss]:
+    """Charged and released on two sets of nine values of which one differs, thirty times."""
+
+    def run(values: Any) -> float:
+        mean = SmoothTrimmedMean(lower=0.0, upper=1.0, epsilon=1.0, delta=delta, noise=noise, trim=2)
+        budget = dc.Budget(1.0, delta or 0.0, reserve=delta or 0.0)
+        return base.release(mean, budget, "mean", values)
+
+    rng = np.random.default_rng(5)
+    for spread in np.geomspace(1e-3, 1.0, 30):
+        values = 0.5 + spread * rng.uniform(-0.5, 0.5, 9)
+        one = record(run, values)
+        yield from compared(
+            one, record(run, np.append(values[1:], rng.choice([0.0, 1.0])), replay=one), REPLACE
+        )
+
+
+@pytest.mark.parametrize(("noise", "delta"), [("cauchy", None), ("laplace", 1e-6), ("gaussian", 1e-6)])
+def test_a_trimmed_mean_covers_its_smooth_sensitivity(noise: Any, delta: float | None) -> None:
+    found = list(trimmed_means(noise, delta))
+    assert {loss.mechanism for loss in found} == {"SmoothTrimmedMean"}
+    assert len(found) == 30
+    low = mock.patch.object(
+        trimmed_mean, "trimmed_sensitivity", lambda *given: 0.7 * trimmed_sensitivity(*given)
+    )
+    with low, pytest.raises(Exceeded, match="SmoothTrimmedMean costs"):
+        list(trimmed_means(noise, delta))
 
 
 def test_the_search_measures_in_every_way() -> None:

@@ -6,9 +6,8 @@ import json
 
 import pytest
 import worst
-from neighbours import Star
 
-from dpcausal.audit.calls import CALLS, decoded
+from dpcausal.audit.calls import CALLS
 
 STORED = json.loads(worst.FILE.read_text())
 NAMED = [(name, relation) for name in STORED for relation in STORED[name]]
@@ -29,9 +28,7 @@ def test_all_calls_have_neighbours() -> None:
 @pytest.mark.parametrize(("name", "relation"), NAMED)
 def test_stored_neighbours_come_near_the_charge(name: str, relation: str) -> None:
     kept = STORED[name][relation]
-    base = {column: decoded(cells) for column, cells in kept["base"].items()}
-    rows = tuple({column: decoded([cell])[0] for column, cell in row.items()} for row in kept["rows"] if row)
-    seed = int(kept["from"].split(" star ")[1].split(",")[0])
-    ((share, *_),) = worst.pairs(CALLS[name], Star(base, rows), relation, seed)
+    star, seed = worst.stored_star(kept)
+    ((share, *_),) = worst.pairs(CALLS[name], star, relation, seed)
     assert share == pytest.approx(kept["share"], abs=1e-3)
     assert share >= (0.4 if name in FAR else 0.6)

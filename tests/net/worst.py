@@ -6,7 +6,8 @@ For every call of ``audit/calls.py`` and every relation, the searches of ``tests
 rows, then a hill climb) are run with the noise intercepted. The share of a pair is the mean over the charges of a call
 of loss found/loss charged: 1 would be a pair that uses up the whole budget. The pair of the largest share is kept, with
 where it came from. Where answers are yes or no the largest loss may be that of a rare answer, so pairs come first whose
-exact answers differ: an audit sees those if noise is missing.
+exact answers differ: an audit sees those if noise is missing. The pair that is stored already is tried first, so that a
+new search, whose climb may go another way, never keeps a worse one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import test_wiring as wiring
 from capture import compared, record
 from neighbours import Star
 
-from dpcausal.audit.calls import ADD, CALLS, FIXED, Call, built, returned
+from dpcausal.audit.calls import ADD, CALLS, FIXED, Call, built, decoded, returned
 from dpcausal.audit.observed import answers
 from dpcausal.privacy import noise
 
@@ -104,8 +105,18 @@ def straddles(call: Call, star: Star, rows: Any, relation: str) -> bool:
     return constant and first[0] != second[0]
 
 
-def worst(call: Call, relation: str) -> dict[str, Any]:
-    """The pair with the largest share; of answers that are no numbers, the one of the best that shows most."""
+def stored_star(kept: dict[str, Any]) -> tuple[Star, int]:
+    """A pair as it is stored, and the seed of its public coins."""
+    base = {column: decoded(cells) for column, cells in kept["base"].items()}
+    rows = tuple({column: decoded([cell])[0] for column, cell in row.items()} for row in kept["rows"] if row)
+    return Star(base, rows), int(kept["from"].split(" star ")[1].split(",")[0])
+
+
+def worst(call: Call, relation: str, before: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The pair with the largest share; of answers that are no numbers, the one of the best that shows most.
+
+    ``before`` is what is stored for the call; it counts if it came from the same kind of search.
+    """
     found: list[tuple[float, Star, Any, str]] = []
 
     def tried(star: Star, seed: int, words: str) -> None:
@@ -115,6 +126,8 @@ def worst(call: Call, relation: str) -> dict[str, Any]:
             ranked.sort(key=lambda pair: -pair[0])
         found.extend((pair[0], star, pair[1:], words) for pair in ranked[:1])
 
+    if before is not None and before["from"].startswith(f"{call.rows}, "):
+        tried(*stored_star(before), before["from"])
     for seed, star in enumerate(islice(SEARCHES[call.rows](), MOST)):
         tried(rounded(star), seed, f"{call.rows}, star {seed}")
     rng = np.random.default_rng(MOST)
@@ -144,8 +157,10 @@ def main() -> None:
     """Search and write, after every call."""
     for name in sys.argv[1:] or CALLS:
         call = CALLS[name]
-        found = {relation: worst(call, relation) for relation in call.relations}
-        kept = (json.loads(FILE.read_text()) if FILE.exists() else {}) | {name: found}
+        stored = json.loads(FILE.read_text()) if FILE.exists() else {}
+        before = stored.get(name, {})
+        found = {relation: worst(call, relation, before.get(relation)) for relation in call.relations}
+        kept = stored | {name: found}
         lines = [f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in CALLS if name in kept]
         FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
         shares = {relation: (one["share"], one["from"]) for relation, one in found.items()}
