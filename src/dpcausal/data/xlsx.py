@@ -1,8 +1,8 @@
 """Cells of a sheet of an Excel workbook (.xlsx, .xlsm), read with the standard library alone.
 
-A reader that raises where one cell holds an odd value (calamine 0.9 does, at an error value that it does not know and at
-a duration that is too long) can't be used: a cell must not stop a release. So the few elements that hold values are read
-directly: a workbook is a zip of XML files.
+A reader that raises where one cell holds an odd value can't be used (calamine 0.9 does, at an error value that it does
+not know and at a duration that is too long): a cell must not stop a release. So the few elements that hold values are
+read directly: a workbook is a zip of XML files.
 
 **What a cell is.** Text, a number, a truth value, or nothing: an empty text, an error such as ``#N/A`` and a cell that
 is not there are missing. A number in a format of dates is the date or time that Excel shows, and stays a number where
