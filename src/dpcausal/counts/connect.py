@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import warnings
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from dpcausal.core import process
 from dpcausal.core.errors import EngineError, InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
 from dpcausal.counts.engine import EngineCounts, EngineTable
@@ -276,7 +278,14 @@ def _postgres(url: str) -> Any:
     )
     backend.con.execute("SET default_transaction_read_only = on")
     backend.con.commit()
+    weakref.finalize(backend, _hang_up, backend.con, process.token()).atexit = False
     return backend
+
+
+def _hang_up(connection: Any, owner: tuple[int, bytes]) -> None:
+    """Close a connection nobody holds any more, unless it is another process's."""
+    if owner == process.token():
+        connection.close()
 
 
 def _spark(url: str) -> Any:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import os
 import socket
 import threading
 import time
 import uuid
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -155,3 +158,37 @@ def test_the_commit_is_durable_and_serialisable(postgres_url: str) -> None:
         write=True,
     )
     assert seen == ["serializable", "on"]
+
+
+def sessions(url: str, name: str) -> int:
+    """How many sessions of ``name`` the server has."""
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    query = text("SELECT count(*) FROM pg_stat_activity WHERE application_name = :name")
+    with engine.connect() as connection:
+        found = connection.execute(query, {"name": name}).scalar_one()
+    engine.dispose()
+    return int(found)
+
+
+def test_a_ledger_nobody_holds_hangs_up(postgres_url: str) -> None:
+    name = f"gone_{uuid.uuid4().hex[:12]}"
+    url = make_url(postgres_url).update_query_dict({"application_name": name})
+    ledger = Ledger.open(url.render_as_string(hide_password=False), create=True)
+    ledger.create("d", 1.0)
+    child = os.fork()
+    if not child:  # a child that lets go must not end the parent's session
+        del ledger
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    ledger.charge("d", "r", 0.5)
+    assert sessions(postgres_url, name) == 1
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        del ledger
+        gc.collect()
+    assert not [one for one in seen if issubclass(one.category, ResourceWarning)]
+    deadline = time.monotonic() + 10
+    while sessions(postgres_url, name) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert sessions(postgres_url, name) == 0

@@ -27,6 +27,7 @@ import os
 import secrets
 import sqlite3
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -89,9 +90,10 @@ class Database:
     def __init__(self, url: str, *, patience: float = 30.0) -> None:
         self._url, self._text = parse(url), str(url)
         self.patience = patience
-        self._process = process.token()
+        self._process = [process.token()]  # whose the open connections are
         self.name = str(self._url.database) if self.is_sqlite else ledger_name(self._text, user=True)
         self._engine = _sqlite(self._url, min(5.0, patience)) if self.is_sqlite else _postgresql(self._url)
+        weakref.finalize(self, _hang_up, self._engine, self._process).atexit = False
 
     @property
     def is_sqlite(self) -> bool:
@@ -128,9 +130,9 @@ class Database:
         options: dict[str, Any] = {"dpcausal_write": write}
         if not self.is_sqlite:
             options["isolation_level"] = level or ("SERIALIZABLE" if write else "REPEATABLE READ")
-        if process.token() != self._process:  # connections of the parent are not ours
+        if process.token() != self._process[0]:  # connections of the parent are not ours
             self._engine.dispose(close=False)
-            self._process = process.token()
+            self._process[0] = process.token()
         deadline = time.monotonic() + (self.patience if patience is None else patience)
         with waiting(f"the ledger {self.name}"):
             return self._until(work, write, options, deadline)
@@ -172,6 +174,11 @@ class Database:
         ):
             return f"the ledger {self.name} can't be reached: {line.split('failed: ', 1)[1]}", True
         return line, state in _PASSING_STATES
+
+
+def _hang_up(engine: Engine, owner: list[tuple[int, bytes]]) -> None:
+    """Close the connections of a database nobody holds any more, unless they are another process's."""
+    engine.dispose(close=owner[0] == process.token())
 
 
 def parse(text: str) -> URL:
