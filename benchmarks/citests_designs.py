@@ -100,6 +100,9 @@ class Free:
     def charge(self, *events: object) -> None:
         """Nothing."""
 
+    def require(self, *events: object) -> None:
+        """Nothing."""
+
 
 def rejections(setting: Setting, count: int, seed: int = 0, *, classical: bool = True) -> tuple[int, int]:
     """(private, classical) rejections at .05 in ``count`` data sets; the private test is the shipped one.

@@ -91,6 +91,7 @@ def measure(run: dict[str, Any], data: dc.Dataset, edges: set[frozenset[str]]) -
             delta=0.0 if run["epsilon"] is None else 1e-6,
             level=LEVEL,
             max_order=4,
+            anyway=True,  # small budgets are part of the figure
             **options,
         )
     skeleton = found.graph.skeleton

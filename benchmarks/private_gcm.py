@@ -47,6 +47,9 @@ class Free:
     def charge(self, *events: Event) -> None:
         """Nothing."""
 
+    def require(self, *events: Event) -> None:
+        """Nothing."""
+
 
 def design(rng: np.random.Generator, n: int, d: int, s: float, beta: float, form: str) -> dc.Dataset:
     """One data set of the paper's design."""

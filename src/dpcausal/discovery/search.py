@@ -71,6 +71,7 @@ class OpenReason(StrEnum):
     TOO_FEW_ROWS = "too-few-rows"
     NOISE = "noise"
     NOISE_AND_ROWS = "noise-and-rows"
+    WEAK_TEST = "weak-test"
 
 
 class NoteKind(StrEnum):

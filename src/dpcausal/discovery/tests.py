@@ -4,9 +4,10 @@ Any test of ``ci_test`` (option ``test``; "auto" chooses one for each question f
 rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``, ... A test costs ``epsilon``
 (option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
 or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
-are named. Where not even the first test can be paid, as when the ledger refuses, that is a ``BudgetError``. A test
-whose events carry a delta of their own (``median="laplace"``, ``"gaussian"``) has half of delta for them, in equal
-parts for as many questions.
+are named. An "independent" of a test that would have missed a strong dependence more often than not, as public
+numbers tell (``citests/look.py``), supports nothing: that pair is open. Where not even the first test can be paid, as
+when the ledger refuses, that is a ``BudgetError``. A test whose events carry a delta of their own
+(``median="laplace"``, ``"gaussian"``) has half of delta for them, in equal parts for as many questions.
 
 **Guarantee** (epsilon, delta)-DP in total: tests are charged before noise, the filter stops (``privacy/accounting``),
 and what is asked depends on released answers only. No question is paid twice. For many questions ``svt-pc`` and
@@ -15,17 +16,21 @@ and what is asked depends on released answers only. No question is paid twice. F
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.base import ValueTest
 from dpcausal.citests.choice import choose_name
+from dpcausal.citests.look import chances_of_test
 from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.core.look import STRONG
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, Released, ReleasedKind
+from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.scores import deletable
 from dpcausal.discovery.search import (
     STABLE,
@@ -34,17 +39,21 @@ from dpcausal.discovery.search import (
     Method,
     Note,
     NoteKind,
+    OpenReason,
     Query,
     SearchOutcome,
+    Skeleton,
     Task,
     drive,
     pc_search,
+    unanswered,
 )
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.stats.limits import row_limit
 
 QUESTIONS_A_PAIR = 5.0
 ROUNDING = 1 - 1e-12
+TELLING = 0.5  # chance to see a strong dependence from which on "independent" counts
 
 
 def each(total: Filter, questions: float) -> float:
@@ -88,8 +97,7 @@ class TestAnswers:
 
     def _session(self, question: Query) -> Session:
         """The session of the test that this question is for."""
-        asked = TestQuestion.of(self._schema, *question)
-        name = choose_name(asked, self._epsilon, self._task.n) if self._test == "auto" else self._test
+        name = self._name(TestQuestion.of(self._schema, *question))
         if name not in self._sessions:
             task = self._task
             method = make_test(name, self._options)
@@ -104,6 +112,34 @@ class TestAnswers:
                 budget=task.budget,
             )
         return self._sessions[name]
+
+    def unsupported(self, skeleton: Skeleton) -> frozenset[Pair]:
+        """Pairs called independent by a test that would have missed a strong dependence more often than not.
+
+        From the questions asked, which were released, and public numbers. Where the number of rows is protected, and
+        for a test whose power is not known from public numbers alone, every answer counts.
+        """
+        if self._task.n is None:
+            return frozenset()
+        found: set[Pair] = set()
+        for pair, given in skeleton.separating.items():
+            x, y = sorted(pair, key=self._task.columns.index)
+            if not self._tells(TestQuestion.of(self._schema, x, y, given), self._task.n):
+                found.add(pair)
+        return frozenset(found)
+
+    def _tells(self, question: TestQuestion, rows: int) -> bool:
+        """Whether the test of this question sees a strong dependence at least as often as not."""
+        if self._epsilon is None:
+            return True
+        task, test = self._task, make_test(self._name(question), self._options)
+        public = (rows, self._epsilon, self._delta, task.neighbours, task.level)
+        chances = chances_of_test(test, question, *public, (STRONG,))
+        return chances is None or chances[0] >= TELLING
+
+    def _name(self, question: TestQuestion) -> str:
+        """The test that this question is for."""
+        return choose_name(question, self._epsilon, self._task.n) if self._test == "auto" else self._test
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,11 +168,14 @@ def run(
     slack = budget.total.reserve / (QUESTIONS_A_PAIR * pairs) * ROUNDING
     answers = TestAnswers(task, test, options, cost, slack)
     skeleton = drive(pc_search(task.columns, known, max_order=task.max_order, stable=stable), answers)
+    unsupported = answers.unsupported(skeleton)
+    weak = (unanswered(Counter({OpenReason.WEAK_TEST: len(unsupported)})),) if unsupported else ()
     return SearchOutcome(
         skeleton,
         (Released(ReleasedKind.TEST_OUTCOMES),),
         public=_assumed(task, test, options),
-        notes=(Note(NoteKind.TESTS, tests=answers.names, epsilon=cost),),
+        notes=(Note(NoteKind.TESTS, tests=answers.names, epsilon=cost), *weak),
+        open=skeleton.open(known) | unsupported,
     )
 
 

@@ -189,6 +189,8 @@ OPEN_REASONS: dict[OpenReason, str] = {
     OpenReason.NOISE: f"because noise alone would decide {_HELP}",
     OpenReason.NOISE_AND_ROWS: "because with this many rows and this noise even a perfect dependence would not stand "
     "out",
+    OpenReason.WEAK_TEST: "because the test would miss even a strong dependence more often than not (a larger epsilon, "
+    "fewer columns or more rows would help)",
 }
 
 

@@ -14,6 +14,7 @@ from dpcausal import testing
 from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.discovery.discover import METHODS
+from dpcausal.discovery.search import NoteKind
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.ledger import Ledger
 
@@ -99,3 +100,27 @@ def test_a_regression_is_not_chosen_where_the_test_can_not_be_paid() -> None:
         session.ask("w", "y", ["x"])  # the choice alone would fit
     assert budget.events == paid
     assert len(paid) == 2
+
+
+@pytest.mark.parametrize(("rows", "epsilon", "weak"), [(200, 0.5, True), (20_000, 5.0, False)])
+def test_independence_by_a_test_that_sees_nothing_is_open(rows: int, epsilon: float, weak: bool) -> None:
+    """Six columns without any dependence: at 200 rows no test can tell, at 20,000 rows every one can."""
+    schema = dc.Schema({name: dc.Categorical(["no", "yes"]) for name in "abcdef"})
+    codes = np.random.default_rng(3).integers(0, 2, (6, rows))
+    data = dc.read(
+        {name: np.array(["no", "yes"])[codes[j]].tolist() for j, name in enumerate("abcdef")}, schema
+    )
+    with testing.seeded(2):
+        found = dc.discover(data, method="tests", epsilon=epsilon)
+    assert len(found.graph.skeleton) <= 4  # of 15 at level .05: more with a probability of .002
+    decided = 15 - len(found.graph.skeleton)
+    assert (len(found.open), len(found.absent)) == ((decided, 0) if weak else (0, decided))
+    reasons = [note["reasons"] for note in found.notes if note.is_a(NoteKind.UNANSWERED)]
+    assert reasons == ([(("weak-test", decided),)] if weak else [])
+
+
+def test_every_answer_counts_where_the_number_of_rows_is_protected() -> None:
+    with testing.seeded(2):
+        found = dc.discover(DATA, method="tests", epsilon=0.5, neighbours="add-remove")
+    assert not any(note.is_a(NoteKind.UNANSWERED) for note in found.notes)
+    assert found.absent
