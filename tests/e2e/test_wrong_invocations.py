@@ -230,6 +230,8 @@ WRONG = [
     ),
     ("a column that begins alike", f"{T} --x smoking --y bronc --epsilon 1", '(did you mean "smoke"?)\n'),
     ("unknown column in tiers", f"{D} --epsilon 1 --tiers smok;age", 'did you mean "smoke"'),
+    ("a target misspelt", f"{D} --epsilon 1 --target bronk", 'in the schema (did you mean "bronc"?)\n'),
+    ("a target like no other", f"{D} --epsilon 1 --target weight", "; there are smoke, age, bronc\n"),
     ("tiers of nothing", f"{D} --epsilon 1 --tiers ;;", "--tiers names no column"),
     ("empty tiers", f"{D} --epsilon 1 --tiers=", "--tiers names no column"),
     ("pc and a delta", f"{D} --method pc --delta 1e-6", "no --delta and no --ledger"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
 
 
 class _Required:
@@ -59,6 +59,21 @@ def checked_name(name: object, what: str) -> str:
     """A text, such as the name of a method or of a column; ``what`` is for the error."""
     if not isinstance(name, str):
         raise InputError(f"{what} must be text, not {name!r}")
+    return name
+
+
+def checked_column(name: object, known: Iterable[str], what: str = "") -> str:
+    """The name of a declared column; ``what`` is the argument that names it, for the error.
+
+    >>> checked_column("wight", ["weight", "age"], "target")
+    Traceback (most recent call last):
+    dpcausal.core.errors.SchemaError: target: no column "wight" in the schema (did you mean "weight"?)
+    """
+    names, of = list(known), f"{what}: " if what else ""
+    if not isinstance(name, str):
+        raise InputError(f"{of}the name of a column must be text, not {name!r}")
+    if name not in names:
+        raise SchemaError(f'{of}no column "{name}" in the schema{did_you_mean_column(name, names)}')
     return name
 
 

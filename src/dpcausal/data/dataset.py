@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.errors import InputError, did_you_mean_column
+from dpcausal.core.arguments import checked_column
+from dpcausal.core.errors import InputError
 from dpcausal.core.redact import file_name
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.schema import Schema
@@ -119,8 +120,7 @@ class Dataset:
     def sizes(self, columns: Sequence[str]) -> tuple[int, ...]:
         """Return the declared number of levels or bins of each named column: public, never the number observed."""
         for name in columns:
-            if name not in self.schema:
-                raise InputError(f'no column "{name}" in the schema{did_you_mean_column(name, self.schema)}')
+            checked_column(name, self.schema)
         return tuple(self.schema[name].size for name in columns)
 
     def __len__(self) -> int:

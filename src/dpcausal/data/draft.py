@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean_column
 from dpcausal.core.facts import Fact
 from dpcausal.data import arrow, spelling
@@ -184,6 +185,10 @@ def draft(
     InputError
         If the source can't be read, has no rows, has no column that can be drafted, or none of a name in ``columns``.
     """
+    if columns is not None:
+        columns = [
+            checked_name(name, "the name of a column") for name in checked_list(columns, "columns", "columns")
+        ]
     writing = Writing()
     found = _draft_as(source, format, columns, progress, writing)
     recognised = writing.recognised(found.format)

@@ -27,8 +27,9 @@ from typing import Any
 
 import tomli_w
 
+from dpcausal.core.arguments import checked_column, checked_list
 from dpcausal.core.drafting import drafter
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
+from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.statement import Public, PublicKind
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, is_unicode
 from dpcausal.data.file_format import ENTRIES as FORMAT_ENTRIES
@@ -255,12 +256,7 @@ class Schema(Mapping[str, Column]):
 
     def select(self, names: Iterable[str]) -> Schema:
         """Return a schema of the named columns only, in the order given; raise ``SchemaError`` on an unknown name."""
-        chosen = list(names)
-        for name in chosen:
-            if name not in self._columns:
-                raise SchemaError(
-                    f'no column "{name}" in the schema{did_you_mean_column(name, self._columns)}'
-                )
+        chosen = [checked_column(name, self._columns) for name in checked_list(names, "names", "columns")]
         pairs = ((name, self._columns[name]) for name in chosen)
         return Schema._marked(pairs, self._draft, self._format)
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from scipy.special import chdtri, chndtr
 
+from dpcausal.core.arguments import checked_column
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
@@ -176,13 +177,15 @@ def refuse_hopeless(
     ------
     Hopeless
         With what would help.
+    SchemaError
+        If the target is not a column.
     """
     if method not in ("measured", "moments"):
         return
     check_total(epsilon, delta)
     moments = method == "moments"
     sizes = [1 if moments and isinstance(one, Numeric) else one.size - moments for one in schema.values()]
-    place = None if target is None else list(schema).index(target)
+    place = None if target is None else list(schema).index(checked_column(target, schema, "target"))
     found = look(sizes, rows, epsilon, delta, neighbours, level, moments=moments, target=place)
     if found is not None and found.hopeless:
         raise Hopeless(display().summary(found), found)

@@ -19,9 +19,9 @@ from os import PathLike
 from typing import Any, Literal
 
 from dpcausal._version import __version__
-from dpcausal.core.arguments import checked_count, checked_level
+from dpcausal.core.arguments import checked_column, checked_count, checked_level
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError
 from dpcausal.core.look import MEDIUM, STRONG, WEAK
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
@@ -360,9 +360,7 @@ def _checked_target(target: object, schema: Schema, pair: tuple[int, int] | None
     """Return its place among the columns with two levels or more."""
     if target is None:
         return None
-    if not isinstance(target, str) or target not in schema:
-        hint = did_you_mean(target, schema) if isinstance(target, str) else ""
-        raise InputError(f"target: no column {target!r} in the schema{hint}")
+    target = checked_column(target, schema, "target")
     names = [name for name, column in schema.items() if column.size > 1]
     if target not in names:
         raise InputError(f"target: nothing can depend on {target}, which has one level")
@@ -402,10 +400,7 @@ def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
         raise InputError(f"pair takes two different columns, not {pair!r}")
     for name in pair:
-        if name not in schema:
-            hint = did_you_mean(name, schema) if isinstance(name, str) else ""
-            raise InputError(f"pair: no column {name!r} in the schema{hint}")
-        if schema[name].size < 2:
+        if schema[checked_column(name, schema, "pair")].size < 2:
             raise InputError(f"pair: nothing can depend on {name}, which has one level")
     names = [name for name, column in schema.items() if column.size > 1]
     return names.index(pair[0]), names.index(pair[1])

@@ -77,3 +77,53 @@ def test_what_is_right_stays_right() -> None:
     alone = dc.ci_test(DATA, "smoke", ["lung"], ["bronc"], epsilon=None)
     assert (alone.y, alone.pvalue, alone.method) == ("lung", found.pvalue, found.method)
     assert dc.discover(DATA, epsilon=1.0, max_order=0, tiers=(("smoke",), {"lung"})).graph.nodes
+
+
+NAMES: list[Any] = [
+    "smok",
+    "",
+    3,
+    None,
+    True,
+    b"smoke",
+    float("nan"),
+    ["smoke"],
+    ("smoke",),
+    {"smoke"},
+    [[1]],
+]
+SCHEMA = DATA.schema
+BY_NAME: dict[str, Any] = {
+    "target": lambda name: dc.discover(DATA, epsilon=1.0, target=name),
+    "tiers": lambda name: dc.discover(DATA, epsilon=1.0, tiers=[["smoke"], [name]]),
+    "required": lambda name: dc.discover(DATA, epsilon=1.0, required=[("lung", name)]),
+    "forbidden": lambda name: dc.discover(DATA, epsilon=1.0, forbidden=[("lung", name)]),
+    "y": lambda name: dc.ci_test(DATA, "lung", name if name != ["smoke"] else [name], epsilon=1.0),
+    "given": lambda name: dc.ci_test(DATA, "lung", "bronc", [name], epsilon=1.0),
+    "treatment": lambda name: dc.effect(DATA, name, "lung", epsilon=1.0),
+    "adjust": lambda name: dc.effect(DATA, "bronc", "lung", adjust=[name], epsilon=1.0),
+    "pair": lambda name: dc.plan(SCHEMA, 1000, 1.0, pair=("lung", name)),
+    "plan's target": lambda name: dc.plan(SCHEMA, 1000, 1.0, target=[] if name is None else name),
+    "select": lambda name: SCHEMA.select([name]),
+    "draft": lambda name: dc.Schema.draft({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, columns=[name]),
+    "sizes": lambda name: DATA.sizes([name]),
+}
+
+
+@pytest.mark.parametrize("place", BY_NAME)
+def test_no_name_of_a_column_crashes(place: str) -> None:
+    for name in NAMES:
+        if (place, name) in (("target", None), ("y", ("smoke",))):
+            continue  # no target; one column in a tuple
+        with pytest.raises(dc.InputError) as caught:
+            BY_NAME[place](name)
+        assert "\n" not in str(caught.value)
+        assert name != "smok" or '"smoke"' in str(caught.value)  # did you mean
+
+
+@pytest.mark.parametrize("wrong", [3, None, "smoke", b"smoke", 0.5])
+def test_columns_are_a_list(wrong: Any) -> None:
+    with pytest.raises(dc.InputError, match="must be a list of columns"):
+        SCHEMA.select(wrong)
+    with pytest.raises(dc.InputError, match="must be a list of columns"):
+        dc.Schema.draft({"smoke": ["no", "yes"]}, columns=wrong if wrong is not None else 7)

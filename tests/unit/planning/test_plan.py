@@ -135,7 +135,7 @@ def test_a_target_is_planned_for_with_less_noise() -> None:
     assert json.loads(target.to_json())["target"] == "age"
     assert [chance.way for chance in target.chances] == ["target", "test"]
     assert [chance.way for chance in graph.chances] == ["graph", "test"]
-    for wrong, said in (("agee", "did you mean"), (3, "no column")):
+    for wrong, said in (("agee", "did you mean"), (3, "must be text"), ([], "must be text")):
         with pytest.raises(InputError, match=said):
             dc.plan(schema, 2000, 1.0, target=wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="pair must name the target"):
