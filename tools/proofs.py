@@ -68,19 +68,42 @@ def own_names_in(node: ast.AST) -> set[str]:
     }
 
 
-def digest(node: ast.AST, known: dict[str, ast.stmt], owner: ast.ClassDef | None = None) -> str:
+@dataclass(frozen=True)
+class Piece:
+    """What a hash needs of a piece of syntax: its text, the plain names in it, and those after ``self`` and ``cls``."""
+
+    text: str
+    names: set[str]
+    own_names: set[str]
+
+
+Pieces = dict[ast.AST, Piece]  # of one module: many functions reach the same pieces
+
+
+def piece_of(node: ast.AST, pieces: Pieces) -> Piece:
+    """Return a piece, worked out once."""
+    if node not in pieces:
+        pieces[node] = Piece(ast.dump(node), names_in(node), own_names_in(node))
+    return pieces[node]
+
+
+def digest(
+    node: ast.AST, known: dict[str, ast.stmt], owner: ast.ClassDef | None = None, pieces: Pieces | None = None
+) -> str:
     """Hash of a function or class and of everything of its module that it reaches by name.
 
     That is constants, functions and whole classes. A method of ``owner`` also rests on the class's bases and fields,
     and on the methods that it reaches through ``self`` and ``cls``.
     """
-    todo, seen = [node], [ast.dump(node)]
+    pieces = {} if pieces is None else pieces
+    first = piece_of(node, pieces)
+    todo, seen = [first], {first.text}
 
     def reach(statement: ast.AST) -> None:
-        text = ast.dump(statement)
-        if text not in seen:
-            seen.append(text)
-            todo.append(statement)
+        piece = piece_of(statement, pieces)
+        if piece.text not in seen:
+            seen.add(piece.text)
+            todo.append(piece)
 
     members: dict[str, ast.stmt] = {}
     if owner is not None:
@@ -92,19 +115,22 @@ def digest(node: ast.AST, known: dict[str, ast.stmt], owner: ast.ClassDef | None
                 reach(statement)
     while todo:
         current = todo.pop()
-        for name in sorted(names_in(current) & known.keys()):
+        for name in current.names & known.keys():
             reach(known[name])
-        for name in sorted(own_names_in(current) & members.keys()):
+        for name in current.own_names & members.keys():
             reach(members[name])
-    return hashlib.sha256("\n".join([seen[0], *sorted(seen[1:])]).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join([first.text, *sorted(seen - {first.text})]).encode()).hexdigest()[:16]
 
 
 def proved_in(module: Path) -> list[Proved]:
     """Every function and class of ``module`` decorated with @proved("...")."""
     found: list[Proved] = []
-    tree = ast.parse(module.read_text())
+    source = module.read_text()
+    if "proved(" not in source:
+        return found
+    tree = ast.parse(source)
     without_docstrings(tree)
-    known = definitions_of(tree.body)
+    known, pieces = definitions_of(tree.body), Pieces()
 
     def visit(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
@@ -124,7 +150,7 @@ def proved_in(module: Path) -> list[Proved]:
                         )
                     proof = module.parent / argument.value
                     owner = node if isinstance(node, ast.ClassDef) else None
-                    found.append(Proved(module, name, proof, digest(child, known, owner)))
+                    found.append(Proved(module, name, proof, digest(child, known, owner, pieces)))
             visit(child, name + ".")
 
     visit(tree, "")
