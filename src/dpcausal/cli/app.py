@@ -34,6 +34,7 @@ from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
 
 # in the order of --help
+from dpcausal.present.spelling import for_command_line
 COMMANDS = (schema, plan, discover, ci_test, effect, gwas, gwas_simulate, ledger, audit, reproduce)
 
 # typer brings its own copy of click or uses the installed one, by version: ask it which
@@ -197,6 +198,7 @@ def _run(arguments: list[str] | None) -> int:
         if code == INTERRUPTED:  # typer has caught it
             return fail("interrupted", code)
         for line in _warnings:
+            for_command_line(),
             fail(line, 0)
         return code
     except DpcausalError as error:

@@ -29,6 +29,7 @@ from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.planning.designs import Reach
 
+from dpcausal.graphs.pag import PAG
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
 
 
@@ -58,6 +59,7 @@ class DiscoveryResult:
         The edges found, and those required: arrows where the data decide a direction, plain edges where they do not.
         Where no pair is open it is a CPDAG. With ``latent=True`` it is a ``PAG``: every end of an edge has a mark.
     privacy : PrivacyStatement
+        Where test results contradict each other it is the nearest graph that exists; ``shown`` has no direction there.
         What the discovery cost and what that means.
     method : str
         The method that was used.
@@ -86,7 +88,8 @@ class DiscoveryResult:
     repeats : int or None
         How many times the search was repeated for it.
     conflicts : frozenset of pairs
-        Edges on whose directions answers contradict each other.
+        Edges on whose directions test results contradict each other, or contradict what was declared; ``contradicted``
+        are those of them whose direction was not declared.
     known : Knowledge
         What was declared beforehand.
     rows : int or None
@@ -192,14 +195,40 @@ class DiscoveryResult:
         return {pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.kept}
 
     def edges(self) -> list[str]:
-        """Return every edge of the graph as ``a -> b`` or ``a - b``; of a PAG with its marks, as ``a o-> b``."""
-        return [" ".join(edge) for edge in self.graph.marked_edges()]
+        """Return every edge as it is shown, ``a -> b`` or ``a - b``; of a PAG with its marks, as ``a o-> b``."""
+        return [" ".join(edge) for edge in self.shown.marked_edges()]
 
     def edge_lines(self) -> list[str]:
         """Return every edge on a line, with its confidence where it has one, and what the marks mean."""
         return display().summary(self, part="edges").splitlines()
 
     def to_dict(self) -> dict[str, Any]:
+    @property
+    def contradicted(self) -> frozenset[Pair]:
+        """Edges on whose directions test results contradict each other; one that was declared is never among them."""
+        fixed = {frozenset(arrow) for arrow in self.known.required_arrows(self.graph.skeleton)}
+        return (self.conflicts & self.graph.skeleton) - (fixed if self.graph.kind != PAG.kind else set())
+
+    @property
+    def shown(self) -> Graph:
+        """The graph as it is printed, drawn and written for other programs: contradicted edges have no direction.
+
+        In a PAG they have circles already.
+
+        Examples
+        --------
+        >>> import dpcausal as dc
+        >>> data = dc.networks.load("asia").sample(5_000, seed=1)
+        >>> result = dc.discover(data, epsilon=None, method="pc")
+        >>> result.shown.skeleton == result.graph.skeleton, result.contradicted <= result.shown.undirected
+        (True, True)
+        """
+        torn = self.contradicted
+        if not torn or self.graph.kind == PAG.kind:
+            return self.graph
+        arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in torn]
+        return Graph(self.graph.nodes, arrows, self.graph.undirected | torn)
+
         """Return plain data, for JSON: words under ``why``, ``notes``, ``missing_edges``; facts under ``facts``."""
         shown = display()
         return {
@@ -210,7 +239,7 @@ class DiscoveryResult:
             "complete": self.complete,
             "open": sorted_pairs(self.open),
             "given_up_to": given_list(self.given_up_to),
-            "conflicts": sorted_pairs(self.conflicts),
+            "conflicts": sorted_pairs(self.contradicted),
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}

@@ -631,6 +631,9 @@ class Reach:
         Between two columns of middling size, and of the columns with most levels.
     triple, triple_largest : float or None
         The same given one more column.
+    columns : int or None
+        How many columns of middling size would let a medium dependence be found so often, where there were too many;
+        asked for only where hardly anything was decided (``columns_within_reach``).
     """
 
     power: float
@@ -638,6 +641,7 @@ class Reach:
     pair_largest: float | None
     triple: float | None
     triple_largest: float | None
+    columns: int | None = None
 
 
 def reach(
@@ -667,7 +671,40 @@ def reach(
         found = [_least(design, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
     except (ArithmeticError, ValueError):  # at the ends of what floats hold
         return None
-    return Reach(POWER, *found)
+    return Reach(POWER, found[0], found[1], found[2], found[3])
+
+
+MEDIUM_EFFECT = 0.3  # Cohen's w
+
+
+def columns_within_reach(
+    sizes: Sequence[int], rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float
+) -> int | None:
+    """Return among how many columns, fewer than these, a medium dependence would be within reach; None where none.
+
+    The columns of middling size are taken. **Cost** that of ``reach`` times the logarithm of the number of columns.
+
+    >>> public = 1_000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05
+    >>> few = columns_within_reach((4,) * 60, *public)
+    >>> reach((4,) * few, *public).pair <= MEDIUM_EFFECT < reach((4,) * 60, *public).pair
+    True
+    >>> columns_within_reach((2,) * 4, *public) is None
+    True
+    """
+    usable = sorted(size for size in sizes if size > 1)
+
+    def enough(columns: int) -> bool:
+        start = (len(usable) - columns) // 2
+        found = reach(usable[start : start + columns], rows, epsilon, delta, neighbours, level)
+        return found is not None and found.pair is not None and found.pair <= MEDIUM_EFFECT
+
+    low, high = 3, len(usable)
+    if high <= low or enough(high) or not enough(low):
+        return None
+    while high > low + 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if enough(middle) else (low, middle)
+    return low
 
 
 def _least(design: NoiseDesign, order: int, which: str, aim: Aim) -> float | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PrivacyStatement
+from dpcausal.core.statement import PrivacyStatement, ReleasedKind
+from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import caveat_lines, odds, question_words
 
 if TYPE_CHECKING:
@@ -21,9 +22,12 @@ CHANGES = {
     Neighbours.ADD_REMOVE: "adding or removing one row",
     Neighbours.FIXED_LABELS: "changing one row, apart from its public label,",
 }
-NO_LEDGER = (
-    "Ledger: none, so nobody adds up what is released from these rows; --ledger URL --dataset NAME does."
-)
+
+
+def no_ledger_words() -> str:
+    """Return that no ledger counts a release, and how to have one counted."""
+    how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
+    return f"Ledger: none, so nobody adds up what is released from these rows ({how})."
 
 
 def privacy_line(statement: PrivacyStatement) -> str:
@@ -42,7 +46,7 @@ def ledger_line(statement: PrivacyStatement) -> str:
     if not statement.events:
         return ""
     if not statement.ledger:
-        return NO_LEDGER
+        return no_ledger_words()
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
     where = f"{statement.ledger.get('dataset')}, entry {statement.ledger.get('entry')}"

@@ -1,7 +1,7 @@
-"""A discovery in brief: a table of edges, one line on what stayed open, one on privacy, one on the ledger.
+"""A discovery in brief: a table of edges, then a line each on its marks, what is absent or open, and the cost.
 
-Said here and never left to the full words: that hardly anything could be decided, and that answers contradict each
-other.
+Said here and never left to the full words: that hardly anything could be decided and what would help, that directions
+are contradicted or rest on no order of time, which links would be missed, and which levels were merged.
 """
 
 from __future__ import annotations
@@ -11,8 +11,21 @@ from collections.abc import Sequence
 from dpcausal.discovery.result import DiscoveryResult, in_order
 from dpcausal.discovery.search import NoteKind
 from dpcausal.present.brief import cost_lines
-from dpcausal.present.discovery import OPEN_SHOWN, counts_words, undecided_words
+from dpcausal.present.discovery import (
+    CONTRADICTED_MEANS,
+    HINT,
+    OPEN_SHOWN,
+    W_MEANS,
+    counts_words,
+    free_words,
+    helps_words,
+    merged_line,
+    missed_words,
+    tiers_words,
+    undecided_words,
+)
 from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.spelling import spelled
 
 ALONE_SHOWN = 10  # columns without an edge that are named
 
@@ -35,32 +48,55 @@ def answer_line(result: DiscoveryResult) -> str:
         if others
         else f"Nothing was found to be linked to {target}"
     )
-    return f"{found}; {absent} column{'' if absent == 1 else 's'} not, {left} open (method {result.method})."
+    none = f"; no link shown: {absent} column{'' if absent == 1 else 's'}" if absent else ""
+    return f"{found}{none}; open: {left or 'none'} (method {result.method})."
+
+
+def absent_line(result: DiscoveryResult) -> str:
+    """Return that an absent pair may have a link, and how strong a one; empty where none is absent."""
+    if not result.absent - result.known.left_out:
+        return ""
+    what = "No link shown" if target_of(result) is not None else "Absent: no link was shown"
+    w = f" {W_MEANS}." if result.reach is not None and result.reach.pair is not None else ""
+    return f"{what}, which does not mean that there is none: {missed_words(result.reach)}.{w}"
+
+
+def again_line(marks: EdgeNotes) -> str:
+    """Return what the per cent is about; empty where there is none."""
+    if not marks.confidence:
+        return ""
+    many = f"{marks.repeats:,} repeats" if marks.repeats else "repeats"
+    return (
+        f"Found again: in how many of {many} the edge comes back, whichever way it points; below {HINT:.0%} it is a "
+        "hint only."
+    )
 
 
 def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return what stayed open: how many pairs, and the first few or all of them."""
     pairs = in_order(result.open, result.graph.nodes)
     if not pairs:
-        return "Open: no pair; each was found to have an edge or not."
+        return "Open: no pair."
     joined = {name for pair in result.graph.skeleton for name in pair}
     named = pairs if every else sorted(pairs, key=lambda pair: -len(joined & {*pair}))[:OPEN_SHOWN]
     names = ", ".join(" ? ".join(pair) for pair in named)
     rest = len(pairs) - len(named)
     many = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} could not be decided"
-    return f"Open: {many}: {names}" + (f" and {rest} more (--show-open lists all)." if rest else ".")
+    return f"Open: {many}: {names}" + (
+        f" and {rest} more ({spelled('--show-open', 'result.open')} lists all)." if rest else "."
+    )
 
 
 def edge_table(result: DiscoveryResult) -> list[str]:
     """Return the table of edges: edge, how often it was found again, and a note, each where there is one."""
-    marks = EdgeNotes.of(result)
+    marks, shown = EdgeNotes.of(result), result.shown
     rows = [
         (
-            f"{a} {result.graph.marks(a, b)} {b}",
+            f"{a} {shown.marks(a, b)} {b}",
             f"{part:.0%}" if (part := marks.confidence.get(frozenset((a, b)))) is not None else "",
             marks.short(a, b, arrow),
         )
-        for a, b, arrow in result.graph.edges()
+        for a, b, arrow in shown.edges()
     ]
     lines = aligned(("edge", "found again", "note"), rows) if rows else []
     joined = {name for pair in result.graph.skeleton for name in pair}
@@ -93,9 +129,20 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return a discovery in brief; ``every`` names every open pair."""
+    torn = result.contradicted and result.graph.kind != "pag"
+    about = (
+        again_line(EdgeNotes.of(result)),
+        f"{CONTRADICTED_MEANS}" if torn else "",
+        tiers_words(result),
+        free_words(result),
+        absent_line(result),
+        merged_line(result),
+    )
     lines = [
         answer_line(result),
+        *filter(None, [helps_words(result)]),
         *edge_table(result),
+        *filter(None, about),
         open_line(result, every=every),
         *cost_lines(result.privacy),
     ]

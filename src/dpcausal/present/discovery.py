@@ -16,6 +16,7 @@ from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, Note
 from dpcausal.planning.designs import Reach
 from dpcausal.present import hidden
 from dpcausal.present.no_delta import no_delta_words
+from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import Words
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.statement import told as say
@@ -63,12 +64,19 @@ def pairs_words(result: DiscoveryResult, pairs: Collection[Pair], between: str =
 
 
 def arrow_words(result: DiscoveryResult) -> str:
-    """What an arrow means here; less where answers contradict each other."""
-    if not result.conflicts:
-        return "the same direction in every graph that fits the answers; a wrong answer can turn it round"
-    if result.settled:
-        return "the same direction in every graph nearest to the answers, some of which contradict each other"
-    return "as the answers say; they contradict each other elsewhere, so no graph has all these directions"
+    """What an arrow means here; less where test results contradict each other."""
+    if result.conflicts and not result.settled:
+        return f"{fits_words(result)}; elsewhere they contradict each other, so no graph fits all of them"
+    return f"{fits_words(result)}; a wrong result can turn it round"
+
+
+def fits_words(result: DiscoveryResult) -> str:
+    """What an arrow means here, in a few words."""
+    if result.conflicts and not result.settled:
+        return "direction as the test results say"
+    return (
+        f"the same direction in every graph that fits the test results{' best' if result.conflicts else ''}"
+    )
 
 
 def given_words(columns: int) -> str:
@@ -80,6 +88,9 @@ def given_words(columns: int) -> str:
     return f"given up to {columns} column{'' if columns == 1 else 's'}"
 
 
+CONTRADICTED_MEANS = (
+    "Direction contradicted: some test results say one direction, others the opposite, so none is shown."
+)
 GIVEN_MEANS = (
     "Given up to k columns: larger sets could not be asked about; one of them might take the edge away."
 )
@@ -87,13 +98,15 @@ GIVEN_MEANS = (
 
 def legend(result: DiscoveryResult) -> list[str]:
     """What the marks in the list of edges mean: only those that are there."""
-    graph = result.graph
+    graph = result.shown
+    more = [CONTRADICTED_MEANS] if result.contradicted and graph.kind != "pag" else []
+    more += [GIVEN_MEANS] if result.given_up_to else []
     if graph.kind == "pag":
-        return [*filter(None, [hidden.legend_words(graph)]), *([GIVEN_MEANS] if result.given_up_to else [])]
+        return [*filter(None, [hidden.legend_words(graph)]), *more]
     lines = [f"->: {arrow_words(result)}."] if graph.directed else []
-    if graph.undirected:
+    if graph.undirected - result.contradicted:
         lines.append(PLAIN)
-    return [*([" ".join(lines)] if lines else []), *([GIVEN_MEANS] if result.given_up_to else [])]
+    return [*([" ".join(lines)] if lines else []), *more]
 
 
 def counts_words(result: DiscoveryResult) -> str:
@@ -119,7 +132,7 @@ def open_words(result: DiscoveryResult, *, every: bool = False) -> str:
     named = pairs if every else sorted(pairs, key=lambda pair: -len(joined & {*pair}))[:OPEN_SHOWN]
     names = ", ".join(" ? ".join(pair) for pair in named)
     rest = len(pairs) - len(named)
-    more = f" and {rest} more (--show-open, result.open or graph.json lists all)" if rest else ""
+    more = f" and {rest} more ({spelled('--show-open', 'result.open')} lists all)" if rest else ""
     return f"Open ({OPEN_MEANS}): {names}{more}."
 
 
@@ -127,9 +140,9 @@ def again_words(result: DiscoveryResult) -> str:
     """What the percentages are, from how many repeats, and from where on one counts."""
     many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
     return (
-        f"Per cent: in how many of {many} with another sample and other noise, drawn as if what was released were the "
-        f"truth, the edge is found again; it says nothing about the direction. Below about {HINT:.0%}: treat the edge "
-        "as a hint."
+        f"Per cent: in how many of {many} with another sample and other noise the edge is found again. It is about "
+        "the edge, not its direction. The repeats take what was released for the truth: an edge that is there by "
+        f"chance can have a high per cent too. Below about {HINT:.0%}: treat the edge as a hint."
     )
 
 
@@ -138,25 +151,91 @@ def missing_words(result: DiscoveryResult) -> str:
     if not result.absent - result.known.left_out:
         return ""
     if result.privacy.epsilon is None:
-        return (
-            "Absent means that no evidence for an edge was found with this many rows, not that there is no "
-            "dependence: weak ones are missed."
-        )
+        return "Absent means that no link was shown with this many rows, not that there is none: weak ones are missed."
     return (
-        "Absent means that no evidence for an edge was found at this budget, not that there is no dependence: weak "
-        "ones are missed. A single test (dpcausal test) spends its whole epsilon on one question and can find more."
+        f"Absent means that no link was shown at this budget, not that there is none: {missed_words(result.reach)}. A "
+        f"single test ({spelled('dpcausal test', 'dc.ci_test')}) spends its whole epsilon on one question and can find "
+        "more."
     )
+
+
+W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
+
+
+def w_words(w: float) -> str:
+    """How strong a dependence of this size is.
+
+    >>> w_words(0.04), w_words(0.12), w_words(0.3), w_words(0.6)
+    ('very weak', 'weak', 'medium', 'strong')
+    """
+    return "very weak" if w < 0.05 else "weak" if w < 0.2 else "medium" if w < 0.4 else "strong"
+
+
+def missed_words(reach: Reach | None) -> str:
+    """Return which links this release can miss, as a clause: by plan, where there is one.
+
+    >>> missed_words(Reach(0.8, 0.061, 0.12, 0.061, 0.2))
+    'one weaker than w = 0.061 (a weak link; 0.12 for columns with many levels) would be missed'
+    >>> missed_words(Reach(0.8, 0.3, 0.31, None, None)), missed_words(None)
+    ('one weaker than w = 0.3 (a medium link) would be missed', 'weak ones are missed')
+    >>> missed_words(Reach(0.8, None, None, None, None))
+    'even a strong one would be missed'
+    """
+    if reach is None:
+        return "weak ones are missed"
+    if reach.pair is None:
+        return "even a strong one would be missed"
+    more = ""
+    if reach.pair_largest is None:
+        more = "; for columns with many levels even a strong one"
+    elif reach.pair_largest > NOTABLE * reach.pair:
+        more = f"; {reach.pair_largest:.2g} for columns with many levels"
+    return f"one weaker than w = {reach.pair:.2g} (a {w_words(reach.pair)} link{more}) would be missed"
+
+
+NOTABLE = 1.3  # from this factor on a second number is worth its room
 
 
 def tiers_words(result: DiscoveryResult) -> str:
-    """That directions rest on the answers alone, where no order of time was declared; empty elsewhere."""
-    if result.known.tier or not result.graph.directed - result.known.arrows:
+    """That no order of time was declared, where arrows or contradictions could have used one; empty elsewhere."""
+    if result.known.tier or not (result.graph.directed - result.known.arrows or result.contradicted):
         return ""
-    noisy = "" if result.privacy.epsilon is None else "noisy "
     return (
-        f"No order of time was declared: arrows rest on {noisy}answers alone and can point the wrong way. With --tiers "
-        "(in Python tiers=) none points back in time, at no cost."
+        "No order of time was declared, so an arrow can point back in time. Declare it before you pay: "
+        + spelled('--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]')
+        + " puts a and b before c."
     )
+
+
+def free_words(result: DiscoveryResult) -> str:
+    """Return which columns are in no tier, where there are tiers; empty elsewhere."""
+    free = [name for name in result.graph.nodes if name not in result.known.tier]
+    if not result.known.tier or not free:
+        return ""
+    return f"In no tier, so arrows at them can point back in time: {', '.join(free)}."
+
+
+def merged_line(result: DiscoveryResult) -> str:
+    """Return which columns had levels merged, and to how many groups; empty where none had."""
+    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
+    columns = ", ".join(f"{name} ({groups} groups)" for note in notes for name, groups in note["columns"])
+    return f"Levels merged, because of the noise: {columns}." if columns else ""
+
+
+def helps_words(result: DiscoveryResult) -> str:
+    """Return what would have decided more, where hardly anything was; empty elsewhere."""
+    if result.verdict is Verdict.DECIDED:
+        return ""
+    asked = result.privacy.asked
+    delta = " a delta (1e-6, say)," if asked and not asked.get("delta") else ""
+    fewer = result.reach.columns if result.reach is not None else None
+    columns = f"fewer columns (about {fewer} at this budget)" if fewer else "fewer columns"
+    more = "more rows" if result.privacy.epsilon is None else f"more rows, a larger epsilon,{delta}"
+    text = f"What would help: {more}, fewer levels or {columns}.".replace(",,", ",")
+    if result.privacy.epsilon is not None and result.about is None:
+        one = spelled("--target COLUMN", "target=")
+        text += f" {one} asks about one column only, with less noise."
+    return text
 
 
 def grade(part: float) -> str:
@@ -229,8 +308,8 @@ def _known_words(fact: Fact) -> str:
     held = ""
     if fact["mean_cell"] is not None:
         mean, least = _rows_words(fact["mean_cell"]), _rows_words(fact["least_cell"])
-        held = f"; it holds {mean} on average, {least} in the largest of these tables"
-    return f"known to {_rows_words(fact['sd'])} rows (standard deviation){held}"
+        held = f"; an average cell holds {mean} rows, or {least} in the table with most cells"
+    return f"known to {_rows_words(fact['sd'])} rows (standard deviation of the noise){held}"
 
 
 def _noise_words(fact: Fact) -> str:
@@ -268,22 +347,28 @@ def _target_words(fact: Fact) -> str:
 def _merged_words(fact: Fact) -> str:
     columns = ", ".join(f"{name} ({groups} groups)" for name, groups in fact["columns"])
     return (
-        f"Levels were merged before tables were measured, because the noise leaves no room for more: {columns}. Merged "
-        "levels can hide a part of a dependence, and a merged column explains less of what others share: an edge "
-        "between two columns that both depend on it may be its doing"
+        f"Levels were merged before tables were measured, because the noise leaves no room for more: {columns}. "
+        "Merging can hide part of a dependence. It also holds less fixed: two columns that both depend on a merged one "
+        "may seem linked because of it"
     )
 
 
 def _conflicts_words(fact: Fact) -> str:
-    pairs = ", ".join(" - ".join(pair) for pair in fact["pairs"])
-    shown = (
-        "circles stand there"
-        if fact.values.get("circles")
-        else "shown is the nearest graph that exists, and directions there are unsure"
-        if fact["settled"]
-        else "no graph has all the directions shown"
+    pairs, against = (
+        ", ".join(" - ".join(pair) for pair in fact.values.get(kind, ())) for kind in ("pairs", "declared")
     )
-    return f"Some answers contradict each other about directions, at {pairs}: {shown}"
+    shown = (
+        "circles stand there" if fact.values.get("circles") else "these edges are shown without a direction"
+    )
+    if not fact["settled"] and not fact.values.get("circles"):
+        shown += ", and no graph fits all other directions"
+    parts = (
+        [f"Some test results contradict each other about directions, at {pairs}: {shown}"] if pairs else []
+    )
+    parts += (
+        [f"Some contradict what you declared, at {against}: shown is what you declared"] if against else []
+    )
+    return ". ".join(parts)
 
 
 def _resolution_words(rows: float) -> str:
@@ -398,9 +483,9 @@ def reach_words(reach: Reach | None) -> str:
     )
     return (
         "What this budget could show, by plan (from public numbers, levels equally common): found in "
-        f"{reach.power:.0%} of cases is, between two columns of middling size, {usual} (in the largest table {large}); "
-        f"given one more column, {given} ({large_given}). Weaker dependences are missed more often. w: .1 weak, .3 "
-        "medium, .5 strong."
+        f"{reach.power:.0%} of cases is, between two columns with a middling number of levels, {usual} (with most "
+        f"levels {large}); given one more column, {given} ({large_given}). Weaker dependences are missed more often, "
+        f"and stronger ones too where a level is rare. {W_MEANS}."
     )
 
 
@@ -431,13 +516,15 @@ def as_sentence(note: str) -> str:
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     sure = result.found_confidence
-    rows = [(" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.graph.marked_edges()]
+    rows = [(" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.shown.marked_edges()]
+    torn = result.contradicted if result.graph.kind != "pag" else frozenset()
     wide = max((len(edge) for edge, _ in rows), default=0)
     lines = []
     for edge, pair in rows:
         part = f"{sure[pair]:>6.0%}" if pair in sure else "" if not sure else " " * 6
-        remark = f"  {given_words(result.given_up_to[pair])}" if pair in result.given_up_to else ""
-        lines.append(f"  {edge:<{wide}}{part}{remark}".rstrip())
+        remarks = ["direction contradicted"] if pair in torn else []
+        remarks += [given_words(result.given_up_to[pair])] if pair in result.given_up_to else []
+        lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remarks)}{'; '.join(remarks)}".rstrip())
     joined = {name for _, pair in rows for name in pair}
     alone = [name for name in result.graph.nodes if name not in joined]
     if len(alone) > ALONE_SHOWN:
@@ -451,10 +538,17 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
 def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A002
     """Return all there is to say of a graph and what it cost; ``open`` names every open pair."""
     lines = [headline(result), *edge_lines(result)]
-    about = (open_words(result, every=open), missing_words(result), tiers_words(result))
+    about = (
+        helps_words(result),
+        open_words(result, every=open),
+        missing_words(result),
+        reach_words(result.reach),
+        tiers_words(result),
+    )
     lines += [words for words in about if words]
     if words := declared_words(result.known):
         lines.append(f"{words} A direction that follows from it was not found in the data.")
+    lines += [words for words in (free_words(result),) if words]
     lines += [*(as_sentence(note_words(note)) for note in result.notes), statement_summary(result.privacy)]
     lines += [PUBLISHED] if result.privacy.epsilon is not None else []
     return "\n".join(lines)

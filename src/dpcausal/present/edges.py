@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 DECLARED = "direction as you declared"
 OPEN = "direction not decided by the data"
-CONFLICT = "answers contradict each other about its direction"
-AS_ANSWERED = "direction as the answers say"
+CONFLICT = "test results contradict each other about the direction"
+AS_ANSWERED = "direction as the test results say"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class EdgeNotes:
         default_factory=dict
     )  # of edges of a PAG, as they are listed
     settled: bool = (
-        True  # where answers contradict each other: whether the nearest graph that exists is shown
+        True  # where test results contradict each other: whether the nearest graph that exists is shown
     )
 
     @classmethod
@@ -49,18 +49,19 @@ class EdgeNotes:
             {(a, b): told for a, told, b in result.graph.marked_edges()} if result.graph.kind == "pag" else {}
         )
         return cls(
-            confidence, known, result.conflicts, result.given_up_to, result.repeats, marks, result.settled
+            confidence, known, result.contradicted, result.given_up_to, result.repeats, marks, result.settled
         )
 
     def sentence(self, a: str, b: str, arrow: bool) -> str:
         """One edge as a sentence.
 
         >>> EdgeNotes().sentence("a", "b", True)
-        'a → b in every graph that fits the answers, if no common cause is hidden'
+        'a → b in every graph that fits the test results, if no common cause is hidden'
         >>> EdgeNotes(confidence={frozenset("ab"): 0.98}).sentence("a", "b", False).partition("; ")[2]
-        'edge found again in 98% of repeats (says nothing about its direction)'
+        'edge found again in 98% of repeats (whichever way it points)'
         """
         pair = frozenset((a, b))
+        arrow = arrow and (pair not in self.conflicts or (a, b) in self.known.arrows)
         if (a, b) in self.marks:
             told = hidden.SENTENCES[self.marks[a, b]].format(a=a, b=b)
             text = "; ".join(
@@ -75,7 +76,7 @@ class EdgeNotes:
             text += f"; {given_words(self.given_up_to[pair])}: larger sets could not be asked about"
         if pair in self.confidence:
             many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
-            text += f"; edge found again in {self.confidence[pair]:.0%} of {many} (says nothing about its direction)"
+            text += f"; edge found again in {self.confidence[pair]:.0%} of {many} (whichever way it points)"
         return text
 
     def remark(self, a: str, b: str, arrow: bool) -> str:
@@ -84,13 +85,8 @@ class EdgeNotes:
         >>> EdgeNotes(known=Knowledge.of(["a", "b"], tiers=[["a"], ["b"]])).remark("a", "b", True)
         'direction as you declared'
         """
-        pair = frozenset((a, b))
-        parts = [*self._declared_edge(pair), self._direction(a, b, arrow)]
-        if pair in self.given_up_to:
-            parts.append(given_words(self.given_up_to[pair]))
-        if self.confidence.get(pair, 1.0) < HINT:
-            parts.append("seldom found again: a hint")
-        return "; ".join(parts)
+        told = self.short(a, b, arrow)
+        return told or (AS_ANSWERED if self._torn else "direction decided")
 
     def short(self, a: str, b: str, arrow: bool) -> str:
         """Return what a reader must not miss about an edge, in a few words; empty for a plain arrow.
@@ -146,8 +142,8 @@ class EdgeNotes:
     def _fits(self) -> str:
         if self._torn and not self.marks:
             return f", {AS_ANSWERED}"
-        near = "in every graph nearest to the answers" if self.conflicts and not self.marks else hidden.FITS
-        return near + (" and agrees with what you declared" if self.known.arrows else "")
+        best = " best" if self.conflicts and not self.marks else ""
+        return f"{hidden.FITS}{best}" + (" and agrees with what you declared" if self.known.arrows else "")
 
 
 def open_sentence(a: str, b: str) -> str:

@@ -93,7 +93,7 @@ def figure_svg(result: DiscoveryResult, *, open: bool = False, name: str = "figu
     result = pictured(result)
     marks = EdgeNotes.of(result)
     left = result.open if open else ()
-    parts, (x, y, wide, high) = drawing(result.graph, marks, name, left)
+    parts, (x, y, wide, high) = drawing(result.shown, marks, name, left)
     wide = max(wide, MIN_WIDTH)
     at, legend = y + high + 4, []
     told = [key for key in keys(result, marks) if open or key.kind != "open"]

@@ -7,7 +7,8 @@
 - ``complete``: whether the search asked every question that it needed;
 - ``unsure_arrows``: arrows, other than declared ones, on edges in ``given_up_to``;
 - ``missing_edges``: what an absent pair means, in words;
-- ``conflicts``: edges on whose directions answers contradict each other, as pairs;
+- ``conflicts``: edges on whose directions test results contradict each other, as pairs: ``directed`` is the nearest
+  graph that exists, and its arrows there should not be believed;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
@@ -18,6 +19,7 @@
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
 
+In all other files edges in ``conflicts`` have no direction (``DiscoveryResult.shown``).
 ``graph.svg`` is the report's drawing with its legend, for a paper or a slide. ``graph.dot`` gives edges in
 ``conflicts`` a question mark and others their confidence; ``graph.graphml`` has ``conflict`` (and ``given_up_to``,
 ``confidence`` where they are known) on every edge. Open pairs are in these two only where they are asked for: dashed
@@ -35,7 +37,7 @@ from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_li
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
 from dpcausal.graphs.r_formats import to_dagitty
 from dpcausal.present.discovery import given_words, missing_words, note_words
-from dpcausal.present.edges import open_sentence
+from dpcausal.present.edges import CONFLICT, open_sentence
 from dpcausal.present.figure import figure_svg
 from dpcausal.present.registry import registry_yaml
 from dpcausal.present.statement import caveat_lines
@@ -49,7 +51,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "open": sorted_pairs(result.open),
         "given_up_to": given_list(result.given_up_to),
         "complete": result.complete,
-        "conflicts": sorted_pairs(result.conflicts),
+        "conflicts": sorted_pairs(result.contradicted),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
@@ -73,16 +75,16 @@ def file_texts(result: DiscoveryResult, *, open: bool = False) -> dict[str, str]
     """Text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn."""
     left = in_order(result.open, result.graph.nodes) if open else []
     return {
+    shown = result.shown
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
         "graph.svg": figure_svg(result, open=open),
-        "graph.dagitty": to_dagitty(result.graph, remark(result)),
-        "arcs.csv": result.graph.to_arcs(),
+        "graph.dagitty": to_dagitty(shown, remark(result)),
+        "arcs.csv": shown.to_arcs(),
         "registry.yaml": registry_yaml(result),
-        "graph.dot": to_dot(result.graph, dot_attributes(result), remark=remark(result), possible=left),
-        "graph.graphml": to_graphml(
-            result.graph, graphml_attributes(result), more=stamp(result), possible=left
-        ),
+        "graph.dot": to_dot(shown, dot_attributes(result), remark=remark(result), possible=left),
+        "graph.graphml": to_graphml(shown, graphml_attributes(result), more=stamp(result), possible=left),
+        **({} if result.release is None else {RELEASE: result.release.to_json()}),
     }
 
 
@@ -114,10 +116,10 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
             marks["penwidth"] = f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}"
             label.append(f"{part:.0%}")
             told.append(f"edge found again in {part:.0%} of repeats")
-        if pair in result.conflicts:
+        if pair in result.contradicted:
             marks["conflict"] = "true"
             label.append("?")
-            told.append("answers contradict each other about its direction")
+            told.append(CONFLICT)
         if label:
             marks["label"] = dot_quoted(" ".join(label))
         if told:
@@ -132,7 +134,7 @@ def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return what GraphML says of each edge: ``conflict``; ``given_up_to`` and ``confidence`` where they are known."""
     confidence = result.confidence or {}
     return {
-        pair: {"conflict": pair in result.conflicts}
+        pair: {"conflict": pair in result.contradicted}
         | ({"given_up_to": result.given_up_to[pair]} if pair in result.given_up_to else {})
         | ({"confidence": float(confidence[pair])} if pair in confidence else {})
         for pair in result.graph.skeleton

@@ -36,7 +36,7 @@ KEYS = {
     "o-o": "nothing decided: a cause either way round, or a hidden common cause",
 }
 SIGNS = {"->": "→", "-": "—", "<->": "↔", "o->": "∘→", "o-o": "∘—∘", "-o": "—∘"}
-FITS = "in every graph that fits the answers"
+FITS = "in every graph that fits the test results"
 
 
 def sign(marks: str) -> str:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpcausal.present import hidden
-from dpcausal.present.discovery import HINT, OPEN_MEANS, SURE, arrow_words, grade
+from dpcausal.present.discovery import HINT, OPEN_MEANS, SURE, fits_words, grade
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.graphs.graph import Graph, Pair
     from dpcausal.present.edges import EdgeNotes
 
-WIDTHS = {"": 2.0, "sure": 3.2, "weaker": 1.5, "hint": 1.0, "open": 0.7}
+WIDTHS = {"": 2.0, "sure": 4.0, "weaker": 2.0, "hint": 0.9, "open": 0.7}
 DASHES: dict[str, tuple[float, ...]] = {
     "arrow": (),
     "marked": (),
@@ -51,22 +51,23 @@ def line_grade(pair: Pair, marks: EdgeNotes) -> str:
 
 def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
     """Return every kind of line that is drawn, with its meaning."""
-    drawn, pairs = result.graph, result.graph.skeleton
+    drawn, pairs = result.shown, result.graph.skeleton
     grades = {line_grade(pair, marks) for pair in pairs}
     declared = "direction as you declared, or " if marks.known.arrows else ""
     plain = drawn.kind != "pag"
-    sure_arrows = {frozenset(arrow) for arrow in drawn.directed} - set(marks.conflicts)
     found = [
         *((Key(told, hidden.KEYS[told], told), True) for told in hidden.kinds(drawn)),
-        (Key("arrow", declared + arrow_words(result), "->"), bool(sure_arrows) and plain),
-        (Key("plain", "linked, direction not decided by the data"), bool(drawn.undirected) and plain),
+        (Key("arrow", declared + fits_words(result), "->"), bool(drawn.directed) and plain),
+        (
+            Key("plain", "linked, direction not decided by the data"),
+            bool(drawn.undirected - frozenset(marks.conflicts)) and plain,
+        ),
         (
             Key(
                 "conflict",
-                "answers contradict each other about its direction",
-                "->" if any(frozenset(arrow) in marks.conflicts for arrow in drawn.directed) else "-",
+                "direction contradicted: test results point both ways",
             ),
-            bool(result.conflicts),
+            bool(marks.conflicts),
         ),
         (Key("sure", f"edge found again in {SURE:.0%} of repeats or more"), "sure" in grades),
         (Key("weaker", f"in {HINT:.0%} to {SURE:.0%}"), "weaker" in grades),

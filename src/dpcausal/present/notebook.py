@@ -6,7 +6,15 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
-from dpcausal.present.discovery import headline, missing_words, open_words, tiers_words
+from dpcausal.present.discovery import (
+    free_words,
+    headline,
+    helps_words,
+    merged_line,
+    missing_words,
+    open_words,
+    tiers_words,
+)
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.page import banners
 from dpcausal.present.svg import svg
@@ -21,9 +29,9 @@ STYLE = """\
 #{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
 #{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
 #{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
-#{name} .edge.sure .line {{ stroke-width: 2.8; }}
-#{name} .edge.weaker .line {{ stroke-width: 1.4; }}
-#{name} .edge.hint .line {{ stroke-width: .7; }}
+#{name} .edge.sure .line {{ stroke-width: 4; }}
+#{name} .edge.weaker .line {{ stroke-width: 2; }}
+#{name} .edge.hint .line {{ stroke-width: .9; }}
 #{name} .head {{ fill: currentColor; }}
 #{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
@@ -33,11 +41,18 @@ STYLE = """\
 def html(result: DiscoveryResult) -> str:
     """The piece; edges and boxes tell themselves in words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
-    drawing = svg(result.graph, EdgeNotes.of(result), name)
+    drawing = svg(result.shown, EdgeNotes.of(result), name)
     lead = f"{headline(result)}."
     remarks = [f"{words} result.plot(open=True) draws them." for words in [open_words(result)] if words]
     remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement
-    remarks += [told for told in (missing_words(result), tiers_words(result)) if told]
+    about = (
+        helps_words(result),
+        missing_words(result),
+        tiers_words(result),
+        free_words(result),
+        merged_line(result),
+    )
+    remarks += [told for told in about if told]
     return (
         f"<div><style>{STYLE.format(name=name)}</style><p>{escape(' '.join([lead, *remarks]))}</p>{drawing}"
         f"{result.privacy._repr_html_()}</div>"

@@ -29,7 +29,9 @@ from dpcausal.present.discovery import (
     as_sentence,
     counts_words,
     declared_words,
+    free_words,
     given_words,
+    helps_words,
     method_words,
     missing_words,
     note_words,
@@ -56,10 +58,17 @@ if TYPE_CHECKING:
 
 def open_questions(result: DiscoveryResult) -> list[str]:
     """What an absent pair means, what could not be asked about edges and why, with the method's own remarks."""
-    about = [missing_words(result), reach_words(result.reach), _asked_up_to(result), tiers_words(result)]
+    about = [missing_words(result), reach_words(result.reach), _asked_up_to(result)]
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
-    return [*filter(None, about), *(as_sentence(note_words(note)) for note in result.notes)]
+    notes = [note for note in result.notes if not note.is_a(NoteKind.MERGED_LEVELS)]
+    return [*filter(None, about), *(as_sentence(note_words(note)) for note in notes)]
+
+
+def above_the_graph(result: DiscoveryResult) -> list[str]:
+    """What changes how the graph is read: what would help, the order of time, merged levels."""
+    merged = [as_sentence(note_words(note)) for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
+    return [*filter(None, (helps_words(result), tiers_words(result), free_words(result))), *merged]
 
 
 def _asked_up_to(result: DiscoveryResult) -> str:
@@ -96,10 +105,10 @@ def open_pairs(result: DiscoveryResult) -> list[str]:
 def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
     """(id, words) of what must be known before the graph is believed: contradictions, a draft, a weak promise."""
     found = []
-    if result.conflicts:
-        pairs = pairs_words(result, result.conflicts)
+    if result.contradicted:
+        pairs = pairs_words(result, result.contradicted)
         found.append(
-            ("conflicts", f"Answers contradict each other: do not rely on the direction of {pairs}.")
+            ("conflicts", f"Test results contradict each other, so no direction is shown at {pairs}.")
         )
     kinds = {LimitKind.DRAFT_SCHEMA: "draft", LimitKind.ENGINE: "engine"}
     return [
@@ -160,17 +169,18 @@ def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
 
 def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
     """Every edge for the table below the drawing."""
+    shown = result.shown
     return [
         {
             "from": a,
             "to": b,
             "arrow": arrow,
-            "sign": hidden.sign(result.graph.marks(a, b)),
+            "sign": hidden.sign(shown.marks(a, b)),
             "confidence": marks.confidence.get(frozenset((a, b))),
             "remark": marks.remark(a, b, arrow),
             "evidence": [*evidence(result, marks, a, b, arrow), *effect_lines(result, a, b)],
         }
-        for a, b, arrow in result.graph.edges()
+        for a, b, arrow in shown.edges()
     ]
 
 
@@ -178,12 +188,14 @@ def arrow_sentence(result: DiscoveryResult, marks: EdgeNotes) -> str:
     """Return what an arrow on this page means, as one sentence: never more than the answers allow."""
     if result.graph.kind == "pag":
         return "Every end of an edge has a mark, which the key above explains."
+    if not result.shown.directed:
+        return "No direction was decided."
     if result.conflicts and not result.settled:
-        return "An arrow points as the answers say; they contradict each other, so no graph has all these directions."
-    where = "nearest to the answers" if result.conflicts else "that fits the answers (the equivalence class)"
+        return "An arrow points as the test results say; they contradict each other, so no graph fits all of them."
+    where = f"that fits the test results{' best' if result.conflicts else ' (the equivalence class)'}"
     agrees = " and agrees with what you declared; where you declared it, the data had no say in it"
     return (
-        f"An arrow has the same direction in every graph {where}{agrees if marks.known.arrows else ''}; a wrong answer "
+        f"An arrow has the same direction in every graph {where}{agrees if marks.known.arrows else ''}; a wrong result "
         "can turn it round."
     )
 
@@ -229,7 +241,9 @@ def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> li
         if name == target:
             continue
         state = result.state(name, target)
-        way = "" if state is not PairState.FOUND else _way(result.graph, name, target)
+        way = "" if state is not PairState.FOUND else _way(result.shown, name, target)
+        if frozenset((name, target)) in marks.conflicts and result.graph.kind != PAG.kind:
+            way = "direction contradicted"
         given = result.separating.get(frozenset((name, target)))
         if state is PairState.ABSENT and given:
             way = f"no dependence found given {', '.join(given)}"
@@ -245,7 +259,7 @@ def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> li
     return sorted(rows, key=lambda row: int(row["rank"]))
 
 
-STATES = {PairState.FOUND: "linked", PairState.OPEN: "open", PairState.ABSENT: "no direct link found"}
+STATES = {PairState.FOUND: "linked", PairState.OPEN: "open", PairState.ABSENT: "no direct link shown"}
 
 
 def _way(graph: Graph, name: str, target: str) -> str:
@@ -300,7 +314,7 @@ def render(
         statement=statement,
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result, None if origin is None else STATEMENT),
-        drawing=svg(shown.graph, marks, possible=shown.open, shown=open),
+        drawing=svg(shown.shown, marks, possible=shown.open, shown=open),
         counts=counts_words(result),
         open_pairs=open_pairs(result),
         open_means=OPEN_MEANS,
@@ -316,6 +330,7 @@ def render(
         absent=absent_rows(result),
         linked=_linked(result, marks, target),
         declared=declared_words(result.known),
+        above=above_the_graph(result),
         arrow_means=arrow_sentence(result, marks),
         edges=edge_rows(result, marks),
         has_confidence=bool(marks.confidence),

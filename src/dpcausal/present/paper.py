@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING
 
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import LimitKind
 from dpcausal.discovery.knowledge import declared
 from dpcausal.discovery.result import in_order
 from dpcausal.present import hidden
 from dpcausal.present.brief_graph import target_of
-from dpcausal.present.discovery import given_words, method_description, undecided_words
+from dpcausal.present.discovery import (
+    W_MEANS,
+    given_words,
+    merged_line,
+    method_description,
+    missed_words,
+)
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.statement import odds, unit_words
 
@@ -50,15 +57,14 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     target = target_of(result)
     if target is not None:
         return _about_target(result, target)
-    graph = result.graph
+    graph = result.shown
     absent, left = len(result.absent - result.known.left_out), len(result.open)
-    arrows = len([arrow for arrow in graph.directed if frozenset(arrow) not in result.conflicts])
-    torn, total = len(result.conflicts & graph.skeleton), len(graph.skeleton)
+    arrows, torn, total = len(graph.directed), len(result.contradicted), len(graph.skeleton)
     found = f"Among {len(graph.nodes)} columns, {counted(total, 'pair')} {_are(total)} directly linked"
     parts = hidden.counted_kinds(graph) or [
         f"{arrows} with a direction" if arrows else "",
-        f"{torn} with answers that contradict each other about it" if torn else "",
-        f"{total - arrows - torn} without one" if total - arrows - torn else "",
+        f"{torn} with a direction that test results contradict" if torn else "",
+        f"{total - arrows - torn} with no direction decided" if total - arrows - torn else "",
     ]
     told = [part for part in parts if part]
     if len(told) > 1:
@@ -67,12 +73,16 @@ def conclusion(result: DiscoveryResult) -> list[str]:
         found += f", all {told[0].partition(' ')[2]}"
     elif told:
         found += f", {told[0].partition(' ')[2]}"
-    shows = "show" if absent != 1 else "shows"
-    rest = f"{counted(absent, 'pair')} {shows} no direct link {limit_of(result)}"
-    rest += f", and {counted(left, 'pair')} stayed open."
-    undecided = undecided_words(result)
-    first = f"{undecided.partition(':')[0]}: {found[0].lower()}{found[1:]}." if undecided else f"{found}."
-    return [first, f"{rest[0].upper()}{rest[1:]}"]
+    return [f"{found}.", *not_found_words(result, "pair", absent, left)]
+
+
+def not_found_words(result: DiscoveryResult, what: str, absent: int, left: int) -> list[str]:
+    """Return a sentence on what is absent, with which links would be missed, and open; none where all is found."""
+    if not absent:
+        return [f"{counted(left, what).capitalize()} stayed open."] if left else []
+    missed = "weak ones are missed" if result.privacy.epsilon is None else missed_words(result.reach)
+    told = f"For {counted(absent, what)} no link was shown {limit_of(result)} ({missed})"
+    return [f"{told}{f', and {counted(left, what)} stayed open' if left else ''}."]
 
 
 def _are(number: int) -> str:
@@ -80,11 +90,12 @@ def _are(number: int) -> str:
 
 
 def _about_target(result: DiscoveryResult, target: str) -> list[str]:
-    graph = result.graph
+    graph = result.shown
     towards = [name for name in graph.nodes if name in graph.parents(target)]
     away = [name for name in graph.nodes if name in graph.children(target)]
     linked = [name for name in graph.nodes if frozenset((name, target)) in graph.skeleton]
-    plain = [name for name in linked if name not in (*towards, *away)]
+    torn = [name for name in linked if frozenset((name, target)) in result.contradicted]
+    plain = [name for name in linked if name not in (*towards, *away, *torn)]
     parts = []
     if towards:
         parts.append(
@@ -94,13 +105,12 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
         parts.append(f"it points to {listed(away)}")
     if plain:
         parts.append(f"with {listed(plain)} the direction is not decided")
+    if torn:
+        parts.append(f"with {listed(torn)} test results contradict each other about the direction")
     which = f": {', '.join(parts)}" if parts else ""
     first = f"{target} is directly linked to {counted(len(linked), 'column')}{which}."
     absent, left = len(result.absent - result.known.left_out), len(result.open)
-    shows = "shows" if absent == 1 else "show"
-    second = f"{counted(absent, 'column')} {shows} no direct link to it {limit_of(result)}"
-    second += f", and {counted(left, 'column')} stayed open."
-    return [first, f"{second[0].upper()}{second[1:]}"]
+    return [first, *not_found_words(result, "column", absent, left)]
 
 
 def promise_in_four(statement: PrivacyStatement) -> list[str]:
@@ -159,34 +169,62 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
         }[statement.neighbours]
         parts.append(
             f"The release satisfies differential privacy with epsilon = {statement.epsilon:.4g} and delta = "
-            f"{statement.delta:g}, where {relation}; columns, levels and bounds were declared beforehand."
+            f"{statement.delta:g}, where {relation}; columns, levels and bounds were taken from the schema, which "
+            "counts as public knowledge."
         )
+        if any(limit.is_a(LimitKind.DRAFT_SCHEMA) for limit in statement.limits):
+            parts.append("That schema was an unchecked draft, read from the rows.")
         if not statement.private:
             parts.append(f"It is not private, however: {statement.why_not_private}.")
     known = declared(result.known)
     if "tiers" in known:
         order = ", then ".join(", ".join(tier) for tier in known["tiers"])
         parts.append(f"The order of time was declared: {order}.")
+    if merged := merged_line(result):
+        parts.append(merged)
     kinds = [kind for kind in ("required", "forbidden") if kind in known]
     parts += [f"Edges declared as {kind}: {', '.join(known[kind])}." for kind in kinds]
     if result.found_confidence:
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
         parts.append(
             f"Confidence in an edge is the share of {many}, with another sample and other noise drawn as if what was "
-            "released were the truth, in which it is found again."
+            "released were the truth, in which it is found again, whichever way it points."
         )
     if graph.kind == "pag":
         parts.append("Edges are those of a partial ancestral graph: common causes may be hidden.")
     else:
-        parts.append(
-            "Arrows are those shared by all graphs of the equivalence class, assuming no hidden common cause and "
-            "faithfulness."
-        )
+        parts += _direction_sentences(result)
+    if result.absent - result.known.left_out:
+        missed = "weak ones are missed" if statement.epsilon is None else missed_words(result.reach)
+        w = f" ({W_MEANS})" if result.reach is not None and result.reach.pair is not None else ""
+        parts.append(f"Pairs without an edge are those for which no link was shown: {missed}{w}.")
     if result.open:
         parts.append(
             f"Pairs that could not be decided ({len(result.open)}) are reported as open, not as absent."
         )
     return " ".join(parts)
+
+
+def _direction_sentences(result: DiscoveryResult) -> list[str]:
+    """What the arrows of this very graph are, and which edges have none because results contradict each other."""
+    torn, total = len(result.contradicted), len(result.graph.skeleton)
+    told = []
+    if torn:
+        told.append(
+            f"For {torn} of {counted(total, 'edge')} the test results contradicted each other about the direction, so "
+            "none is shown."
+        )
+    if result.shown.directed:
+        fit = f"the test results{' best' if result.conflicts else ''}"
+        knowledge = " and the declared knowledge" if result.known.arrows else ""
+        whatever = ", whether open pairs are edges or not" if result.open else ""
+        told.append(
+            f"Arrows point as the test results say{' or as declared' if knowledge else ''}; no graph fits all of them."
+            if result.conflicts and not result.settled
+            else f"An arrow is shown where all graphs that fit {fit}{knowledge} agree on it{whatever}, assuming no "
+            "hidden common cause and faithfulness."
+        )
+    return told
 
 
 def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: bool) -> list[str]:
@@ -203,8 +241,8 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
     if pair in marks.confidence:
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
         lines.append(f"It was found again in {marks.confidence[pair]:.0%} of {many}.")
-    if pair in result.conflicts:
-        lines.append("Answers contradict each other about its direction: do not rely on it.")
+    if pair in marks.conflicts:
+        lines.append("Some test results say one direction, others the opposite: none is shown.")
     return lines
 
 
@@ -218,6 +256,6 @@ def absent_rows(result: DiscoveryResult) -> list[tuple[str, str, str]]:
         elif given is None:
             why = ""
         else:
-            why = f"given {', '.join(given)}" if given else "on its own"
+            why = f"given {', '.join(given)}" if given else "nothing held fixed"
         rows.append((a, b, why))
     return rows

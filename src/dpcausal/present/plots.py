@@ -120,7 +120,7 @@ def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool =
     result = pictured(result)
     marks = EdgeNotes.of(result)
     told = [key for key in keys(result, marks) if open or key.kind != "open"]
-    axes = plot_graph(result.graph, ax, possible=result.open if open else (), marks=marks, legend=told)
+    axes = plot_graph(result.shown, ax, possible=result.open if open else (), marks=marks, legend=told)
     if not result.privacy.private:
         axes.set_title(f"NOT PRIVATE: {result.privacy.why_not_private}", fontsize=8, color=SOFT, wrap=True)
     return axes

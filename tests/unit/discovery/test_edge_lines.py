@@ -27,7 +27,7 @@ from dpcausal.present.discovery import (
 
 NAMES = ["a", "b", "long_name"]
 LEGEND = (
-    "->: the same direction in every graph that fits the answers; a wrong answer can turn it round. "
+    "->: the same direction in every graph that fits the test results; a wrong result can turn it round. "
     "-: direction not decided by the data."
 )
 
@@ -111,7 +111,7 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
         full=True
     )
     held = "200 rows" if not rows else ""
-    assert ("; it holds " in measured) == bool(held)  # the number of rows is public only there
+    assert ("; an average cell holds " in measured) == bool(held)  # the number of rows is public only there
     assert charged == len(found.privacy.released)
     labels = [event["label"] for event in found.privacy.events]
     rounds = ["promising pairs, round 1", "promising pairs, round 2"]
@@ -146,7 +146,7 @@ def test_open_pairs_are_counted_named_and_listed(result: DiscoveryResult) -> Non
     assert told.startswith(
         "Open (could not be decided; there may be an edge or not): a ? long_name, c ? e"
     )  # near an edge first
-    assert told.endswith(" and 2 more (--show-open, result.open or graph.json lists all).")
+    assert told.endswith(" and 2 more (result.open lists all).")
     assert "f ? g" not in told
     (every,) = (line for line in left.summary(open=True, full=True).splitlines() if line.startswith("Open ("))
     assert every.count(" ? ") == 8
@@ -173,11 +173,8 @@ def test_a_pair_has_one_of_three_states(result: DiscoveryResult) -> None:
 
 
 def test_a_missing_edge_is_no_independence(result: DiscoveryResult) -> None:
-    assert (
-        "no evidence for an edge was found at this budget, not that there is no dependence"
-        in result.summary(full=True)
-    )
-    assert "A single test (dpcausal test)" in missing_words(result)
+    assert "no link was shown at this budget, not that there is none" in result.summary(full=True)
+    assert "A single test (dc.ci_test)" in missing_words(result)
     full = replace(
         result, graph=dc.Graph(NAMES, undirected=[("a", "b"), ("b", "long_name"), ("a", "long_name")])
     )
@@ -187,12 +184,14 @@ def test_a_missing_edge_is_no_independence(result: DiscoveryResult) -> None:
     assert missing_words(replace(result, known=forbidden)) == ""  # the other two are there
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert "with this many rows" in missing_words(exact)
-    assert "dpcausal test" not in exact.summary(full=True)
+    assert "ci_test" not in exact.summary(full=True)
 
 
 def test_arrows_without_an_order_of_time_are_told_to_be_unsure(result: DiscoveryResult) -> None:
     assert tiers_words(result) in result.summary(full=True)
-    assert tiers_words(result).startswith("No order of time was declared: arrows rest on noisy answers alone")
+    assert tiers_words(result).startswith(
+        "No order of time was declared, so an arrow can point back in time."
+    )
     for quiet in (
         replace(result, graph=dc.Graph(NAMES, undirected=[("a", "b")])),
         replace(result, known=Knowledge.of(NAMES, tiers=[["a"], ["b"]])),
@@ -202,10 +201,14 @@ def test_arrows_without_an_order_of_time_are_told_to_be_unsure(result: Discovery
 
 
 def test_the_legend_claims_no_more_than_the_method_does(result: DiscoveryResult) -> None:
-    odd = replace(result, conflicts=frozenset([AB]))
-    assert "nearest to the answers" in legend(replace(odd, settled=True))[0]
-    (told,) = legend(replace(odd, settled=False))
-    assert "no graph has all these directions" in told
+    both = dc.Graph(NAMES, directed=[("a", "b"), ("long_name", "b")])
+    odd = replace(result, graph=both, conflicts=frozenset([AB]))
+    arrows, torn = legend(replace(odd, settled=True))
+    assert arrows.startswith("->: the same direction in every graph that fits the test results best;")
+    assert "-: direction not decided" not in arrows  # the one plain edge is contradicted
+    assert torn.startswith("Direction contradicted: ")
+    told, _ = legend(replace(odd, settled=False))
+    assert "no graph fits all of them" in told
     assert "same direction" not in told
 
 

@@ -43,7 +43,7 @@ def test_all_pairs_open_is_nothing_decided(shell: DiscoveryResult) -> None:
     page = render(result)
     assert f'<p class="stamp" id="undecided">{begin}.</p>' in page
     assert (
-        "a larger epsilon, a delta (1e-6, say), or fewer columns" in page
+        "a larger epsilon, a delta (1e-6, say), fewer levels or fewer columns" in page
     )  # the shell was asked for without
     assert "found by" not in page[: page.index("<figure>")]
     assert f"<p>{begin}" in result._repr_html_()

@@ -66,11 +66,40 @@ def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) 
     ]
 
 
+def test_contradicted_arrows_leave_without_a_direction(result: DiscoveryResult) -> None:
+    torn = dc.Graph(NAMES, directed=[("a", "b"), ("c", "b")])
+    odd = replace(
+        result,
+        graph=torn,
+        conflicts=frozenset(torn.skeleton),
+        open=frozenset(),
+        given_up_to={},
+        confidence=None,
+    )
+    plain = dc.Graph(NAMES, directed=[("a", "b")], undirected=[("b", "c")])  # a -> b was declared by tiers
+    assert (odd.shown, odd.contradicted) == (plain, {frozenset("bc")})
+    files = file_texts(odd)
+    assert '"b" -- "c"' in files["graph.dagitty"]
+    assert files["arcs.csv"] == "from,to\na,b\nb,c\nc,b\n"
+    assert dc.Graph.from_graphml(files["graph.graphml"]) == plain
+    assert '"b" -> "c" [dir=none, conflict=true' in files["graph.dot"]
+    assert (
+        files["graph.svg"].count("marker-end") + files["graph.svg"].count("marker-start") == 2
+    )  # a -> b, its key
+    assert "plain conflict" in files["graph.svg"]
+    assert odd.edges() == ["a -> b", "b - c"]
+    found = json.loads(files["graph.json"])
+    assert dc.Graph.from_json(found) == torn  # the nearest graph, with what is contradicted beside it
+    assert found["conflicts"] == odd.to_dict()["conflicts"] == [["b", "c"]]
+    heads = [patch for patch in odd.plot().patches if "->" in str(getattr(patch, "get_arrowstyle", str)())]
+    assert len(heads) <= 1
+
+
 def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -> None:
     files = file_texts(replace(result, conflicts=frozenset([frozenset("bc")])))
     assert [line for line in files["graph.dot"].splitlines() if "?" in line] == [
         '  "b" -> "c" [dir=none, given_up_to=1, conflict=true, label="?", '
-        'tooltip="given up to 1 column; answers contradict each other about its direction"];'
+        'tooltip="given up to 1 column; test results contradict each other about the direction"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
     assert {(a, b): data["conflict"] for a, b, data in theirs.edges(data=True)} == {

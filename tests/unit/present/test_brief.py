@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,11 @@ import dpcausal as dc
 from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.search import Note, NoteKind
+from dpcausal.planning.designs import Reach
 from dpcausal.present.brief import cost_lines, ledger_line, privacy_line
+from dpcausal.present.paper import conclusion
+from dpcausal.present.spelling import for_command_line
 
 ROOMS = ("present", "cli")
 RIDDLES = (
@@ -26,6 +31,11 @@ RIDDLES = (
     "given out",
     "these or others",
     "this or another",
+    "nearest to the answers",
+    'on its own"',
+    "may be its doing",
+    "without one",
+    "itself got wrong",
 )
 
 
@@ -43,18 +53,78 @@ def made(result: DiscoveryResult) -> DiscoveryResult:
     )
 
 
-def test_a_discovery_is_a_table_and_three_lines(result: DiscoveryResult) -> None:
-    assert made(result).summary().splitlines() == [
+def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: DiscoveryResult) -> None:
+    reach = Reach(0.8, 0.061, 0.12, 0.061, 0.2)
+    merged = (Note(NoteKind.MERGED_LEVELS, columns=(("a", 3), ("e", 2))),)
+    found = replace(made(result), reach=reach, notes=merged, repeats=40)
+    assert found.summary().splitlines() == [
         "3 edges found among 5 columns, 6 pairs absent, 1 pair open (method measured).",
         "  edge    found again  note",
-        "  a -> b          90%  direction contradicted",
+        "  a - b           90%  direction contradicted",
         "  c -> b          60%  given up to 1 column",
         "  c - dd          20%  direction not decided; a hint only",
         "  (no edge found: e)",
+        "Found again: in how many of 40 repeats the edge comes back, whichever way it points; below 50% it is a hint "
+        "only.",
+        "Direction contradicted: some test results say one direction, others the opposite, so none is shown.",
+        "No order of time was declared, so an arrow can point back in time. Declare it before you pay: "
+        'tiers=[["a", "b"], ["c"]] puts a and b before c.',
+        "Absent: no link was shown, which does not mean that there is none: one weaker than w = 0.061 (a weak link; "
+        "0.12 for columns with many levels) would be missed. w is Cohen's: .1 weak, .3 medium, .5 strong.",
+        "Levels merged, because of the noise: a (3 groups), e (2 groups).",
         "Open: 1 pair could not be decided: a ? e.",
         "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times as likely.",
-        "Ledger: none, so nobody adds up what is released from these rows; --ledger URL --dataset NAME does.",
+        "Ledger: none, so nobody adds up what is released from these rows (ledger=, dataset=).",
     ]
+    ordered = replace(found, known=Knowledge.of(found.graph.nodes, tiers=[["a"], ["b", "c"]])).summary()
+    assert "  a -> b          90%  direction as you declared" in ordered
+    assert "contradicted" not in ordered
+    assert "No order of time" not in ordered
+    assert "In no tier, so arrows at them can point back in time: dd, e." in ordered
+
+
+def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult) -> None:
+    names = [f"c{i}" for i in range(12)]
+    pairs = frozenset(frozenset(pair) for pair in combinations(names, 2))
+    reach = Reach(0.8, 0.5, None, None, None, columns=5)
+    left = replace(
+        made(result), graph=dc.Graph(names), open=pairs, given_up_to={}, conflicts=frozenset(), reach=reach
+    )
+    helps = "more rows, a larger epsilon, a delta (1e-6, say), fewer levels or fewer columns (about 5 at this budget)"
+    assert f"What would help: {helps}. target= asks about one column only" in left.summary()
+    assert "--" not in left.summary() + made(result).summary()
+    assert "--" not in str(
+        dc.ci_test(dc.networks.load("asia").sample(100, seed=1), "smoke", "bronc", epsilon=1.0)
+    )
+    with for_command_line():
+        said = left.summary() + made(result).summary()
+    assert all(option in said for option in ("--target COLUMN", "--show-open", "--tiers", "--ledger URL"))
+
+
+def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) -> None:
+    target = Note(NoteKind.TARGET, target="b", near=("a",))
+    about = frozenset(frozenset(("b", name)) for name in ("a", "c", "dd", "e"))
+    found = replace(
+        made(result),
+        graph=dc.Graph(["a", "b", "c", "dd", "e"], undirected=[("a", "b")]),
+        notes=(target,),
+        about=about,
+        open=frozenset([frozenset("be")]),
+        reach=Reach(0.8, 0.12, 0.12, None, None),
+    )
+    lines = found.summary().splitlines()
+    assert lines[0] == "Directly linked to b: a; no link shown: 2 columns; open: 1 (method measured)."
+    (absent,) = [line for line in lines if line.startswith("No link shown")]
+    assert absent.startswith(
+        "No link shown, which does not mean that there is none: one weaker than w = 0.12 (a weak link) would be missed."
+    )
+    assert "For 2 columns no link was shown at this budget (one weaker than w = 0.12" in " ".join(
+        conclusion(found)
+    )
+    assert found.summary(full=True).count("on its own") == 0
+
+
+def test_the_rest_of_a_discovery_is_said_in_full(result: DiscoveryResult) -> None:
     assert len(made(result).summary(full=True)) > 2 * len(made(result).summary())
 
 
@@ -72,13 +142,13 @@ def test_every_open_pair_is_named_where_asked(result: DiscoveryResult) -> None:
     left = replace(made(result), graph=dc.Graph(names), open=pairs, given_up_to={}, conflicts=frozenset())
     (few,) = [line for line in left.summary().splitlines() if line.startswith("Open:")]
     assert few.startswith("Open: 8 pairs could not be decided: c0 ? c1")
-    assert few.endswith(" and 2 more (--show-open lists all).")
+    assert few.endswith(" and 2 more (result.open lists all).")
     (all_,) = [line for line in left.summary(open=True).splitlines() if line.startswith("Open:")]
     assert all_.count(" ? ") == 8
     (none,) = [
         line for line in replace(left, open=frozenset()).summary().splitlines() if line.startswith("Open:")
     ]
-    assert none == "Open: no pair; each was found to have an edge or not."
+    assert none == "Open: no pair."
 
 
 def test_a_test_is_three_lines() -> None:

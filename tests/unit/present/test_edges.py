@@ -43,18 +43,18 @@ def remarks(page: str) -> dict[str, str]:
 def test_the_table_says_what_was_declared(result: DiscoveryResult) -> None:
     assert remarks(render(result)) == {
         "ab": "direction as you declared",
-        "bc": "same direction in every graph that fits the answers and agrees with what you declared",
-        "cd": "edge as you declared; direction not decided by the data",
+        "bc": "direction decided",
+        "cd": "edge as you declared; direction not decided",
     }
 
 
 def test_hovering_says_it_too_and_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
     titles = re.findall(r"<title>(.*?)</title>", unescape(render(result)))
-    again = "; edge found again in 100% of repeats (says nothing about its direction)"
+    again = "; edge found again in 100% of repeats (whichever way it points)"
     assert f"a → b, direction as you declared{again}" in titles
     assert (
-        "b → c in every graph that fits the answers and agrees with what you declared, if no common cause is hidden"
-        in titles
+        "b → c in every graph that fits the test results and agrees with what you declared, if no common cause is "
+        "hidden" in titles
     )
     assert "c and d are linked, edge as you declared; direction not decided by the data" in titles
 
@@ -63,10 +63,12 @@ def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
     page = render(result)
     line = '<p id="declared">You declared: in order of time a, then b; required c - d.</p>'
     assert page.index(line) < page.index("<figure>")
-    assert "direction as you declared, or the same direction in every graph that fits the answers" in page
+    assert (
+        "direction as you declared, or the same direction in every graph that fits the test results" in page
+    )
     bare = render(replace(result, known=Knowledge()))
     assert "you declared" not in bare.lower()
-    assert remarks(bare)["ab"] == "same direction in every graph that fits the answers"
+    assert remarks(bare)["ab"] == "direction decided"
 
 
 @pytest.mark.parametrize(
@@ -75,10 +77,7 @@ def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
         ({"required": [("a", "b")]}, "edge as you declared; direction as you declared"),
         ({"forbidden": [("b", "a")]}, "direction as you declared"),
         ({"tiers": [["a"], ["b"]]}, "direction as you declared"),
-        (
-            {"tiers": [["a", "b"], ["c"]]},
-            "same direction in every graph that fits the answers and agrees with what you declared",
-        ),
+        ({"tiers": [["a", "b"], ["c"]]}, "direction decided"),
     ],
 )
 def test_each_way_to_declare_a_direction(known: dict[str, list[object]], said: str) -> None:
@@ -89,16 +88,19 @@ def test_edges_not_asked_about_in_full_and_contradicted_ones() -> None:
     known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
     marks = EdgeNotes(given_up_to={AB: 2, CD: 1}, known=known, conflicts=[AB, frozenset("bc")])
     assert marks.remark("a", "b", True) == "direction as you declared; given up to 2 columns"
-    assert marks.remark("c", "d", False) == "direction not decided by the data; given up to 1 column"
+    assert marks.remark("c", "d", False) == "direction not decided; given up to 1 column"
     assert marks.sentence("c", "d", False) == (
         "c and d are linked, direction not decided by the data; given up to 1 column: larger sets could not be asked "
         "about"
     )
     hint = EdgeNotes(confidence={AB: 0.49, CD: 0.5})
-    assert hint.remark("a", "b", False) == "direction not decided by the data; seldom found again: a hint"
-    assert hint.remark("c", "d", False) == "direction not decided by the data"
-    assert marks.remark("b", "c", True) == "answers contradict each other about its direction"
-    assert marks.sentence("b", "c", True) == "b → c, answers contradict each other about its direction"
+    assert hint.remark("a", "b", False) == "direction not decided; a hint only"
+    assert hint.remark("c", "d", False) == "direction not decided"
+    assert marks.remark("b", "c", True) == "direction contradicted"
+    assert (
+        marks.sentence("b", "c", True)
+        == "b and c are linked, test results contradict each other about the direction"
+    )
 
 
 def test_a_discovery_with_tiers_says_so() -> None:
@@ -113,7 +115,7 @@ def test_a_declared_arrow_without_an_edge_had_no_say(result: DiscoveryResult) ->
     page = render(replace(result, known=Knowledge.of(NAMES, tiers=[["a"], ["d"]])))
     assert "You declared: in order of time a, then d." in page
     assert set(remarks(page).values()) == {
-        "same direction in every graph that fits the answers",
-        "direction not decided by the data",
+        "direction decided",
+        "direction not decided",
     }
     assert "agrees with what you declared" not in page

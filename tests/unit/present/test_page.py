@@ -124,7 +124,7 @@ def test_open_pairs_are_listed_and_hidden_in_the_drawing(result: DiscoveryResult
     assert page.count('class="edge open"') == 2  # the line and its key
     assert '<span class="key of-open" hidden>' in page
     assert 'class="show-open"' not in page
-    assert "1 pair is directly linked, with a direction. 1 pair shows no direct link" in page
+    assert "1 pair is directly linked, with a direction. For 1 pair no link was shown" in page
     assert "and 1 pair stayed open." in page
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -198,16 +198,16 @@ def test_what_must_be_known_first_stands_above_the_graph(result: DiscoveryResult
     page = unescape(render(odd))
     above = page[: page.index("<figure>")]
     assert (
-        'id="conflicts">Answers contradict each other: do not rely on the direction of Cancer - Xray.'
+        'id="conflicts">Test results contradict each other, so no direction is shown at Cancer - Xray.'
         in above
     )
     assert page.count('class="edge conflict"') == 1  # the key; no other drawing marks one
-    assert len(re.findall(r'class="edge (?:arrow|plain) conflict\b', page)) == 1
+    assert len(re.findall(r'class="edge plain conflict\b', page)) == 1
     assert f'<p class="stamp" id="draft">{limit_words(draft)}</p>' in above
     assert above.count("Weak promise: ") == 2
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
-    assert "Answers contradict each other" in unescape(odd._repr_html_())
+    assert "Test results contradict each other" in unescape(odd._repr_html_())
 
 
 def test_every_field_and_heading_has_a_line(result: DiscoveryResult) -> None:
@@ -295,11 +295,11 @@ def test_the_key_lists_what_is_drawn_and_nothing_else(result: DiscoveryResult) -
     assert "open: could not be decided; there may be an edge or not" in shown(left)
     both = dc.Graph(["a", "b", "c"], directed=[("a", "b"), ("c", "b")])
     odd = replace(bare, graph=both, conflicts=frozenset([frozenset("ab")]), settled=False)
-    assert "no graph has all these directions" in shown(odd)
-    assert "in every graph nearest to the answers" in shown(replace(odd, settled=True))
+    assert "direction as the test results say" in shown(odd)
+    assert "in every graph that fits the test results best" in shown(replace(odd, settled=True))
     alone = replace(odd, graph=dc.Graph(["a", "b"], directed=[("a", "b")]))
-    assert "answers contradict each other about its direction" in shown(alone)
-    assert "no graph has all" not in shown(alone)  # no other arrow is drawn
+    assert "direction contradicted: test results point both ways" in shown(alone)
+    assert "as the test results say" not in shown(alone)  # no other arrow is drawn
 
 
 def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
@@ -369,7 +369,7 @@ def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
     assert found.reach.pair == planned[0].smallest
     assert found.reach.triple == planned[1].smallest
     told = reach_words(found.reach)
-    assert f"of middling size, w = {planned[0].smallest:.2g} (in" in told
+    assert f"a middling number of levels, w = {planned[0].smallest:.2g} (with" in told
     assert f"given one more column, w = {planned[1].smallest:.2g} (" in told
     assert told in unescape(render(found))
     least = dc.discover(data, epsilon=1e-6, delta=1e-9, method="measured", anyway=True).reach
@@ -464,12 +464,13 @@ def test_no_page_contradicts_itself(result: DiscoveryResult) -> None:
     }
     torn = replace(result, conflicts=frozenset([frozenset("ab")]), settled=False, **bare)
     page = unescape(render(torn))
-    assert "no graph has all these directions" in page
+    assert "so no graph fits all of them" in page
     assert "same direction in every graph" not in page
     assert "in every graph that fits" not in page
+    assert "the test results contradicted each other about the direction, so none is shown" in page
     for whole in (replace(torn, settled=True), replace(torn, conflicts=frozenset())):
         page = unescape(render(whole))
-        assert "no graph has all" not in page
+        assert "no graph fits all" not in page
         assert "same direction in every graph" in page
 
 
@@ -493,7 +494,7 @@ def test_a_target_has_a_page_of_its_own() -> None:
     table = table[: table.index("</table>")]
     for name in data.schema:
         if name != "bronc":
-            state = {"found": "linked", "absent": "no direct link found"}.get(
+            state = {"found": "linked", "absent": "no direct link shown"}.get(
                 found.state(name, "bronc"), "open"
             )
             assert f"<td>{name}</td><td>{state}</td>" in table
@@ -522,7 +523,7 @@ def test_the_figure_is_the_same_in_file_page_and_plot(result: DiscoveryResult) -
     root = ElementTree.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
     kinds = [g.get("class") for g in root.iter(f"{space}g") if g.get("data-upper")]
-    assert kinds == ["edge arrow conflict sure", "edge arrow weaker", "edge plain hint"]
+    assert kinds == ["edge plain conflict sure", "edge arrow weaker", "edge plain hint"]
     told = [
         " ".join(t.text or "" for t in g.iter(f"{space}text"))
         for g in root.iter(f"{space}g")

@@ -11,7 +11,7 @@ from dpcausal.present.svg import HEIGHT, open_lines, row, svg
 def test_drawing_has_every_node_and_edge_in_words() -> None:
     graph = dc.Graph(["a<b", "c", "d"], directed=[("a<b", "c")], undirected=[("c", "d")])
     drawing = svg(graph, EdgeNotes(given_up_to={frozenset(("c", "d")): 1}))
-    assert "a&lt;b → c in every graph that fits the answers, if no common cause is hidden" in drawing
+    assert "a&lt;b → c in every graph that fits the test results, if no common cause is hidden" in drawing
     assert (
         "direction not decided by the data; given up to 1 column: larger sets could not be asked" in drawing
     )
@@ -25,8 +25,8 @@ def test_hovering_tells_the_confidence_apart_from_the_direction() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     drawing = svg(graph, EdgeNotes(confidence={frozenset(("a", "b")): 0.987}))
     assert (
-        "<title>a → b in every graph that fits the answers, if no common cause is hidden; edge found again in 99% of "
-        "repeats (says nothing about its direction)</title>"
+        "<title>a → b in every graph that fits the test results, if no common cause is hidden; edge found again in 99% "
+        "of repeats (whichever way it points)</title>"
     ) in drawing
     assert drawing.count("found again") == 2  # the title and the label of one edge, not of the other
     assert "confidence" not in drawing

@@ -196,7 +196,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         NoteKind.ONE_LEVEL: ({"columns": ["a", "b"]}, ('"a" and "b" have one level',)),
         NoteKind.JOINT_TABLE: (
             {**MEASURED, "cells": 1024},
-            ("1,024 cells", "Gaussian", "4.2 rows", "1,430 on average, 12 in"),
+            ("1,024 cells", "Gaussian", "4.2 rows", "an average cell holds 1,430 rows, or 12 in"),
         ),
         NoteKind.COMPONENTS: (
             {**MEASURED, "gaussian": False, "rows_measured": True, "singles": 5, "pairs": 10, "larger": 2},
@@ -212,7 +212,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ),
         NoteKind.MERGED_LEVELS: (
             {"columns": [["age", 3], ["site", 2]]},
-            ("age (3 groups), site (2 groups)", "may be its doing"),
+            ("age (3 groups), site (2 groups)", "may seem linked because of it"),
         ),
         NoteKind.UNANSWERED: (
             unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1})).values,  # type: ignore[dict-item]
@@ -416,16 +416,17 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
         ),
         (
             Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False, circles=True),
-            "Some answers contradict each other about directions, at a - b: circles stand there",
+            "Some test results contradict each other about directions, at a - b: circles stand there",
         ),
         (
             Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False),
-            "Some answers contradict each other about directions, at a - b: no graph has all the directions shown",
+            "Some test results contradict each other about directions, at a - b: these edges are shown without a "
+            "direction, and no graph fits all other directions",
         ),
         (
             Note(NoteKind.JOINT_TABLE, gaussian=False, cells=8, sd=2.0, mean_cell=None, least_cell=None),
             "One joint table of 8 cells was measured with Laplace noise; a cell of a table of two columns is known to "
-            "2 rows (standard deviation)",
+            "2 rows (standard deviation of the noise)",
         ),
         (
             Note(
@@ -440,7 +441,7 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
                 least_cell=None,
             ),
             "Measured with Gaussian noise: tables of 3 sets of columns (2 single, 1 pair); a cell for two columns is "
-            "known to 2 rows (standard deviation)",
+            "known to 2 rows (standard deviation of the noise)",
         ),
         (
             Note(
