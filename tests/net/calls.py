@@ -721,13 +721,18 @@ def _adapters() -> Iterator[Case]:
 
 def _effects() -> Iterator[Case]:
     def after(data: Any, terms: Terms) -> Any:
-        """An effect from the tables that a discovery released, and one from a table of its own."""
-        given = {"epsilon": terms.epsilon, "neighbours": terms.neighbours}
+        """Effects from a share that a discovery kept, from the tables that it released, and at a charge of its own."""
+        given = {"epsilon": terms.epsilon, "delta": terms.delta, "neighbours": terms.neighbours}
         tiers = [["a"], ["d"], ["b", "e"]]
-        found = dc.discover(data, required=[("a", "d")], tiers=tiers, confidence=0, anyway=True, **given)
-        return found.effect("a", "d"), found.effect("a", "d", data=data, **given)
+        known: dict[str, Any] = {"required": [("a", "d")], "tiers": tiers, "confidence": 0, "anyway": True}
+        found = dc.discover(data, reserve=0.4, **known, **given)
+        paid = found.effect("a", "d", part=0.6), found.effect("a", "d", level=0.9)
+        more = found.effect("a", "e", adjust=["b"], method="table", anyway=True)
+        return paid, more, found.effect("a", "d", free=True), found.effect("a", "d", data=data, **given)
 
-    yield Case("effect after discover ordered", "effect", "after", "ordered", after)
+    yield Case(
+        "effect after discover ordered", "effect", "after", "ordered", after, deltas=(PURE, APPROXIMATE)
+    )
 
     def call(
         treatment: str, outcome: str, adjust: list[str] | None, options: Mapping[str, Any]
@@ -884,6 +889,12 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
         ("discover", "level csv", (*discover, "--target", "a"), BOTH),
         ("discover", "level csv", (*discover, "--latent"), BOTH),
+        (
+            "discover",
+            "level csv",
+            (*discover, "--effect", "a,d", "--reserve", "0.4", "--required", "a:d"),
+            BOTH,
+        ),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--tiers", "a;b,d"), BOTH),
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--option", "positives=3"), BOTH),
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),

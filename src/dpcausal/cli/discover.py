@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.effects_asked import check_effects, effects_json, parse_effects, with_effects
 from dpcausal.cli.file_options import Columns, Encoding, Sheet, restricted
 from dpcausal.cli.light import load_pyarrow, load_scipy
 from dpcausal.cli.method_options import Options, parse_options, types_of
@@ -71,6 +73,10 @@ dpcausal discover patients.csv --schema schema.toml \\
 # something that was not measured may cause two of them
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --latent --out graph
+
+# then how large an effect is, with noise of its own; the total covers both
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
 
 # charged to a ledger before any noise is drawn; one JSON object for a script
 dpcausal discover patients.csv --schema schema.toml \\
@@ -158,13 +164,38 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
-def write(result: DiscoveryResult, out: Path, origin: Origin, *, show_open: bool = False) -> Place:
-    """The privacy statement, the graph in all its formats and the report; where they went."""
+def shown_result(
+    result: DiscoveryResult,
+    told: list[str],
+    effects: list[dict[str, Any]],
+    as_json: bool,
+    *,
+    show_open: bool,
+    full: bool,
+) -> str:
+    """What goes to standard output: a summary and a text for each effect, or one JSON object."""
+    if not as_json:
+        return "\n".join([result.summary(open=show_open, full=full), *told])
+    if not effects:
+        return result.to_json()
+    return json.dumps({**result.to_dict(), "effects": effects}, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def write(
+    result: DiscoveryResult,
+    out: Path,
+    origin: Origin,
+    *,
+    show_open: bool = False,
+    effects: list[dict[str, Any]] | None = None,
+) -> Place:
+    """The privacy statement, the graph in all its formats, effects and the report; where they went."""
     from dpcausal.present.files import file_texts
     from dpcausal.present.page import write as write_page
 
     where = place(out)
-    write_texts(where.folder, file_texts(result, open=show_open))
+    more = {"effects.json": effects_json(effects)} if effects else {}
+    write_texts(where.folder, {**file_texts(result, open=show_open), **more})
     write_page(result, where.folder / "report.html", origin=origin, open=show_open)
     return where
 
@@ -244,6 +275,16 @@ def run_discover(
     latent: Annotated[
         bool, typer.Option("--latent", help="Common causes may be hidden: edges get circles (a PAG).")
     ] = False,
+    effect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--effect", help="Then estimate the effect of A on B, out of --reserve; repeat it.", metavar="A,B"
+        ),
+    ] = None,
+    reserve: Annotated[
+        float | None,
+        typer.Option("--reserve", help="Share of the budget that the search leaves for --effect (0.3)."),
+    ] = None,
     option: Options = None,
     show_open: Annotated[
         bool,
@@ -265,7 +306,8 @@ def run_discover(
     load_pyarrow(data)
     import dpcausal as dc
     from dpcausal.cli.options import origin_of
-    from dpcausal.discovery.discover import NoDelta, discover, method_named, takes_moments
+    from dpcausal.discovery.discover import NoDelta, discover, method_named, planned_epsilon, takes_moments
+    from dpcausal.discovery.reserve import checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
     from dpcausal.privacy.accounting.composition import check_total
 
@@ -285,8 +327,14 @@ def run_discover(
         if value is not None and name in of_method:
             raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
     confidence, target = of_method.pop("confidence", confidence), of_method.pop("target", target)
+    effects, kept = parse_effects(effect or [], reserve)
+    if effects and epsilon is None:
+        raise InputError(
+            "--effect after --method pc: ask dpcausal effect --graph, there is no budget to share"
+        )
     if epsilon is not None:
         check_total(epsilon, delta)  # before a large file is read
+    checked_reserve(kept, epsilon)
     options: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
@@ -299,9 +347,12 @@ def run_discover(
         "tiers": parse_tiers(tiers),
         "ledger": ledger,
         "dataset": dataset,
+        "reserve": kept or None,
+        "effect": [",".join(pair) for pair in effects],
     }
     chosen = names_of("--columns", columns, "leave it out for all")
     declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet)
+    check_effects(effects, declared)
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
     if confidence and method == "auto" and mostly_numbers(tuple(declared), numeric):
         raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
@@ -325,15 +376,25 @@ def run_discover(
     rows = rows_of(data, source, table, declared, bars)
     if method == "auto" and not isinstance(rows, dc.Dataset):
         tables = not takes_moments(rows)
-    texts = {"required": required or [], "forbidden": forbidden or [], "tiers": tiers or []}
+    texts = {
+        "required": required or [],
+        "forbidden": forbidden or [],
+        "tiers": tiers or [],
+        "effect": effect or [],
+    }
     with prepared(out), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
         if epsilon is not None and neighbours == "replace-one" and not anyway:
             name = "measured" if tables else "moments" if method == "auto" else method
-            refuse_hopeless(declared, rows.n, epsilon, delta, level, name, target)
+            searching = planned_epsilon(epsilon, delta, kept)
+            refuse_hopeless(declared, rows.n, searching, delta, level, name, target)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
-        result = discover(rows, progress=bars, anyway=True, **options, **of_method)  # looked at above
+        search = {name: value for name, value in options.items() if name not in ("effect", "reserve")}
+        result = discover(
+            rows, progress=bars, anyway=True, reserve=kept, **search, **of_method
+        )  # looked at above
+        result, told, found = with_effects(result, effects)
         try:
             where = write(
                 result,
@@ -348,15 +409,13 @@ def run_discover(
                     {"columns": chosen, "encoding": encoding, "sheet": sheet},
                 ),
                 show_open=show_open,
+                effects=found,
             )
         except InputError:  # paid for: not to be lost
-            typer.echo(result.to_json() if as_json else result.summary(open=show_open, full=full))
+            typer.echo(shown_result(result, told, found, as_json, show_open=show_open, full=full))
             raise
-    typer.echo(
-        result.to_json()
-        if as_json
-        else f"{result.summary(open=show_open, full=full)}\nWritten to {where.folder}: open report.html"
-    )
+    text = shown_result(result, told, found, as_json, show_open=show_open, full=full)
+    typer.echo(text if as_json else f"{text}\nWritten to {where.folder}: open report.html")
     if where.fault:
         raise InputError(where.fault)
     public = None if neighbours == "add-remove" else rows.n

@@ -65,6 +65,7 @@ class PublicKind(StrEnum):
     QUESTION = "question"
     LOOP = "loop"
     EFFECT = "effect"
+    RESERVE = "reserve"  # share: of the budget, kept for effects that are asked once the graph is known
     FEATURES = "features"
     BOUNDS = "bounds"
     STRATA = "strata"

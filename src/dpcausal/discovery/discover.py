@@ -37,6 +37,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, one_level, without_constants
+from dpcausal.discovery.reserve import Reserve, checked_reserve
 from dpcausal.discovery.result import DiscoveryResult, in_order
 from dpcausal.discovery.search import (
     Method,
@@ -55,7 +56,8 @@ from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import reach
 from dpcausal.planning.look import refuse_hopeless
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
-from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.privacy.accounting.composition import Filter, check_total
+from dpcausal.privacy.accounting.conversion import epsilon_for
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
@@ -127,6 +129,7 @@ def discover(
     dataset: str | None = None,
     progress: bool = False,
     anyway: bool = False,
+    reserve: float = 0.0,
     **options: Any,
 ) -> DiscoveryResult:
     """Learn a causal graph (a CPDAG) over the columns of ``data``.
@@ -177,6 +180,10 @@ def discover(
         Whether to go on with a design that can show nothing. Otherwise ``measured`` and ``moments`` refuse, uncharged,
         where even a strong dependence would hardly ever be found; the message says what would help. The schema, the
         public number of rows and the budget decide; under add-remove, where rows are protected, nothing is refused.
+    reserve : float, default 0.0
+        The share of the budget, from 0.01 to 0.99, that the search leaves for effects: ``result.effect`` then measures
+        a table with noise of its own once the graph is known, and the total covers both. 0 keeps none: effects are
+        then computed from the tables that chose the graph, where there are some. The result refers to the rows.
     **options
         Options of the method, listed under Notes.
 
@@ -299,6 +306,7 @@ def discover(
     relation = Neighbours.parse(neighbours, labels=False)
     checked_name(method, "method")
     checked_ledger(ledger)
+    kept = checked_reserve(reserve, epsilon)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
     if max_order is not None:
@@ -330,13 +338,14 @@ def discover(
     budget, no_delta = None, None
     sizes = [column.size for column in counts.schema.values()]
     if epsilon is not None:
+        check_total(epsilon, delta)
+        searching = planned_epsilon(epsilon, delta, kept)
         if not anyway and relation is Neighbours.REPLACE_ONE:
             refuse_hopeless(
-                counts.schema, counts.n, epsilon, delta, relation, level, name, options.get("target")
+                counts.schema, counts.n, searching, delta, relation, level, name, options.get("target")
             )
         if name == "measured":
-            check_total(epsilon, delta)
-            gain = 1.0 if delta else noise_without_delta(sizes, epsilon, relation)
+            gain = 1.0 if delta else noise_without_delta(sizes, searching, relation)
             if gain >= NOTABLE_GAIN:  # before anything is charged
                 no_delta = Note(NoteKind.NO_DELTA, times=gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
@@ -346,6 +355,7 @@ def discover(
             delta,
             neighbours=relation,
             reserve=chosen.reserved(delta, options),
+            later=kept,
             ledger=ledger,
             dataset=dataset,
             note=note,
@@ -376,6 +386,7 @@ def discover(
         *counts.schema.assumes,
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
+        *([Public(PublicKind.RESERVE, share=kept)] if kept else []),
     )
     statement = charging.statement(
         released=found.released,
@@ -388,7 +399,7 @@ def discover(
     expected_reach = None
     if name == "measured" and epsilon is not None and public_rows:
         place = None if options.get("target") is None else columns.index(options["target"])
-        expected_reach = reach(sizes, public_rows, epsilon, delta, relation, level, place)
+        expected_reach = reach(sizes, public_rows, searching, delta, relation, level, place)
     return DiscoveryResult(
         graph=graph,
         privacy=statement,
@@ -410,7 +421,20 @@ def discover(
         conflicts=conflicts,
         known=known,
         tables=found.tables,
+        reserve=None if budget is None or not kept else Reserve(kept, budget, data, statement),
     )
+
+
+def planned_epsilon(epsilon: float, delta: float, reserve: float) -> float:
+    """Return the epsilon that a plan of the search counts with: with a delta, that of its part of rho.
+
+    >>> planned_epsilon(1.0, 0.0, 0.3), round(planned_epsilon(1.0, 1e-6, 0.3), 2)
+    (0.7, 0.83)
+    """
+    if not reserve:
+        return epsilon
+    part = Filter(epsilon, delta).without(reserve)
+    return max(part.epsilon, epsilon_for(part.rho, delta)) if part.rho > 0 else part.epsilon
 
 
 def _arrows(

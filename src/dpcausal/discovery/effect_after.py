@@ -1,4 +1,7 @@
-"""An effect after a discovery: free from tables that were released, or from a fresh table with noise of its own.
+"""An effect after a discovery: from a share of its budget kept for that, free, or at a charge of its own.
+
+**Reserved** (``reserve.py``): a table with noise of its own, measured after the graph is known, within the total of the
+discovery. The default where a share was kept.
 
 **Free.** ``measured`` releases a joint table, or components of tables (``components.py``). Where they hold the columns
 that an effect needs, the effect is post-processing and costs nothing. The noise of a component of a set B is at most
@@ -27,6 +30,7 @@ from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.discovery.reserve import Reserve
 from dpcausal.effects.effect import checked_confidence, effect, result_of, what_to_adjust_for
 from dpcausal.effects.question import EffectQuestion, effect_question, strata_cells
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
@@ -131,21 +135,31 @@ def effect_after(
     adjust: Iterable[str] | None,
     data: Dataset | Counts | None,
     epsilon: float | None,
+    reserve: Reserve | None,
+    free: bool,
+    part: float | None,
     estimand: str,
     compare: Sequence[Level] | None,
     event: Level | None,
     level: float,
     options: dict[str, Any],
 ) -> EffectResult:
-    """Return the effect: from ``data`` at a charge of its own, or free from ``tables``.
+    """Return the effect: from ``data`` at a charge of its own, from ``reserve`` where one is kept, or free.
 
     Raises
     ------
     InputError
         If the tables do not hold the columns; the message says what a fresh table would cost.
     """
+    level = checked_confidence(level)
     shared: dict[str, Any] = {"estimand": estimand, "compare": compare, "event": event, "level": level}
+    if not isinstance(free, bool):
+        raise InputError(f"free must be True or False, not {free!r}")
     if data is not None:
+        if free or part is not None:
+            raise InputError(
+                "with data= a table is measured at a charge of its own: free and part do not go with it"
+            )
         if epsilon is None:
             raise InputError("a fresh table needs an epsilon of its own: effect(..., data=data, epsilon=0.5)")
         found = effect(
@@ -153,6 +167,18 @@ def effect_after(
         )
         note = EffectNote(EffectNoteKind.FRESH_NOISE)
         return replace(found, notes=(*found.notes, note, *_open_note(undecided, treatment, outcome)))
+    if reserve is not None and not free:
+        allowed = {"method", "anyway"}
+        if epsilon is not None or not options.keys() <= allowed:
+            raise InputError(
+                "an effect from the share that was kept costs no epsilon of its own: epsilon and the like go with data="
+            )
+        found = reserve.effect(
+            graph, treatment, outcome, adjust=adjust, part=part, possible=undecided, **shared, **options
+        )
+        return replace(found, notes=(*found.notes, *_open_note(undecided, treatment, outcome)))
+    if part is not None:
+        raise InputError("part goes with a share that was kept: discover(..., reserve=0.3)")
     if epsilon is not None or options:
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
     if tables is None:
@@ -160,7 +186,7 @@ def effect_after(
             "this method released no tables: give data= and an epsilon for a table of its own, such as "
             f"result.effect({treatment!r}, {outcome!r}, data=data, epsilon=0.5)"
         )
-    schema, level = tables.schema, checked_confidence(level)
+    schema = tables.schema
     sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, possible=undecided)
     used = [one for one in sets if one is not None]
     question = effect_question(

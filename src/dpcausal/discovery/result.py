@@ -24,6 +24,7 @@ from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
+from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.graph import Graph, checked_pair
@@ -100,6 +101,8 @@ class DiscoveryResult:
         The smallest dependences that the plan of this release expects to find.
     tables : ReleasedTables or None
         Noisy tables that were released, from which effects are free (``measured``).
+    reserve : Reserve or None
+        The share of the budget that was kept for effects, where one was.
 
     Examples
     --------
@@ -130,6 +133,7 @@ class DiscoveryResult:
     reach: Reach | None = None
     about: frozenset[Pair] | None = None
     tables: ReleasedTables | None = field(default=None, repr=False, compare=False)
+    reserve: Reserve | None = field(default=None, repr=False, compare=False)
 
     @property
     def why(self) -> str:
@@ -305,6 +309,8 @@ class DiscoveryResult:
         adjust: Iterable[str] | None = None,
         data: Dataset | Counts | None = None,
         epsilon: float | None = None,
+        free: bool = False,
+        part: float | None = None,
         estimand: str = "auto",
         compare: Sequence[Level] | None = None,
         event: Level | None = None,
@@ -313,9 +319,11 @@ class DiscoveryResult:
     ) -> EffectResult:
         """Estimate the effect of one column on another, with what the graph says to hold fixed.
 
-        Without ``data`` it is computed from the tables that were released and costs nothing. They also chose the graph,
-        so that the interval may be too short, which the answer says. With ``data`` and an ``epsilon`` a table is
-        measured now, with noise of its own: a release of its own, charged as such.
+        Where the discovery kept a share of its budget (``discover(..., reserve=0.3)``), a table is measured now, with
+        noise of its own, and paid from that share: the total of the discovery covers it. Where it kept none, or with
+        ``free=True``, the answer is computed from the tables that were released and costs nothing. They also chose the
+        graph, so that the interval may be too short. With ``data`` and an ``epsilon`` a table is measured as a release
+        of its own, charged as such. The answer says which of the three it is.
 
         Parameters
         ----------
@@ -328,16 +336,24 @@ class DiscoveryResult:
             The rows, for a fresh table.
         epsilon : float or None, default None
             What the fresh table may cost.
+        free : bool, default False
+            Whether to answer from released tables although a share of the budget was kept.
+        part : float or None, default None
+            The part of that share, above 0 and at most 1, that this answer may cost; None is all that is left. Columns
+            that were measured before cost nothing more.
         estimand, compare, event, level
             As for ``dc.effect``.
         **options
-            ``delta``, ``neighbours``, ``ledger``, ``dataset`` and ``anyway`` of ``dc.effect``, with ``data``.
+            ``delta``, ``neighbours``, ``ledger`` and ``dataset`` of ``dc.effect``, with ``data``; ``method`` and
+            ``anyway``, with ``data`` or a share that was kept.
 
         Raises
         ------
         InputError
             If the tables do not hold the columns (the message says what a fresh table costs), or the graph says that
             there is no effect.
+        BudgetError
+            If less of the share is left than is asked for; nothing was charged.
 
         Examples
         --------
@@ -347,6 +363,10 @@ class DiscoveryResult:
         >>> found = result.effect("Cancer", "Xray")
         >>> found.estimand, found.interval[0] <= found.estimate <= found.interval[1], found.privacy == result.privacy
         ('risk difference', True, True)
+        >>> kept = dc.discover(data, epsilon=2.0, reserve=0.3, required=[("Smoker", "Cancer")])
+        >>> found = kept.effect("Smoker", "Cancer", adjust=[])
+        >>> found.privacy.epsilon, kept.reserve.left
+        (2.0, 0.0)
         """
         return effect_after(
             self.graph,
@@ -358,6 +378,9 @@ class DiscoveryResult:
             adjust=adjust,
             data=data,
             epsilon=epsilon,
+            reserve=self.reserve,
+            free=free,
+            part=part,
             estimand=estimand,
             compare=compare,
             event=event,

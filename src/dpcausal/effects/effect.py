@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
@@ -49,6 +50,7 @@ from dpcausal.effects.regression import measure_regression, refuse_regression
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
 from dpcausal.effects.table import (
     MAX_CELLS,
+    SPENT,
     Measured,
     effect_mechanism,
     exact_table,
@@ -60,8 +62,8 @@ from dpcausal.graphs.adjustment import adjustment_sets, descendants
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.measurement import noise_variance
-from dpcausal.privacy.accounting.composition import Filter, check_total
-from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.stats.limits import row_limit
 from dpcausal.stats.standardise import Arms
 
@@ -188,8 +190,71 @@ def effect(
         raise not_a_dataset(data)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
+    asked = asked_effect(
+        data,
+        treatment,
+        outcome,
+        adjust,
+        graph,
+        estimand=estimand,
+        compare=compare,
+        event=event,
+        anyway=anyway,
+    )
+    public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
+    allowed = None if epsilon is None else allowed_by(epsilon, delta)
+    chosen = method_for(method, data, asked, allowed, relation, public_rows)
+    if epsilon is None:
+        if ledger is not None or delta:
+            raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
+        budget = Budget.none(relation)
+        tables_for(data.schema, asked.question, asked.used, 1.0, 0.0, relation)  # refuses what is too large
+    else:
+        if allowed is not None and public_rows is not None and not anyway:
+            refuse_hopeless(asked.question, allowed, relation, public_rows, epsilon)
+        note = {"command": "effect", "question": asked.question.key}
+        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
+    return measured_effect(data, asked, chosen, budget, allowed, level, public_rows)[0]
+
+
+def allowed_by(epsilon: float, delta: float) -> Allowance:
+    """Return what a total allows; raise ``InputError`` for an absurd one."""
+    total = Filter(epsilon, delta)
+    return Allowance(total.epsilon, total.rho)
+
+
+@dataclass(frozen=True)
+class AskedEffect:
+    """A question with the sets to adjust for (None: no effect at all) and what must be known about them; public."""
+
+    question: EffectQuestion
+    sets: tuple[tuple[str, ...] | None, ...]
+    notes: tuple[EffectNote, ...]
+
+    @property
+    def used(self) -> list[tuple[str, ...]]:
+        """The sets that a table is needed for."""
+        return [one for one in self.sets if one is not None]
+
+
+def asked_effect(
+    data: Dataset | Counts,
+    treatment: str,
+    outcome: str,
+    adjust: Iterable[str] | None,
+    graph: Graph | None,
+    *,
+    estimand: str,
+    compare: Sequence[Level] | None,
+    event: Level | None,
+    anyway: bool = False,
+    possible: Collection[Pair] = frozenset(),
+) -> AskedEffect:
+    """Return what is asked, checked against the schema and the graph; of ``data`` only public facts are looked at."""
     schema = data.schema
-    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, anyway=anyway)
+    sets, notes = what_to_adjust_for(
+        schema, treatment, outcome, adjust, graph, anyway=anyway, possible=possible
+    )
     values = isinstance(data, Dataset) and outcome in data.values
     question = effect_question(
         schema,
@@ -205,61 +270,70 @@ def effect(
         notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
     if isinstance(schema[outcome], Numeric) and not values:
         notes.append(EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome))
-    used = [one for one in sets if one is not None]
-    public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
-    chosen = _method(method, data, question, used, epsilon, delta, relation, public_rows)
-    if epsilon is None:
-        if ledger is not None or delta:
-            raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
-        budget = Budget.none(relation)
-        tables_for(schema, question, used, 1.0, 0.0, relation)  # refuses what is too large
-    else:
-        check_total(epsilon, delta)
-        if public_rows is not None and not anyway:
-            refuse_hopeless(question, epsilon, delta, relation, public_rows)
-        note = {"command": "effect", "question": question.key}
-        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
+    return AskedEffect(question, tuple(sets), tuple(notes))
+
+
+def measured_effect(
+    data: Dataset | Counts,
+    asked: AskedEffect,
+    chosen: str,
+    budget: Budget,
+    allowed: Allowance | None,
+    level: float,
+    public_rows: int | None,
+    before: PrivacyStatement | None = None,
+) -> tuple[EffectResult, list[Measured]]:
+    """Charge, release and answer; return the tables too.
+
+    Parameters
+    ----------
+    data, asked, chosen
+        The rows, the question, and "table" or "regression".
+    budget, allowed
+        What is charged, and how much of it this answer may cost; None without privacy.
+    level
+        The confidence of the interval.
+    public_rows
+        The number of rows where it is public.
+    before
+        What the same budget released earlier: the statement then tells of both.
+    """
+    schema, question = data.schema, asked.question
     known = (*PUBLIC, *schema.assumes, ROWS if public_rows is not None else NOT_EMPTY)
     quiet = np.errstate(all="ignore")  # what numpy warns of could depend on rows
-    if chosen == "regression":
-        rows = refuse_regression(data, question)
-        with quiet, budget.telling():
-            found, noise = measure_regression(rows, question, budget, level, public_rows)
-        sums = Released(
-            ReleasedKind.EFFECT_SUMS, treatment=treatment, outcome=outcome, adjust=question.adjust, sd=noise
-        )
-        statement = budget.statement(
-            released=[sums],
-            public=(*known, *row_limit(relation)),
-            adaptive=False,
+
+    def statement(released: Sequence[Released], *more: Public) -> PrivacyStatement:
+        earlier = () if before is None else before.public
+        new = [fact for fact in (*known, *more) if fact not in earlier]
+        return budget.statement(
+            released=[*(() if before is None else before.released), *released],
+            public=(*earlier, *new),
+            adaptive=before is not None,
             limits=source_limits(data),
             rows=public_rows,
         )
-        return _result(question, found, level, notes, statement)
+
+    about = {"treatment": question.treatment, "outcome": question.outcome}
+    if chosen == "regression":
+        assert allowed is not None
+        rows = refuse_regression(data, question)
+        with quiet, budget.telling():
+            found, noise = measure_regression(rows, question, budget, allowed, level, public_rows)
+        sums = Released(ReleasedKind.EFFECT_SUMS, **about, adjust=question.adjust, sd=noise)
+        told = statement([sums], *row_limit(budget.neighbours))
+        return _result(question, found, level, asked.notes, told), []
     with quiet, budget.telling():
         measured = (
-            [exact_table(data, question, one) for one in used]
-            if epsilon is None
-            else _released(data, question, used, budget, public_rows)
+            [exact_table(data, question, one) for one in asked.used]
+            if allowed is None
+            else _released(data, question, asked.used, budget, allowed, public_rows)
         )
     released = [
-        Released(
-            ReleasedKind.EFFECT_TABLE,
-            treatment=treatment,
-            outcome=outcome,
-            adjust=table.columns,
-            sd=float(np.sqrt(table.variance)),
-        )
+        Released(ReleasedKind.EFFECT_TABLE, **about, adjust=table.columns, sd=float(np.sqrt(table.variance)))
         for table in measured
     ]
-    statement = budget.statement(
-        released=released,
-        public=known,
-        adaptive=False,
-        limits=source_limits(data),
-        rows=public_rows,
-    )
-    return result_of(question, sets, measured, level, notes, statement, schema)
+    told = statement(released)
+    return result_of(question, asked.sets, measured, level, asked.notes, told, schema), measured
 
 
 def checked_confidence(level: object) -> float:
@@ -324,7 +398,7 @@ def what_to_adjust_for(
         maybe = [name for name in known if name in descendants(graph, treatment, possible=True)]
         if maybe:
             note = EffectNote(EffectNoteKind.DESCENDANT, columns=maybe)
-            warnings.warn(display().words(note), AdjustsForDescendant, stacklevel=3)
+            warnings.warn(display().words(note), AdjustsForDescendant, stacklevel=4)
             notes.append(note)
     return [given], notes
 
@@ -333,11 +407,10 @@ LEAST_ARM = 2.0  # standard deviations of noise that half of the rows must hold,
 
 
 def refuse_hopeless(
-    question: EffectQuestion, epsilon: float, delta: float, neighbours: Neighbours, n: int
+    question: EffectQuestion, allowed: Allowance, neighbours: Neighbours, n: int, epsilon: float
 ) -> None:
     """Refuse a budget at which noise hides arms of half of the rows each: from public numbers, nothing charged."""
-    rho = Filter(epsilon, delta).rho
-    mechanism, _ = effect_mechanism(1, not question.two_levels, epsilon, rho, neighbours)
+    mechanism, _ = effect_mechanism(1, not question.two_levels, allowed.epsilon, allowed.rho, neighbours)
     noise = math.sqrt(2 * noise_variance(mechanism))  # an arm is the sum of two cells
     if n / 2 < LEAST_ARM * noise:
         enough = epsilon * 2 * LEAST_ARM * noise / max(n, 1)
@@ -353,37 +426,34 @@ FEW_STRATA = 8  # a table all the same
 MOST_STRATA = 256  # where the number of rows is protected
 
 
-def _method(
+def method_for(
     method: str,
     data: Dataset | Counts,
-    question: EffectQuestion,
-    sets: Sequence[tuple[str, ...]],
-    epsilon: float | None,
-    delta: float,
+    asked: AskedEffect,
+    allowed: Allowance | None,
     neighbours: Neighbours,
     n: int | None,
 ) -> str:
     """Return "table" or "regression": from the schema, the budget and the public number of rows."""
+    question, sets = asked.question, asked.used
     if method not in get_args(EffectMethod):
         raise InputError(f"method must be auto, table or regression, not {method!r}")
     if method == "regression":
-        if epsilon is None:
+        if allowed is None:
             raise InputError("a regression has no answer without privacy here: leave method out")
         if len(sets) > 1:
             raise InputError("a regression answers for one set of columns: name what to adjust for")
         refuse_regression(data, question)
         return method
     able = isinstance(data, Dataset) and not question.others and question.estimand.endswith("difference")
-    if method == "table" or epsilon is None or len(sets) > 1 or not able:
+    if method == "table" or allowed is None or len(sets) > 1 or not able:
         return "table"
-    check_total(epsilon, delta)
     strata = strata_cells(data.schema, question.adjust)
     size = table_size(data.schema, question, question.adjust)
     if n is None:
         return "table" if strata <= MOST_STRATA else "regression"
-    total = Filter(epsilon, delta)
     mechanism, _ = effect_mechanism(
-        min(size, MAX_CELLS), not question.two_levels, epsilon, total.rho, neighbours
+        min(size, MAX_CELLS), not question.two_levels, allowed.epsilon, allowed.rho, neighbours
     )
     noise = math.sqrt(2 * noise_variance(mechanism))
     enough = n / (question.treatment_levels * strata) >= MIN_NOISE_SHARE * noise
@@ -395,11 +465,12 @@ def _released(
     question: EffectQuestion,
     sets: Sequence[tuple[str, ...]],
     budget: Budget,
+    allowed: Allowance,
     n: int | None,
 ) -> list[Measured]:
-    total = budget.total
-    columns = tables_for(data.schema, question, sets, total.epsilon, total.rho, budget.neighbours)
-    return [measure(data, question, one, budget, 1.0 / len(columns), n) for one in columns]
+    columns = tables_for(data.schema, question, sets, allowed.epsilon, allowed.rho, budget.neighbours)
+    each = allowed.part(SPENT / len(columns)) if len(columns) > 1 else allowed
+    return [measure(data, question, one, budget, each, n) for one in columns]
 
 
 def result_of(

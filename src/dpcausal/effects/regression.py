@@ -30,7 +30,7 @@ from dpcausal.effects.answer import Answer
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.result import EffectNote, EffectNoteKind
 from dpcausal.planning.measurement import noise_variance
-from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.stats.double_residual import UNITS, difference, fitted, row_parts, sums_sensitivity
@@ -121,10 +121,10 @@ def _mechanism(
 
 @proved("regression.proof.md")
 def measure_regression(
-    rows: Dataset, question: EffectQuestion, budget: Budget, level: float, n: int | None
+    rows: Dataset, question: EffectQuestion, budget: Budget, allowed: Allowance, level: float, n: int | None
 ) -> tuple[Answer, float]:
     """Charge and release moments and sums; return the answer, and the noise on an entry of the moments."""
-    names, total, relation = question.adjust, budget.total, budget.neighbours
+    names, relation = question.adjust, budget.neighbours
     count = sum(width(rows.schema, name) for name in names)
     reach = math.sqrt(0.5 + sum(TYPICAL[kind_of(rows.schema, name)] for name in names))
     constant, size = reach / 2, count + 3
@@ -135,8 +135,8 @@ def measure_regression(
         entries,
         moved * math.sqrt(entries),
         moved,
-        part * total.epsilon,
-        part * total.rho,
+        part * allowed.epsilon,
+        part * allowed.rho,
         relation,
         grid,
     )
@@ -161,8 +161,8 @@ def measure_regression(
         3,
         sums_sensitivity(relation),
         sums_sensitivity(relation, norm=2),
-        (1 - SHARE) * SPENT * total.epsilon,
-        (1 - SHARE) * SPENT * total.rho,
+        (1 - SHARE) * SPENT * allowed.epsilon,
+        (1 - SHARE) * SPENT * allowed.rho,
         relation,
         Grid(1.0 / UNITS, exact=True),
     )

@@ -32,6 +32,7 @@ class EffectNoteKind(StrEnum):
     LINEAR = "linear"  # columns: taken out by linear regression
     SAME_TABLES = "same-tables"  # the tables that chose the graph
     FRESH_NOISE = "fresh-noise"  # a table with noise of its own, after a graph was learned
+    RESERVED = "reserved"  # share: of the discovery's budget, kept for effects; a table with noise of its own
     OPEN_PAIRS = "open-pairs"  # columns: of pairs with the treatment or the outcome that stayed open
 
 

@@ -26,7 +26,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.question import EffectQuestion, strata_cells
 from dpcausal.planning.measurement import noise_variance
-from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
@@ -151,17 +151,14 @@ def measure(
     question: EffectQuestion,
     columns: Sequence[str],
     budget: Budget,
-    share: float,
+    allowed: Allowance,
     n: int | None,
 ) -> Measured:
-    """Release the table over strata of ``columns`` for this share of the budget; ``n``: rows where they are public."""
-    schema, total = data.schema, budget.total
+    """Release the table over strata of ``columns`` for what is allowed; ``n``: rows where they are public."""
+    schema = data.schema
     size = table_size(schema, question, columns)
     spread = not question.two_levels
-    part = share * SPENT if share < 1.0 else 1.0
-    mechanism, kurtosis = effect_mechanism(
-        size, spread, part * total.epsilon, part * total.rho, budget.neighbours
-    )
+    mechanism, kurtosis = effect_mechanism(size, spread, allowed.epsilon, allowed.rho, budget.neighbours)
     cells, others, more = exact_cells(data, question, columns)
     parts = [cells.ravel(), *([others] if question.others else []), *([more] if spread else [])]
     exact = np.concatenate(parts) / (UNITS if spread else 1)

@@ -41,6 +41,10 @@ NOTES: dict[EffectNoteKind, Words] = {
     ),
     EffectNoteKind.SAME_TABLES: "from the tables that also chose the graph, so that the interval may be too short",
     EffectNoteKind.FRESH_NOISE: "from a table with noise of its own, measured after the graph was learned",
+    EffectNoteKind.RESERVED: (
+        "from a table with noise of its own, measured after the graph was learned, out of the {share:.0%} of the "
+        "discovery's budget kept for effects; the cost is that of both"
+    ),
     EffectNoteKind.OPEN_PAIRS: lambda fact: (
         f"whether {', '.join(fact['columns'])} should be held fixed stayed open in the graph"
     ),
@@ -127,9 +131,10 @@ def html(result: EffectResult) -> str:
 
 
 def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
-    """Return the effect of a on b, and what it rests on, where the tables of a discovery give it for nothing."""
+    """Return the effect of a on b, and what it rests on: as it was paid for, or from the tables for nothing."""
     try:
-        found = result.effect(a, b)
+        paid = None if result.reserve is None else result.reserve.answered(a, b)
+        found = paid or result.effect(a, b, free=True)
     except InputError:  # no table holds the columns, or the levels have no order
         return []
     return [answer_words(found), assumes_words(found)]

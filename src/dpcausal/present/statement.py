@@ -99,6 +99,10 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.METHOD: "the method, its level and background knowledge",
     PublicKind.QUESTION: "the question, the test and its level",
     PublicKind.LOOP: "the loop, the test and its level",
+    PublicKind.RESERVE: (
+        "the share of {share:.0%} of the budget that is kept for effects, asked once the graph is known; the total "
+        "covers them, whether they are asked or not"
+    ),
     PublicKind.EFFECT: "the question (treatment, outcome, what is held fixed, a graph if one is given) and its level",
     PublicKind.FEATURES: "the features of every column (by its declared bounds or levels)",
     PublicKind.BOUNDS: "the declared bounds, by which values are scaled",

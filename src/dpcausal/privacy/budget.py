@@ -10,7 +10,7 @@ from the conversion of rho.
 
 **With a ledger** the whole (epsilon, delta) is charged to the data set in one transaction just before the
 first event, under a fresh random release id; the filter then spends within it. If that fails nothing is
-charged here either.
+charged here either. ``later`` keeps a public share of the total until ``open_later``; the ledger is charged for it too.
 
 A budget can't be copied, pickled or used after ``fork``: two copies could spend the same epsilon twice. A fork is known
 by a random token, not by the process id (``core/process.py``). A snapshot of the whole machine that is restored twice
@@ -32,7 +32,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from dpcausal._version import __version__
 from dpcausal.core import entropy, process
@@ -58,6 +58,17 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
 
+class Allowance(NamedTuple):
+    """What one step may cost: ``epsilon`` by the sum of epsilons, or ``rho`` (0: none) by the sum of rhos."""
+
+    epsilon: float
+    rho: float
+
+    def part(self, share: float) -> Allowance:
+        """A share of it; of both sums."""
+        return Allowance(share * self.epsilon, share * self.rho)
+
+
 class Budget:
     """The total of one release, and what has been charged to it. Safe to use from several threads.
 
@@ -75,6 +86,8 @@ class Budget:
         Which two data sets must be hard to tell apart: ``"replace-one"``, ``"add-remove"`` or ``"fixed-labels"``.
     reserve : float, default 0.0
         The part of delta that is kept for events with a delta of their own.
+    later : float, default 0.0
+        A public share of the total, below 1, that is refused to every charge until ``open_later``.
     ledger : str, Ledger or None, default None
         A ledger or its address. The whole (epsilon, delta) is charged to it in one transaction just before the first
         event; if that fails, nothing is charged here either.
@@ -104,12 +117,15 @@ class Budget:
         *,
         neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
         reserve: float = 0.0,
+        later: float = 0.0,
         ledger: str | Ledger | None = None,
         dataset: str | None = None,
         note: Mapping[str, Any] | None = None,
     ) -> None:
         self.neighbours = Neighbours.parse(neighbours)
         self._filter = None if epsilon is None else Filter(epsilon, delta, reserve)
+        self._later = bool(later)
+        self._for_now = self._filter.without(later) if self._filter is not None and later else None
         if (ledger is None) != (dataset is None):
             raise InputError("a ledger needs the name of a data set, and a data set name needs a ledger")
         if ledger is not None and epsilon is None:
@@ -135,10 +151,24 @@ class Budget:
 
     @property
     def total(self) -> Filter:
-        """The stop rule with its total ``epsilon``, ``delta`` and ``rho``."""
+        """The stop rule with its total ``epsilon``, ``delta`` and ``rho``: what may be spent now."""
+        return self.whole if self._for_now is None else self._for_now
+
+    @property
+    def whole(self) -> Filter:
+        """The stop rule of the promise, with what is kept for later."""
         if self._filter is None:
             raise InputError("there is no budget: epsilon is None")
         return self._filter
+
+    def open_later(self) -> None:
+        """Let charges use the share that was kept for later; the promise is the same."""
+        self._for_now = None
+
+    @property
+    def spent(self) -> Spent:
+        """Exact sums over the events charged so far."""
+        return self._spent
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -171,7 +201,7 @@ class Budget:
                 )
         with self._lock:
             after = self._spent.plus(events)
-            if not total.allows(after):
+            if not (total.allows(after) and (total is self.whole or self.whole.allows(after))):
                 raise self._refusal(Spent().plus(events), after)
             self._enter_ledger()
             self._spent = after
@@ -229,8 +259,8 @@ class Budget:
         self._entry = self._ledger.charge(
             self._dataset,
             self._release,
-            self.total.epsilon,
-            self.total.delta,
+            self.whole.epsilon,
+            self.whole.delta,
             neighbours=self.neighbours,
             note={"dpcausal": __version__, **self._note},
         )
@@ -247,7 +277,7 @@ class Budget:
 
     def reading(self) -> PrivacyCost:
         """Return what the events so far would cost had they been fixed in advance (an odometer)."""
-        return self.total.reading(self._spent)
+        return self.whole.reading(self._spent)
 
     def spent_epsilon(self) -> float:
         """Return the epsilon of the reading; never above the total."""
@@ -271,7 +301,7 @@ class Budget:
             What left, and what is taken to be known to everyone.
         adaptive
             False only if all events and their number were fixed before the first answer: then the sum over events
-            is the guarantee. Otherwise the total is.
+            is the guarantee. Otherwise the total is, as it is wherever a share was kept for later.
         unit
             What is protected.
         limits
@@ -283,8 +313,8 @@ class Budget:
             return PrivacyStatement.none(released=released, neighbours=self.neighbours)
         secure = self._secure()
         reading = self.reading()
-        fixed = not adaptive or not self._events
-        guarantee = reading if fixed else PrivacyCost(self.total.epsilon, self.total.delta, "filter")
+        fixed = not self._later and (not adaptive or not self._events)
+        guarantee = reading if fixed else PrivacyCost(self.whole.epsilon, self.whole.delta, "filter")
         definition, parameters = self._definition(guarantee)
         return PrivacyStatement(
             private=secure,
@@ -299,7 +329,7 @@ class Budget:
             released=tuple(released),
             composition=self._composition(guarantee),
             events=tuple(event.to_dict() for event in self._events),
-            asked={"epsilon": self.total.epsilon, "delta": self.total.delta},
+            asked={"epsilon": self.whole.epsilon, "delta": self.whole.delta},
             reading={"epsilon": reading.epsilon, "delta": reading.delta},
             noise=NoiseSource.OPERATING_SYSTEM if secure else NoiseSource.SEEDED,
             limits=(*known_limits(unit), *weak_limits(guarantee.epsilon, guarantee.delta, rows), *limits),
@@ -322,7 +352,7 @@ class Budget:
             return Composition.FIXED_EPSILON
         if guarantee.by == "rho":
             return Composition.FIXED_RHO
-        return Composition.FILTER_EPSILON if self.total.rho == 0 else Composition.FILTER
+        return Composition.FILTER_EPSILON if self.whole.rho == 0 else Composition.FILTER
 
     def _ledger_note(self) -> dict[str, Any] | None:
         if self._entry is None:

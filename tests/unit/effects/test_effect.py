@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,12 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.statement import Public, PublicKind
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.effects.effect import strata_left_out
 from dpcausal.effects.result import EffectNoteKind
+from dpcausal.privacy.accounting.composition import Filter, Spent
+from dpcausal.privacy.events import event_from_dict
 
 ASIA = dc.networks.load("asia")
 BIT = dc.Categorical(["no", "yes"])
@@ -336,6 +340,82 @@ def test_after_a_discovery_it_is_free_or_fresh() -> None:
         result.effect("bronc", "dysp", data=data)
     with pytest.raises(dc.InputError, match="costs nothing"):
         result.effect("bronc", "dysp", epsilon=1.0)
+
+
+def kept(delta: float = 0.0, **options: Any) -> dc.DiscoveryResult:
+    """A discovery on ``DATA`` that leaves 0.4 of its budget."""
+    return dc.discover(
+        DATA,
+        epsilon=2.0,
+        delta=delta,
+        required=[("x", "y"), ("z", "x"), ("z", "y")],
+        tiers=[["z"], ["x"], ["y", "grade", "weight"]],
+        reserve=0.4,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "delta"), [("measured", 0.0), ("measured", 1e-6), ("curate", 1e-6), ("moments", 1e-6)]
+)
+def test_a_share_that_was_kept_pays_for_effects_within_the_total(
+    method: str, delta: float, tmp_path: Path
+) -> None:
+    address = f"sqlite:///{tmp_path / 'budget.db'}"
+    ledger = dc.Ledger.open(address, create=True)
+    ledger.create("rows", 2.0, delta)
+    result = kept(delta, method=method, max_order=0, ledger=address, dataset="rows")
+    whole = Filter(2.0, delta)
+    before = Spent().plus(map(event_from_dict, result.privacy.events))
+    assert before.epsilon <= 1.2001 or before.rho <= 0.6001 * whole.rho  # the search was held to its part
+    assert (result.privacy.epsilon, result.privacy.delta) == (2.0, delta)  # and the promise is for both
+    assert Public(PublicKind.RESERVE, share=0.4) in result.privacy.public
+    first = result.effect("x", "y", adjust=["z"], part=0.5)
+    assert {note.kind for note in first.notes} >= {EffectNoteKind.RESERVED}
+    again = result.effect("x", "y", adjust=["z"], estimand="risk ratio")  # the same table: free
+    assert again.privacy == first.privacy
+    second = result.effect("x", "y", adjust=[])
+    after = Spent().plus(map(event_from_dict, second.privacy.events))
+    assert whole.allows(after)
+    assert len(second.privacy.events) == len(first.privacy.events) + 1 == len(result.privacy.events) + 2
+    # nearly all of the share is spent: 1% more of it would not have been allowed
+    spent = [float(after.epsilon - before.epsilon) / 2.0] if before.epsilon.is_finite() else []
+    spent += [float(after.rho - before.rho) / whole.rho] if whole.rho else []
+    assert min(abs(one - 0.4) for one in spent) < 0.004
+    assert (second.privacy.epsilon, second.privacy.delta) == (2.0, delta)
+    assert first.interval[0] < 0.3 < first.interval[1]
+    with pytest.raises(dc.BudgetError, match="0% is left"):
+        result.effect("x", "grade", adjust=["z"])
+    assert [entry.epsilon for entry in ledger.log("rows")] == ["2.0", "2.0"]  # the account, and one charge
+
+
+def test_a_share_that_was_kept_is_not_spent_by_refusals_copies_or_the_report(tmp_path: Path) -> None:
+    result = kept(confidence=0)
+    for change, words in (
+        ({"adjust": ["nothing"]}, "no column"),
+        ({"part": 2.0}, "at most 1"),
+        ({"epsilon": 1.0}, "no epsilon of its own"),
+        ({"level": 0.05}, "confidence"),
+        ({"data": DATA, "epsilon": 1.0, "free": True}, "do not go with it"),
+    ):
+        with pytest.raises(dc.InputError, match=words):
+            result.effect("x", "y", **change)
+    result.report(tmp_path / "report.html")
+    free = result.effect("x", "y", adjust=["z"], free=True)
+    assert {note.kind for note in free.notes} >= {EffectNoteKind.SAME_TABLES}
+    assert free.privacy == result.privacy
+    copy = pickle.loads(pickle.dumps(result))  # noqa: S301
+    with pytest.raises(dc.InputError, match="a copy"):
+        copy.effect("x", "y", adjust=["z"])
+    assert result.reserve is not None
+    assert result.reserve.left == 1.0
+    with pytest.raises(dc.InputError, match=r"reserve=0\.3"):
+        dc.discover(DATA, epsilon=1.0, confidence=0).effect("x", "y", part=0.5)
+    for share in (1.0, -0.1, True, "half"):
+        with pytest.raises(dc.InputError, match="reserve"):
+            dc.discover(DATA, epsilon=1.0, reserve=share)  # type: ignore[arg-type]
+    with pytest.raises(dc.InputError, match="no budget to keep"):
+        dc.discover(DATA, epsilon=None, reserve=0.3)
 
 
 def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:

@@ -65,6 +65,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.METHOD: ({}, ("method",)),
         PublicKind.QUESTION: ({}, ("question",)),
         PublicKind.LOOP: ({}, ("loop",)),
+        PublicKind.RESERVE: ({"share": 0.3}, ("30% of the budget", "kept for effects")),
         PublicKind.EFFECT: ({}, ("treatment, outcome, what is held fixed",)),
         PublicKind.FEATURES: ({}, ("features",)),
         PublicKind.BOUNDS: ({}, ("bounds",)),
@@ -263,6 +264,7 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.NO_EFFECT: ({}, ("none at all",)),
     EffectNoteKind.LINEAR: ({"columns": ["age", "sex"]}, ("age, sex taken out by linear regression",)),
     EffectNoteKind.SAME_TABLES: ({}, ("also chose the graph",)),
+    EffectNoteKind.RESERVED: ({"share": 0.3}, ("noise of its own", "30% of the discovery's budget")),
     EffectNoteKind.FRESH_NOISE: ({}, ("noise of its own",)),
     EffectNoteKind.OPEN_PAIRS: ({"columns": ["diet"]}, ("whether diet should be held fixed stayed open",)),
 }

@@ -187,3 +187,24 @@ def test_ledger_arguments_go_together() -> None:
         Budget(1.0, dataset="d")
     with pytest.raises(InputError, match="without privacy"):
         Budget(None, ledger="sqlite:///x.db", dataset="d")
+
+
+def test_a_share_kept_for_later_is_refused_until_it_is_opened(tmp_path: Path) -> None:
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'b.db'}", create=True)
+    ledger.create("rows", 1.0, 1e-6)
+    budget = Budget(1.0, 1e-6, later=0.25, ledger=ledger, dataset="rows")
+    assert (budget.total.epsilon, budget.total.rho) == (0.75, 0.75 * budget.whole.rho)
+    budget.charge(pure(0.75))
+    assert not budget.affords(pure(0.2))
+    with pytest.raises(BudgetError):
+        budget.charge(pure(0.2))
+    told = budget.statement(released=(), adaptive=False)
+    assert (told.epsilon, told.delta, told.asked["epsilon"]) == (1.0, 1e-6, 1.0)  # the promise holds for both
+    assert ledger.log("rows")[-1].epsilon == "1.0"
+    budget.open_later()
+    budget.charge(pure(0.25))
+    with pytest.raises(BudgetError):
+        budget.charge(pure(0.01))
+    for share in (1.0, -0.5):
+        with pytest.raises(InputError, match="share of the budget"):
+            Budget(1.0, later=share)

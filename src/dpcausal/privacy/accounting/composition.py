@@ -230,6 +230,18 @@ class Filter:
         allowed = self.rho
         return fits(spent.epsilon, exact(self.epsilon)) or (allowed > 0 and fits(spent.rho, exact(allowed)))
 
+    @proved("composition.proof.md")
+    def without(self, share: float) -> Filter:
+        """The rule that keeps a public share of both sums for later.
+
+        >>> Filter(1.0).without(0.3).epsilon, Filter(1.0).without(0.3).allows(Spent(epsilon=exact(0.8)))
+        (0.7, False)
+        """
+        if not 0 < share < 1:
+            raise InputError(f"a share of the budget lies between 0 and 1, not {share!r}")
+        part = 1.0 - share
+        return _PartOfFilter(part * self.epsilon, self.delta, self.reserve, part * self.rho)
+
     def reading(self, spent: Spent) -> PrivacyCost:
         """The odometer: least (epsilon, delta) for the sums, never above the total."""
         by_sum = float(spent.epsilon)
@@ -238,6 +250,18 @@ class Filter:
         if by_sum <= by_rho:
             return PrivacyCost(min(by_sum, self.epsilon), min(float(spent.delta), self.delta), "epsilon")
         return PrivacyCost(min(by_rho, self.epsilon), min(free + float(spent.delta), self.delta), "rho")
+
+
+@dataclass(frozen=True)
+class _PartOfFilter(Filter):
+    """A rule for a part of a total: its rho is a part of that of the whole, for sums of rho add up."""
+
+    rho_allowed: float = 0.0
+
+    @property
+    def rho(self) -> float:
+        """How much rho this part allows."""
+        return self.rho_allowed
 
 
 def check_total(epsilon: float, delta: float) -> None:

@@ -1,0 +1,239 @@
+"""A share of a discovery's budget, kept for effects that are asked once the graph is known.
+
+Tables that chose a graph also chose which columns an effect holds fixed, so that an interval from them can be too
+short. ``discover(..., reserve=0.3)`` keeps a public share of the budget: the search is refused it
+(``Budget(later=...)``), and ``result.effect`` pays for a table with noise of its own. The promise is one for both, and
+it is the total: charges before and after go through one filter (``privacy/accounting/composition.proof.md``, part 5).
+
+**What an answer may cost.** A share s of a total (epsilon, delta), which allows rho R, is s epsilon where the search
+kept to (1 - s) epsilon, or s R where it kept to (1 - s) R. Where it kept to both, the first answer takes the unit that
+gives it less noise, and later ones take the same. All of this follows from charges, so from public and released values.
+
+A reserve refers to the rows. It is lost when a result is copied or pickled: a copy could spend it again.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.columns import Level
+from dpcausal.data.dataset import Dataset
+from dpcausal.effects.effect import (
+    AskedEffect,
+    asked_effect,
+    measured_effect,
+    method_for,
+    refuse_hopeless,
+    result_of,
+)
+from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
+from dpcausal.effects.table import Measured, effect_mechanism
+from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.planning.measurement import noise_variance
+from dpcausal.privacy.accounting.composition import exact, fits
+from dpcausal.privacy.budget import Allowance, Budget
+
+LEAST, MOST = 0.01, 0.99  # shares that can be kept
+ROUNDING = 1.0 - 1e-12  # of a share: parts never pass the whole by rounding
+GONE = (
+    "the share kept for effects stayed with the result that discover returned, and this is a copy of it: ask that one, "
+    "or ask with free=True, or with data= and an epsilon"
+)
+
+
+def checked_reserve(reserve: object, epsilon: float | None) -> float:
+    """Return the share of the budget to keep; 0 for none.
+
+    >>> checked_reserve(0.3, 1.0), checked_reserve(0, None)
+    (0.3, 0.0)
+    """
+    if isinstance(reserve, bool) or not isinstance(reserve, int | float):
+        raise InputError(f"reserve must be a share of the budget such as 0.3, not {reserve!r}")
+    if reserve == 0:
+        return 0.0
+    if not LEAST <= reserve <= MOST:
+        raise InputError(
+            f"reserve is the share of the budget kept for effects, from {LEAST:g} to {MOST:g}: {reserve!r}"
+        )
+    if epsilon is None:
+        raise InputError("without privacy there is no budget to keep a share of: leave reserve out")
+    return float(reserve)
+
+
+class Reserve:
+    """The share of a budget that effects may spend, with the rows that they are measured on.
+
+    Attributes
+    ----------
+    share : float
+        Of the total, as it was kept.
+    left : float
+        The part of it, from 0 to 1, that no answer has taken yet.
+    """
+
+    def __init__(
+        self, share: float, budget: Budget, data: Dataset | Counts, before: PrivacyStatement
+    ) -> None:
+        self.share, self.left = share, 1.0
+        self._budget: Budget | None = budget
+        self._data: Dataset | Counts | None = data
+        self._before = before
+        spent, held = budget.spent, budget.total  # what the search spent, and what it was held to
+        by_rho = held.rho > 0 and fits(spent.rho, exact(held.rho))
+        # in which answers may be paid: those that the search kept to; after the first answer, the one that it took
+        self._units = [
+            *(["epsilon"] if fits(spent.epsilon, exact(held.epsilon)) else []),
+            *(["rho"] if by_rho else []),
+        ]
+        self._tables: dict[tuple[Any, ...], tuple[list[Measured], PrivacyStatement]] = {}
+        self._answers: dict[tuple[Any, ...], EffectResult] = {}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Reserve(share={self.share:g}, left={self.left:g})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _copied, (self.share,)
+
+    def answered(self, treatment: str, outcome: str) -> EffectResult | None:
+        """Return the last answer that was paid for about these two columns, if there is one."""
+        found = [
+            answer
+            for answer in self._answers.values()
+            if (answer.treatment, answer.outcome) == (treatment, outcome)
+        ]
+        return found[-1] if found else None
+
+    def effect(
+        self,
+        graph: Graph,
+        treatment: str,
+        outcome: str,
+        *,
+        adjust: Iterable[str] | None,
+        estimand: str,
+        compare: Sequence[Level] | None,
+        event: Level | None,
+        level: float,
+        possible: Collection[Pair],
+        part: float | None = None,
+        method: str = "auto",
+        anyway: bool = False,
+    ) -> EffectResult:
+        """Measure an effect for ``part`` of the share (None: all that is left) and return it.
+
+        A question whose table was measured before is answered from it and costs nothing.
+
+        Raises
+        ------
+        InputError
+            If the question can't be asked; nothing was charged.
+        BudgetError
+            If more is asked than is left; nothing was charged.
+        """
+        budget, data = self._budget, self._data
+        if budget is None or data is None:
+            raise InputError(GONE)
+        asked = asked_effect(
+            data,
+            treatment,
+            outcome,
+            adjust,
+            graph,
+            estimand=estimand,
+            compare=compare,
+            event=event,
+            anyway=anyway,
+            possible=possible,
+        )
+        note = EffectNote(EffectNoteKind.RESERVED, share=self.share)
+        asked = replace(asked, notes=(*asked.notes, note))
+        with self._lock:
+            known = self._known(asked, level, data)
+            if known is not None:
+                return known
+            taken = self._checked_part(part)
+            relation = budget.neighbours
+            rows = data.n if relation is Neighbours.REPLACE_ONE else None
+            unit, allowed = self._allowed(budget, taken, asked)
+            chosen = method_for(method, data, asked, allowed, relation, rows)
+            if rows is not None and not anyway:
+                refuse_hopeless(asked.question, allowed, relation, rows, allowed.epsilon)
+            budget.open_later()
+            self.left = max(self.left - taken, 0.0)  # before noise is drawn: an error in between loses it
+            self._units = [unit]
+            found, tables = measured_effect(data, asked, chosen, budget, allowed, level, rows, self._before)
+            self._before = found.privacy
+            if tables:
+                self._tables[_key(asked)] = tables, found.privacy
+            self._answers[(*_key(asked), asked.question.estimand, level, method)] = found
+            return found
+
+    def _known(self, asked: AskedEffect, level: float, data: Dataset | Counts) -> EffectResult | None:
+        """The answer from a table that was measured for these columns, arms and sets."""
+        found = self._tables.get(_key(asked))
+        if found is None:
+            return None
+        tables, statement = found
+        with np.errstate(all="ignore"):
+            return result_of(asked.question, asked.sets, tables, level, asked.notes, statement, data.schema)
+
+    def _checked_part(self, part: object) -> float:
+        """The part of the share that an answer takes."""
+        if part is not None and (
+            isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1
+        ):
+            raise InputError(
+                f"part is a part of the share kept for effects, above 0 and at most 1, not {part!r}"
+            )
+        wanted = self.left if part is None else float(part)
+        if self.left <= 0 or wanted > self.left / ROUNDING:
+            raise BudgetError(
+                f"of the share kept for effects {self.left:.0%} is left, and this answer asks for "
+                f"{wanted if part is not None else 1.0:.0%}: ask with free=True, or with data= and an epsilon of its "
+                "own; part=0.5 takes half of the share, for two answers"
+            )
+        return wanted
+
+    def _allowed(self, budget: Budget, part: float, asked: AskedEffect) -> tuple[str, Allowance]:
+        """What an answer may cost, and in which unit: from charges and public numbers."""
+        whole, share = budget.whole, part * self.share * ROUNDING
+        rho = share * whole.rho
+        every = {
+            "epsilon": Allowance(share * whole.epsilon, 0.0),
+            "rho": Allowance(math.sqrt(2 * rho) * ROUNDING, rho),  # epsilon-DP is epsilon^2/2-zCDP
+        }
+        ways = {unit: every[unit] for unit in self._units}
+
+        def noise(unit: str) -> float:
+            spread = not asked.question.two_levels
+            return noise_variance(effect_mechanism(1, spread, *ways[unit], budget.neighbours)[0])
+
+        unit = min(ways, key=noise)
+        return unit, ways[unit]
+
+
+def _key(asked: AskedEffect) -> tuple[Any, ...]:
+    """What decides which table is measured."""
+    one = asked.question
+    return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value)
+
+
+def _copied(share: float) -> Reserve:
+    """A reserve that a copy of a result has: nothing."""
+    found = Reserve.__new__(Reserve)
+    found.__dict__.update(
+        share=share, left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},
+        _lock=threading.Lock(),
+    )  # fmt: skip
+    return found
