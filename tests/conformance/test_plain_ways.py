@@ -11,6 +11,7 @@ import pytest
 from dpcausal.counts.protocol import Jobs
 from dpcausal.counts.rows import Rows
 from dpcausal.stats.kendall import kendall_terms
+from dpcausal.stats.value_ranks import rank_statistics, ranked
 
 SIZES = np.array([2, 3, 5, 300], np.int64)
 WANTED = [(), (0,), (3,), (1, 0), (0, 1, 2), (2, 3)]
@@ -38,8 +39,12 @@ import numpy as np
 from dpcausal.stats.kendall import kendall_terms
 blocks = np.random.default_rng(5).integers(0, 40, (6, 3, 4))
 value, variance = kendall_terms(blocks)
+from dpcausal.stats.value_ranks import rank_statistics, ranked
+rng = np.random.default_rng(6)
+x, y, block = rng.integers(0, 90, 3000), rng.standard_normal(3000), np.sort(rng.integers(0, 40, 3000))
+found = np.concatenate(rank_statistics(ranked(x), ranked(y), block, 40), axis=None)
 assert "numba" not in sys.modules
-print(value.tobytes().hex(), variance.tobytes().hex())
+print(value.tobytes().hex(), variance.tobytes().hex(), found.tobytes().hex())
 """
 
 
@@ -49,4 +54,8 @@ def test_a_kernel_that_runs_as_it_stands_gives_the_same_bits() -> None:
 
     blocks = np.random.default_rng(5).integers(0, 40, (6, 3, 4))
     value, variance = kendall_terms(blocks)
-    assert done.stdout.split() == [value.tobytes().hex(), variance.tobytes().hex()]
+    rng = np.random.default_rng(6)
+    x, y, block = rng.integers(0, 90, 3000), rng.standard_normal(3000), np.sort(rng.integers(0, 40, 3000))
+    found = np.concatenate(rank_statistics(ranked(x), ranked(y), block, 40), axis=None)
+    assert found.shape == (4,)
+    assert done.stdout.split() == [value.tobytes().hex(), variance.tobytes().hex(), found.tobytes().hex()]

@@ -18,6 +18,7 @@ import typer
 
 from dpcausal._version import __version__
 from dpcausal.cli import (
+    again,
     audit,
     ci_test,
     discover,
@@ -29,13 +30,14 @@ from dpcausal.cli import (
     reproduce,
     schema,
 )
+from dpcausal.cli.light import load_help, spare_pydantic
 from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
+from dpcausal.present.spelling import for_command_line
 
 # in the order of --help
-from dpcausal.present.spelling import for_command_line
-COMMANDS = (schema, plan, discover, ci_test, effect, gwas, gwas_simulate, ledger, audit, reproduce)
+COMMANDS = (schema, plan, discover, again, ci_test, effect, gwas, gwas_simulate, ledger, audit, reproduce)
 
 # typer brings its own copy of click or uses the installed one, by version: ask it which
 ClickException: type[Any] = next(
@@ -61,6 +63,8 @@ Every command has examples: dpcausal discover --help"""
 INTERRUPTED = 130
 TRACEBACK = "DPCAUSAL_TRACEBACK"
 CODES = "Exit codes: 0 done, 2 bad input or usage, 3 the budget does not allow it, 130 interrupted."
+
+spare_pydantic()
 
 app = typer.Typer(
     name="dpcausal",
@@ -184,13 +188,17 @@ _GROUPS: tuple[list[str], ...] = (
 
 
 def _run(arguments: list[str] | None) -> int:
-    alone = (sys.argv[1:] if arguments is None else arguments) in _GROUPS
+    words = sys.argv[1:] if arguments is None else arguments
+    alone = words in _GROUPS
+    if alone or "--help" in words:
+        load_help()
     unasked = alone and "_DPCAUSAL_COMPLETE" not in os.environ  # a shell that completes calls like this too
     try:
         with (
             warnings.catch_warnings(),
             redirect_stdout(sys.stderr if unasked else sys.stdout),
             listening(_told),
+            for_command_line(),
         ):
             warnings.showwarning = _warn
             result = app(args=arguments, standalone_mode=False)
@@ -198,7 +206,6 @@ def _run(arguments: list[str] | None) -> int:
         if code == INTERRUPTED:  # typer has caught it
             return fail("interrupted", code)
         for line in _warnings:
-            for_command_line(),
             fail(line, 0)
         return code
     except DpcausalError as error:
@@ -211,4 +218,4 @@ def _run(arguments: list[str] | None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True, nl=False)
             return 2
-        return fail(usage_words(error, sys.argv[1:] if arguments is None else arguments), 2)
+        return fail(usage_words(error, words), 2)

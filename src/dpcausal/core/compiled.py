@@ -2,12 +2,13 @@
 
 ``jit`` compiles a function to machine code without the interpreter lock and keeps the result on disk. Importing numba
 takes longer than many commands do, so a decorated function stays a thin wrapper until its first call (unless numba is
-loaded already). Kernels that
-call each other must be in one file: numba notices a changed callee only there.
+loaded already), and small work is done without it: ``plainly`` and ``can_wait`` below. Kernels that call each other
+must be in one file: numba notices a changed callee only there.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -24,9 +25,18 @@ COMPILING_ONCE = " (compiling, once)"
 FEW_CELLS = 512  # a loop over so many takes a few milliseconds without being compiled
 
 
+FEW_ROWS = 4096  # a merge sort of so many takes a tenth of a second without being compiled
+FEW_CALLS = 1024  # that numpy may do in a kernel's place: a quarter of a second
+
+
 def few_cells(table: Any, *_: Any) -> bool:
     """Return whether a table is so small that it need not be compiled for: by its shape, which is public."""
     return bool(table.size <= FEW_CELLS)
+
+
+def few_rows(rows: Any, *_: Any) -> bool:
+    """Return whether there are so few rows that it need not be compiled for."""
+    return bool(len(rows) <= FEW_ROWS)
 
 
 class Late:
@@ -71,6 +81,7 @@ class Kernel:
         plainly: Callable[..., bool] | None = None,
     ) -> None:
         self.py_func, self._options, self._plainly = function, options, plainly
+        self.waited = 0
         update_wrapper(self, function)
 
     @cached_property
@@ -102,8 +113,25 @@ class Kernel:
 _running = threading.local()
 
 
-def _is_compiled(dispatcher: Any) -> bool:
-    """Whether it is loaded, or kept from an earlier run; True where numba does not tell."""
+def can_wait(kernel: Any) -> bool:
+    """Return whether numpy had better do this call: numba is not loaded, and there were ``FEW_CALLS`` at most.
+
+    Who asks has a function in numpy with the same value, and calls it where this says so.
+    """
+    if "numba" in sys.modules or not isinstance(kernel, Kernel) or kernel.waited >= FEW_CALLS:
+        return False
+    kernel.waited += 1
+    return True
+
+
+def _is_compiled(kernel: Any) -> bool:
+    """Whether it is loaded, or kept from an earlier run; True where nobody can tell without loading numba."""
+    if isinstance(kernel, Kernel) and "numba" not in sys.modules:
+        source = Path(kernel.py_func.__code__.co_filename)
+        folder, name = source.parent / "__pycache__", f"{source.stem}.{kernel.py_func.__qualname__}-*.nbi"
+        elsewhere = "NUMBA_CACHE_DIR" in os.environ or not os.access(source.parent, os.W_OK)
+        return elsewhere or any(folder.glob(name))
+    dispatcher = kernel.dispatcher if isinstance(kernel, Kernel) else kernel
     try:
         return bool(dispatcher.signatures) or Path(dispatcher._cache._cache_file._index_path).exists()
     except AttributeError:
@@ -135,5 +163,4 @@ def compile_note(*kernels: Any) -> str:
 
     It says something about this machine, not about any row; nothing else may depend on it.
     """
-    dispatchers = [kernel.dispatcher if isinstance(kernel, Kernel) else kernel for kernel in kernels]
-    return "" if all(map(_is_compiled, dispatchers)) else COMPILING_ONCE
+    return "" if all(map(_is_compiled, kernels)) else COMPILING_ONCE

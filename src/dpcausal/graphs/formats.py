@@ -244,7 +244,7 @@ def to_graphml(
     more: Mapping[str, Any] | None = None,
     possible: Iterable[Collection[str]] = (),
 ) -> str:
-    """Return GraphML text with its XML declaration, written by networkx.
+    """Return GraphML text with its XML declaration.
 
     Parameters
     ----------
@@ -262,17 +262,53 @@ def to_graphml(
     >>> Graph(*from_graphml(to_graphml(g))) == g
     True
     """
-    from networkx.readwrite.graphml import generate_graphml
-
-    made = to_networkx(graph)
-    made.graph.update(more or {})
-    for a, b in made.edges:
-        made.edges[a, b].update((attributes or {}).get(frozenset((a, b)), {}))
+    arcs = {(a, b): {**own, **(attributes or {}).get(frozenset((a, b)), {})} for a, b, own in _arcs(graph)}
     for a, b in possible:
-        made.add_edge(a, b, kind=OPEN)
-        made.add_edge(b, a, kind=OPEN)
-    body = "\n".join(generate_graphml(made, named_key_ids=True))
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+        arcs |= {(a, b): {"kind": OPEN}, (b, a): {"kind": OPEN}}
+    of_graph = {**({"graph": PAG} if graph.kind == PAG else {}), **(more or {})}
+    root = ElementTree.Element("graphml", _GRAPHML)
+    keys = [*_graphml_keys("edge", arcs.values()), *_graphml_keys("graph", [of_graph])]
+    root.extend(ElementTree.Element("key", key) for key in keys)
+    body = ElementTree.SubElement(root, "graph", edgedefault="directed")
+    body.extend(ElementTree.Element("node", id=name) for name in graph.nodes)
+    for (a, b), values in arcs.items():
+        _add_values(ElementTree.SubElement(body, "edge", source=a, target=b), values)
+    _add_values(body, of_graph)
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="us-ascii").decode()
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+_GRAPHML = {
+    "xmlns": _NAMESPACE,
+    "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+    "xsi:schemaLocation": f"{_NAMESPACE} {_NAMESPACE}/1.0/graphml.xsd",
+}
+_GRAPHML_TYPES = {bool: "boolean", int: "long", float: "double"}
+
+
+def _graphml_keys(where: str, found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """The attributes of a ``key`` for every name of a value; one of several types is a text."""
+    types: dict[str, set[type]] = {}
+    for values in found:
+        for name, value in values.items():
+            types.setdefault(name, set()).add(type(value))
+    return [
+        {
+            "id": name,
+            "for": where,
+            "attr.name": name,
+            "attr.type": _GRAPHML_TYPES.get(next(iter(kinds)), "string") if len(kinds) == 1 else "string",
+        }
+        for name, kinds in types.items()
+    ]
+
+
+def _add_values(to: ElementTree.Element, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        ElementTree.SubElement(to, "data", key=name).text = text
 
 
 def from_graphml(text: str | bytes) -> GraphParts | MarkedParts:
@@ -413,17 +449,18 @@ def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
 
     made = networkx.DiGraph()
     made.add_nodes_from(graph.nodes)
-    for a, marks, b in graph.marked_edges():
-        made.add_edge(a, b, kind=_KINDS[marks])
-        if marks != "->":
-            made.add_edge(b, a, kind=_KINDS[marks])
+    made.add_edges_from(_arcs(graph))
     if graph.kind == PAG:
         made.graph["graph"] = PAG
-        for a, marks, b in graph.marked_edges():
-            made.edges[a, b]["marks"] = marks
-            if marks != "->":
-                made.edges[b, a]["marks"] = marks[::-1].translate(_TURNED)
     return made
+
+
+def _arcs(graph: MixedGraph) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Every arc with its values: an edge other than an arrow is two, one each way."""
+    for a, marks, b in graph.marked_edges():
+        turned = marks[::-1].translate(_TURNED)
+        for tail, read, head in ((a, marks, b), (b, turned, a))[: 1 if marks == "->" else 2]:
+            yield tail, head, {"kind": _KINDS[marks], **({"marks": read} if graph.kind == PAG else {})}
 
 
 _KINDS = {

@@ -19,6 +19,12 @@ variance W", averaged over the sizes t of ``EFFECTS``; W is the variance of an e
 noise. Above 0 it speaks for dependence, below for independence, near 0 it says nothing. Were entries normal with
 variance W under independence, its exponential would have mean 1 there and pass c with probability at most 1/c.
 
+**Order.** A column with an order and three levels or more has a trend: the combination of its features that rises
+with the mean rank of a level. Most dependences of ordered columns are one of trends, and a question about one entry
+instead of (r-1)(c-1) needs far fewer rows. So the evidence is the logarithm of the mean of two Bayes factors, that of
+the whole block and that of the block with the trend in place of all features of each column that has one. The trend is
+a feature like others: given S it is treated as they are.
+
 **H** shrinks each block to its posterior mean under the same prior (noise only), then lifts eigenvalues to
 ``MIN_EIGENVALUE``: it sets coefficients, it is not tested.
 
@@ -48,9 +54,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit
+from dpcausal.core.compiled import can_wait, jit
 
 Floats = NDArray[np.float64]
+Question = tuple[int, int, tuple[int, ...]]  # x and y given these columns
 
 EFFECTS = (
     0.012,
@@ -63,6 +70,9 @@ EFFECTS = (
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
 MEDIUM = 0.3  # Cohen's w of a medium dependence
+FEW_FEATURES = (
+    64  # of all columns together: so many questions are answered by numpy while numba is not loaded
+)
 _SQUARES = np.square(EFFECTS)
 
 
@@ -78,14 +88,18 @@ class Features:
         One feature in each column.
     gains : (r - 1,) array
         Squared length of each feature less its mean over the levels: what noise in a table is multiplied by.
+    trend : (r - 1,) array or None
+        The combination of features, of length 1, that rises with the mean rank of a level; None: no order, or two
+        levels.
     """
 
     proportions: Floats
     scores: Floats
     gains: Floats
+    trend: Floats | None = None
 
     @classmethod
-    def of(cls, counts: Floats, rows: float, noise: float) -> Features:
+    def of(cls, counts: Floats, rows: float, noise: float, *, ordered: bool = False) -> Features:
         """Features from a released table of one column.
 
         Parameters
@@ -96,10 +110,15 @@ class Features:
             The number of rows.
         noise
             Variance of the noise in a count.
+        ordered
+            Whether the order of the levels means something.
 
         >>> two = Features.of(np.array([50.0, 50.0]), 100.0, 0.0)
         >>> np.abs(two.scores).round(6).tolist(), two.gains.round(6).tolist()
         ([[1.0], [1.0]], [2.0])
+        >>> three = Features.of(np.array([20.0, 50.0, 30.0]), 100.0, 0.0, ordered=True)
+        >>> (three.scores @ three.trend).round(2).tolist()
+        [-1.44, -0.18, 1.26]
         """
         levels = len(counts)
         least = max(0.5, 0.5 * math.sqrt(noise)) / rows  # a level no count shows is taken as rare, not absent
@@ -110,7 +129,12 @@ class Features:
         scores = basis / root[:, None]
         flat = scores - scores.mean(axis=0)
         gains, turn = np.linalg.eigh(flat.T @ flat)
-        return cls(p, scores @ turn, np.maximum(gains, 0.0))
+        scores = scores @ turn
+        trend = None
+        if ordered and levels > 2:
+            trend = scores.T @ (p * (np.cumsum(p) - p / 2))  # a constant has no part in it
+            trend = trend / np.linalg.norm(trend)
+        return cls(p, scores, np.maximum(gains, 0.0), trend)
 
 
 @jit(error_model="numpy")
@@ -330,10 +354,34 @@ class Contrasts:
         return found
 
     @cached_property
+    def _short(self) -> tuple[Floats, Floats]:
+        """(q, p) array of trends, and of the features of columns without one; and which is of which column."""
+        parts, members = [], []
+        for j, (one, place) in enumerate(zip(self.columns, self.places, strict=True)):
+            combined = np.zeros((len(place) if one.trend is None else 1, len(self.covariance)))
+            combined[:, place] = np.eye(len(place)) if one.trend is None else one.trend
+            parts.append(combined)
+            members += [j] * len(combined)
+        return np.concatenate(parts), np.eye(len(self.columns))[members]
+
+    @cached_property
+    def _has_trends(self) -> bool:
+        return any(one.trend is not None for one in self.columns)
+
+    def _logs(self, short: bool) -> Floats:
+        """(sizes, d, d) array of the logarithms of every pair's factors, of all features or of short ones."""
+        turn, members = self._short if short else (None, self._members)
+        covariance = self.covariance if turn is None else turn @ self.covariance @ turn.T
+        noise = self.noise if turn is None else turn**2 @ self.noise @ (turn**2).T
+        logs = _log_factors(covariance**2, noise + 1.0 / self.rows)
+        return np.stack([members.T @ one @ members for one in logs])
+
+    @cached_property
     def _block_logs(self) -> Floats:
-        """(sizes, d, d) array of the logarithms of every pair's factors."""
-        logs = _log_factors(self.covariance**2, self.noise + 1.0 / self.rows)
-        return np.stack([self._members.T @ one @ self._members for one in logs])
+        """(sizes, d, d) array, or twice as many sizes where some column has a trend: all features, then short ones."""
+        return np.concatenate(
+            [self._logs(short) for short in ((False, True) if self._has_trends else (False,))]
+        )
 
     @cached_property
     def pair_evidence(self) -> Floats:
@@ -346,9 +394,18 @@ class Contrasts:
         logs = self._block_logs
         weights = np.exp(logs - logs.max(axis=0))
         weights /= weights.sum(axis=0)
-        spread = np.stack([self._members @ one @ self._members.T for one in weights])
-        kept = sum(one * t / (t + self.noise) for one, t in zip(spread, _SQUARES, strict=True))
-        found = self.covariance * kept
+
+        def kept(weights: Floats, members: Floats, noise: Floats) -> Floats:
+            """Part of each entry that is kept."""
+            spread = np.stack([members @ one @ members.T for one in weights])
+            return np.asarray(sum(one * t / (t + noise) for one, t in zip(spread, _SQUARES, strict=True)))
+
+        found = self.covariance * kept(weights[: len(_SQUARES)], self._members, self.noise)
+        if self._has_trends:
+            turn, members = self._short
+            noise = turn**2 @ self.noise @ (turn**2).T
+            short = turn @ self.covariance @ turn.T * kept(weights[len(_SQUARES) :], members, noise)
+            found = found + turn.T @ short @ turn
         for place in self.places:
             found[np.ix_(place, place)] = np.eye(len(place))
         values, vectors = np.linalg.eigh(found)
@@ -374,7 +431,7 @@ class Contrasts:
 
     @cached_property
     def left_variances(self) -> Floats:
-        """(features, levels of all columns) array: the variance of a feature that each level leaves."""
+        """(features and trends, levels of all columns) array: the variance of each that a level leaves."""
         starts, proportions = self._levels
         scores = np.zeros((len(proportions), len(self.covariance)))
         member = np.zeros((len(self.columns), len(proportions)))
@@ -383,45 +440,153 @@ class Contrasts:
             member[j, starts[j] : starts[j + 1]] = 1.0
         chance = np.maximum(proportions[:, None] * (1.0 + scores @ self.estimate @ scores.T), 0.0)
         chance /= member.T @ np.maximum(member @ chance, 1e-12)
+        scores = scores @ self._turn.T
         mean = scores.T @ chance
         return np.maximum((scores**2).T @ chance - mean**2, 0.0)
 
-    def evidence_given(
-        self, x: int, y: int, given: tuple[int, ...], effect: float = MEDIUM
-    ) -> tuple[float, float]:
-        """Return the evidence for dependence of x and y given these, and what this ``effect`` is expected to show.
+    @cached_property
+    def _trends(self) -> dict[int, int]:
+        """Columns that have a trend, with the number of the column that is their trend alone."""
+        ordered = [j for j, one in enumerate(self.columns) if one.trend is not None]
+        return {j: len(self.columns) + i for i, j in enumerate(ordered)}
+
+    @cached_property
+    def _turn(self) -> Floats:
+        """(p + trends, p) array: every feature, then every trend."""
+        trends = np.zeros((len(self._trends), len(self.covariance)))
+        for i, j in enumerate(self._trends):
+            trends[i, self.places[j]] = self.columns[j].trend
+        return np.concatenate((np.eye(len(self.covariance)), trends))
+
+    @cached_property
+    def _with_trends(self) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
+        """K, the variance of its noise and H with trends as further columns, and where each column begins."""
+        turn, first = self._turn, len(self.covariance)
+        k, h = (turn @ one @ turn.T for one in (self.covariance, self.estimate))
+        starts = np.concatenate((self._starts, first + 1 + np.arange(len(self._trends))))
+        return k, turn**2 @ self.noise @ (turn**2).T, h, starts
+
+    @cached_property
+    def _padded(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """K, the variance of its noise and H with a row and column of zeros, and by column how uneven it leaves pairs.
+
+        The last is a (d + 1, p + 1, p + 1) array: sum p v_a v_b / (sum p v_a sum p v_b) over the levels of a column;
+        zero for none.
+        """
+        k, v, h = (np.pad(one, (0, 1)) for one in self._with_trends[:3])
+        left = np.pad(self.left_variances, ((0, 1), (0, 0)))
+        starts, proportions = self._levels
+        uneven = np.zeros((len(self.columns) + 1, len(left), len(left)))
+        for z, (start, stop) in enumerate(pairwise(starts)):
+            weighted = left[:, start:stop] * proportions[start:stop]
+            mean = weighted.sum(axis=1)
+            uneven[z] = weighted @ left[:, start:stop].T / np.maximum(np.outer(mean, mean), 1e-3)
+        return k, v, h, uneven
+
+    def _given_in_numpy(self, questions: Sequence[Question], effect: float) -> Floats:
+        """Return what ``given_kernel`` does for each question, to the last bits.
+
+        Questions of unequal size are filled up with a feature that is zero: it changes no sum.
+        """
+        k, v, h, uneven = self._padded
+        none = len(k) - 1
+
+        def filled(sets: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+            """The features of these columns, a question a row."""
+            return _filled([[a for j in one for a in range(starts[j], starts[j + 1])] for one in sets], none)
+
+        starts = self._with_trends[3].tolist()
+        at_x, at_y = filled([(x,) for x, _, _ in questions]), filled([(y,) for _, y, _ in questions])
+        inner = filled([given for _, _, given in questions])
+        wide_x = at_x.shape[1]
+        ends = np.concatenate((at_x, at_y), axis=1)
+        across, down = (inner[:, :, None], ends[:, None, :]), (inner[:, :, None], inner[:, None, :])
+        onto = h[across]
+        filling = np.eye(inner.shape[1]) * (inner == none)[:, None, :]
+        slopes = np.linalg.solve(h[down] + filling, onto)
+        rest = np.where(ends == none, 0.0, 1.0 - (slopes * onto).sum(axis=1))
+        to_x, to_y = slopes[:, :, :wide_x].swapaxes(1, 2), slopes[:, :, wide_x:]
+
+        def form(matrix: Floats, to_x: Floats, to_y: Floats, sign: float, inside: float) -> Floats:
+            """The block of x and y, and what the coefficients add to it (sign) and take from the inside."""
+            there, here = matrix[across], matrix[at_x[:, :, None], at_y[:, None, :]]
+            single = to_x @ there[:, :, wide_x:] + there[:, :, :wide_x].swapaxes(1, 2) @ to_y
+            found: Floats = here + sign * single + inside * (to_x @ matrix[down] @ to_y)
+            return found
+
+        value = form(k, to_x, to_y, -1.0, 1.0)
+        # both halves of a symmetric block are one draw of noise: its variance counts twice
+        noise = form(v, to_x**2, to_y**2, 1.0, 2.0)
+        columns = _filled([given or [len(self.columns)] for _, _, given in questions], len(self.columns))
+        factor = uneven[columns[:, :, None, None], at_x[:, None, :, None], at_y[:, None, None, :]].max(axis=1)
+        kept = np.maximum(rest, MIN_EIGENVALUE)
+        scale = kept[:, :wide_x, None] * kept[:, None, wide_x:]
+        variance = noise / scale + np.maximum(factor, 1.0) / self.rows
+        real = (at_x != none)[:, :, None] & (at_y != none)[:, None, :]
+        shown = variance + effect * effect / real.sum(axis=(1, 2), keepdims=True)
+        wide = variance + _SQUARES[:, None, None, None]
+        logs = np.log(variance / wide) * real
+        slope = (1.0 / variance - 1.0 / wide) * real
+        both = [0.5 * (logs + one * slope).sum(axis=(2, 3)) for one in (value * value / scale, shown)]
+        found = np.stack([_log_mean(one, axis=0) for one in both], axis=1)
+        found[np.minimum(rest[:, :wide_x].max(axis=1), rest[:, wide_x:].max(axis=1)) < MIN_LEFT] = np.nan
+        return found
+
+    def evidence_given(self, questions: Sequence[Question], effect: float = MEDIUM) -> Floats:
+        """Return for each question the evidence for dependence, and what this ``effect`` is expected to show.
 
         ``effect`` is Cohen's w. The squares of the entries are replaced by their mean: W, and w^2 shared out evenly.
         Both are NaN where the columns given leave too little of x or of y.
         """
-        level_starts, proportions = self._levels
-        found = given_kernel(
-            self.covariance,
-            self.noise,
-            self.estimate,
-            self.left_variances,
-            self._starts,
-            level_starts,
-            proportions,
-            x,
-            y,
-            np.array(given, dtype=np.int64),
-            self.rows,
-            effect,
-            _SQUARES,
+        if not questions:
+            return np.empty((0, 2))
+        short = [(self._trends.get(x, x), self._trends.get(y, y), given) for x, y, given in questions]
+        other = [i for i, (one, two) in enumerate(zip(questions, short, strict=True)) if one != two]
+        found = self._answers([*questions, *(short[i] for i in other)], effect)
+        both = found[: len(questions)]
+        trends = found[len(questions) :]
+        both[other, 0] = np.where(
+            np.isnan(trends[:, 0]), both[other, 0], np.logaddexp(both[other, 0], trends[:, 0]) - math.log(2.0)
         )
-        return float(found[0]), float(found[1])
+        return both
+
+    def _answers(self, questions: Sequence[Question], effect: float) -> Floats:
+        """Return what ``evidence_given`` does, of blocks as they are asked for: a trend is a column of its own."""
+        if len(self.covariance) <= FEW_FEATURES and can_wait(given_kernel):
+            return self._given_in_numpy(questions, effect)
+        level_starts, proportions = self._levels
+        k, v, h, starts = self._with_trends
+        fixed = (k, v, h, self.left_variances, starts)
+        found = [
+            given_kernel(
+                *fixed,
+                level_starts,
+                proportions,
+                x,
+                y,
+                np.array(given, dtype=np.int64),
+                self.rows,
+                effect,
+                _SQUARES,
+            )
+            for x, y, given in questions
+        ]
+        return np.array(found)
 
     def evidence(self, x: int, y: int, given: tuple[int, ...] = ()) -> float | None:
         """Return the evidence for dependence of x and y given these; None where the question has no answer."""
         if not given:
             return float(self.pair_evidence[x, y])
-        found, _ = self.evidence_given(x, y, given)
-        return None if math.isnan(found) else found
+        return self.evidences([(x, y, given)])[0]
+
+    def evidences(self, questions: Sequence[Question]) -> list[float | None]:
+        """Return ``evidence`` for each question, all of them given some column."""
+        found = self.evidence_given(questions)[:, 0].tolist()
+        return [None if math.isnan(one) else one for one in found]
 
     def would_show(self, x: int, y: int, given: tuple[int, ...] = (), effect: float = MEDIUM) -> float:
         """Return the evidence that a dependence of this size (Cohen's w) would be expected to give; 0: no answer."""
-        _, shown = self.evidence_given(x, y, given, effect)
+        shown = float(self.evidence_given([(x, y, given)], effect)[0, 1])
         return 0.0 if math.isnan(shown) else shown
 
     def again(self, normal: Floats) -> Contrasts:
@@ -435,6 +600,16 @@ class Contrasts:
         for place in self.places:
             drawn[np.ix_(place, place)] = np.eye(len(place))
         return Contrasts(self.columns, self.rows, drawn, self.noise)
+
+
+def _filled(lists: Sequence[Sequence[int]], filling: int) -> NDArray[np.int64]:
+    """Return the lists as rows of one array, the shorter ones filled up.
+
+    >>> _filled([[1, 2], [3]], 9).tolist()
+    [[1, 2], [3, 9]]
+    """
+    wide = max(map(len, lists))
+    return np.array([[*one, *[filling] * (wide - len(one))] for one in lists], dtype=np.int64)
 
 
 def all_pairs(number: int) -> list[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -90,7 +92,27 @@ def test_the_kernel_agrees_with_the_plain_formula() -> None:
         corner = np.ix_(found.places[pair[0]], found.places[pair[1]])
         plain = log_bayes_factor(found.covariance[corner] ** 2, found.noise[corner] + 1.0 / found.rows)
         assert plain == pytest.approx(found.pair_evidence[pair])
-        assert plain == pytest.approx(found.evidence_given(*pair, ())[0])
+        assert plain == pytest.approx(found.evidence_given([(*pair, ())])[0, 0])
+
+
+def test_numpy_and_the_kernel_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While numba is not loaded numpy answers, many questions at once: columns of unequal sizes, sets of 0 to 3."""
+    codes = drawn(1500, 11)
+    codes[:, 3] = codes[:, 0]  # one column says all of another: some questions have no answer
+    found = contrasts(codes, 400.0, 3)
+    questions = [
+        (x, y, given)
+        for x, y in all_pairs(len(SIZES))
+        for size in range(4)
+        for given in combinations([z for z in range(len(SIZES)) if z not in (x, y)], size)
+    ]
+    monkeypatch.setattr("dpcausal.stats.contrasts.can_wait", lambda kernel: False)
+    with_kernel = found.evidence_given(questions, 0.2)
+    monkeypatch.setattr("dpcausal.stats.contrasts.can_wait", lambda kernel: True)
+    with_numpy = found.evidence_given(questions, 0.2)
+    assert np.isnan(with_kernel).any()
+    assert not np.isnan(with_kernel).all()
+    np.testing.assert_allclose(with_numpy, with_kernel, rtol=1e-9, atol=1e-9)
 
 
 def test_the_evidence_is_a_mean_of_likelihood_ratios() -> None:
