@@ -43,8 +43,9 @@ docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/docs.py site
 
-# a worker for every core, a file of tests to each at a time; BLAS with one thread, else workers wait for each other
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+# a worker for every core, a file of tests to each at a time, long ones first (tests/conftest.py; xdist would begin with
+# those that have many tests); BLAS with one thread, else workers wait for each other
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test: lint docs
 	$(PYTEST) -m "not slow"

@@ -23,8 +23,8 @@ LONG_FILES = (
     "tests/e2e/test_interrupt.py",
 )
 FAST = "not slow"
-EXAMPLES = 4  # one in so many examples of a property test, but at least
-LEAST_EXAMPLES = 20
+EXAMPLES = 8  # one in so many examples of a property test, but at least
+LEAST_EXAMPLES = 10
 NEVER = 0
 THINNED = {  # one case in so many; NEVER: under make test-all only
     "tests/property/discovery/test_measured_neighbours.py::test_no_neighbour_moves_more_than_the_sensitivity": 2,
@@ -110,7 +110,8 @@ def thinned(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.It
     for item in items:
         name = item.nodeid.partition("[")[0]
         share = THINNED.get(name, 1)
-        (kept if share and seen[name] % share == 0 else left_out).append(item)
+        taken = share and seen[name] % share == 0 and item.get_closest_marker("covered") is None
+        (kept if taken else left_out).append(item)
         seen[name] += 1
     return kept, left_out
 

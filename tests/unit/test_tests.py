@@ -7,7 +7,7 @@ An error inside the package also fails a test, but a test that relies on that sa
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -17,11 +17,13 @@ BY_ERROR: dict[str, str] = {}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def functions(tree: ast.AST) -> Iterator[Function]:
+@cache  # like what follows: a helper is asked about once for every file that sees it
+def functions(tree: ast.AST) -> tuple[Function, ...]:
     """All functions, however deep."""
-    return (node for node in ast.walk(tree) if isinstance(node, Function))
+    return tuple(node for node in ast.walk(tree) if isinstance(node, Function))
 
 
+@cache
 def called(function: Function) -> set[str]:
     """The last part of the name of everything that it calls or hands on."""
     found = set()
@@ -33,6 +35,7 @@ def called(function: Function) -> set[str]:
     return found
 
 
+@cache
 def demands(function: Function) -> bool:
     """Whether it has an assertion of its own that depends on something, or raises (as a helper may)."""
     for node in ast.walk(function):
@@ -44,17 +47,22 @@ def demands(function: Function) -> bool:
     return bool(names & EXPECTING) or any(name.startswith("assert_") for name in names)
 
 
-def seen_from(path: Path, trees: dict[Path, ast.Module]) -> set[Path]:
-    """The file, ``conftest.py`` above it, and the files of tests that it imports."""
-    found = {path} | {folder / "conftest.py" for folder in path.parents}
-    imported = {
+def imports(tree: ast.AST) -> set[str]:
+    """The last part of the name of everything that is imported."""
+    return {
         name.split(".")[-1]
-        for node in ast.walk(trees[path])
+        for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in (
             [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         )
     }
+
+
+def seen_from(path: Path, trees: dict[Path, ast.Module]) -> set[Path]:
+    """The file, ``conftest.py`` above it, and the files of tests that it imports."""
+    found = {path} | {folder / "conftest.py" for folder in path.parents}
+    imported = imports(trees[path])
     return {one for one in trees if one in found or (one.stem in imported and one.parent == path.parent)}
 
 
