@@ -4,7 +4,7 @@
     python benchmarks/commands.py --runs 3   # fewer runs
 
 Warm: every command is run once before, so that its files are in the cache and nothing is compiled (Python may keep its
-bytecode, even where PYTHONDONTWRITEBYTECODE is set). The smallest, because a busy machine takes longer for each of them.
+bytecode, even where PYTHONDONTWRITEBYTECODE is set). The smallest, because a busy machine takes longer for any of them.
 The small file has 2,000 made-up patients and the ten columns of ``demo/schema.toml``; the wide schema has 67 columns.
 """
 

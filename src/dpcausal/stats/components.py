@@ -25,7 +25,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, product, repeat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,7 +139,10 @@ def sets_sensitivity(
     2.0
     """
     one = component_sensitivity if norm == 2 else component_absolute
-    together = ROUNDING * math.fsum(one([sizes[j] for j in columns], neighbours) for columns in sets)
+    shapes = Counter(tuple([sizes[j] for j in columns]) for columns in sets)  # few, of many sets
+    together = ROUNDING * math.fsum(
+        value for shape, times in shapes.items() for value in repeat(one(shape, neighbours), times)
+    )
     if neighbours is Neighbours.ADD_REMOVE:
         return together
     moved = _moved_squared if norm == 2 else _moved_absolute
@@ -176,8 +179,9 @@ def _worst_chosen_kept(
     used = sorted({j for columns in sets for j in columns})
     place = {j: k for k, j in enumerate(used)}
     constant, linear, square = 0.0, np.zeros(len(used)), np.zeros((len(used), len(used)))
+    moved = lru_cache(maxsize=None)(moved)  # many sets have columns of the same sizes
     for columns in sets:
-        levels = [sizes[j] for j in columns]
+        levels = tuple(sizes[j] for j in columns)
         if not columns:
             continue  # the number of rows does not move
         if len(columns) == 1:
