@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dpcausal.data.read import ColumnsIgnored, DraftSchema, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import NoDelta, discover
+    from dpcausal.discovery.release import Release, load_release
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.effects.effect import AdjustsForDescendant, effect
     from dpcausal.effects.result import EffectResult
@@ -84,6 +85,7 @@ _HOMES = {
     "Plan": "dpcausal.planning.plan",
     "PrivPC": "dpcausal.estimators",
     "PrivacyStatement": "dpcausal.core.statement",
+    "Release": "dpcausal.discovery.release",
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
     "SvtPC": "dpcausal.estimators",
@@ -95,6 +97,7 @@ _HOMES = {
     "effect": "dpcausal.effects.effect",
     "estimators": "dpcausal",
     "gwas": "dpcausal",
+    "load_release": "dpcausal.discovery.release",
     "models": "dpcausal",
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
@@ -132,6 +135,7 @@ __all__ = [
     "Plan",
     "PrivPC",
     "PrivacyStatement",
+    "Release",
     "Schema",
     "SchemaError",
     "SvtPC",
@@ -144,6 +148,7 @@ __all__ = [
     "effect",
     "estimators",
     "gwas",
+    "load_release",
     "models",
     "networks",
     "plan",

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.effect_free import refuse_paid, run_free
 from dpcausal.cli.file_options import Encoding, Sheet, restricted
 from dpcausal.cli.options import (
     AsJson,
@@ -17,8 +18,8 @@ from dpcausal.cli.options import (
     Delta,
     Full,
     LedgerUrl,
+    OptionalSchema,
     Relation,
-    SchemaFile,
     names_of,
     path,
 )
@@ -40,6 +41,9 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome bronc --graph graph.json --epsilon 1
 
+# from the tables that discover released, at no cost
+dpcausal effect --release graph --treatment smoke --outcome bronc
+
 # a ratio, of the levels that you name; charged to a ledger; kept in files
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome bronc --adjust age --estimand "risk ratio" --compare no,yes \\
@@ -53,10 +57,19 @@ def register(app: typer.Typer) -> None:
 
 
 def run_effect(
-    schema: SchemaFile,
     treatment: Annotated[str, typer.Option("--treatment", help="The column whose effect is asked.")],
     outcome: Annotated[str, typer.Option("--outcome", help="The column that it may change.")],
     data: OptionalFile = None,
+    schema: OptionalSchema = None,
+    release: Annotated[
+        Path | None,
+        typer.Option(
+            "--release",
+            help="What discover wrote: answer from its tables, free, without a file or an epsilon.",
+            parser=path,
+            metavar="DIR",
+        ),
+    ] = None,
     source: SourceUrl = None,
     table: TableName = None,
     adjust: Annotated[
@@ -134,12 +147,27 @@ def run_effect(
     from dpcausal.effects.question import effect_question
     from dpcausal.privacy.accounting.composition import check_total
 
+    names = None if adjust is None else names_of("--adjust", adjust, "leave it out to hold nothing fixed")
+    two = None if compare is None else [name.strip() for name in compare.split(",")]
+    if release is not None:
+        paid = {
+            "the file": data,
+            "--source": source,
+            "--schema": schema,
+            "--graph": graph,
+            "--epsilon": epsilon,
+        }
+        more = {"--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy}
+        refuse_paid({**paid, **more})
+        question = {"estimand": estimand, "compare": two, "event": event, "level": level}
+        run_free(release, treatment, outcome, names, question, out, full=full, as_json=as_json)
+        return
+    if schema is None:
+        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     if (epsilon is None) != no_privacy:
         raise InputError("give either --epsilon or --no-privacy")
     if no_privacy and (delta or ledger is not None):
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
-    names = None if adjust is None else names_of("--adjust", adjust, "leave it out to hold nothing fixed")
-    two = None if compare is None else [name.strip() for name in compare.split(",")]
     declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
     # before a large file is read
     effect_question(

@@ -57,8 +57,18 @@ def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it 
     return names
 
 
+# in help, before all others
+FIRST = ("data", "x", "y", "given", "treatment", "outcome", "adjust", "schema", "epsilon", "delta", "tiers", "target")
+FIRST += ("method", "ledger", "dataset", "out", "columns", "full", "as_json")
+
+
 class Command(TyperCommand):
     """Refuses an option that takes one value and is given twice: the ledger is charged for one question only."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page, the options that most people need first."""
+        self.params.sort(key=lambda one: FIRST.index(one.name) if one.name in FIRST else len(FIRST))
+        super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words of one command."""
@@ -83,6 +93,9 @@ DataFile = Annotated[
 ]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
+]
+OptionalSchema = Annotated[
+    Path | None, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
 ]
 Delta = Annotated[float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")]
 Relation = Annotated[

@@ -26,6 +26,8 @@ FILES = (
     "graph.dagitty",
     "arcs.csv",
     "registry.yaml",
+    "release.json",
+    "effects.json",
     "report.html",
     "hits.tsv",
     "hits.png",

@@ -103,6 +103,7 @@ class ReleasedKind(StrEnum):
     JOINT_TABLE = "joint-table"
     TABLES = "tables"  # what, sd
     MOMENTS = "moments"
+    SEARCHED_AGAIN = "searched-again"  # release: the id of what was released before, and costs nothing more
     TEST_OUTCOMES = "test-outcomes"
     INDEPENDENCES = "independences"
     NOISY_SCORES = "noisy-scores"

@@ -30,15 +30,16 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
-from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Public, PublicKind
+from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, PrivacyStatement, Public, PublicKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, one_level, without_constants
+from dpcausal.discovery.release import release_of
 from dpcausal.discovery.reserve import Reserve, checked_reserve
-from dpcausal.discovery.result import DiscoveryResult, in_order
+from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import (
     Method,
     MethodReason,
@@ -53,7 +54,7 @@ from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import reach
+from dpcausal.planning.designs import Reach, columns_within_reach, reach
 from dpcausal.planning.look import refuse_hopeless
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
 from dpcausal.privacy.accounting.composition import Filter, check_total
@@ -370,16 +371,6 @@ def discover(
     with charging.telling(), silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
         show_queries(counts, stage)
         found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
-    settle = chosen.settles and not found.latent
-    skeleton = found.skeleton
-    if found.about is not None:
-        others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found.about - known.kept
-        asking = replace(asking, left_out=asking.left_out | others)
-    undecided = (skeleton.open(asking) if found.open is None else found.open) - asking.kept - asking.left_out
-    graph, conflicts = (
-        _marks(found, asking, undecided) if found.latent else _arrows(found, asking, undecided, settle=settle)
-    )
-    given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (
         *PUBLIC,
@@ -395,15 +386,64 @@ def discover(
         limits=source_limits(counts),
         rows=public_rows,
     )
-    more = filter(None, (no_delta, _conflict_note(conflicts, columns, settle, found.latent)))
     expected_reach = None
     if name == "measured" and epsilon is not None and public_rows:
         place = None if options.get("target") is None else columns.index(options["target"])
         expected_reach = reach(sizes, public_rows, searching, delta, relation, level, place)
+    result = result_of_search(
+        found,
+        chosen,
+        reason,
+        known,
+        asking,
+        counts.schema,
+        level,
+        statement,
+        rows=public_rows,
+        no_delta=no_delta,
+        expected=expected_reach,
+    )
+    if budget is None:
+        return result
+    result = with_columns_within_reach(result, sizes, searching, delta)
+    release = release_of(result, found, counts.schema, budget.total, searching, delta, max_order, options)
+    return replace(result, release=release, reserve=Reserve(kept, budget, data, statement) if kept else None)
+
+
+def result_of_search(
+    found: SearchOutcome,
+    chosen: Method,
+    reason: MethodReason,
+    known: Knowledge,
+    asking: Knowledge,
+    schema: Schema,
+    level: float,
+    statement: PrivacyStatement,
+    *,
+    rows: int | None,
+    no_delta: Note | None,
+    expected: Reach | None,
+) -> DiscoveryResult:
+    """Return what a search found as a result: its three states and its arrows. Post-processing of ``found``.
+
+    ``known`` is what was declared, and ``asking`` that with what follows from the schema. ``rows`` is None where their
+    number is protected; ``no_delta`` is a remark on the noise, and ``expected`` what the plan says can be found.
+    """
+    columns, skeleton = tuple(schema), found.skeleton
+    settle = chosen.settles and not found.latent
+    if found.about is not None:
+        others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found.about - known.kept
+        asking = replace(asking, left_out=asking.left_out | others)
+    undecided = (skeleton.open(asking) if found.open is None else found.open) - asking.kept - asking.left_out
+    graph, conflicts = (
+        _marks(found, asking, undecided) if found.latent else _arrows(found, asking, undecided, settle=settle)
+    )
+    given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
+    more = filter(None, (no_delta, _conflict_note(conflicts, known, columns, settle, found.latent)))
     return DiscoveryResult(
         graph=graph,
         privacy=statement,
-        method=name,
+        method=chosen.name,
         reason=reason,
         level=level,
         asked=dict(skeleton.asked),
@@ -411,18 +451,33 @@ def discover(
         given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.kept},
         complete=skeleton.complete,
         separating={pair: by for pair, by in skeleton.separating.items() if pair not in undecided},
-        notes=(*_one_level_note(counts.schema), *found.notes, *more),
+        notes=(*_one_level_note(schema), *found.notes, *more),
         settled=settle,
         confidence=_of_edges(found.confidence, graph),
         repeats=found.repeats,
-        rows=public_rows,
-        reach=expected_reach,
+        rows=rows,
+        reach=expected,
         about=found.about,
         conflicts=conflicts,
         known=known,
         tables=found.tables,
-        reserve=None if budget is None or not kept else Reserve(kept, budget, data, statement),
     )
+
+
+def with_columns_within_reach(
+    result: DiscoveryResult, sizes: Sequence[int], epsilon: float, delta: float
+) -> DiscoveryResult:
+    """Return the result with how many columns a plan could decide on, where hardly anything was decided."""
+    if (
+        result.reach is None
+        or result.rows is None
+        or result.verdict is Verdict.DECIDED
+        or result.about is not None
+    ):
+        return result
+    neighbours = result.privacy.neighbours
+    fewer = columns_within_reach(sizes, result.rows, epsilon, delta, neighbours, result.level)
+    return replace(result, reach=replace(result.reach, columns=fewer))
 
 
 def planned_epsilon(epsilon: float, delta: float, reserve: float) -> float:
@@ -504,8 +559,18 @@ def _one_level_note(schema: Schema) -> tuple[Note, ...]:
 
 
 def _conflict_note(
-    conflicts: Collection[Pair], columns: Sequence[str], settled: bool, latent: bool
+    conflicts: Collection[Pair], known: Knowledge, columns: Sequence[str], settled: bool, latent: bool
 ) -> Note | None:
+    """Return on which edges answers contradict each other, and on which they contradict what was declared."""
     if not conflicts:
         return None
-    return Note(NoteKind.CONFLICTS, pairs=in_order(conflicts, columns), settled=settled, circles=latent)
+    fixed = set() if latent else {frozenset(arrow) for arrow in known.arrows}
+    torn = {pair for pair in conflicts if pair not in fixed}
+    against = {pair for pair in conflicts if pair in fixed}
+    return Note(
+        NoteKind.CONFLICTS,
+        pairs=in_order(torn, columns),
+        declared=in_order(against, columns),
+        settled=settled,
+        circles=latent,
+    )

@@ -197,8 +197,8 @@ def effect_after(
             names = ", ".join((*one, treatment, outcome))
             enough = 4.0 * math.sqrt(2.0 * strata_cells(schema, one) / tables.rows)
             raise InputError(
-                f"the released tables do not hold {names} together: give data= and an epsilon for a table of its own; "
-                f"about {enough:.2g} keeps privacy noise below sampling error"
+                f"the released tables do not hold {names} together: measure them (effect FILE --epsilon, in Python "
+                f"data= and epsilon=); about {enough:.2g} keeps privacy noise below sampling error"
             )
     measured = [_FromTables(tables, question, one) for one in used]
     notes = [

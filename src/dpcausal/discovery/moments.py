@@ -51,6 +51,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.release import KeptMoments
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again, repeats_for
 from dpcausal.discovery.search import (
     STABLE,
@@ -390,7 +391,19 @@ def run(
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
     asked = checked_repeats(confidence)
-    moments, used, spread = measure(task, harmonics, reach)
+    return search_moments(task, *measure(task, harmonics, reach), asked, stable, latent)
+
+
+def search_moments(
+    task: Task,
+    moments: Moments,
+    used: int,
+    spread: tuple[str, ...],
+    asked: int | None,
+    stable: bool,
+    latent: bool,
+) -> SearchOutcome:
+    """Search what was measured: ``used`` harmonics, after the spread of some columns; ``asked``: repeats."""
     found, silent = search(task, moments, stable, latent)
     repeats = repeats_for(asked, WORK, sum(found.skeleton.asked.values()))
     again = again_of(task, moments, found.skeleton.edges, repeats, stable, latent) if repeats else None
@@ -410,6 +423,7 @@ def run(
         notes=tuple(notes),
         adaptive=bool(spread),
         latent=latent,
+        kept=KeptMoments(used, moments.matrix, moments.n, moments.noise, spread),
         confidence=again,
         repeats=repeats or None,
     )

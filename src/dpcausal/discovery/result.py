@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations
 from typing import Any
@@ -24,13 +24,14 @@ from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
+from dpcausal.discovery.release import Release
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.graph import Graph, checked_pair
+from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import Reach
 
-from dpcausal.graphs.pag import PAG
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
 
 
@@ -58,9 +59,9 @@ class DiscoveryResult:
     ----------
     graph : Graph
         The edges found, and those required: arrows where the data decide a direction, plain edges where they do not.
+        Where test results contradict each other it is the nearest graph that exists; ``shown`` has no direction there.
         Where no pair is open it is a CPDAG. With ``latent=True`` it is a ``PAG``: every end of an edge has a mark.
     privacy : PrivacyStatement
-        Where test results contradict each other it is the nearest graph that exists; ``shown`` has no direction there.
         What the discovery cost and what that means.
     method : str
         The method that was used.
@@ -103,6 +104,9 @@ class DiscoveryResult:
         Noisy tables that were released, from which effects are free (``measured``).
     reserve : Reserve or None
         The share of the budget that was kept for effects, where one was.
+    release : Release or None
+        What was released, to be searched again at no cost, also later from its file: ``release.discover(tiers=...)``,
+        ``release.save(path)``, ``dc.load_release(path)``. None for methods that release decisions only.
 
     Examples
     --------
@@ -134,6 +138,12 @@ class DiscoveryResult:
     about: frozenset[Pair] | None = None
     tables: ReleasedTables | None = field(default=None, repr=False, compare=False)
     reserve: Reserve | None = field(default=None, repr=False, compare=False)
+    release: Release | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.release is not None and self.release.privacy != self.privacy:
+            # effects that were paid for later are in the statement of the release, too
+            object.__setattr__(self, "release", replace(self.release, privacy=self.privacy))
 
     @property
     def why(self) -> str:
@@ -194,20 +204,6 @@ class DiscoveryResult:
         )
 
     @property
-    def found_confidence(self) -> dict[Pair, float]:
-        """Confidence in edges that were not declared: a required edge is there whatever the data."""
-        return {pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.kept}
-
-    def edges(self) -> list[str]:
-        """Return every edge as it is shown, ``a -> b`` or ``a - b``; of a PAG with its marks, as ``a o-> b``."""
-        return [" ".join(edge) for edge in self.shown.marked_edges()]
-
-    def edge_lines(self) -> list[str]:
-        """Return every edge on a line, with its confidence where it has one, and what the marks mean."""
-        return display().summary(self, part="edges").splitlines()
-
-    def to_dict(self) -> dict[str, Any]:
-    @property
     def contradicted(self) -> frozenset[Pair]:
         """Edges on whose directions test results contradict each other; one that was declared is never among them."""
         fixed = {frozenset(arrow) for arrow in self.known.required_arrows(self.graph.skeleton)}
@@ -233,6 +229,20 @@ class DiscoveryResult:
         arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in torn]
         return Graph(self.graph.nodes, arrows, self.graph.undirected | torn)
 
+    @property
+    def found_confidence(self) -> dict[Pair, float]:
+        """Confidence in edges that were not declared: a required edge is there whatever the data."""
+        return {pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.kept}
+
+    def edges(self) -> list[str]:
+        """Return every edge as it is shown, ``a -> b`` or ``a - b``; of a PAG with its marks, as ``a o-> b``."""
+        return [" ".join(edge) for edge in self.shown.marked_edges()]
+
+    def edge_lines(self) -> list[str]:
+        """Return every edge on a line, with its confidence where it has one, and what the marks mean."""
+        return display().summary(self, part="edges").splitlines()
+
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON: words under ``why``, ``notes``, ``missing_edges``; facts under ``facts``."""
         shown = display()
         return {

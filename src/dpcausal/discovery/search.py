@@ -369,6 +369,7 @@ class SearchOutcome:
     about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
     tables: Any = None  # ``effect_after.ReleasedTables``, where tables were released
+    kept: Any = None  # released values that can be searched again, where ``tables`` does not hold them (``release.py``)
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG

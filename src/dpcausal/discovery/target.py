@@ -30,6 +30,7 @@ from dpcausal.discovery.measurer import (
     not_colliders,
     rules_for,
 )
+from dpcausal.discovery.release import KeptTables
 from dpcausal.discovery.repeats import found_again
 from dpcausal.discovery.search import Note, NoteKind, SearchOutcome, Skeleton, Task
 from dpcausal.planning.measurement import (
@@ -113,6 +114,14 @@ def run_target(task: Task, name: str, asked: int | None = None) -> SearchOutcome
     target = columns.index(checked_target(name, columns))
     with task.stage("measuring tables with the target", None):
         measurer, near = measure_target(task, target)
+    return search_target(task, name, asked, measurer, near)
+
+
+def search_target(
+    task: Task, name: str, asked: int | None, measurer: Measurer, near: list[int]
+) -> SearchOutcome:
+    """Search what was measured; ``near`` are the target and the columns measured with it again, by number."""
+    columns, target = task.columns, near[0]
     star = contrasts_of(measurer, list(range(len(columns))), target_pairs(len(columns), target))
     inner = [(min(a, b), max(a, b)) for a, b in combinations(near, 2)]
     whole = rules_for(task)
@@ -183,6 +192,12 @@ def run_target(task: Task, name: str, asked: int | None = None) -> SearchOutcome
         open=frozenset(undecided),
         given_up_to=given_up_to,
         about=frozenset(frozenset((name, other)) for other in columns if other != name),
+        kept=KeptTables(
+            measurer.tables,
+            measurer.rows,
+            measurer.plan.gaussian,
+            near=tuple(columns[j] for j in near[1:]),
+        ),
     )
 
 

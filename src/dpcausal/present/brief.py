@@ -53,9 +53,15 @@ def ledger_line(statement: PrivacyStatement) -> str:
     return f"Ledger: {where}; charged {asked}" + (f"; left {left}." if left else ".")
 
 
+def again_words(release: str) -> str:
+    """Return that an answer was computed from what an earlier release had paid for."""
+    return f"Computed from release {release}: no row was read, and nothing was charged beyond what that release cost."
+
+
 def cost_lines(statement: PrivacyStatement) -> list[str]:
     """Return the line of privacy, what weakens it, and the line of the ledger."""
     lines = [privacy_line(statement), *caveat_lines(statement), ledger_line(statement)]
+    lines += [again_words(fact["release"]) for fact in statement.released if fact.is_a(ReleasedKind.SEARCHED_AGAIN)]
     if statement.epsilon is not None and not statement.private:
         lines.insert(0, f"NOT PRIVATE: {statement.why_not_private}.")
     return [line for line in lines if line]

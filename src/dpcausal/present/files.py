@@ -25,7 +25,9 @@ In all other files edges in ``conflicts`` have no direction (``DiscoveryResult.s
 ``confidence`` where they are known) on every edge. Open pairs are in these two only where they are asked for: dashed
 and grey in the one, arcs of ``kind`` "open" in the other, which readers of graphs here leave out again.
 ``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``), and ``registry.yaml`` is a draft for OpenDP's
-registry of deployments (``registry.py``). A graph that is not private says so in all of them but the table of arcs.
+registry of deployments (``registry.py``). ``release.json`` holds the noisy values that were released, for another
+search (``discovery/release.py``); methods that release decisions only have none. A graph that is not private says so in
+all of them but the table of arcs.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from dpcausal.present.figure import figure_svg
 from dpcausal.present.registry import registry_yaml
 from dpcausal.present.statement import caveat_lines
 
-STATEMENT = "privacy.json"
+STATEMENT, RELEASE = "privacy.json", "release.json"
 
 
 def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
@@ -74,8 +76,8 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
 def file_texts(result: DiscoveryResult, *, open: bool = False) -> dict[str, str]:  # noqa: A002
     """Text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn."""
     left = in_order(result.open, result.graph.nodes) if open else []
-    return {
     shown = result.shown
+    return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
         "graph.svg": figure_svg(result, open=open),

@@ -65,6 +65,29 @@ class Origin:
         )
 
 
+@dataclass(frozen=True)
+class AgainOrigin(Origin):
+    """Of a graph that was computed from a release: its file stands where data and schema do."""
+
+    release: str = ""
+
+    def python(self, method: str) -> str:
+        """The same call in Python; the release knows the method.
+
+        >>> print(AgainOrigin("", "", [], {"tiers": [["a"], ["b"]]}, release="out").python("measured"))
+        import dpcausal as dc
+        <BLANKLINE>
+        result = dc.load_release('out').discover(tiers=[['a'], ['b']])
+        result.report("report.html")
+        """
+        given = ", ".join(f"{name}={literal(value)}" for name, value in self.arguments.items())
+        return (
+            "import dpcausal as dc\n\n"
+            f"result = dc.load_release({self.release!r}).discover({given})\n"
+            'result.report("report.html")'
+        )
+
+
 def literal(value: Any) -> str:
     """As Python writes it, sets in order and numbers short.
 

@@ -138,6 +138,7 @@ RELEASED: dict[ReleasedKind, Words] = {
     ReleasedKind.JOINT_TABLE: "what the joint table of all columns shows, with noise in every cell",
     ReleasedKind.TABLES: "{what}, with noise of standard deviation {sd:.3g} in every cell",
     ReleasedKind.MOMENTS: "second moments of features of all columns, with noise",
+    ReleasedKind.SEARCHED_AGAIN: "what was computed later from release {release} alone, at no further cost",
     ReleasedKind.TEST_OUTCOMES: "for every question that was asked, the outcome of a private test",
     ReleasedKind.INDEPENDENCES: "for every question that was asked, whether it was found independent",
     ReleasedKind.NOISY_SCORES: "for every question that was asked, a noisy score that decided whether the edge goes",

@@ -98,6 +98,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ReleasedKind.JOINT_TABLE: ({}, ("joint table",)),
         ReleasedKind.TABLES: ({"what": "tables of pairs", "sd": 12.34}, ("tables of pairs", "12.3")),
         ReleasedKind.MOMENTS: ({}, ("moments",)),
+        ReleasedKind.SEARCHED_AGAIN: ({"release": "12ab"}, ("release 12ab", "no further cost")),
         ReleasedKind.TEST_OUTCOMES: ({}, ("outcome of a private test",)),
         ReleasedKind.INDEPENDENCES: ({}, ("found independent",)),
         ReleasedKind.NOISY_SCORES: ({}, ("noisy score",)),
@@ -221,8 +222,8 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ),
         NoteKind.NO_DELTA: ({"times": 3.14}, ("3.1 times larger", "delta=1e-6")),
         NoteKind.CONFLICTS: (
-            {"pairs": [["a", "b"], ["c", "d"]], "settled": True},
-            ("a - b, c - d", "nearest"),
+            {"pairs": [["a", "b"], ["c", "d"]], "settled": True, "declared": [["e", "f"]]},
+            ("a - b, c - d", "without a direction", "what you declared, at e - f"),
         ),
         NoteKind.TESTS: ({"tests": ["chi2", "kendall"], "epsilon": 0.125}, ("chi2, kendall", "0.125")),
         NoteKind.CLASSICAL: ({"tests": ["chi2"], "level": 0.05}, ("the chi2 test at level 0.05",)),

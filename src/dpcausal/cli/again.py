@@ -1,0 +1,131 @@
+"""``dpcausal again``: another graph from what ``discover`` released, with other knowledge, at no cost."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpcausal.cli.discover import parse_edges, parse_tiers, shown_result, write
+from dpcausal.cli.light import load_scipy
+from dpcausal.cli.options import AsJson, Command, Full, path
+from dpcausal.cli.release_dir import kept_words, prepared
+from dpcausal.core.errors import InputError
+
+HELP = """Search a release again with other background knowledge, free.
+
+DIR is what discover wrote: its release.json holds the noisy tables or moments
+that were released and paid for (methods measured and moments). The same search
+runs on them once more: no row is read, nothing is charged and no noise drawn.
+Only what was measured then is used, so that some pairs may stay open.
+An option that is left out is as in the first run.
+
+[bold]Examples[/bold]
+
+# the order of time, which the first run did not know
+dpcausal again graph --tiers "age,sex;smoke,bronc" --out graph2
+
+# an edge that a reviewer calls impossible; larger sets are not asked about
+dpcausal again graph --forbidden age--sex --max-order 1 --out graph3
+
+# without what the first run declared; common causes may be hidden
+dpcausal again graph --forget --latent --out graph4
+
+# an effect, free as well
+dpcausal effect --release graph2 --treatment smoke --outcome bronc"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``again`` command to ``app``."""
+    app.command("again", cls=Command, help=HELP)(run_again)
+
+
+def run_again(
+    release: Annotated[
+        Path,
+        typer.Argument(
+            help="What discover wrote: the directory, or its release.json.", parser=path, metavar="DIR"
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
+    tiers: Annotated[
+        list[str] | None,
+        typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'; repeat it for later ones."),
+    ] = None,
+    required: Annotated[
+        list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b; repeat it.")
+    ] = None,
+    forbidden: Annotated[
+        list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
+    ] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Drop tiers, required and forbidden edges of the first run.")
+    ] = False,
+    max_order: Annotated[
+        int | None, typer.Option("--max-order", help="Most columns held fixed at once.")
+    ] = None,
+    level: Annotated[float | None, typer.Option("--level", help="Size of each test.")] = None,
+    latent: Annotated[
+        bool | None,
+        typer.Option("--latent/--no-latent", help="Whether common causes may be hidden (a PAG)."),
+    ] = None,
+    confidence: Annotated[
+        int | None, typer.Option("--confidence", help="Repeats to tell how sure each edge is.")
+    ] = None,
+    show_open: Annotated[
+        bool,
+        typer.Option(
+            "--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."
+        ),
+    ] = False,
+    full: Full = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run it; files go to --out, a summary or the JSON object to standard output."""
+    load_scipy()
+    from dpcausal.core.redact import file_name
+    from dpcausal.discovery.release import load_release
+    from dpcausal.present.origin import AgainOrigin
+
+    if confidence is not None and confidence < 0:
+        raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
+    none: list[Any] | None = [] if forget else None
+    options: dict[str, Any] = {
+        "tiers": none if tiers is None else parse_tiers(tiers),
+        "required": none if required is None else parse_edges("--required", required),
+        "forbidden": none if forbidden is None else parse_edges("--forbidden", forbidden),
+        "max_order": max_order,
+        "level": level,
+        "latent": latent,
+        "confidence": confidence,
+    }
+    kept = load_release(release)
+    texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
+    words = [
+        *(["--forget"] if forget else []),
+        *([] if latent is None else ["--latent" if latent else "--no-latent"]),
+        *(word for name, given in texts.items() for text in given or [] for word in (f"--{name}", text)),
+        *([] if max_order is None else ["--max-order", str(max_order)]),
+        *([] if level is None else ["--level", f"{level:g}"]),
+        *([] if confidence is None else ["--confidence", str(confidence)]),
+    ]
+    shown = file_name(str(release))
+    origin = AgainOrigin(
+        f"release {kept.id}",
+        "",
+        ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
+        {name: value for name, value in options.items() if value is not None},
+        release=shown,
+    )
+    bars = not as_json and sys.stderr.isatty()
+    with prepared(out):
+        result = kept.discover(**options, progress=bars)
+        where = write(result, out, origin, show_open=show_open)
+    text = shown_result(result, [], [], as_json, show_open=show_open, full=full)
+    typer.echo(text if as_json else f"{text}\nWritten to {where.folder}: open report.html")
+    if where.fault:
+        raise InputError(where.fault)
+    if where.kept is not None:
+        typer.echo(kept_words(where.kept), err=as_json)

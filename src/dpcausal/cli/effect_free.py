@@ -1,0 +1,55 @@
+"""``dpcausal effect --release DIR``: an effect from tables that a discovery released, at no cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from dpcausal.cli.release_dir import place, prepared, tell_place, write_texts
+from dpcausal.core.errors import InputError
+
+PAID = "dpcausal effect FILE --schema SCHEMA --epsilon E measures a table for it"
+
+
+def refuse_paid(given: Mapping[str, Any]) -> None:
+    """Refuse options, by name, that only a table measured now has a use for: those that are set."""
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise InputError(
+            f"--release takes everything from what was released, free: leave out {', '.join(named)}"
+        )
+
+
+def run_free(
+    release: Path,
+    treatment: str,
+    outcome: str,
+    adjust: list[str] | None,
+    question: Mapping[str, Any],
+    out: Path | None,
+    *,
+    full: bool,
+    as_json: bool,
+) -> None:
+    """Answer from the tables in ``release``, with what its graph says to hold fixed; print it, and write it to DIR."""
+    from dpcausal.discovery.release import KeptTables, load_release
+
+    kept = load_release(release)
+    if kept.target is not None:
+        raise InputError(
+            f"this release is about {kept.target} alone, so what to hold fixed is not known: {PAID}"
+        )
+    if not isinstance(kept.values, KeptTables):
+        raise InputError(f"a release of {kept.method} holds no tables: {PAID}")
+    found = kept.discover(confidence=0).effect(treatment, outcome, adjust=adjust, **question)
+    typer.echo(found.to_json() if as_json else found.summary(full=full))
+    if out is not None:
+        with prepared(out):
+            where = place(out)
+            write_texts(
+                where.folder, {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
+            )
+        tell_place(where, as_json)
