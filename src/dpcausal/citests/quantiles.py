@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.counts.feature_sums import FeatureRows, places_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Charger, release
-from dpcausal.stats.spread import EVEN_SHARE, ROUNDS, Measuring, Spread, counts_sensitivity, places_of
+from dpcausal.stats.spread import EVEN_SHARE, ROUNDS, Measuring, Spread, counts_sensitivity
 
 MARGIN = 1 - 1e-12  # of every share: sums of shares stay below the whole
 
 
-def exact_spread(data: Dataset, name: str) -> Spread:
+def exact_spread(data: Dataset | FeatureRows, name: str) -> Spread:
     """Return the spread of a numeric column from exact counts. Not private."""
     measuring = _measuring(data, name, data.n)
     for _ in range(ROUNDS):
@@ -31,7 +32,7 @@ def exact_spread(data: Dataset, name: str) -> Spread:
 
 
 def pure_spread(
-    data: Dataset,
+    data: Dataset | FeatureRows,
     name: str,
     n: int | None,
     epsilon: float,
@@ -64,7 +65,7 @@ def pure_spread(
 
 
 def gaussian_spread(
-    data: Dataset,
+    data: Dataset | FeatureRows,
     name: str,
     n: int | None,
     rho: float,
@@ -84,8 +85,11 @@ def gaussian_spread(
     return _measured(_measuring(data, name, n, even), mechanism, budget, label)
 
 
-def _measuring(data: Dataset, name: str, n: int | None, even: float = EVEN_SHARE) -> Measuring:
-    return Measuring(places_of(*data.on_scale(name)), n, even)
+def _measuring(data: Dataset | FeatureRows, name: str, n: int | None, even: float = EVEN_SHARE) -> Measuring:
+    if isinstance(data, Dataset):
+        return Measuring(places_of(*data.on_scale(name)), n, even)
+    places, rows = data.place_counts(name)
+    return Measuring(places, n, even, rows)
 
 
 def _measured(

@@ -232,6 +232,8 @@ def _of_expression(source: Any) -> EngineTable:
         raise InputError(
             f"Ibis' {backend.name} is not one of {', '.join(ENGINES)}: write Parquet files, and connect to those"
         )
+    if backend.name == "pyspark":
+        _silence_spark()
     dialect = _dialect(backend.name, backend, source)
     return EngineTable(
         ENGINES[backend.name],
@@ -288,6 +290,12 @@ def _hang_up(connection: Any, owner: tuple[int, bytes]) -> None:
         connection.close()
 
 
+def _silence_spark() -> None:
+    """Turn off loggers of Spark's Python side, which may quote cells."""
+    for name in ("py4j", "pyspark", "SQLQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
 def _spark(url: str) -> Any:
     """Connect to a Spark master; ``spark://local[2]`` is Spark within this machine."""
     import ibis
@@ -308,8 +316,7 @@ def _spark(url: str) -> Any:
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     for key, value in settings.items():
         builder = builder.config(key, value)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger("pyspark").setLevel(logging.CRITICAL)
+    _silence_spark()
     active = SparkSession.getActiveSession()
     if active is not None and active.sparkContext._jsc is None:  # stopped: a new one is made
         SparkSession._instantiatedSession = None

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +35,12 @@ from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.expressions import Dialect, code_expression
+from dpcausal.counts.feature_queries import FeatureQueries, one_by_one, refuse_scales
+from dpcausal.counts.feature_sums import Cells, Shortening, Sums
 from dpcausal.counts.memory import Covering, MemoryCounts
-from dpcausal.counts.protocol import Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
+from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -364,6 +367,72 @@ class EngineCounts:
         out[found["cell"].astype(np.int64)] = found["weight"].astype(np.int64)
         self._check_margins(columns, out.reshape(shape))
         return out
+
+    # ---- features of numbers
+
+    @property
+    def _numbers(self) -> dict[str, Numeric]:
+        return {name: column for name, column in self._schema.items() if isinstance(column, Numeric)}
+
+    def check_features(self) -> None:
+        """Raise ``InputError`` where the features of a column can't be made on an engine: by the schema alone."""
+        refuse_scales(self._numbers)
+
+    def _writer(self, table: ir.Table) -> FeatureQueries:
+        return FeatureQueries(table, self._codes, self._numbers, self._source.dialect, self._source.label)
+
+    def _counted(self, query: Callable[[FeatureQueries], ir.Table], key: str) -> tuple[Ints, Ints]:
+        """Return the keys and the counts that a query gives; the counts must add up to the rows."""
+        with one_by_one():
+            found = self.run(lambda table: query(self._writer(table)))
+        weight = found["weight"].astype(np.int64)
+        if int(weight.sum()) != self.n:
+            raise self._altered()
+        return found[key].astype(np.int64), weight
+
+    def place_counts(self, name: str) -> tuple[Ints, Ints]:
+        """Return the places of a numeric column where rows are, and how many are at each: one GROUP BY."""
+        with self.stage(f"places of {name} on {self.engine}", None):
+            return self._counted(lambda queries: queries.places(name), "place")
+
+    def length_counts(self, columns: Mapping[str, Cells], limits: Ints) -> Ints:
+        """Return how many rows have a squared length of at most each of these increasing numbers: one GROUP BY."""
+        with self.stage(f"lengths of rows on {self.engine}", None):
+            at, weight = self._counted(lambda queries: queries.lengths(columns, limits), "at")
+        found = np.zeros(len(limits) + 1, np.int64)
+        found[at] = weight
+        return np.cumsum(found)[:-1]
+
+    def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
+        """Return the sums over all rows: a query for every few hundred products."""
+        size = sum(cells.width for cells in columns.values())
+        first, second = np.zeros(size, np.int64), np.zeros((size, size), np.int64)
+        parts = self._writer(self._open()).in_parts(columns)
+        with self.stage(f"sums of products on {self.engine}", float(len(parts))) as tick:
+            for pairs in parts:
+                self._add_sums(columns, short, pairs, first, second)
+                tick(1.0)
+        return Sums(self.n, first, second)
+
+    def _add_sums(
+        self,
+        columns: Mapping[str, Cells],
+        short: Shortening,
+        pairs: Sequence[tuple[int, int]],
+        first: Ints,
+        second: Ints,
+    ) -> None:
+        """Fill in the sums that one query gives."""
+        with one_by_one():
+            found = self.run(lambda table: self._writer(table).sums(columns, short, pairs))
+        if int(found["rows"][0]) != self.n:
+            raise self._altered()
+        for i, (a, b) in enumerate(pairs):
+            total = int(found[f"s{i}"][0])
+            if a < 0:
+                first[b] = total
+            else:
+                second[a, b] = second[b, a] = total
 
     def _check_margins(self, columns: tuple[int, ...], table: Table) -> None:
         """Refuse where the table was changed since another one was counted."""

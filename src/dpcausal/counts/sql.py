@@ -14,12 +14,12 @@ Types are public metadata, so one that can't be coded is an error; values never 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from glob import glob, has_magic
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,19 +29,23 @@ from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.counts.compress import KeyLayout
+from dpcausal.counts.feature_sums import Batch, BatchRows, Cells, Shortening, Sums
 from dpcausal.counts.memory import Covering, MemoryCounts
-from dpcausal.counts.protocol import Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
 from dpcausal.counts.stream import compress_stream
 from dpcausal.data import spelling
 from dpcausal.data.coding import code_type
 from dpcausal.data.columns import ASCII_WHITESPACE, Categorical, Column, Numeric
-from dpcausal.data.read import coded_partitions, open_checked
+from dpcausal.data.read import coded_chunks, coded_partitions, open_checked
 from dpcausal.data.schema import Schema
 
 if TYPE_CHECKING:
     import duckdb
 
+Found = TypeVar("Found")
+
+BATCH_ROWS = 1 << 16  # rows that pass by at once where features are summed
 TRIAL_ROWS = 1 << 22  # first rows that are looked at to guess whether rows repeat
 MAX_DISTINCT_SHARE = 0.5  # distinct rows per row of the trial up to which compression is tried
 
@@ -100,6 +104,8 @@ class DuckDBCounts:
         self._keys = KeyLayout(self._layout.sizes)
         self._local: MemoryCounts | None = None
         self._scan_only: bool | None = None
+        self._places: dict[str, tuple[Ints, Ints]] = {}
+        self._numbers: dict[str, str] = {}  # of a table of a database
         self._files: CodedFiles | None = None
         self.stage: Stage = silent_stage
         if connection is None:
@@ -129,6 +135,11 @@ class DuckDBCounts:
                 raise SchemaError(f'{source} has no column "{name}"{did_you_mean(name, kinds)}')
         if not n:
             raise InputError(f"{source} has no rows")
+        self._numbers = {
+            name: number_expression(name, kinds[name], column)
+            for name, column in self._schema.items()
+            if isinstance(column, Numeric)
+        }
         return {
             name: coding_expression(name, kinds[name], column) for name, column in self._schema.items()
         }, n
@@ -256,6 +267,48 @@ class DuckDBCounts:
         """How many bytes the files have; None for a table of a database."""
         return None if self._files is None else self._files.size
 
+    # ---- features of numbers: rows pass by in batches, and only sums are kept
+
+    def check_features(self) -> None:
+        """Take every schema."""
+
+    def place_counts(self, name: str) -> tuple[Ints, Ints]:
+        """Return the places of a numeric column where rows are, and how many are at each."""
+        if not self._places:
+            names = [x for x, column in self._schema.items() if isinstance(column, Numeric)]
+            self._places = self._in_batches(lambda rows: rows.all_place_counts(names))
+        return self._places[name]
+
+    def length_counts(self, columns: Mapping[str, Cells], limits: Ints) -> Ints:
+        """Return how many rows have a squared length of at most each of these increasing numbers."""
+        return self._in_batches(lambda rows: rows.length_counts(columns, limits))
+
+    def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
+        """Return the sums over all rows."""
+        found = self._in_batches(lambda rows: rows.feature_sums(columns, short))
+        if found.rows != self._n:
+            raise InputError("rows were added or removed while they were counted")
+        return found
+
+    def _in_batches(self, count: Callable[[BatchRows], Found]) -> Found:
+        import duckdb
+
+        batches = _Again(self._batches if self._files is None else self._files.values)
+        try:
+            return count(BatchRows(self._schema, self._n, batches))
+        except duckdb.Error:
+            pass
+        raise self._error()  # outside the except block: no trace of DuckDB's error
+
+    def _batches(self) -> Iterator[Batch]:
+        """Return codes, and the numbers of numeric columns, of some rows at a time."""
+        parts = ", ".join(
+            f"{self._numbers.get(name, code)} AS c{c}" for c, (name, code) in enumerate(self._coding.items())
+        )
+        rows = self._connection.sql(f"SELECT {parts} FROM {self._table}")
+        for batch in rows.to_arrow_reader(BATCH_ROWS):
+            yield {name: batch.column(c).to_numpy() for c, name in enumerate(self._coding)}
+
     def _mostly_distinct(self) -> bool:
         """Return whether most of the first rows are distinct; it decides only how long counting takes."""
         if self._scan_only is None and self._n <= TRIAL_ROWS:
@@ -291,6 +344,16 @@ class DuckDBCounts:
             here = ~np.ma.getmaskarray(key)
             out[int(jobs.cells[j]) + key.data[here].astype(np.int64)] = weight[here]
         return out
+
+
+class _Again:
+    """Batches that are read anew each time."""
+
+    def __init__(self, read: Callable[[], Iterator[Batch]]) -> None:
+        self._read = read
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self._read()
 
 
 # ---- files, coded as they are read
@@ -343,6 +406,13 @@ class CodedFiles:
             for i, part in enumerate(coded_partitions(source, self._schema, self._threads)):
                 parts[i].append(part)
         return [chain.from_iterable(part) for part in parts if part]
+
+    def values(self) -> Iterator[Batch]:
+        """Return codes, and the numbers of numeric columns, of some rows at a time."""
+        self.fault = None
+        for source in self._sources:
+            for chunk in coded_chunks(source, self._schema, list(self._schema)):
+                yield {name: one.codes if one.values is None else one.values for name, one in chunk.items()}
 
     def count_rows(self) -> int:
         """Return the number of rows; raise ``InputError`` where there are none."""
@@ -469,21 +539,34 @@ def _categorical(value: str, kind: str, column: Categorical) -> str:
 
 def _numeric(value: str, kind: str, column: Numeric) -> str:
     assert column.bins is not None
-    assert column.other is not None
     cuts = np.array(column.bins, np.float64)
-    other = column.other_code
-    number = f"CAST({value} AS {'INTEGER' if kind == 'BOOLEAN' else 'DOUBLE'})"
+    number, missing = _number(value, kind, column)
     if len(cuts) <= _MAX_LISTED:
         steps = " + ".join(f"CAST({number} >= {_double(cut)} AS INTEGER)" for cut in cuts.tolist()) or "0"
     else:
         steps = f"len(list_filter([{', '.join(map(_double, cuts.tolist()))}], lambda cut: cut <= {number}))"
+    return f"CASE WHEN {missing} THEN {column.other_code} ELSE {steps} END"
+
+
+def _number(value: str, kind: str, column: Numeric) -> tuple[str, str]:
+    """Return a numeric cell as it is, and whether it is missing."""
+    number = f"CAST({value} AS {'INTEGER' if kind == 'BOOLEAN' else 'DOUBLE'})"
     missing = f"{value} IS NULL" if kind not in _FLOATS else f"{value} IS NULL OR {_is_nan(value)}"
     codes = {Decimal(code): 0 for code in column.missing}
     if missing_codes := [
         _double(key) for key, _ in spelling.float_codes(codes, _FLOATS.get(kind, np.float64))
     ]:
         missing = f"{missing} OR {number} IN ({', '.join(missing_codes)})"
-    return f"CASE WHEN {missing} THEN {other} ELSE {steps} END"
+    return number, missing
+
+
+def number_expression(name: str, kind: str, column: Numeric) -> str:
+    """Return an expression for the number of a numeric cell within its bounds; ``coding_expression`` took the type."""
+    assert column.other is not None
+    number, missing = _number(_identifier(name), kind, column)
+    lower, upper = _double(column.lower), _double(column.upper)
+    within = f"least(greatest(CAST({number} AS DOUBLE), {lower}), {upper})"
+    return f"CASE WHEN {missing} THEN {_double(column.other)} ELSE {within} END"
 
 
 def coding_expression(name: str, kind: str, column: Column) -> str:

@@ -540,10 +540,12 @@ def _choose(data: Dataset | Counts, epsilon: float | None, target: object = None
         return "pc", MethodReason(MethodReasonKind.NO_PRIVACY)
     if target is not None:
         return "measured", MethodReason(MethodReasonKind.ONE_TARGET)
-    if not isinstance(data, Dataset):
+    numbers = moments.numbers_of(data)
+    if numbers is None:
         return "measured", MethodReason(MethodReasonKind.COUNTS_ONLY)
-    held = {"numbers": sum(name in data.values for name in data.columns), "columns": len(data.columns)}
-    if mostly_numbers(data.columns, data.values):
+    columns = tuple(data.schema)
+    held = {"numbers": sum(name in numbers for name in columns), "columns": len(columns)}
+    if mostly_numbers(columns, numbers):
         return "moments", MethodReason(MethodReasonKind.MOSTLY_NUMBERS, **held)
     return "measured", MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, **held)
 

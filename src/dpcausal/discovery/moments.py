@@ -46,6 +46,19 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.counts.feature_sums import (
+    BLOCK_BITS,
+    BLOCKS,
+    PLACES,
+    UNIT_BITS,
+    BatchRows,
+    Cells,
+    FeatureRows,
+    Shortening,
+    shortening,
+    takes_features,
+)
+from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -73,13 +86,10 @@ from dpcausal.privacy.mechanisms.selection import Exponential
 from dpcausal.stats.limits import checked_rows, row_limit
 from dpcausal.stats.moments import (
     MomentTest,
-    TreeSum,
     moment_sensitivity,
     moments_again,
     packed,
     partial_test,
-    second_moments,
-    shrunk,
     unpacked,
 )
 from dpcausal.stats.spread import ROUNDS, Spread, counts_sensitivity
@@ -105,23 +115,38 @@ def longest(schema: Schema, harmonics: int) -> float:
 
 
 @proved("moments.proof.md")
-def features(rows: Dataset, harmonics: int, start: int, stop: int, spreads: Spreads = NO_SPREADS) -> Floats:
-    """Features of some rows, all columns side by side in the order of the schema; ``spreads`` were released before."""
-    parts: list[Floats] = []
-    for name, column in rows.schema.items():
-        if isinstance(column, Numeric):
-            values = column.on_scale(rows.values[name][start:stop])
-            lower, upper = column.scaled_bounds
-            t = 2 * (values - lower) / (upper - lower) - 1
-            if name in spreads:
-                below = np.clip(spreads[name].below(values, lower, upper), MIN_TAIL, 1 - MIN_TAIL)
-                t = np.clip(ndtri(below) / NORMAL_REACH, -1.0, 1.0)
-            parts.append(LINEAR_FACTOR * t[:, None])
-            for k in range(1, harmonics + 1):
-                parts += [np.cos(2 * k * math.pi * t)[:, None], np.sin(2 * k * math.pi * t)[:, None]]
-        else:
-            parts.append((rows.codes[name][start:stop, None] == np.arange(1, column.size)).astype(np.float64))
-    return np.hstack(parts)
+def feature_cells(schema: Schema, harmonics: int, spreads: Spreads = NO_SPREADS) -> dict[str, Cells]:
+    """Return the cells of every column and their features; ``spreads`` were released before. No row enters."""
+    return {
+        name: numeric_cells(harmonics, spreads.get(name))
+        if isinstance(column, Numeric)
+        else Cells(np.eye(column.size, dtype=np.int64)[:, 1:] << UNIT_BITS)
+        for name, column in schema.items()
+    }
+
+
+@proved("moments.proof.md")
+def numeric_cells(harmonics: int, spread: Spread | None) -> Cells:
+    """Return the cells of a numeric column, narrow where t rises fast, and 2 t, cos and sin of t in each."""
+
+    def scores(places: Floats) -> Floats:
+        if spread is None:
+            return np.asarray(2 * places / PLACES - 1)
+        below = np.clip(np.interp(places, spread.knots, spread.shares), MIN_TAIL, 1 - MIN_TAIL)
+        return np.asarray(np.clip(ndtri(below) / NORMAL_REACH, -1.0, 1.0))
+
+    block = 1 << BLOCK_BITS
+    starts = np.arange(BLOCKS + 1, dtype=np.float64) * block
+    parts = np.clip(np.ceil(np.diff(scores(starts)) * CELLS / 2), 1, block).astype(np.int64)
+    first = np.cumsum(parts) - parts
+    cut = np.repeat(parts, parts)
+    begins = np.repeat(starts[:-1], parts) + (np.arange(len(cut)) - np.repeat(first, parts)) * block / cut
+    t = np.mean([scores(begins + (i + 0.5) / 4 * block / cut) for i in range(4)], axis=0)  # within the cell
+    found = [LINEAR_FACTOR * t]
+    for k in range(1, harmonics + 1):
+        found += [np.cos(2 * k * math.pi * t), np.sin(2 * k * math.pi * t)]
+    # cut off towards zero: no row is longer than ``longest``
+    return Cells(np.trunc(np.column_stack(found) * (1 << UNIT_BITS)).astype(np.int64), first, parts)
 
 
 REACH_SHARE = 0.05  # of the budget, to choose the reach
@@ -140,7 +165,7 @@ MAX_NOISE_TO_USE = 0.1  # ... and none is used where it is above this one
 MAX_HARMONICS = 3
 MIN_NOISE_FOR_ALL = 0.01  # below this share noise no longer hides what a regression of cos(x) gets wrong
 REACH_GRID = 32
-ROWS_PER_CHUNK = 1 << 15
+CELLS = 512  # of a numeric column, about: t is known to 1/256
 ROOT_HALF = math.sqrt(0.5)
 WORK = 4_000  # questions that repeats may ask in all, about
 
@@ -180,29 +205,24 @@ class Moments:
 
 
 @proved("moments.proof.md")
-def sums(
-    rows: Dataset, harmonics: int, constant: float, reach: float, spreads: Spreads = NO_SPREADS
-) -> Floats:
-    """M of all rows. Not private: for a mechanism, or for ``pc``."""
-    size = 1 + sum(width(rows.schema, name, harmonics) for name in rows.schema)
-    total = TreeSum()
-    for start in range(0, rows.n, ROWS_PER_CHUNK):
-        stop = min(start + ROWS_PER_CHUNK, rows.n)
-        h = shrunk(features(rows, harmonics, start, stop, spreads), reach)
-        second_moments(np.hstack([np.full((stop - start, 1), constant), h]), total)
-    return np.zeros((size, size)) + total.value()
+def sums(rows: FeatureRows, columns: Mapping[str, Cells], short: Shortening) -> Floats:
+    """M of all rows, with ``short.reach / 2`` for the constant. Not private: for a mechanism, or for ``pc``."""
+    found = rows.feature_sums(columns, short)
+    constant = short.reach / 2
+    matrix = np.zeros((len(found.first) + 1,) * 2)
+    matrix[0, 0] = found.rows * constant**2
+    matrix[0, 1:] = matrix[1:, 0] = found.first * (constant * short.step)
+    matrix[1:, 1:] = found.second * short.step**2
+    return matrix
 
 
 @proved("moments.proof.md")
-def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float, spreads: Spreads) -> float:
+def _reach(
+    task: Task, rows: FeatureRows, columns: Mapping[str, Cells], harmonics: int, epsilon: float
+) -> float:
     """A private choice of a length that most rows do not pass."""
-    most = longest(rows.schema, harmonics)
-    grid = most * np.geomspace(1 / 256, 1.0, REACH_GRID)
-    counts = np.zeros(REACH_GRID)
-    for start in range(0, rows.n, ROWS_PER_CHUNK):
-        h = features(rows, harmonics, start, min(start + ROWS_PER_CHUNK, rows.n), spreads)
-        lengths = np.sort(np.einsum("ij,ij->i", h, h))
-        counts += np.searchsorted(lengths, grid, side="right")
+    grid = longest(rows.schema, harmonics) * np.geomspace(1 / 256, 1.0, REACH_GRID)
+    counts = rows.length_counts(columns, (grid * 4.0**UNIT_BITS).astype(np.int64))
     wanted = 30 / (epsilon * task.n) if task.n else 0.02
     beyond = min(max(wanted, MIN_SHRUNK), MAX_SHRUNK)
     scores = -np.abs(beyond * counts - (1 - beyond) * (rows.n - counts))
@@ -210,15 +230,27 @@ def _reach(task: Task, rows: Dataset, harmonics: int, epsilon: float, spreads: S
     return math.sqrt(float(grid[release(choice, task.private_budget(), "reach", scores)]))
 
 
-def _rows(task: Task) -> Dataset:
-    """The rows, with numbers in every numeric column."""
-    rows = task.rows
-    if rows is None or any(
-        isinstance(c, Numeric) and name not in rows.values for name, c in rows.schema.items()
+def numbers_of(data: Dataset | Counts) -> frozenset[str] | None:
+    """Return the columns whose numbers are there, in memory or where the rows are; None where there are counts only."""
+    if isinstance(data, Dataset):
+        return frozenset(data.values)
+    if not takes_features(data):
+        return None
+    return frozenset(name for name, column in data.schema.items() if isinstance(column, Numeric))
+
+
+def _rows(task: Task) -> FeatureRows:
+    """The rows, with numbers in every numeric column, wherever they are."""
+    rows: FeatureRows | None = task.counts if isinstance(task.counts, FeatureRows) else None
+    if task.rows is not None and all(
+        name in task.rows.values for name, column in task.rows.schema.items() if isinstance(column, Numeric)
     ):
+        rows = BatchRows.of(task.rows)
+    if rows is None:
         raise InputError(
             "moments needs the rows themselves, not counts: take method measured, or bring the columns with dc.read"
         )
+    rows.check_features()
     checked_rows(rows.n)
     return rows
 
@@ -263,7 +295,7 @@ def spread_share(rho: float) -> float:
 
 
 @proved("moments.proof.md")
-def _spreads(task: Task, rows: Dataset, rho: float, epsilon: float) -> Spreads:
+def _spreads(task: Task, rows: FeatureRows, rho: float, epsilon: float) -> Spreads:
     """The spread of every numeric column, charged; none where the noise would hide it."""
     names = [name for name, column in rows.schema.items() if isinstance(column, Numeric)]
     noise = spread_noise(len(names), rho, epsilon, task.neighbours)
@@ -289,14 +321,16 @@ def measure(
     used = _plan(task, rho, epsilon, harmonics, task.n)
     spreads = _spreads(task, rows, rho, epsilon)
     left = 1.0 - (spread_share(rho) if spreads else 0.0) - (REACH_SHARE if reach is None else 0.0)
+    columns = feature_cells(rows.schema, used, spreads)
     if reach is None:
         spent = math.sqrt(8 * REACH_SHARE * rho) if rho > 0 else REACH_SHARE * epsilon
-        reach = _reach(task, rows, used, min(spent, epsilon) * (1 - 1e-12), spreads)
-    constant = reach / 2
+        reach = _reach(task, rows, columns, used, min(spent, epsilon) * (1 - 1e-12))
+    short = shortening(reach)
+    constant = short.reach / 2
     size = 1 + sum(width(rows.schema, name, used) for name in rows.schema)
-    moved = moment_sensitivity(task.neighbours, constant, reach)
+    moved = moment_sensitivity(task.neighbours, constant, short.reach)
     entries = size * (size + 1) // 2
-    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))  # not finer: sums of many rows are rounded
+    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))
     mechanism: Gaussian | Laplace
     if rho > 0:
         mechanism = Gaussian(
@@ -316,9 +350,7 @@ def measure(
             grid=grid,
         )
         deviation = math.sqrt(2.0) * mechanism.scale
-    noisy = release(
-        mechanism, budget, "moments of features", packed(sums(rows, used, constant, reach, spreads))
-    )
+    noisy = release(mechanism, budget, "moments of features", packed(sums(rows, columns, short)))
     matrix = unpacked(np.asarray(noisy), size)
     n = float(task.n) if task.n is not None else max(float(matrix[0, 0]) / constant**2, 1.0)
     matrix[0, 0] = n * constant**2
@@ -351,8 +383,9 @@ def classical(
 ) -> SearchOutcome:
     """The same without noise, for ``method="pc", test="moments"``: not private."""
     rows = _rows(task)
-    spreads = {name: exact_spread(rows, name) for name in rows.values}
-    matrix = sums(rows, harmonics, 1.0, math.sqrt(longest(rows.schema, harmonics)), spreads)
+    numbers = [name for name, column in rows.schema.items() if isinstance(column, Numeric)]
+    columns = feature_cells(rows.schema, harmonics, {name: exact_spread(rows, name) for name in numbers})
+    matrix = sums(rows, columns, shortening(math.sqrt(longest(rows.schema, harmonics))))
     found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable, latent)
     notes = [Note(NoteKind.CLASSICAL_MOMENTS, harmonics=harmonics, level=task.level)]
     return SearchOutcome(

@@ -46,7 +46,8 @@ def run(
     """Run it; nothing is charged and nothing is private."""
     numbers = task.rows is not None and bool(task.rows.values)
     if test is None:
-        test = "moments" if task.rows is not None and mostly_numbers(task.columns, task.rows.values) else "g"
+        held = moments.numbers_of(task.counts if task.rows is None else task.rows)
+        test = "moments" if held is not None and mostly_numbers(task.columns, held) else "g"
     if test == "crt":
         raise InputError("crt needs a law for every column given every set: it can't drive a search")
     if test == "moments":

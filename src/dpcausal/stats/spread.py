@@ -35,7 +35,7 @@ Integers = NDArray[np.int64]
 
 FAN = 64  # parts of a cell
 ROUNDS = 3  # rounds of counting
-FINEST = FAN**ROUNDS  # cells of the last round, if all were cut
+FINEST = FAN**ROUNDS  # cells of the last round, if all were cut: the places of ``counts/feature_sums.py``
 MAX_CUT = 16  # cells that a round cuts, at most
 STEP_COST = 7.0  # of a step, in squared standard deviations of the noise
 EVEN_SHARE = 0.15  # of a total, which is spread evenly: what noise hides is not taken for nothing
@@ -43,22 +43,13 @@ MIN_CUT = 4.0  # standard deviations of the noise from which a cell is worth cut
 
 
 @proved("spread.proof.md")
-def places_of(values: Floats, lower: float, upper: float) -> Integers:
-    """Return the finest cell, 0 to FINEST - 1, of every value: a function of that value alone.
-
-    >>> places_of(np.array([0.0, 0.5, 1.0, 7.0, np.nan]), 0.0, 1.0).tolist()
-    [0, 131072, 262143, 262143, 0]
-    """
-    shares = np.clip(np.nan_to_num((values - lower) / (upper - lower)), 0.0, 1.0)
-    return np.asarray(np.minimum((shares * FINEST).astype(np.int64), FINEST - 1), np.int64)
-
-
-@proved("spread.proof.md")
-def cell_counts(places: Integers, starts: Integers, unit: int) -> Integers:
+def cell_counts(places: Integers, starts: Integers, unit: int, rows: Integers | None = None) -> Integers:
     """Return how many rows lie in each of the FAN parts of the cells [start, start + unit); all parts are disjoint.
 
-    >>> cell_counts(np.array([0, 5, 70_000]), np.array([0]), FINEST).sum().item()
-    3
+    ``rows`` is how many rows are at each of the ``places``, one unless given.
+
+    >>> cell_counts(np.array([0, 5, 70_000]), np.array([0]), FINEST, np.array([1, 1, 2])).sum().item()
+    4
     """
     part = unit // FAN
     which = np.full(FINEST // unit, -1, np.int64)
@@ -66,7 +57,11 @@ def cell_counts(places: Integers, starts: Integers, unit: int) -> Integers:
     cell = which[places // unit]
     inside = cell >= 0
     parts = cell[inside] * FAN + (places[inside] // part) % FAN
-    return np.bincount(parts, minlength=len(starts) * FAN)
+    if rows is None:
+        return np.bincount(parts, minlength=len(starts) * FAN)
+    found = np.zeros(len(starts) * FAN, np.int64)
+    np.add.at(found, parts, rows[inside])
+    return found
 
 
 @proved("spread.proof.md")
@@ -106,18 +101,23 @@ class Spread:
 class Measuring:
     """Counts of one column round by round: ask for ``counts``, give them to ``learn`` with their noise.
 
+    ``rows`` is how many rows are at each of the ``places``, one unless given.
+
     Only ``counts`` looks at rows. All else follows from what ``learn`` was given.
     """
 
-    def __init__(self, places: Integers, n: int | None, even: float = EVEN_SHARE) -> None:
-        self._places, self._n, self._even = places, n, even
+    def __init__(
+        self, places: Integers, n: int | None, even: float = EVEN_SHARE, rows: Integers | None = None
+    ) -> None:
+        self._places, self._rows, self._n, self._even = places, rows, n, even
         self._starts, self._widths = np.zeros(1, np.int64), np.full(1, FINEST, np.int64)
         self._counts = np.zeros(1)
         self._cut = np.zeros(1, np.int64)  # positions of the cells that this round cuts
 
     def counts(self) -> Integers:
         """Return the exact counts of this round. Not private: for a mechanism."""
-        return cell_counts(self._places, self._starts[self._cut], int(self._widths[self._cut[0]]))
+        unit = int(self._widths[self._cut[0]])
+        return cell_counts(self._places, self._starts[self._cut], unit, self._rows)
 
     @property
     def size(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpcausal.counts.feature_sums import PLACES, places_of
 from dpcausal.stats.spread import (
     FAN,
     FINEST,
@@ -13,7 +14,6 @@ from dpcausal.stats.spread import (
     Spread,
     cell_counts,
     counts_sensitivity,
-    places_of,
     shared_out,
 )
 
@@ -48,6 +48,7 @@ def test_counts_move_by_no_more_than_claimed_and_by_that_much(relation: str, nor
 def test_every_row_is_in_one_cell_of_each_round() -> None:
     rng = np.random.default_rng(2)
     places = places_of(rng.random(500), 0.0, 1.0)
+    assert FINEST == PLACES
     everywhere = np.arange(FAN) * (FINEST // FAN)
     assert cell_counts(places, np.zeros(1, np.int64), FINEST).sum() == 500
     assert cell_counts(places, everywhere, FINEST // FAN).sum() == 500

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.moments import Moments, features, longest, sums
+from dpcausal.counts.feature_sums import BatchRows, cells_of, shortened, shortening
+from dpcausal.discovery.moments import Moments, feature_cells, longest, sums
 from dpcausal.discovery.search import NoteKind, Query
-from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, shrunk, unpacked
+from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, unpacked
 from dpcausal.stats.spread import ROUNDS
 
 BOUNDS = dc.Numeric(-4, 4)
@@ -149,13 +150,13 @@ def test_no_neighbour_moves_the_moments_more_and_a_smaller_bound_is_caught(
     """Rows at corners, at random and shrunk, on the path that is shipped."""
     rng = np.random.default_rng(7)
     schema = dc.Schema(a=BOUNDS, b=BOUNDS, e=dc.Categorical(["p", "q", "r"]))
-    reach, constant = 1.3, 0.65
+    short, columns = shortening(1.3), feature_cells(schema, harmonics)
     ends = [(a, b, e) for a in (-4, -1, 0, 4) for b in (-4, 1, 4) for e in "pqr"]
     ends += [(*rng.uniform(-9, 9, 2), "q") for _ in range(20)]
 
     def total(rows: list[Any]) -> Any:
         data = dc.read({k: [row[i] for row in rows] for i, k in enumerate("abe")}, schema)
-        return packed(sums(data, harmonics, constant, reach))
+        return packed(sums(BatchRows.of(data), columns, short))
 
     base = [(0.3, 0.2, "p"), (-1.0, 2.0, "q")]
     with_one = [total([*base, end]) for end in ends]
@@ -163,16 +164,19 @@ def test_no_neighbour_moves_the_moments_more_and_a_smaller_bound_is_caught(
         found = max(np.linalg.norm(one - total(base)) for one in with_one)
     else:
         found = max(np.linalg.norm(one - two) for one in with_one for two in with_one)
-    bound = moment_sensitivity(relation, constant, reach)
+    bound = moment_sensitivity(relation, short.reach / 2, short.reach)
     assert 0.75 * bound < found <= bound * (1 + 1e-12)
 
 
 def test_rows_are_never_longer_than_declared() -> None:
     data = chain(300, 8)
-    h = features(data, 2, 0, 300)
-    assert (h**2).sum(axis=1).max() <= longest(data.schema, 2)
-    assert np.linalg.norm(shrunk(h * 50, 0.7), axis=1).max() <= 0.7
-    assert np.isfinite(shrunk(np.zeros((2, 3)), 1.0)).all()
+    columns = feature_cells(data.schema, 2)
+    cells = cells_of(data.schema, columns, {**data.values, "e": data.codes["e"]})
+    for reach in (100.0, 2.0, 0.7, 1e-6):
+        short = shortening(reach)
+        h = shortened(cells, columns, short) * short.step
+        assert (h**2).sum(axis=1).max() <= min(longest(data.schema, 2), reach**2)
+        assert (h**2).sum(axis=1).max() > 0.9 * min(longest(data.schema, 2) / 3, reach**2)
 
 
 @pytest.mark.parametrize("noise", [0.0, 30.0])
@@ -182,7 +186,7 @@ def test_level_with_and_without_noise(noise: float) -> None:
     rejected = 0
     for seed in range(300):
         data = chain(1500, 100 + seed)
-        matrix = sums(data, 1, 1.0, 10.0)
+        matrix = sums(BatchRows.of(data), feature_cells(data.schema, 1), shortening(10.0))
         upper = rng.normal(size=matrix.shape) * noise
         noisy = matrix + np.triu(upper, 1) + np.triu(upper, 1).T + np.diag(np.diag(upper)) * 2**0.5
         noisy[0, 0] = matrix[0, 0]

@@ -1,0 +1,249 @@
+"""Sums of integer features as queries that Ibis writes: the integers of ``feature_sums.py``, made where the rows are.
+
+Each query is a few SELECTs, one within the other: numbers within their bounds, places, cells, features, shortened
+features, sums. Floats are only ever subtracted, multiplied, divided, compared, rooted and rounded down: IEEE 754 says
+to the last bit what these give, and engines keep to it. All else is integers. Tables of cells are look-ups in constant
+arrays, which are sent as text. Sums are of 32-bit products in 64 bits, exact in any order.
+
+**Guarantee.** No query holds a value of a row: cells follow from public numbers and from what was released. No value
+makes a query fail: nothing underflows (PostgreSQL calls that an error), since shares below 2^-19 are not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcausal.core.errors import InputError
+from dpcausal.counts.expressions import Dialect, number_expression
+from dpcausal.counts.feature_sums import BLOCK_BITS, PLACES, SLACK, Cells, Integers, Shortening
+from dpcausal.data.columns import Numeric
+
+if TYPE_CHECKING:
+    from ibis.expr import types as ir
+
+SUMS_PER_QUERY = {"pyspark": 96}  # Spark compiles no wider aggregation as a whole
+MANY_SUMS = 512
+NO_LIMIT = 1 << 62  # PostgreSQL evaluates what is below a LIMIT once, and would copy it into every use else
+
+
+@contextmanager
+def one_by_one() -> Iterator[None]:
+    """Let Ibis write every SELECT as it was asked for: put together, an expression is written anew at every use."""
+    import ibis
+
+    before = ibis.options.sql.fuse_selects
+    ibis.options.sql.fuse_selects = False
+    try:
+        yield
+    finally:
+        ibis.options.sql.fuse_selects = before
+
+
+def refuse_scales(numbers: Mapping[str, Numeric]) -> None:
+    """Refuse a scale that engines do not compute alike."""
+    for name, column in numbers.items():
+        if column.scale != "linear":
+            raise InputError(
+                f'moments can\'t take column "{name}" from an engine: engines round logarithms differently '
+                f"(scale = {column.scale!r}); take method measured, or bring the columns with dc.read"
+            )
+
+
+def number_within(value: ir.Value, name: str, column: Numeric, dialect: Dialect, label: str) -> ir.Value:
+    """Return a numeric cell as a number within its bounds."""
+    import ibis
+
+    number, missing = number_expression(value, name, column, dialect, label)
+    assert column.other is not None
+    return ibis.cases(
+        (missing, _double(column.other)),
+        (number < _double(column.lower), _double(column.lower)),
+        (number > _double(column.upper), _double(column.upper)),
+        else_=number,
+    )
+
+
+def place_of(number: ir.Value, column: Numeric) -> ir.Value:
+    """Return the place of a number within the bounds, as ``places_of`` gives it."""
+    import ibis
+
+    width = column.upper - column.lower
+    above = number - _double(column.lower)
+    place = (above / _double(width) * _double(float(PLACES))).floor().cast("int64")
+    last = ibis.literal(PLACES - 1, type="int64")
+    return ibis.cases(
+        (above < _double(width * 2.0**-19), ibis.literal(0, type="int64")),
+        (place > last, last),
+        else_=place,
+    )
+
+
+def _double(number: float) -> Any:
+    import ibis
+
+    return ibis.literal(repr(float(number))).cast("float64")
+
+
+def _at(numbers: Integers, place: ir.Value) -> ir.Value:
+    """Return the number at a place of a constant table."""
+    import ibis
+
+    table = ibis.literal(",".join(map(str, numbers.tolist()))).split(",").cast("array<int32>")
+    return table[place.cast("int32")]  # Spark takes no other
+
+
+class FeatureQueries:
+    """Writes queries about one table.
+
+    Parameters
+    ----------
+    table : ibis table
+        The rows.
+    codes : mapping of str to ibis column
+        The code of every categorical column.
+    numbers : mapping of str to Numeric
+        Every numeric column's declaration.
+    dialect, label
+        As for ``code_expression``.
+    """
+
+    def __init__(
+        self,
+        table: ir.Table,
+        codes: Mapping[str, ir.Value],
+        numbers: Mapping[str, Numeric],
+        dialect: Dialect,
+        label: str,
+    ) -> None:
+        self._table, self._codes, self._numbers = table, codes, numbers
+        self._dialect, self._label = dialect, label
+
+    def _barrier(self, table: ir.Table) -> ir.Table:
+        return table.limit(NO_LIMIT) if self._dialect.name == "postgres" else table
+
+    def _number(self, name: str) -> ir.Value:
+        return number_within(self._table[name], name, self._numbers[name], self._dialect, self._label)
+
+    def places(self, name: str) -> ir.Table:
+        """Return the query for how many rows are at each place of a numeric column."""
+        numbers = self._barrier(self._table.select(number=self._number(name)))
+        placed = numbers.select(place=place_of(numbers.number, self._numbers[name]))
+        return placed.group_by("place").aggregate(weight=placed.count())
+
+    def cells(self, columns: Mapping[str, Cells]) -> tuple[ir.Table, dict[str, str]]:
+        """Return the rows as cells, one column each, and what these are called."""
+        called = {name: f"c{i}" for i, name in enumerate(columns)}
+        first = self._barrier(
+            self._table.select(
+                **{called[x]: self._number(x) if x in self._numbers else self._codes[x] for x in columns}
+            )
+        )
+        places = self._barrier(
+            first.select(
+                **{
+                    called[x]: place_of(first[called[x]], self._numbers[x])
+                    if x in self._numbers
+                    else first[called[x]]
+                    for x in columns
+                }
+            )
+        )
+        found = {}
+        for name, cells in columns.items():
+            here = places[called[name]]
+            if cells.first is not None and cells.parts is not None:
+                block = here >> BLOCK_BITS
+                inside = here - block * (1 << BLOCK_BITS)
+                here = _at(cells.first, block) + ((inside * _at(cells.parts, block)) >> BLOCK_BITS)
+            found[called[name]] = here
+        return self._barrier(places.select(**found)), called
+
+    def lengths(self, columns: Mapping[str, Cells], limits: Integers) -> ir.Table:
+        """Return the query for how many rows have a squared length of at most each limit, and not of the one before."""
+        import ibis
+
+        cells, called = self.cells(columns)
+        lengths = self._barrier(cells.select(length=_length(cells, called, columns)))
+
+        def search(low: int, high: int) -> Any:
+            if low == high:
+                return ibis.literal(low, type="int32")
+            middle = (low + high) // 2
+            above = lengths.length > int(limits[middle])
+            return above.ifelse(search(middle + 1, high), search(low, middle))
+
+        sorted_in = lengths.select(at=search(0, len(limits)))
+        return sorted_in.group_by("at").aggregate(weight=sorted_in.count())
+
+    def sums(
+        self, columns: Mapping[str, Cells], short: Shortening, pairs: Sequence[tuple[int, int]]
+    ) -> ir.Table:
+        """Return the query for sums of products of features: pairs of their numbers, -1 for the constant 1."""
+        used = sorted({f for pair in pairs for f in pair if f >= 0})
+        cells, called = self.cells(columns)
+        wanted: dict[str, Any] = {"length": _length(cells, called, columns)}
+        place = 0
+        for name, table in columns.items():
+            for f in range(table.width):
+                if place + f in used:
+                    wanted[f"h{place + f}"] = _at(table.features[:, f], cells[called[name]])
+            place += table.width
+        features = self._barrier(cells.select(**wanted))
+        root = features.length.cast("float64").sqrt()
+        factor = (_double(float(short.bound)) / root * _double(SLACK)).name("factor")
+        with_factor = self._barrier(features.select(*features.columns, factor=factor)) if used else features
+        cut = self._barrier(
+            with_factor.select(**{f"h{f}": _cut(with_factor, f"h{f}", short) for f in used})
+            if used
+            else features.select(length=features.length)
+        )
+        return cut.aggregate(
+            rows=cut.count(),
+            **{
+                f"s{i}": (cut[f"h{b}"] if a < 0 else cut[f"h{a}"] * cut[f"h{b}"]).sum()
+                for i, (a, b) in enumerate(pairs)
+            },
+        )
+
+    def in_parts(self, columns: Mapping[str, Cells]) -> list[list[tuple[int, int]]]:
+        """Return all pairs of features, the constant too, as lists for one query each."""
+        size = sum(cells.width for cells in columns.values())
+        most = SUMS_PER_QUERY.get(self._dialect.name, MANY_SUMS)
+        side = max(int(np.sqrt(most)) - 1, 1)
+        blocks = [range(low, min(low + side, size)) for low in range(0, size, side)]
+        parts = []
+        for i, one in enumerate(blocks):
+            for other in blocks[i:]:
+                pairs = [(a, b) for a in one for b in other if a <= b]
+                if one is other:
+                    pairs = [(-1, b) for b in other] + pairs
+                parts.append(pairs)
+        return parts
+
+
+def _length(cells: ir.Table, called: Mapping[str, str], columns: Mapping[str, Cells]) -> ir.Value:
+    """Return the squared length of a row's features."""
+    import ibis
+
+    total: Any = ibis.literal(0, type="int64")
+    for name, table in columns.items():
+        if table.width:
+            total = total + _at(table.squares, cells[called[name]]).cast("int64")
+    return total
+
+
+def _cut(features: ir.Table, name: str, short: Shortening) -> ir.Value:
+    """Return a feature of a row that is no longer than it may be: a 32-bit integer."""
+    import ibis
+
+    h = features[name]
+    scaled = h.cast("float64") * features.factor
+    nearer = (h >= 0).ifelse(scaled.floor(), scaled.ceil())
+    return ibis.cases(
+        (features.length <= short.limit, h.cast("int64") * (1 << short.finer)),
+        else_=nearer.cast("int64"),
+    ).cast("int32")

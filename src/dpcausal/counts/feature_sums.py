@@ -1,0 +1,279 @@
+"""Sums of products of integer features, exact in any order: the same from memory, from batches and from an engine.
+
+In every row a column has one cell: its level, or, of a numeric column, one of a few hundred cells between its bounds. A
+table says which integer features a cell has, so a row's features are look-ups, and no function enters that engines or
+processors round differently:
+
+    place  p = floor((v - lower)/(upper - lower) * PLACES)                  a double, each step rounded as IEEE says
+    cell   j = first[b] + ((p mod 2^BLOCK_BITS) * parts[b] >> BLOCK_BITS),   b = p >> BLOCK_BITS      integers alone
+    row    h = the features of its cells side by side,  L = ||h||^2 = the sum of the squares of its cells
+
+A row of length at most B becomes 2^e h, a longer one the integers of h B/||h||, cut off towards zero. So no row is
+longer than B, rounding included (``feature_sums.proof.md``), and what is released is made of
+
+    sum_i h_i    and    sum_i h_i h_i'
+
+which are integers: whichever way the rows are split and added, they are the same.
+
+**Guarantee.** What a row adds depends on that row and on the tables alone. Nothing here is private: a mechanism adds
+noise first. **Cost** O(n q^2) for q features. **Edge cases**: no row gives zeros; a column without features adds none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.core.errors import InputError
+from dpcausal.core.proofs import proved
+from dpcausal.data.columns import Numeric
+from dpcausal.data.dataset import Codes, Dataset
+from dpcausal.data.schema import Schema
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Batch = Mapping[str, "Codes | Floats"]  # of a numeric column its numbers within the bounds, else its codes
+
+PLACES = 1 << 18  # between the bounds of a numeric column
+BLOCK_BITS = 10  # 2^10 places are a block, which is cut into cells of equal width
+BLOCKS = PLACES >> BLOCK_BITS
+UNIT_BITS = 9  # a feature of 1 is 2^9
+SLACK = 1 - 2.0**-40  # of the factor that shortens a row: more than its roundings
+BOUND_BITS = 11  # B is at least 2^11 steps, so that cutting off costs little
+ROWS_PER_CHUNK = 1 << 15
+
+
+@proved("feature_sums.proof.md")
+def places_of(values: Floats, lower: float, upper: float) -> Integers:
+    """Return the place, 0 to PLACES - 1, of every value: a function of that value alone.
+
+    >>> places_of(np.array([0.0, 0.5, 1.0, 7.0, np.nan]), 0.0, 1.0).tolist()
+    [0, 131072, 262143, 262143, 0]
+    """
+    shares = np.clip(np.nan_to_num((values - lower) / (upper - lower)), 0.0, 1.0)
+    return np.asarray(np.minimum((shares * PLACES).astype(np.int64), PLACES - 1), np.int64)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column, and the features of each.
+
+    Attributes
+    ----------
+    features : array of int64, cells by features
+        In steps of 2^-UNIT_BITS.
+    first, parts : arrays of int64, or None
+        Of a numeric column, for each of the BLOCKS: its first cell, and how many it is cut into, 1 to 2^BLOCK_BITS.
+    """
+
+    features: Integers
+    first: Integers | None = None
+    parts: Integers | None = None
+
+    @property
+    def squares(self) -> Integers:
+        """The squared length of the features of each cell."""
+        return np.asarray(np.square(self.features).sum(axis=1), np.int64)
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return int(self.features.shape[1])
+
+
+@proved("feature_sums.proof.md")
+def cell_of_place(places: Integers, first: Integers, parts: Integers) -> Integers:
+    """Return the cell of every place."""
+    block, inside = places >> BLOCK_BITS, places & ((1 << BLOCK_BITS) - 1)
+    return np.asarray(first[block] + ((inside * parts[block]) >> BLOCK_BITS), np.int64)
+
+
+class Shortening(NamedTuple):
+    """How long a row may be: rows of a squared length above ``limit`` are cut to ``bound`` steps of 2^-bits."""
+
+    bound: int
+    finer: int  # e: rows within the limit are multiplied by 2^e
+    limit: int
+
+    @property
+    def step(self) -> float:
+        """What one step of a shortened feature stands for."""
+        return 2.0 ** -(UNIT_BITS + self.finer)
+
+    @property
+    def reach(self) -> float:
+        """The largest length of a row."""
+        return self.bound * self.step
+
+
+@proved("feature_sums.proof.md")
+def shortening(reach: float) -> Shortening:
+    """Return integers for a length that no row may pass; ``reach`` is rounded down to them.
+
+    >>> shortening(2.0), shortening(2.0).reach
+    (Shortening(bound=2048, finer=1, limit=1048576), 2.0)
+    """
+    finer = 0
+    while reach * 2.0 ** (UNIT_BITS + finer) < 1 << BOUND_BITS:
+        finer += 1
+    bound = int(reach * 2.0 ** (UNIT_BITS + finer))
+    return Shortening(bound, finer, bound**2 >> (2 * finer))
+
+
+class Sums(NamedTuple):
+    """The number of rows, and the sums of their features and of all products of two, as integers."""
+
+    rows: int
+    first: Integers
+    second: Integers
+
+
+@runtime_checkable
+class FeatureRows(Protocol):
+    """Rows whose features can be summed, wherever they are."""
+
+    @property
+    def schema(self) -> Schema:
+        """Declared columns."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Number of rows. Public under replace-one neighbours only."""
+        ...
+
+    def check_features(self) -> None:
+        """Raise ``InputError`` where the features of a column can't be made there: by the schema alone."""
+        ...
+
+    def place_counts(self, name: str) -> tuple[Integers, Integers]:
+        """Return places of a numeric column, and how many rows are at each of them."""
+        ...
+
+    def length_counts(self, columns: Mapping[str, Cells], limits: Integers) -> Integers:
+        """Return how many rows have a squared length of at most each of these increasing numbers."""
+        ...
+
+    def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
+        """Return the sums over all rows."""
+        ...
+
+
+class BatchRows:
+    """Rows in batches that can be read again and again: a data set, or a file."""
+
+    def __init__(self, schema: Schema, n: int, batches: Iterable[Batch]) -> None:
+        self.schema, self.n, self._batches = schema, n, batches
+
+    @classmethod
+    def of(cls, data: Dataset) -> BatchRows:
+        """Return the rows of a data set that has the numbers of every numeric column."""
+        return cls(data.schema, data.n, _Chunks(data))
+
+    def check_features(self) -> None:
+        """Take every schema."""
+
+    def place_counts(self, name: str) -> tuple[Integers, Integers]:
+        """Return the places of a numeric column where rows are, and how many are at each."""
+        return self.all_place_counts([name])[name]
+
+    def all_place_counts(self, names: Sequence[str]) -> dict[str, tuple[Integers, Integers]]:
+        """Return the same for several columns, in one pass."""
+        found = {name: np.zeros(PLACES, np.int64) for name in names}
+        for batch in self._batches:
+            for name, counts in found.items():
+                counts += np.bincount(_places(self.schema, name, batch[name]), minlength=PLACES)
+        places = {name: np.flatnonzero(counts) for name, counts in found.items()}
+        return {name: (places[name], found[name][places[name]]) for name in names}
+
+    def length_counts(self, columns: Mapping[str, Cells], limits: Integers) -> Integers:
+        """Return how many rows have a squared length of at most each of these increasing numbers."""
+        found = np.zeros(len(limits), np.int64)
+        for batch in self._batches:
+            lengths = np.sort(squared_lengths(cells_of(self.schema, columns, batch), columns))
+            found += np.searchsorted(lengths, limits, side="right")
+        return found
+
+    def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
+        """Return the sums over all rows."""
+        size = sum(cells.width for cells in columns.values())
+        rows, first, second = 0, np.zeros(size, np.int64), np.zeros((size, size), np.int64)
+        for batch in self._batches:
+            h = shortened(cells_of(self.schema, columns, batch), columns, short)
+            for start in range(0, len(h), ROWS_PER_CHUNK):
+                one, two = exact_sums(h[start : start + ROWS_PER_CHUNK])
+                first += one
+                second += two
+            rows += len(h)
+        return Sums(rows, first, second)
+
+
+class _Chunks:
+    """A data set, a few rows at a time."""
+
+    def __init__(self, data: Dataset) -> None:
+        self._data = data
+
+    def __iter__(self) -> Iterator[Batch]:
+        data = self._data
+        whole = {name: data.values.get(name, data.codes[name]) for name in data.schema}
+        for start in range(0, data.n, ROWS_PER_CHUNK):
+            yield {name: array[start : start + ROWS_PER_CHUNK] for name, array in whole.items()}
+
+
+def takes_features(data: object) -> bool:
+    """Return whether these are rows outside memory whose features can be summed: by their schema."""
+    if not isinstance(data, FeatureRows):
+        return False
+    try:
+        data.check_features()
+    except InputError:
+        return False
+    return True
+
+
+def _places(schema: Schema, name: str, numbers: Codes | Floats) -> Integers:
+    column = schema[name]
+    assert isinstance(column, Numeric)
+    return places_of(column.on_scale(np.asarray(numbers, np.float64)), *column.scaled_bounds)
+
+
+@proved("feature_sums.proof.md")
+def cells_of(schema: Schema, columns: Mapping[str, Cells], batch: Batch) -> dict[str, Integers]:
+    """Return the cell of every row, for every column."""
+    return {
+        name: np.asarray(batch[name], np.int64)
+        if cells.first is None or cells.parts is None
+        else cell_of_place(_places(schema, name, batch[name]), cells.first, cells.parts)
+        for name, cells in columns.items()
+    }
+
+
+@proved("feature_sums.proof.md")
+def squared_lengths(cells: Mapping[str, Integers], columns: Mapping[str, Cells]) -> Integers:
+    """Return the squared length of every row."""
+    rows = len(next(iter(cells.values())))
+    return sum((table.squares[cells[name]] for name, table in columns.items()), np.zeros(rows, np.int64))
+
+
+@proved("feature_sums.proof.md")
+def shortened(cells: Mapping[str, Integers], columns: Mapping[str, Cells], short: Shortening) -> Floats:
+    """Return the features of every row, none longer than ``short.bound``: integers, held as floats."""
+    h = np.hstack([table.features.astype(np.float64)[cells[name]] for name, table in columns.items()])
+    length = squared_lengths(cells, columns)
+    long = np.flatnonzero(length > short.limit)
+    factor = short.bound / np.sqrt(length[long].astype(np.float64)) * SLACK
+    cut = np.trunc(h[long] * factor[:, None])
+    h *= 2.0**short.finer
+    h[long] = cut
+    return np.asarray(h)
+
+
+@proved("feature_sums.proof.md")
+def exact_sums(h: Floats) -> tuple[Integers, Integers]:
+    """Return the sums of at most ROWS_PER_CHUNK rows of integers, and of their products: no addition is rounded."""
+    return h.sum(axis=0).astype(np.int64), (h.T @ h).astype(np.int64)
