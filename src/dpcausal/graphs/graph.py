@@ -317,6 +317,11 @@ class Graph:
         """Return the text of dagitty (R, and in a browser): ``pdag { ... }``, or ``pag { ... }`` of a PAG."""
         return r_formats.to_dagitty(self)
 
+    @classmethod
+    def from_dagitty(cls, text: str) -> Graph:
+        """Return the graph in a text of dagitty's; a ``PAG`` where an edge has a circle or two heads."""
+        return _made(r_formats.from_dagitty(text))
+
     def to_arcs(self) -> str:
         """Return the arcs as comma-separated values (from, to), a plain edge both ways, as bnlearn takes them."""
         return r_formats.to_arcs(self)

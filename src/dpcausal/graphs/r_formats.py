@@ -4,7 +4,9 @@ As in ``formats.py``, writers take anything with ``nodes`` and ``marked_edges()`
 graph.
 
 **dagitty**: ``pdag { ... }`` with ``->`` and ``--``, or ``pag { ... }`` with ``@->`` and ``@-@`` for circles. Names
-are in quotes. Its grammar can't hold control characters or a backslash, which are written as percent codes.
+are in quotes. Its grammar can't hold control characters or a backslash, which are written as percent codes. Reading
+takes dagitty's own files, too: names without quotes, chains (``a -> b <- c``), groups (``{a b} -> c``), attributes in
+brackets (passed over), comments, and ``dag`` and ``mag`` besides ``pdag`` and ``pag``.
 
 **bnlearn**: a table of arcs with the columns ``from`` and ``to``; an edge without a direction has a row each way, as in
 ``bnlearn::arcs<-``. bnlearn has no edges with circles or two heads: of a PAG every edge other than ``a -> b`` has a row
@@ -22,9 +24,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs.formats import PAG, GraphParts, MarkedParts, MixedGraph, parsed_json, three_letters
@@ -50,9 +53,128 @@ def to_dagitty(graph: MixedGraph, remark: str | None = None) -> str:
 
 
 def _quoted(name: str) -> str:
-    coded = "".join(quote(c, safe="") if c < " " or c in "\\\x7f" else c for c in name)
+    # a percent sign that would be read as a code is coded itself
+    named = re.sub(r"%(?=[01][0-9A-F]|5C|7F|25)", "%25", name)
+    coded = "".join(quote(c, safe="") if c < " " or c in "\\\x7f" else c for c in named)
     escaped = coded.replace('"', '\\"')
     return f'"{escaped}"'
+
+
+_TOKEN = re.compile(
+    r"""\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/|(?P<quoted>"(?:\\.|[^"\\])*")|(?P<edge>@-@|@->|<-@|@--|--@|<->|->|<-|--)"""
+    r"|(?P<sign>[{}\[\];,=])|(?P<word>[^\s{}\[\];,=\"@<>-]+(?:-(?![->@])[^\s{}\[\];,=\"@<>-]+)*)",
+    re.DOTALL,
+)
+_MARKS = {"@->": "o->", "<-@": "<-o", "@-@": "o-o", "--@": "-o", "@--": "o-", "--": "-"}
+_KINDS = ("dag", "pdag", "pag", "mag", "digraph")
+
+
+def from_dagitty(text: str) -> GraphParts | MarkedParts:
+    """Read dagitty's text: ``pag`` and ``mag``, or any edge with a circle or two heads, make it a PAG.
+
+    >>> from_dagitty('dag { a -> { b "c d" } b -- e [pos="1,2"] }')
+    GraphParts(nodes=['a', 'b', 'c d', 'e'], directed=[('a', 'b'), ('a', 'c d')], undirected=[('b', 'e')])
+    >>> from_dagitty("pag { a @-> b }")
+    MarkedParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')])
+    """
+    words = _tokens(text)
+    kind = words.pop(0)[1] if words and words[0][0] == "word" else ""
+    if kind not in _KINDS:
+        raise InputError(
+            f"a graph of dagitty's begins with one of {', '.join(_KINDS)}, not {kind or text[:20]!r}"
+        )
+    if words and words[0][0] in ("word", "quoted"):
+        words.pop(0)  # the name of the graph
+    nodes: dict[str, None] = {}
+    edges: list[tuple[str, str, str]] = []
+    rest = _statements(words, nodes, edges)
+    if rest:
+        raise InputError(f"a graph of dagitty's ends with its closing brace, but {rest[0][1]!r} follows")
+    if kind in ("pag", "mag") or any("o" in marks or marks == "<->" for _, marks, _ in edges):
+        return MarkedParts(list(nodes), edges)
+    return GraphParts(
+        list(nodes),
+        [(a, b) if marks == "->" else (b, a) for a, marks, b in edges if marks != "-"],
+        [(a, b) for a, marks, b in edges if marks == "-"],
+    )
+
+
+Token = tuple[str, str]  # what it is, and its text
+
+
+def _tokens(text: str) -> list[Token]:
+    found, place = [], 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            line = text.count("\n", 0, place) + 1
+            raise InputError(
+                f"line {line} of a graph of dagitty's: {text[place : place + 10]!r} can't be read"
+            )
+        place = match.end()
+        if match.lastgroup is not None:
+            found.append((match.lastgroup, match.group()))
+    return found
+
+
+def _statements(
+    words: list[Token],
+    nodes: dict[str, None],
+    edges: list[tuple[str, str, str]],
+) -> list[Token]:
+    """Read ``{ ... }``, nodes and edges into the lists; return the words after it."""
+    if not words or words[0] != ("sign", "{"):
+        raise InputError("a graph of dagitty's has its nodes and edges in braces")
+    words = words[1:]
+    while words and words[0] != ("sign", "}"):
+        if words[0] in (("sign", ";"), ("sign", ",")):
+            words = words[1:]
+            continue
+        if words[0][0] == "word" and words[1:2] == [("sign", "=")]:  # an attribute of the graph
+            words = words[3:]
+            continue
+        before, words = _ends(words, nodes, edges)
+        while words and words[0][0] == "edge":
+            marks = _MARKS.get(words[0][1], words[0][1])
+            after, words = _ends(words[1:], nodes, edges)
+            edges += [(a, marks, b) for a in before for b in after]
+            before = after
+    if not words:
+        raise InputError("a graph of dagitty's lacks its closing brace")
+    return words[1:]
+
+
+def _ends(
+    words: list[Token], nodes: dict[str, None], edges: list[tuple[str, str, str]]
+) -> tuple[list[str], list[Token]]:
+    """Read a node or a group in braces; return its nodes and the words after it, attributes passed over."""
+    if words and words[0] == ("sign", "{"):
+        group: dict[str, None] = {}
+        words = _statements(words, group, edges)
+        nodes.update(group)
+        ends = list(group)
+    elif words and words[0][0] in ("word", "quoted"):
+        ends = [_unquoted(*words[0])]
+        nodes.update(dict.fromkeys(ends))
+        words = words[1:]
+    else:
+        raise InputError(
+            f"a graph of dagitty's has a node where {words[0][1] if words else 'its end'!r} stands"
+        )
+    if words and words[0] == ("sign", "["):
+        close = words.index(("sign", "]")) if ("sign", "]") in words else None
+        if close is None:
+            raise InputError("a graph of dagitty's has attributes that do not end with ]")
+        words = words[close + 1 :]
+    return ends, words
+
+
+def _unquoted(kind: str, word: str) -> str:
+    """The name: quotes off, percent codes of ours back."""
+    if kind == "word":
+        return word
+    plain = word[1:-1].replace('\\"', '"')
+    return re.sub(r"%(?:[01][0-9A-F]|5C|7F|25)", lambda code: unquote(code.group()), plain)
 
 
 def to_arcs(graph: MixedGraph) -> str:

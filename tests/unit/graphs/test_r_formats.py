@@ -1,8 +1,8 @@
 """Graphs for packages of R: what each format says, and that the real programs read it where they are here.
 
 dagitty's own JavaScript is read by node where ``DPCAUSAL_TEST_DAGITTY`` names the file (``dagitty-alg.js`` of its R
-package; it is GPL, and not part of this repository). R reads the table of arcs, the matrix and the JSON where it is
-installed.
+package; it is GPL, and not part of this repository). R reads the table of arcs, the matrix and the JSON, and its igraph
+the GraphML, where they are installed.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def test_what_is_written_is_read_again(graph: Graph) -> None:
     assert Graph.from_pcalg(graph.to_pcalg(), graph.nodes) == graph
     assert Graph.from_pcalg(np.array(graph.to_pcalg(), dtype=float), graph.nodes) == graph
     assert Graph.from_caugi(graph.to_caugi()) == graph
+    assert Graph.from_dagitty(graph.to_dagitty()) == graph
     if not isinstance(graph, PAG):
         assert Graph.from_arcs(graph.to_arcs(), graph.nodes) == graph
 
@@ -85,6 +86,35 @@ def test_dagitty_text() -> None:
 def test_names_that_dagitty_can_not_hold_are_coded() -> None:
     assert '"a%5C"' in Graph(["a\\", "b\tc"]).to_dagitty()
     assert '"b%09c"' in Graph(["a\\", "b\tc"]).to_dagitty()
+
+
+@pytest.mark.parametrize(
+    "name", ["a\\", "b\tc", "50%", "%5C", "%255C", "c-d", "e -> f", "{g}", "# h", "[i]", 'j"k', "ä"]
+)
+def test_any_name_comes_back_from_dagitty(name: str) -> None:
+    graph = Graph([name, "z"], directed=[("z", name)])
+    assert Graph.from_dagitty(graph.to_dagitty()) == graph
+
+
+def test_dagitty_as_people_write_it() -> None:
+    """Its own files: no quotes, chains, groups, attributes, positions, comments, several statements on a line."""
+    text = """dag "my model" { bb="-3,-2,3,2"
+    A [pos="-2.2,-1.5", exposure] ; D [outcome,pos="1.4,1.5"] // exposure and outcome
+    A -> B <- C /* a chain
+    over two lines */ -> {D x.1}
+    E-1 -> D [beta=0.5]
+    # alone
+    F }"""
+    assert Graph.from_dagitty(text) == Graph(
+        ["A", "D", "B", "C", "x.1", "E-1", "F"],
+        directed=[("A", "B"), ("C", "B"), ("C", "D"), ("C", "x.1"), ("E-1", "D")],
+    )
+    assert Graph.from_dagitty("dag { a <-> b a -> c }") == PAG(
+        list("abc"), [("a", "<->", "b"), ("a", "->", "c")]
+    )
+    assert Graph.from_dagitty("pag { a <-@ b b @-- c c <- a }") == PAG(
+        list("abc"), [("b", "o->", "a"), ("c", "-o", "b"), ("a", "->", "c")]
+    )
 
 
 def test_arcs_of_a_pag_have_their_marks() -> None:
@@ -123,6 +153,16 @@ def test_caugi_has_the_fields_of_its_schema_and_no_others() -> None:
         lambda: Graph.from_pcalg([[0, "x"], [1, 0]], ["a", "b"]),
         lambda: Graph.from_pcalg([[0, 2], [0, 0]], ["a", "b"]),
         lambda: Graph.from_caugi("{}"),
+        lambda: Graph.from_dagitty(""),
+        lambda: Graph.from_dagitty("graph { a }"),
+        lambda: Graph.from_dagitty("dag a"),
+        lambda: Graph.from_dagitty("dag { a -> }"),
+        lambda: Graph.from_dagitty("dag { a -> b"),
+        lambda: Graph.from_dagitty("dag { a [pos }"),
+        lambda: Graph.from_dagitty("dag { a } b"),
+        lambda: Graph.from_dagitty("dag { a\n\n-> @ }"),
+        lambda: Graph.from_dagitty('dag { "a }'),
+        lambda: Graph.from_dagitty("dag { a -> b b -> a }"),
         lambda: Graph.from_caugi("[1]"),
         lambda: Graph.from_caugi('{"format": "caugi", "graph": {"nodes": ["a"], "edges": [1]}}'),
     ],
@@ -142,7 +182,7 @@ eval(fs.readFileSync(process.argv[2], "utf8") + ";global.DAGitty = DAGitty");
 const graphs = JSON.parse(fs.readFileSync(0, "utf8")).map(text => {
   const graph = DAGitty.GraphParser.parseGuess(text);
   const edges = graph.getEdges().map(edge => edge.toString());
-  return {type: graph.getType(), nodes: graph.getVertices().map(v => v.id), edges};
+  return {type: graph.getType(), nodes: graph.getVertices().map(v => v.id), edges, text: graph.toString()};
 });
 console.log(JSON.stringify(graphs));
 """
@@ -166,6 +206,7 @@ def test_dagitty_itself_reads_every_graph(tmp_path: Path) -> None:
         assert {_turned(edge) for edge in found["edges"]} == {
             _turned(line) for line in graph.to_dagitty().splitlines()[1 + len(graph.nodes) : -1]
         }
+        assert Graph.from_dagitty(found["text"]) == graph  # what dagitty itself writes of it
 
 
 def _turned(edge: str) -> frozenset[tuple[str, str]]:
@@ -210,3 +251,37 @@ def test_r_reads_the_same_arcs_from_table_and_matrix(tmp_path: Path) -> None:
     )
     assert ran.returncode == 0, ran.stderr
     assert "3 arcs agree" in ran.stdout
+
+
+IGRAPH_READS = """
+given <- commandArgs(trailingOnly = TRUE)
+suppressMessages(library(igraph))
+graph <- read_graph(file.path(given[1], "graph.graphml"), "graphml")
+ends <- as_edgelist(graph, names = FALSE)
+names <- vertex_attr(graph, "id")
+rows <- data.frame(from = names[ends[, 1]], to = names[ends[, 2]], kind = edge_attr(graph, "kind"))
+cat(jsonlite::toJSON(list(nodes = names, arcs = rows)))
+"""
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R (Debian: r-base-core, r-cran-igraph)")
+def test_igraph_reads_the_graphml(tmp_path: Path) -> None:
+    (tmp_path / "graph.graphml").write_text(CPDAG.to_graphml(), encoding="utf-8")
+    (tmp_path / "read.R").write_text(IGRAPH_READS)
+    ran = subprocess.run(
+        ["Rscript", str(tmp_path / "read.R"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if "there is no package called" in ran.stderr:
+        pytest.skip("R has no igraph or no jsonlite")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["nodes"] == ODD
+    assert [tuple(arc.values()) for arc in found["arcs"]] == [
+        ("age", "lung cancer", "directed"),
+        ("lung cancer", 'say "x"', "undirected"),
+        ('say "x"', "lung cancer", "undirected"),
+    ]
