@@ -168,13 +168,23 @@ def _drafter() -> Drafter:
     return cast("Drafter", import_module("dpcausal.data.draft").draft)
 
 
+_COMMANDS = {  # of the command line, where Python has another name
+    "test": "dc.ci_test",
+    "again": "dc.load_release(path).discover",
+    "schema": "dc.Schema.draft",
+    "ledger": "dc.Ledger",
+}
+
+
 display.register(_present)
 drafting.register(_drafter)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'dpcausal' has no attribute {name!r}")
+        instead = _COMMANDS.get(name)
+        hint = f"; the command {name!r} is {instead} in Python" if instead else ""
+        raise AttributeError(f"module 'dpcausal' has no attribute {name!r}{hint}")
     home = _HOMES[name]
     value = import_module(f"dpcausal.{name}") if home == "dpcausal" else getattr(import_module(home), name)
     globals()[name] = value

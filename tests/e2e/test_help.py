@@ -248,6 +248,22 @@ def test_help_says_what_every_method_does(capsys: pytest.CaptureFixture[str]) ->
         assert not [name for name, means in words.items() if f"{name}: {means}" not in told]
 
 
+@pytest.mark.parametrize(("command", "option"), [("discover", "hits="), ("test", "parts=")])
+def test_help_is_short_and_the_options_of_methods_have_a_page_of_their_own(
+    command: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = shown(command, capsys)
+    assert len(page.splitlines()) < 140
+    assert page.index("Examples") < page.index("Methods (")
+    options = re.findall(r"--[a-z-]+", page[page.index("Options ─") :])
+    wanted = ["--epsilon", "--delta", "--method", "--ledger", "--source", "--option"]
+    assert sorted(wanted, key=options.index) == wanted  # what most people need comes first
+    assert run([command, "--help-methods"]) == 0  # nothing else is asked for
+    listed = capsys.readouterr().out
+    assert f"\n  {option}" in listed
+    assert f"\n   {option}" not in page
+
+
 def test_progress_is_silent_where_there_is_no_terminal(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -214,3 +214,10 @@ def test_parameters_of_an_estimator_are_those_of_discover_and_of_its_method(kind
 def test_types_of_public_functions_can_be_resolved() -> None:
     for function in (dc.read, dc.compose):
         assert get_type_hints(function)["return"] is not None
+
+
+def test_a_command_by_its_name_leads_to_the_function() -> None:
+    with pytest.raises(AttributeError, match=r"'test' is dc\.ci_test in Python"):
+        dc.test  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'tests'$"):
+        dc.tests  # noqa: B018

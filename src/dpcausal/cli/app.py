@@ -52,11 +52,14 @@ dpcausal schema patients.csv > schema.toml
 # check schema.toml against a code book, then against the rows
 dpcausal schema patients.csv --check schema.toml
 # see what a budget can show
-dpcausal plan --schema schema.toml --rows 50000 --epsilon 1 --delta 1e-6
+dpcausal plan --schema schema.toml --rows 50000 --epsilon 0.5 --delta 1e-6
+# the total of all releases, ever; the graph takes half of it
 dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
-  --epsilon 10 --delta 1e-5
-dpcausal discover patients.csv --schema schema.toml --epsilon 1 --delta 1e-6 \\
-  --out graph --ledger sqlite:///budget.db --dataset cohort
+  --epsilon 1 --delta 1e-5
+# --tiers: what comes before what in time, so that no arrow points back
+dpcausal discover patients.csv --schema schema.toml \\
+  --tiers "age,sex;smoke;bronc" --epsilon 0.5 --delta 1e-6 --out graph \\
+  --ledger sqlite:///budget.db --dataset cohort
 dpcausal ledger show --ledger sqlite:///budget.db
 
 Every command has examples: dpcausal discover --help"""

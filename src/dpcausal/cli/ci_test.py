@@ -38,14 +38,6 @@ HELP = """Test whether two columns are independent given others, under different
 Without --epsilon nothing is computed: say --no-privacy for the classical
 answer.
 
-[bold]Methods[/bold]
-
-{methods}
-
-Numeric --given columns: {strata} cut them into many strata
-(of about equal counts, measured privately), {regression} regresses on them as
-numbers; neither uses the bins of the schema. {bins} do.
-
 [bold]Examples[/bold]
 
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
@@ -69,7 +61,15 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
 
 # not private, to compare with
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
-  --no-privacy"""
+  --no-privacy
+
+[bold]Methods[/bold] (dpcausal test --help-methods: with their options)
+
+{methods}
+
+Numeric --given columns: {strata} cut them into many strata
+(of about equal counts, measured privately), {regression} regresses on them as
+numbers; neither uses the bins of the schema. {bins} do."""
 
 
 def method_names() -> list[str]:
@@ -89,7 +89,7 @@ def help_text() -> str:
         return f"{', '.join(names)} and {last}" if names else last
 
     return HELP.format(
-        methods="\n".join(described(name, words) for name, words in described_tests().items()),
+        methods="\n".join(f"{name}: {words}" for name, words in described_tests().items()),
         strata=by(HeldFixedKind.STRATA),
         regression=by(HeldFixedKind.REGRESSION),
         bins=by(HeldFixedKind.DECLARED_BINS),
@@ -111,6 +111,15 @@ def described(name: str, words: str) -> str:
             kind = "" if words_only(types[option.name]) else f" ({takes(types[option.name])})"
             lines.append(f"  {option.name}={shown}: {option.line}{kind}")
     return "\n".join(lines)
+
+
+def help_methods(value: bool) -> None:
+    """Print every test with its options, and stop."""
+    from dpcausal.citests.registry import described_tests
+
+    if value:
+        typer.echo("\n\n".join(described(name, words) for name, words in described_tests().items()))
+        raise typer.Exit
 
 
 class TestCommand(Command):
@@ -168,14 +177,17 @@ def run_test(
     ] = None,
     method: Annotated[
         str,
-        typer.Option("--method", help="One of the methods above.", autocompletion=method_names),
+        typer.Option("--method", help="One of the tests named above.", autocompletion=method_names),
     ] = "auto",
     option: Options = None,
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
     ] = None,
     delta: Delta = 0.0,
-    level: Annotated[float, typer.Option("--level", help="Size of the test.")] = 0.05,
+    level: Annotated[
+        float,
+        typer.Option("--level", help="Size of the test: its chance of a false finding, not a confidence."),
+    ] = 0.05,
     neighbours: Relation = "replace-one",
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
@@ -192,12 +204,18 @@ def run_test(
         bool, typer.Option("--no-privacy", help="The classical answer, not private.")
     ] = False,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Run a test that can show nothing; else it is refused, unpaid.")
+        bool, typer.Option("--anyway", help="Pay although even a strong dependence would be missed.")
     ] = False,
     full: Full = False,
     encoding: Encoding = None,
     sheet: Sheet = None,
     as_json: AsJson = False,
+    methods: Annotated[
+        bool,
+        typer.Option(
+            "--help-methods", help="List the tests with their options.", is_eager=True, callback=help_methods
+        ),
+    ] = False,
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
     load_scipy()

@@ -39,9 +39,43 @@ if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.present.origin import Origin
 
-HELP = """Learn a causal graph under differential privacy: arrows where the data decide
-a direction, plain edges where they do not (a CPDAG). Pairs of columns that
-could not be decided are no edges: they are listed as open.
+HELP = """Learn a causal graph under differential privacy.
+
+It has arrows where the data decide a direction and plain edges where they do
+not. Pairs that could not be decided are listed as open, and are no edges.
+
+[bold]Examples[/bold]
+
+# --tiers: what comes before what in time, so that no arrow points back
+dpcausal discover patients.csv --schema schema.toml \\
+  --tiers "age,sex;smoke;bronc" --epsilon 0.5 --delta 1e-6 --out graph
+
+# charged to a ledger before any noise is drawn; one JSON object for a script
+dpcausal discover patients.csv --schema schema.toml \\
+  --tiers "age,sex;smoke;bronc" --epsilon 0.5 --delta 1e-6 --out graph \\
+  --ledger sqlite:///budget.db --dataset cohort --json
+
+# only what is linked to one column: less noise, more columns
+dpcausal discover patients.csv --schema schema.toml \\
+  --target bronc --epsilon 0.5 --delta 1e-6 --out graph
+
+# a cause that is not in the table may act on two of them
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 0.5 --delta 1e-6 --latent --out graph
+
+# then how large an effect is, with noise of its own; the total covers both
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
+
+# an option of a method; --help-methods lists them
+dpcausal discover patients.csv --schema schema.toml \\
+  --epsilon 0.5 --delta 1e-6 --out other --method priv-pc --option hits=20
+
+# not private, to compare with
+dpcausal discover patients.csv --schema schema.toml --method pc \\
+  --out classical
+
+[bold]What it writes[/bold]
 
 DIR gets report.html, privacy.json and the graph: graph.svg, graph.json,
 graph.dot, graph.graphml, for R graph.dagitty and arcs.csv; and
@@ -52,43 +86,9 @@ classical algorithm, which is not private.
 Rows may stay on an engine: --source URL --table T in the place of a file
 (duckdb:///clinic.duckdb, postgresql://me@host/clinic, spark://host:port).
 
-[bold]Methods[/bold]
+[bold]Methods[/bold] (dpcausal discover --help-methods: with their options)
 
-{methods}
-
-[bold]Examples[/bold]
-
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --out graph
-
-# pairs that could not be decided, too: faint, dashed, without arrows
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --show-open --out graph
-
-# what is known: ages come first, nobody's sex is an effect
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --out graph \\
-  --tiers "age,sex;smoke,bronc" --forbidden age:sex
-
-# something that was not measured may cause two of them
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --latent --out graph
-
-# then how large an effect is, with noise of its own; the total covers both
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
-
-# charged to a ledger before any noise is drawn; one JSON object for a script
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --out graph \\
-  --ledger sqlite:///budget.db --dataset cohort --json
-
-# an option of a method (listed under it above); repeat --option for more
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 1 --delta 1e-6 --out graph --method priv-pc --option hits=20
-
-# not private, to compare with
-dpcausal discover patients.csv --schema schema.toml --method pc --out graph"""
+{methods}"""
 
 AUTO = "moments where most columns hold numbers, else measured"
 
@@ -121,9 +121,16 @@ class DiscoverCommand(Command):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help page."""
-        listed = "\n\n".join(described_with_options())
+        listed = "\n".join(f"{name}: {does}" for name, does in described_methods().items())
         self.help = HELP.format(methods=listed)
         super().format_help(ctx, formatter)
+
+
+def help_methods(value: bool) -> None:
+    """Print every method with its options, and stop."""
+    if value:
+        typer.echo("\n\n".join(described_with_options()))
+        raise typer.Exit
 
 
 def register(app: typer.Typer) -> None:
@@ -213,6 +220,16 @@ def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str)
         typer.echo(f"dpcausal: {no_delta_words(times, '--delta 1e-6')}", err=True)
 
 
+def tell_no_order(known: bool) -> None:
+    """Say that no order of time was declared, at once: the run that follows charges, and can't be searched again."""
+    if not known:
+        typer.echo(
+            "dpcausal: no order of time is declared, so arrows may point back in time; "
+            "--tiers 'a,b;c' puts a and b before c",
+            err=True,
+        )
+
+
 def refuse_hopeless(
     schema: Schema, rows: int, epsilon: float, delta: float, level: float, method: str, target: str | None
 ) -> None:
@@ -243,11 +260,14 @@ def run_discover(
         str,
         typer.Option(
             "--method",
-            help="One of the methods above.",
+            help="One of the methods named above.",
             autocompletion=lambda: list(described_methods()),
         ),
     ] = "auto",
-    level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
+    level: Annotated[
+        float,
+        typer.Option("--level", help="Size of each test: its chance of a false link, not a confidence."),
+    ] = 0.05,
     max_order: Annotated[
         int | None, typer.Option("--max-order", help="Most columns held fixed at once.")
     ] = None,
@@ -260,20 +280,26 @@ def run_discover(
     ] = None,
     tiers: Annotated[
         list[str] | None,
-        typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'; repeat it for later ones."),
+        typer.Option(
+            "--tiers",
+            help="Columns in order of time: 'a,b;c' puts a and b before c, and no arrow points back.",
+        ),
     ] = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
     confidence: Annotated[
         int | None,
-        typer.Option("--confidence", help="Repeats to tell how sure each edge is (measured); no cost."),
+        typer.Option("--confidence", help="How many repeats tell how often an edge is found again; no cost."),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", help="Only what is directly linked to this column; less noise (measured)."),
+        typer.Option("--target", help="Only what is directly linked to this column; less noise."),
     ] = None,
     latent: Annotated[
-        bool, typer.Option("--latent", help="Common causes may be hidden: edges get circles (a PAG).")
+        bool,
+        typer.Option(
+            "--latent", help="A cause may be missing from the table: marks say what is sure all the same."
+        ),
     ] = False,
     effect: Annotated[
         list[str] | None,
@@ -293,13 +319,23 @@ def run_discover(
         ),
     ] = False,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Run a design that can show nothing; else it is refused, unpaid.")
+        bool,
+        typer.Option("--anyway", help="Pay although the plan says that even a strong link would be missed."),
     ] = False,
     columns: Columns = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
     full: Full = False,
     as_json: AsJson = False,
+    methods: Annotated[
+        bool,
+        typer.Option(
+            "--help-methods",
+            help="List the methods with their options.",
+            is_eager=True,
+            callback=help_methods,
+        ),
+    ] = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     load_scipy()
@@ -390,6 +426,8 @@ def run_discover(
             refuse_hopeless(declared, rows.n, searching, delta, level, name, target)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
+        if epsilon is not None and not tables and method != "moments":
+            tell_no_order(bool(tiers or required or forbidden))
         search = {name: value for name, value in options.items() if name not in ("effect", "reserve")}
         result = discover(
             rows, progress=bars, anyway=True, reserve=kept, **search, **of_method

@@ -20,7 +20,9 @@ from dpcausal.core.errors import InputError
 Options = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", metavar="NAME=VALUE", help="An option of the method, listed above; repeat it for more."
+        "--option",
+        metavar="NAME=VALUE",
+        help="An option of the method (--help-methods lists them); repeat it for more.",
     ),
 ]
 

@@ -58,7 +58,20 @@ def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it 
 
 
 # in help, before all others
-FIRST = ("data", "x", "y", "given", "treatment", "outcome", "adjust", "schema", "epsilon", "delta", "tiers", "target")
+FIRST: tuple[str, ...] = (
+    "data",
+    "x",
+    "y",
+    "given",
+    "treatment",
+    "outcome",
+    "adjust",
+    "schema",
+    "epsilon",
+    "delta",
+    "tiers",
+    "target",
+)
 FIRST += ("method", "ledger", "dataset", "out", "columns", "full", "as_json")
 
 

@@ -200,11 +200,14 @@ def tiers_words(result: DiscoveryResult) -> str:
     """That no order of time was declared, where arrows or contradictions could have used one; empty elsewhere."""
     if result.known.tier or not (result.graph.directed - result.known.arrows or result.contradicted):
         return ""
-    return (
-        "No order of time was declared, so an arrow can point back in time. Declare it before you pay: "
-        + spelled('--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]')
-        + " puts a and b before c."
-    )
+    if result.release is not None:
+        when = "Adding one is free"
+        how = spelled(
+            'dpcausal again DIR --tiers "a,b;c"', 'result.release.discover(tiers=[["a", "b"], ["c"]])'
+        )
+    else:
+        when, how = "Declare it before you pay", spelled('--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]')
+    return f"No order of time was declared, so an arrow can point back in time. {when}: {how} puts a and b before c."
 
 
 def free_words(result: DiscoveryResult) -> str:

@@ -67,8 +67,8 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
         "Found again: in how many of 40 repeats the edge comes back, whichever way it points; below 50% it is a hint "
         "only.",
         "Direction contradicted: some test results say one direction, others the opposite, so none is shown.",
-        "No order of time was declared, so an arrow can point back in time. Declare it before you pay: "
-        'tiers=[["a", "b"], ["c"]] puts a and b before c.',
+        "No order of time was declared, so an arrow can point back in time. Adding one is free: "
+        'result.release.discover(tiers=[["a", "b"], ["c"]]) puts a and b before c.',
         "Absent: no link was shown, which does not mean that there is none: one weaker than w = 0.061 (a weak link; "
         "0.12 for columns with many levels) would be missed. w is Cohen's: .1 weak, .3 medium, .5 strong.",
         "Levels merged, because of the noise: a (3 groups), e (2 groups).",
@@ -76,6 +76,8 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
         "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times as likely.",
         "Ledger: none, so nobody adds up what is released from these rows (ledger=, dataset=).",
     ]
+    unkept = replace(found, release=None)
+    assert 'Declare it before you pay: tiers=[["a", "b"], ["c"]] puts' in unkept.summary()
     ordered = replace(found, known=Knowledge.of(found.graph.nodes, tiers=[["a"], ["b", "c"]])).summary()
     assert "  a -> b          90%  direction as you declared" in ordered
     assert "contradicted" not in ordered
