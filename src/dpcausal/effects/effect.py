@@ -59,6 +59,7 @@ from dpcausal.effects.table import (
     tables_for,
 )
 from dpcausal.graphs.adjustment import adjustment_sets, descendants
+from dpcausal.graphs.adjustment_pag import pag_adjustment
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.measurement import noise_variance
@@ -370,10 +371,16 @@ def what_to_adjust_for(
     """
     if graph is not None and not isinstance(graph, Graph):
         raise InputError(f"graph must be a dc.Graph, not {type(graph).__name__}")
-    if isinstance(graph, PAG):
-        raise InputError(
-            "this graph leaves hidden common causes open (a PAG): name the columns to adjust for, without it"
+    if isinstance(graph, PAG) and adjust is None:
+        checked_columns(schema, treatment, outcome, ())
+        for name in (treatment, outcome):
+            graph.check(name)
+        sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
+        given = checked_columns(
+            schema, treatment, outcome, pag_adjustment(graph, treatment, outcome, sizes, possible)
         )
+        kinds = (EffectNoteKind.FROM_GRAPH, EffectNoteKind.HIDDEN_CAUSES)
+        return [given], [EffectNote(kinds[0], columns=given), EffectNote(kinds[1])]
     if adjust is None and graph is not None:
         checked_columns(schema, treatment, outcome, ())
         for name in (treatment, outcome):

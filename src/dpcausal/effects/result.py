@@ -26,6 +26,9 @@ class EffectNoteKind(StrEnum):
     )
     NOTHING_KNOWN = "nothing-known"  # an arm holds less than the noise
     FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
+    HIDDEN_CAUSES = (
+        "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
+    )
     DESCENDANT = "descendant"  # columns: adjusted for although the treatment may change them
     SEVERAL = "several"  # count: effects that the graph allows
     NO_EFFECT = "no-effect"  # some member of the class has none

@@ -30,6 +30,9 @@ NOTES: dict[EffectNoteKind, Words] = {
         if fact["columns"]
         else "the graph says that nothing needs to be held fixed"
     ),
+    EffectNoteKind.HIDDEN_CAUSES: (
+        "common causes may be hidden: that holds in every graph with hidden causes that this one allows"
+    ),
     EffectNoteKind.DESCENDANT: lambda fact: (
         f"by the graph the treatment may change {', '.join(fact['columns'])}: adjusting for that can hide part of the "
         "effect or make one up"

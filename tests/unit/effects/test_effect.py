@@ -304,10 +304,16 @@ def test_a_descendant_is_refused_and_anyway_warned_of() -> None:
         assert dc.effect(DATA, "x", "y", adjust=["z"], graph=fine, epsilon=1.0).share > 0
 
 
-def test_a_pag_is_refused() -> None:
-    pag = type(dc.discover(ASIA.sample(500, seed=1), epsilon=None, method="pc", latent=True).graph)
-    with pytest.raises(dc.InputError, match="hidden common causes"):
-        dc.effect(DATA, "x", "y", graph=pag(["x", "y"]), epsilon=1.0)
+def test_a_pag_answers_where_no_hidden_cause_can_matter_and_else_says_that_one_is_possible() -> None:
+    edges = [("z", "o->", "x"), ("grade", "o->", "x"), ("z", "->", "y"), ("x", "->", "y")]
+    known = dc.PAG(["z", "grade", "x", "y"], edges)
+    found = dc.effect(DATA, "x", "y", graph=known, epsilon=None)
+    assert found.adjust == ("z",)
+    assert found.estimate == dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None).estimate
+    assert EffectNoteKind.HIDDEN_CAUSES in {note.kind for note in found.notes}
+    open_ended = dc.PAG(["x", "y"], [("x", "o->", "y")])
+    with pytest.raises(dc.InputError, match='a hidden common cause of "x" and "y" is possible'):
+        dc.effect(DATA, "x", "y", graph=open_ended, epsilon=1.0)
 
 
 def test_too_many_cells_are_refused() -> None:

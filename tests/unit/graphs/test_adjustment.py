@@ -16,7 +16,9 @@ from dpcausal.graphs.adjustment import (
     parent_sets,
     smallest_back_door,
 )
+from dpcausal.graphs.adjustment_pag import HiddenCausePossible, pag_adjustment
 from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.pag import PAG
 from dpcausal.networks.network import Network, Variable
 
 
@@ -121,3 +123,25 @@ def test_too_many_plain_edges_are_refused() -> None:
     star = Graph(names, undirected=[("x", name) for name in names[1:]])
     with pytest.raises(dc.InputError, match="13 edges without a direction"):
         parent_sets(star, "x")
+
+
+def test_a_pag_names_what_to_hold_fixed_or_the_hidden_cause() -> None:
+    two = dict.fromkeys("uvwxyz", 2)
+    # u and v make x -> y visible; w is a common cause that was seen
+    edges = [("u", "o->", "x"), ("v", "o->", "x"), ("w", "o->", "x"), ("w", "->", "y"), ("x", "->", "y")]
+    assert pag_adjustment(PAG([*"uvwxy"], edges), "x", "y", two) == ("w",)
+    # where v is a cause of y, u alone shows it, and if u and y may be adjacent nothing does
+    more = [*edges, ("v", "->", "y")]
+    assert pag_adjustment(PAG([*"uvwxy"], more), "x", "y", two) == ("v", "w")
+    with pytest.raises(HiddenCausePossible, match='hidden common cause of "x" and "y"'):
+        pag_adjustment(PAG([*"uvwxy"], more), "x", "y", two, possible=[frozenset("uy")])
+    # a mediator is never held fixed, and an effect through an edge that may be a hidden cause is not told
+    chain = [("u", "o->", "x"), ("z", "o->", "x"), ("x", "->", "v"), ("v", "->", "y")]
+    assert pag_adjustment(PAG([*"uvxyz"], chain), "x", "y", two) == ()
+    with pytest.raises(dc.InputError, match="no effect"):
+        pag_adjustment(PAG([*"uvxyz"], chain), "y", "x", two)
+    many = PAG(
+        [f"n{i}" for i in range(14)], [(f"n{i}", "o-o", f"n{j}") for i, j in combinations(range(14), 2)]
+    )
+    with pytest.raises(dc.InputError, match="too many paths"):
+        pag_adjustment(many, "n0", "n1", dict.fromkeys(many.nodes, 2))

@@ -266,6 +266,7 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.LINEAR: ({"columns": ["age", "sex"]}, ("age, sex taken out by linear regression",)),
     EffectNoteKind.SAME_TABLES: ({}, ("also chose the graph",)),
     EffectNoteKind.RESERVED: ({"share": 0.3}, ("noise of its own", "30% of the discovery's budget")),
+    EffectNoteKind.HIDDEN_CAUSES: ({}, ("common causes may be hidden",)),
     EffectNoteKind.FRESH_NOISE: ({}, ("noise of its own",)),
     EffectNoteKind.OPEN_PAIRS: ({"columns": ["diet"]}, ("whether diet should be held fixed stayed open",)),
 }
