@@ -44,8 +44,9 @@ docs: $(VENV)/.dev
 	$(BIN)/python tools/docs.py site
 
 # a worker for every core, a file of tests to each at a time, long ones first (tests/conftest.py; xdist would begin with
-# those that have many tests); BLAS with one thread, else workers wait for each other
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+# those that have many tests); BLAS with one thread, else workers wait for each other; files of tests are compiled with
+# their assertions (7 s), which is kept for the next run even where PYTHONDONTWRITEBYTECODE is set
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test: lint docs
 	$(PYTEST) -m "not slow"
