@@ -24,11 +24,13 @@ from dpcausal.networks import clinic
 DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(
-    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|Some answers contradict .*|"
+    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|Some test results contradict .*|"
     r"Open \(.*|Given up to k columns: .*|\d+ (of the )?questions? .*|"
-    r"\s+edge( .*)?|\s+\(no edge found: .*|Open: .*"
+    r"\s+edge( .*)?|\s+\(no edge found: .*|Open: .*|Direction contradicted: .*|Levels merged, .*"
 )
-TREND = re.compile(r"; \S+ (rises|falls) as \S+ rises")  # said where the verdict is "dependent"
+TREND = re.compile(
+    r"; \S+ (rises|falls) as \S+ rises( \(levels in the order declared\))?"
+)  # said where the verdict is "dependent"
 DEEPER = re.compile(
     r"; \d+ larger tables \(given \d+ columns\), [^;]*? in every cell"
 )  # how many orders, noise decides

@@ -75,5 +75,6 @@ def answer_text(result: CITestResult) -> str:
     trend = ""
     if result.direction is not None:
         trend = f"; {result.y} {'rises' if result.direction.rises else 'falls'} as {result.x} rises"
+        trend += " (levels in the order declared)" if result.direction.by_levels else ""
     answer = f"{question_words(result.x, result.y, result.given)}: {found} ({chance}){trend}."
     return "\n".join([answer, *cost_lines(result.privacy)])

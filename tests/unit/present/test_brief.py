@@ -158,7 +158,9 @@ def test_a_test_is_three_lines() -> None:
     answer = dc.ci_test(data, "smoke", "bronc", epsilon=1.0)
     first, privacy, ledger = str(answer).splitlines()
     assert re.fullmatch(
-        r"smoke and bronc: dependent \(p = \S+, level 0.05, test kendall\); bronc \w+ as smoke rises\.", first
+        r"smoke and bronc: dependent \(p = \S+, level 0.05, test kendall\); bronc \w+ as smoke rises "
+        r"\(levels in the order declared\)\.",
+        first,
     )
     assert privacy == privacy_line(answer.privacy)
     assert ledger == ledger_line(answer.privacy)
