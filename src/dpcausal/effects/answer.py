@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.result import EffectNote, EffectNoteKind
@@ -33,6 +34,9 @@ class Answer:
     share: float
     notes: tuple[EffectNote, ...]
     kept: tuple[bool, ...] = ()  # of every stratum, in the order of the table
+    everyone: tuple[float, float] | None = (
+        None  # for all rows, whatever holds in strata left out; None: the interval
+    )
 
 
 def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
@@ -66,7 +70,33 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
         estimate = _ratio(max(first, TINY), max(second, TINY), odds)
     estimate = min(max(estimate, low), high)
     means = (question.low + scale * first, question.low + scale * second)
-    return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, keep[place])))
+    everyone = None
+    if not keep.all():
+        noise_left = math.sqrt(float(whole.size_noise[keep].sum())) / whole.rows
+        left = min(1.0 - share - float(ndtri((1 - level) / 2)) * noise_left, 1.0)
+        everyone = for_everyone(region, question, (low, high), left)
+        notes.append(EffectNote(EffectNoteKind.EVERYONE, low=everyone[0], high=everyone[1]))
+    return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, keep[place])), everyone)
+
+
+def for_everyone(
+    region: Region, question: EffectQuestion, interval: tuple[float, float], left: float
+) -> tuple[float, float]:
+    """Return the ends for all rows, where a share ``left`` lies in strata left out whose means may be anything.
+
+    The mean of an arm over all rows is (1 - left) m + left u with u in [0, 1]; a difference takes its worst cases, and
+    a ratio those of the box around the region.
+    """
+    kept = 1.0 - left
+    if question.estimand.endswith("difference"):
+        widest = question.high - question.low
+        return kept * interval[0] - left * widest, kept * interval[1] + left * widest
+    lows = [kept * max(-region.furthest(*towards), 0.0) for towards in ((-1.0, 0.0), (0.0, -1.0))]
+    highs = [kept * region.furthest(*towards) + left for towards in ((1.0, 0.0), (0.0, 1.0))]
+    odds = question.estimand == "odds ratio"
+    low = _ratio(min(highs[0], 1.0), lows[1], odds) if not (odds and highs[0] >= 1 - TINY) else 0.0
+    top = lows[0] <= TINY or (odds and highs[1] >= 1 - TINY)
+    return low, math.inf if top else _ratio(lows[0], min(highs[1], 1.0), odds)
 
 
 def _widest(question: EffectQuestion) -> tuple[float, float]:

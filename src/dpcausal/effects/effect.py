@@ -519,6 +519,11 @@ def result_of(
             min(found.interval[0] for _, found in answers),
             max(found.interval[1] for _, found in answers),
         )
+        said = [note for note in said if not note.is_a(EffectNoteKind.EVERYONE)]
+        if any(found.everyone is not None for _, found in answers):
+            wide = [found.everyone or found.interval for _, found in answers]
+            ends = {"low": min(low for low, _ in wide), "high": max(high for _, high in wide)}
+            said.append(EffectNote(EffectNoteKind.EVERYONE, **ends))
         said.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
         if any(one is None for one, _ in answers):
             said.append(EffectNote(EffectNoteKind.NO_EFFECT))

@@ -24,6 +24,7 @@ class EffectNoteKind(StrEnum):
     LEFT_OUT = (
         "left-out"  # share: of the noisy rows, in strata with hardly any treated or hardly any controls
     )
+    EVERYONE = "everyone"  # low, high: the interval for all rows, whatever the effect is in strata left out
     NOTHING_KNOWN = "nothing-known"  # an arm holds less than the noise
     FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
     HIDDEN_CAUSES = (
@@ -140,6 +141,12 @@ class EffectResult:
     possible: list[PossibleEffect] = field(default_factory=list)
     left_out: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def everyone(self) -> tuple[float, float]:
+        """The interval for all rows: that of the answer, wider where strata were left out, whose effect may be any."""
+        notes = [note for note in self.notes if note.is_a(EffectNoteKind.EVERYONE)]
+        return (float(notes[0]["low"]), float(notes[0]["high"])) if notes else self.interval
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON; an end that nothing limits is None."""
         shown = display()
@@ -152,6 +159,7 @@ class EffectResult:
             "estimand": self.estimand,
             "estimate": _finite(self.estimate),
             "interval": [_finite(end) for end in self.interval],
+            "everyone": [_finite(end) for end in self.everyone],
             "level": self.level,
             "means": [_finite(mean) for mean in self.means],
             "share": self.share,

@@ -24,6 +24,9 @@ NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.OUTCOME_BINS: "{outcome} by the middles of its declared bins, since only counts are at hand",
     EffectNoteKind.POOLED: "{strata} strata smaller than the noise are taken as one ({share:.1%} of the noisy rows)",
     EffectNoteKind.LEFT_OUT: "strata where noise hides one of the arms are left out ({share:.1%} of the noisy rows)",
+    EffectNoteKind.EVERYONE: lambda fact: (
+        f"for all rows, whatever holds there: {number(fact['low'])} to {number(fact['high'])}"
+    ),
     EffectNoteKind.NOTHING_KNOWN: "one arm is smaller than the noise: nothing can be said at this budget",
     EffectNoteKind.FROM_GRAPH: lambda fact: (
         f"the graph says to hold {', '.join(fact['columns'])} fixed"

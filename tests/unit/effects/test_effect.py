@@ -48,6 +48,7 @@ def rows(n: int = 4_000, seed: int = 1, effect: float = 0.3) -> dc.Dataset:
 
 
 DATA = rows()
+THREE = dc.Schema(x=BIT, y=BIT, z=dc.Categorical(["a", "b"]))
 
 
 def test_the_adjusted_effect_is_found_and_the_unadjusted_one_is_not() -> None:
@@ -148,6 +149,22 @@ def test_three_arms_compare_two_and_count_the_rest_for_the_strata() -> None:
     assert found.estimate == pytest.approx(np.average(effects, weights=weights))
     assert found.share == pytest.approx(sum(weights))
     assert found.left_out == tuple((("a", "b", "c")[z],) for z in range(3) if z not in kept)
+
+
+def test_strata_left_out_widen_the_interval_for_all_rows() -> None:
+    """With no noise and one arm empty in a stratum, the ends are Manski's bounds around those of the other strata."""
+    columns = {"x": ["no", "yes"] * 500 + ["no"] * 250, "y": ["no"] * 1250, "z": ["a"] * 1000 + ["b"] * 250}
+    data = dc.read(columns, THREE)
+    found = dc.effect(data, "x", "y", adjust=["z"], epsilon=None)
+    assert found.left_out == (("b",),)
+    low, high = found.interval
+    assert found.everyone == pytest.approx((0.8 * low - 0.2, 0.8 * high + 0.2))
+    ratio = dc.effect(data, "x", "y", adjust=["z"], epsilon=None, event="no", estimand="risk ratio")
+    assert ratio.everyone[0] < ratio.interval[0] <= ratio.interval[1] < ratio.everyone[1]
+    assert "for all rows" in str(found)
+    assert json.loads(found.to_json())["everyone"] == pytest.approx(list(found.everyone))
+    whole = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None)
+    assert whole.everyone == whole.interval
 
 
 def test_a_graph_says_what_to_hold_fixed() -> None:
