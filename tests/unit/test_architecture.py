@@ -62,11 +62,23 @@ def names_in(tree: ast.AST) -> set[str]:
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Attribute):
-            dotted = ast.unparse(node)
-            if re.fullmatch(r"[\w.]+", dotted):
-                found.add(re.sub(r"^np\.", "numpy.", dotted))
+        elif isinstance(node, ast.Attribute) and (name := dotted(node)):
+            found.add(re.sub(r"^np\.", "numpy.", name))
     return found
+
+
+def dotted(node: ast.expr) -> str:
+    """A name with its attributes; empty where they hang on anything but a name.
+
+    >>> dotted(ast.parse("a.b.c").body[0].value), dotted(ast.parse("f().b").body[0].value)
+    ('a.b.c', '')
+    """
+    match node:
+        case ast.Name():
+            return node.id
+        case ast.Attribute() if before := dotted(node.value):
+            return f"{before}.{node.attr}"
+    return ""
 
 
 @cache

@@ -580,7 +580,7 @@ TYPES: dict[str, tuple[pa.DataType, list[Any], list[Any]]] = {
 
 @pytest.mark.parametrize("engine", ["memory", "stream", "duckdb", "duckdb scan"])
 @pytest.mark.parametrize("kind", TYPES)
-def test_one_cell_of_a_typed_column(kind: str, engine: str, tmp_path: Path) -> None:
+def test_one_cell_of_a_typed_column(kind: str, engine: str, turns: Turns, tmp_path: Path) -> None:
     """Numbers have no nasty text, but edges of their type; another column has a cell that is not UTF-8 meanwhile."""
     type_, usual, nasty = TYPES[kind]
 
@@ -594,8 +594,9 @@ def test_one_cell_of_a_typed_column(kind: str, engine: str, tmp_path: Path) -> N
     base = {"word": COLUMNS["word"], "code": usual * 3, "size": usual * 3}
     before = Outcome(make, base, tmp_path / "t.parquet", engine, SCHEMA)
     for place, cell in enumerate(nasty):
-        for name in ("code", "size"):
-            for word in ("no", b"\xff"):
+        for j, name in enumerate(("code", "size")):
+            words = ("no", b"\xff")
+            for word in words if len(turns(0)) > 1 else (words[(place + j) % 2],):
                 cells = {column: list(values) for column, values in base.items()}
                 cells[name][place], cells["word"][place] = cell, word
                 after = Outcome(make, cells, tmp_path / "t.parquet", engine, SCHEMA)
