@@ -1,4 +1,4 @@
-"""What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, what can
+"""What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, the notebook, what can
 be reproduced, one page per room, and formulas.
 
 Nothing is written to docs/; the pages exist only in the built site. Formulas are LaTeX between dollars, ``$x_i^2$`` in
@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from docs_command import command_page
 from docs_figures import figures_page
+from notebook import page as notebook_page
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dpcausal"
@@ -184,6 +185,7 @@ def generated() -> dict[str, str]:
     pages["proofs/index.md"] = PROOFS_INTRO + "\n".join(rows) + "\n"
     pages["reference/command_line.md"] = command_page()
     pages["reproductions.md"] = figures_page()
+    pages["notebook.md"] = notebook_page()
     for room in rooms():
         pages[f"reference/{room}.md"] = room_page(room, ROOMS.get(room, "reference"))
     return pages
