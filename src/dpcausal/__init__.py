@@ -3,7 +3,9 @@
 - Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``).
 - Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``, ``PAG``) or test one question (``ci_test``,
   ``CITestResult``).
-- Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed.
+- Search what was released again at no cost, with other background knowledge (``load_release``, ``Release``).
+- Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed; or say
+  first how wide its interval will be (``forecast_effect``, ``EffectForecast``).
 - Plan a budget before any data is touched (``plan``, ``Plan``), keep one per data set (``Ledger``, ``Budget``), see
   what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together (``compose``).
 - ``estimators`` for scikit-learn, ``models`` for tests with a known law, ``gwas`` for genotypes, ``networks`` for
@@ -44,7 +46,8 @@ if TYPE_CHECKING:
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.release import Release, load_release
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.effects.effect import AdjustsForDescendant, effect
+    from dpcausal.effects.effect import AdjustsForDescendant, effect, forecast_effect
+    from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
@@ -69,6 +72,7 @@ _HOMES = {
     "DraftSchema": "dpcausal.data.read",
     "EffectResult": "dpcausal.effects.result",
     "EmPC": "dpcausal.estimators",
+    "EffectForecast": "dpcausal.effects.forecast",
     "EngineError": "dpcausal.core.errors",
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
@@ -99,6 +103,7 @@ _HOMES = {
     "gwas": "dpcausal",
     "load_release": "dpcausal.discovery.release",
     "models": "dpcausal",
+    "forecast_effect": "dpcausal.effects.effect",
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
@@ -122,6 +127,7 @@ __all__ = [
     "EffectResult",
     "EmPC",
     "EngineError",
+    "EffectForecast",
     "Graph",
     "InputError",
     "Ledger",
@@ -151,6 +157,7 @@ __all__ = [
     "load_release",
     "models",
     "networks",
+    "forecast_effect",
     "plan",
     "read",
     "testing",

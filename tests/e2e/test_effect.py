@@ -52,11 +52,14 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*BASE, "--adjust", "z,age", "--epsilon", "1"]) == 0
-    answer, rests, cost = capsys.readouterr().out.splitlines()
+    answer, rests, cost, ledger = capsys.readouterr().out.splitlines()
     assert answer.startswith("Risk difference of y = yes, x yes against no, z, age held fixed: 0.")
     assert "95% interval" in answer
     assert rests.startswith("Causal if z, age hold every common cause of x and y; age by the declared bins")
-    assert cost.startswith("Privacy: epsilon 1, delta 0 (pure")
+    assert cost.startswith(
+        "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times"
+    )
+    assert ledger.startswith("Ledger: none")
 
 
 def test_json_and_files_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +78,64 @@ def test_a_graph_file_says_what_to_hold_fixed(capsys: pytest.CaptureFixture[str]
     assert json.loads(capsys.readouterr().out)["adjust"] == ["z"]
     back = [*BASE[:4], "--treatment", "y", "--outcome", "x", "--graph", "graph.json", "--epsilon", "1"]
     assert run(back) == 2
-    assert 'by this graph "y" has no effect on "x"' in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert 'no path of arrows from "y" to "x"' in said
+    assert "no evidence of no effect" in said
+    assert 'here the arrows lead from "x" to "y"' in said
+
+
+def test_a_graph_that_contradicts_itself_is_refused_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    graph = dc.Graph(["x", "y", "z"], directed=[("z", "x"), ("z", "y"), ("y", "x")])
+    written = json.loads(graph.to_json())
+    Path("graph.json").write_text(json.dumps(written | {"conflicts": [["x", "y"]], "open": [["age", "x"]]}))
+    assert run([*BASE, "--graph", "graph.json", "--epsilon", "1"]) == 2
+    assert 'edge age - x: no node "age"' in capsys.readouterr().err
+    Path("graph.json").write_text(json.dumps(written | {"conflicts": [["x", "y"]]}))
+    assert run([*BASE, "--graph", "graph.json", "--epsilon", "1"]) == 2
+    assert "the graph contradicts itself about the direction of x - y" in capsys.readouterr().err
+    assert run([*BASE, "--graph", "graph.json", "--epsilon", "1", "--anyway"]) == 0
+    said = capsys.readouterr().out
+    first, one, other, rests, *_ = said.splitlines()
+    assert ": the graph allows 2 effects, from 0 to 0." in first
+    assert one.endswith("if z is held fixed")
+    assert other == "- none, if y comes before x"
+    assert "contradicts itself about the direction of x - y: do not rely on this answer" in rests
+    assert "middle" not in said
+
+
+def test_without_privacy_nobody_speaks_of_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("t.csv").read_text().splitlines()
+    kept = [line for line in text if not (line.startswith("yes") and ",c," in line)]  # nobody treated in c
+    Path("t.csv").write_text("\n".join(kept) + "\n")
+    assert run([*BASE, "--adjust", "z", "--no-privacy"]) == 0
+    answer, rests, cost = capsys.readouterr().out.splitlines()
+    assert "with fewer than 3 rows in one of the two groups are left out: the answer holds for" in rests
+    assert "nois" not in answer + rests
+    assert cost.startswith("NOT PRIVATE")
+
+
+def test_the_forecast_costs_nothing_and_the_refusal_names_an_epsilon_that_passes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = "sqlite:///budget.db"
+    assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "5"]) == 0
+    charged = ["--ledger", url, "--dataset", "d"]
+    asked = [*BASE[:-1], "age", "--adjust", "z"]
+    capsys.readouterr()
+    assert run([*asked, "--epsilon", "0.01", "--forecast", *charged]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "Forecast for the effect of x on age, z held fixed: the 95% interval is expected to be"
+    )
+    assert "Such an interval says nothing" in said
+    assert run([*asked, "--epsilon", "0.01", *charged]) == 2
+    refused = capsys.readouterr().err
+    assert "age lies between 0 and 100" in refused
+    enough = refused.split("What would help: --epsilon ")[1].split()[0].rstrip(",;")
+    assert run([*asked, "--epsilon", "0.01", "--forecast", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["enough"] == float(enough)
+    assert run([*asked, "--epsilon", enough, *charged]) == 0
+    assert "Ledger: d, entry 2; charged epsilon" in capsys.readouterr().out  # entry 1 is the account
 
 
 BAD = [
@@ -89,7 +149,7 @@ BAD = [
     (["--epsilon", "0"], "epsilon must be a finite number above zero"),
     (["--epsilon", "1e-9"], "epsilon must lie within"),
     (["--epsilon", "1e9"], "epsilon must lie within"),
-    (["--epsilon", "0.0005"], "nothing could be said; ask for epsilon"),
+    (["--epsilon", "0.0005"], "this can say nothing, so nothing was charged"),
     (["--delta", "1"], "delta must be zero or more and below 1"),
     (["--level", "0.05"], "confidence of the interval"),
     (["--estimand", "risk-diference"], "did you mean"),
@@ -138,8 +198,33 @@ def test_a_ledger_is_charged_once_and_refuses_what_it_does_not_hold(
     assert run(["ledger", "create", "--ledger", url, "--dataset", "d", "--epsilon", "1.5"]) == 0
     words = [*BASE, "--adjust", "z", "--epsilon", "1", "--ledger", url, "--dataset", "d"]
     assert run(words) == 0
-    capsys.readouterr()
+    assert (
+        "\nLedger: d, entry 2; charged epsilon 1, delta 0; left epsilon 0.5, delta 0."
+        in capsys.readouterr().out
+    )
     assert run(words) == 3
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "left 0.5" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("more", "delta"),
+    [([], "0"), (["--method", "regression"], "1e-06"), (["--epsilon", "0.05", "--anyway"], "0.01")],
+    ids=["Laplace", "regression", "Gaussian"],
+)
+def test_delta_is_charged_where_it_is_used_and_told_as_charged(
+    more: list[str], delta: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pure mechanism charges no delta, whatever was allowed."""
+    url = "sqlite:///budget.db"
+    total = ["--epsilon", "5", "--delta", "0.1"]
+    assert run(["ledger", "create", "--ledger", url, "--dataset", "d", *total]) == 0
+    asked = "0.01" if "--anyway" in more else "1e-6"
+    words = [*BASE, "--adjust", "z", "--delta", asked, "--ledger", url, "--dataset", "d"]
+    assert run([*words, *([] if "--epsilon" in more else ["--epsilon", "1"]), *more]) == 0
+    said = capsys.readouterr().out
+    assert f", delta {delta};" in next(line for line in said.splitlines() if line.startswith("Privacy:"))
+    assert f", delta {delta}; left" in next(line for line in said.splitlines() if line.startswith("Ledger:"))
+    spent = [float(entry.delta) for entry in dc.Ledger.open(url).log("d")][1:]
+    assert spent == [float(delta)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,14 +28,19 @@ from dpcausal.cli.source_options import OptionalFile, SourceUrl, TableName, rows
 
 HELP = """Estimate the effect of a treatment on an outcome, other columns held fixed, under differential privacy.
 
-Prints three lines: the effect with an interval that holds sampling and privacy
-noise, what it rests on, and what it cost. Two levels are taken in declared
-order: the effect is second minus first.
+Prints the effect with an interval that holds sampling and privacy noise, what it
+rests on, what it cost and what is left in the ledger. Two levels are taken in
+declared order: the effect is second minus first. Where the interval is expected
+to say nothing, the command refuses, and nothing is charged.
 
 [bold]Examples[/bold]
 
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome bronc --adjust age,sex --epsilon 1
+
+# how wide the interval will be, before anything is charged
+dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
+  --outcome bronc --adjust age,sex --epsilon 1 --forecast
 
 # what to hold fixed, from a graph that discover wrote
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
@@ -130,7 +135,13 @@ def run_effect(
     anyway: Annotated[
         bool,
         typer.Option(
-            "--anyway", help="Go on where noise hides all, or the graph warns; else refused, unpaid."
+            "--anyway", help="Go on where nothing could be said, or the graph warns; else refused, unpaid."
+        ),
+    ] = False,
+    forecast: Annotated[
+        bool,
+        typer.Option(
+            "--forecast", help="Only say how wide the interval will be, from public numbers; costs nothing."
         ),
     ] = False,
     full: Full = False,
@@ -138,13 +149,14 @@ def run_effect(
     sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate it; three lines go to standard output, and files to DIR where one is given."""
+    """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
     from dpcausal.cli.options import draft_is_told, warn_weak
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
     from dpcausal.effects.effect import checked_confidence
     from dpcausal.effects.question import effect_question
+    from dpcausal.graphs.doubts import read_graph
     from dpcausal.privacy.accounting.composition import check_total
 
     names = None if adjust is None else names_of("--adjust", adjust, "leave it out to hold nothing fixed")
@@ -157,7 +169,7 @@ def run_effect(
             "--graph": graph,
             "--epsilon": epsilon,
         }
-        more = {"--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy}
+        more = {"--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy, "--forecast": forecast}
         refuse_paid({**paid, **more})
         question = {"estimand": estimand, "compare": two, "event": event, "level": level}
         run_free(release, treatment, outcome, names, question, out, full=full, as_json=as_json)
@@ -178,9 +190,28 @@ def run_effect(
         check_total(epsilon, delta)
         if not as_json:
             draft_is_told()
-    known = None if graph is None else dc.Graph.from_json(graph)
+    elif forecast:
+        raise InputError("--forecast says what noise will do: it needs --epsilon")
+    if graph is not None:
+        read_graph(graph)  # before a large file is read
     bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
+    asked: dict[str, Any] = {
+        "adjust": names,
+        "graph": graph,
+        "epsilon": epsilon,
+        "delta": delta,
+        "estimand": estimand,
+        "compare": two,
+        "event": event,
+        "method": method,
+        "level": level,
+        "neighbours": neighbours,
+    }
+    if forecast:
+        ahead = dc.forecast_effect(rows, treatment, outcome, **asked)
+        typer.echo(ahead.to_json() if as_json else ahead.summary())
+        return
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
         with shown("measuring", None, bars):
@@ -188,16 +219,7 @@ def run_effect(
                 rows,
                 treatment,
                 outcome,
-                adjust=names,
-                graph=known,
-                epsilon=epsilon,
-                delta=delta,
-                estimand=estimand,
-                compare=two,
-                event=event,
-                method=method,  # type: ignore[arg-type]  # a text from the command line: effect checks it
-                level=level,
-                neighbours=neighbours,  # type: ignore[arg-type]  # a text from the command line: effect checks it
+                **asked,
                 ledger=ledger,
                 dataset=dataset,
                 anyway=anyway,

@@ -2,7 +2,11 @@
 
 Strata smaller than their noise are made one, and strata in which an arm holds hardly more than noise are left out
 (``stats/standardise.py``); the share of the noisy rows that remains is part of the answer. Where no stratum remains,
-nothing is known: the interval is all that is possible.
+nothing is known: the interval is all that is possible, and there is no estimate.
+
+The estimate is the centre of the interval's profile: with mu = S/N in every stratum and arm, within [0, 1], every
+residual S - mu N is zero. Means drawn to that of their arm, from which the region starts, would lie nearer to the
+effect without adjustment.
 
 Ratios have no variance where the mean below them may be 0. Their ends are those of the ratio over all pairs of means
 in the confidence region, which is held between ``DIRECTIONS`` tangents.
@@ -18,10 +22,11 @@ from scipy.special import ndtri
 
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.result import EffectNote, EffectNoteKind
-from dpcausal.stats.standardise import Arms, Region, kept, pooled, supported
+from dpcausal.stats.standardise import Arms, Region, beyond, kept, pooled, supported
 
 DIRECTIONS = 32  # tangents of the region of both means, for ratios
 TINY = 1e-9
+LOPSIDED = 2.0  # times as far on one side of the estimate as on the other: said, and why
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,7 @@ class Answer:
     share: float
     notes: tuple[EffectNote, ...]
     kept: tuple[bool, ...] = ()  # of every stratum, in the order of the table
-    everyone: tuple[float, float] | None = (
-        None  # for all rows, whatever holds in strata left out; None: the interval
-    )
+    everyone: tuple[float, float] | None = None  # for all rows, whatever holds in strata left out; None: the interval
 
 
 def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
@@ -45,20 +48,20 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
     whole, place = pooled(arms)
     notes: list[EffectNote] = []
     keep = supported(whole)
+    noise = bool(arms.count_noise.any())
     if not keep.any():
-        low, high = _widest(question)
-        middle = 1.0 if question.estimand.endswith("ratio") else 0.0
-        notes.append(EffectNote(EffectNoteKind.NOTHING_KNOWN))
-        return Answer(middle, (low, high), (math.nan, math.nan), 0.0, tuple(notes), (False,) * strata)
+        notes.append(EffectNote(EffectNoteKind.NOTHING_KNOWN, noise=noise))
+        nothing = (math.nan, math.nan)
+        return Answer(math.nan, _widest(question), nothing, 0.0, tuple(notes), (False,) * strata)
     share = float(np.clip(whole.sizes[keep].sum() / whole.rows, 0.0, 1.0)) if not keep.all() else 1.0
     if not keep.all():
-        notes.append(EffectNote(EffectNoteKind.LEFT_OUT, share=1.0 - share))
+        notes.append(EffectNote(EffectNoteKind.LEFT_OUT, share=1.0 - share, noise=noise))
     shared = strata - len(whole.sizes)
     if shared and keep[-1]:  # the one that small strata were made is the last
         part = float(np.clip(whole.sizes[-1] / whole.rows, 0.0, 1.0))
         notes.append(EffectNote(EffectNoteKind.POOLED, strata=shared + 1, share=part))
     region = Region(kept(whole, keep), level)
-    first, second = region.means.low_arm, region.means.high_arm
+    first, second = centre(region.arms)
     scale = question.high - question.low
     if question.estimand.endswith("difference"):
         estimate = second - first
@@ -69,6 +72,8 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
         low, high = _ratio_ends(region, odds)
         estimate = _ratio(max(first, TINY), max(second, TINY), odds)
     estimate = min(max(estimate, low), high)
+    if question.estimand.endswith("difference") and lopsided(low, estimate, high):
+        notes.append(EffectNote(EffectNoteKind.LOPSIDED, low=question.low, high=question.high))
     means = (question.low + scale * first, question.low + scale * second)
     everyone = None
     if not keep.all():
@@ -77,6 +82,24 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
         everyone = for_everyone(region, question, (low, high), left)
         notes.append(EffectNote(EffectNoteKind.EVERYONE, low=everyone[0], high=everyone[1]))
     return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, keep[place])), everyone)
+
+
+def centre(arms: Arms) -> tuple[float, float]:
+    """Return the standardised means of both arms at which every residual is zero, or as near as [0, 1] allows."""
+    more = beyond(arms)
+    means = np.clip(arms.sums / np.maximum(arms.counts, TINY), -more, 1.0 + more)
+    low, high = np.clip((arms.sizes / arms.rows) @ means, 0.0, 1.0)
+    return float(low), float(high)
+
+
+def lopsided(low: float, estimate: float, high: float) -> bool:
+    """Return whether an interval reaches more than ``LOPSIDED`` times as far on one side of the estimate.
+
+    >>> lopsided(-1.0, 0.0, 1.5), lopsided(-1.0, 0.0, 3.0)
+    (False, True)
+    """
+    sides = sorted((estimate - low, high - estimate))
+    return sides[1] > LOPSIDED * sides[0]
 
 
 def for_everyone(

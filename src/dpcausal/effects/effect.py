@@ -12,15 +12,22 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
 
-from dpcausal.core.arguments import REQUIRED, checked_ledger, checked_level, refuse_missing_epsilon
+from dpcausal.core.arguments import (
+    REQUIRED,
+    checked_count,
+    checked_ledger,
+    checked_level,
+    refuse_missing_epsilon,
+)
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
@@ -39,6 +46,7 @@ from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer, answer
+from dpcausal.effects.forecast import EffectForecast, forecast, refuse_uninformative
 from dpcausal.effects.question import (
     EffectQuestion,
     checked_columns,
@@ -58,13 +66,15 @@ from dpcausal.effects.table import (
     table_size,
     tables_for,
 )
-from dpcausal.graphs.adjustment import adjustment_sets, descendants
+from dpcausal.graphs.adjustment import adjustment_sets, descendants, no_path
 from dpcausal.graphs.adjustment_pag import pag_adjustment
+from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.budget import Allowance, Budget
+from dpcausal.privacy.mechanisms.additive import Gaussian
 from dpcausal.stats.limits import row_limit
 from dpcausal.stats.standardise import Arms
 
@@ -97,7 +107,7 @@ def effect(
     outcome: str,
     *,
     adjust: Iterable[str] | None = None,
-    graph: Graph | None = None,
+    graph: Graph | os.PathLike[str] | None = None,
     epsilon: float | None = REQUIRED,
     delta: float = 0.0,
     estimand: str = "auto",
@@ -125,14 +135,16 @@ def effect(
     adjust : iterable of str or None, default None
         The columns to hold fixed. None takes them from ``graph``; without a graph nothing is held fixed, which is right
         in a randomised trial only. Numbers are held fixed by their declared bins.
-    graph : Graph or None, default None
+    graph : Graph, Path or None, default None
         Which columns to adjust for: the smallest set that satisfies the back-door criterion. Where directions at the
         treatment are open, every effect that the graph allows is estimated (``.possible``). With ``adjust`` it is used
-        to refuse columns that the treatment changes.
+        to refuse columns that the treatment changes. The ``Path`` of a ``graph.json`` that ``discover`` wrote brings
+        what it says against itself: contradicted directions, open pairs, the order of time.
     epsilon : float or None
         What the answer may cost; smaller is safer. There is no default. None means no privacy.
     delta : float, default 0.0
-        The probability with which the guarantee may fail; Gaussian noise is used where it is then smaller.
+        The probability with which the guarantee may fail; Gaussian noise is used where it is then smaller. Where it is
+        not, the answer is pure, and no delta is charged.
     estimand : str, default "auto"
         "risk difference", "risk ratio" or "odds ratio" (an outcome with two levels, or ``event``), "mean difference"
         (ordered levels, or a number). "auto" is a difference. All are standardised over the population.
@@ -154,14 +166,15 @@ def effect(
     dataset : str or None, default None
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     anyway : bool, default False
-        Whether to go on where the graph says that a column in ``adjust`` is changed by the treatment, and where noise
-        would hide even arms of half of the rows each; otherwise both are refused, and nothing is charged.
+        Whether to go on where the interval is expected to say nothing (``effects/forecast.py``), and where the graph
+        says that a column in ``adjust`` is changed by the treatment, shows no path to the outcome, or contradicts
+        itself at an edge of the treatment or the outcome; otherwise these are refused, and nothing is charged.
 
     Returns
     -------
     EffectResult
-        ``.estimate``, ``.interval``, ``.estimand``, ``.share`` (of the noisy population it speaks for), ``.possible``
-        and ``.privacy``; ``print`` shows three lines.
+        ``.estimate`` (NaN where nothing can be said), ``.interval``, ``.estimand``, ``.share`` (of the rows, by noisy
+        counts, that it holds for), ``.possible`` and ``.privacy``; ``print`` shows a few lines.
 
     Raises
     ------
@@ -191,31 +204,178 @@ def effect(
         raise not_a_dataset(data)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
+    known, doubts = graph_and_doubts(graph)
     asked = asked_effect(
         data,
         treatment,
         outcome,
         adjust,
-        graph,
+        known,
         estimand=estimand,
         compare=compare,
         event=event,
         anyway=anyway,
+        possible=doubts.open,
+        doubts=doubts,
     )
     public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
     allowed = None if epsilon is None else allowed_by(epsilon, delta)
     chosen = method_for(method, data, asked, allowed, relation, public_rows)
-    if epsilon is None:
+    if epsilon is None or allowed is None:
         if ledger is not None or delta:
             raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
         budget = Budget.none(relation)
         tables_for(data.schema, asked.question, asked.used, 1.0, 0.0, relation)  # refuses what is too large
     else:
-        if allowed is not None and public_rows is not None and not anyway:
-            refuse_hopeless(asked.question, allowed, relation, public_rows, epsilon)
+        if public_rows is not None:
+            values = isinstance(data, Dataset)
+            ahead = forecast_of(
+                data.schema, asked, method, epsilon, delta, relation, public_rows, level, values=values
+            )
+            if not anyway:
+                refuse_uninformative(ahead)
+            if ahead.noise_rules:
+                asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
         note = {"command": "effect", "question": asked.question.key}
-        budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
+        # a pure mechanism needs no delta, and charges none
+        used = delta if uses_delta(data.schema, asked, chosen, allowed, relation) else 0.0
+        budget = Budget(epsilon, used, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
     return measured_effect(data, asked, chosen, budget, allowed, level, public_rows)[0]
+
+
+def graph_and_doubts(graph: object) -> tuple[Graph | None, Doubts]:
+    """Return a graph and what it says against itself; the second is known of the file of a graph alone."""
+    if isinstance(graph, os.PathLike):
+        return read_graph(graph)
+    if graph is not None and not isinstance(graph, Graph):
+        raise InputError(f"graph must be a dc.Graph or the Path of a graph.json, not {type(graph).__name__}")
+    return graph, NONE
+
+
+def forecast_of(
+    schema: Schema,
+    asked: AskedEffect,
+    method: str,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    rows: int,
+    level: float,
+    *,
+    values: bool,
+) -> EffectForecast:
+    """Return what the interval is expected to be; ``values``: whether there are rows, and not only counts."""
+
+    def chosen(allowed: Allowance, sets: Sequence[tuple[str, ...]]) -> str:
+        less = replace(asked, question=replace(asked.question, adjust=sets[0]), sets=tuple(sets))
+        return chosen_method(method, schema, less, allowed, neighbours, rows, values=values)
+
+    return forecast(schema, asked.question, asked.used, chosen, epsilon, delta, neighbours, rows, level)
+
+
+def forecast_effect(
+    source: Schema | Dataset | Counts,
+    treatment: str,
+    outcome: str,
+    *,
+    adjust: Iterable[str] | None = None,
+    graph: Graph | os.PathLike[str] | None = None,
+    rows: int | None = None,
+    epsilon: float = REQUIRED,
+    delta: float = 0.0,
+    estimand: str = "auto",
+    compare: Sequence[Level] | None = None,
+    event: Level | None = None,
+    method: EffectMethod = "auto",
+    level: float = 0.95,
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
+) -> EffectForecast:
+    """Say how wide the interval of an effect will be, before anything is charged.
+
+    **Guarantee**: from the schema, the question, the budget and the number of rows alone; rows are not looked at.
+
+    Parameters
+    ----------
+    source : Schema, Dataset or Counts
+        What is declared; of data, the schema and the public number of rows.
+    treatment, outcome, adjust, graph, delta, estimand, compare, event, method, level, neighbours
+        As in ``effect``.
+    rows : int or None, default None
+        How many rows there will be; needed with a ``Schema``, and where the number of rows is protected.
+    epsilon : float
+        What the answer may cost.
+
+    Returns
+    -------
+    EffectForecast
+        ``.width``, ``.width_without_noise`` and ``.says_nothing``, with ``.enough``, an epsilon that would do.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> schema = dc.Schema(dose=dc.Categorical(["no", "yes"]), pain=dc.Numeric(0, 10))
+    >>> few = dc.forecast_effect(schema, "dose", "pain", rows=200, epsilon=0.05)
+    >>> few.says_nothing, few.enough is not None
+    (True, True)
+    >>> dc.forecast_effect(schema, "dose", "pain", rows=200, epsilon=few.enough).says_nothing
+    False
+    """
+    refuse_missing_epsilon(epsilon, "forecast_effect", (), "epsilon=0.5")
+    level = checked_confidence(level)
+    relation = Neighbours.parse(neighbours, labels=False)
+    if not isinstance(source, Schema | Dataset | Counts):
+        raise not_a_dataset(source)
+    if relation is Neighbours.FIXED_LABELS:
+        raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
+    if method not in get_args(EffectMethod):
+        raise InputError(f"method must be auto, table or regression, not {method!r}")
+    if rows is None:
+        if isinstance(source, Schema):
+            raise InputError("a forecast from a schema needs rows=, how many there will be")
+        if relation is Neighbours.ADD_REMOVE:
+            raise InputError("the number of rows is protected (add-remove): no forecast without rows=")
+        rows = source.n
+    schema = source if isinstance(source, Schema) else source.schema
+    values = isinstance(source, Schema | Dataset)
+    known, doubts = graph_and_doubts(graph)
+    asked = asked_of_schema(
+        schema,
+        treatment,
+        outcome,
+        adjust,
+        known,
+        estimand=estimand,
+        compare=compare,
+        event=event,
+        values=values,
+        anyway=False,
+        possible=doubts.open,
+        doubts=doubts,
+    )
+    count = checked_count(rows, "rows")
+    return forecast_of(schema, asked, method, epsilon, delta, relation, count, level, values=values)
+
+
+def noise_note(ahead: EffectForecast) -> EffectNote:
+    """Return that most of the width is noise, with the bounds that rule it where the outcome is a number."""
+    one = ahead.question
+    bounds = {} if one.two_levels else {"outcome": one.outcome, "low": one.low, "high": one.high}
+    return EffectNote(EffectNoteKind.NOISE_RULES, **bounds)
+
+
+def uses_delta(
+    schema: Schema, asked: AskedEffect, chosen: str, allowed: Allowance, neighbours: Neighbours
+) -> bool:
+    """Return whether the noise is Gaussian, and needs the delta; from public numbers."""
+    if chosen == "regression":
+        return allowed.rho > 0
+    _, each = parts_of(schema, asked.question, asked.used, allowed, neighbours)
+    return isinstance(effect_mechanism(1, not asked.question.two_levels, *each, neighbours)[0], Gaussian)
 
 
 def allowed_by(epsilon: float, delta: float) -> Allowance:
@@ -250,13 +410,45 @@ def asked_effect(
     event: Level | None,
     anyway: bool = False,
     possible: Collection[Pair] = frozenset(),
+    doubts: Doubts = NONE,
 ) -> AskedEffect:
     """Return what is asked, checked against the schema and the graph; of ``data`` only public facts are looked at."""
-    schema = data.schema
-    sets, notes = what_to_adjust_for(
-        schema, treatment, outcome, adjust, graph, anyway=anyway, possible=possible
-    )
     values = isinstance(data, Dataset) and outcome in data.values
+    return asked_of_schema(
+        data.schema,
+        treatment,
+        outcome,
+        adjust,
+        graph,
+        estimand=estimand,
+        compare=compare,
+        event=event,
+        values=values,
+        anyway=anyway,
+        possible=possible,
+        doubts=doubts,
+    )
+
+
+def asked_of_schema(
+    schema: Schema,
+    treatment: str,
+    outcome: str,
+    adjust: Iterable[str] | None,
+    graph: Graph | None,
+    *,
+    estimand: str,
+    compare: Sequence[Level] | None,
+    event: Level | None,
+    values: bool,
+    anyway: bool,
+    possible: Collection[Pair],
+    doubts: Doubts,
+) -> AskedEffect:
+    """The same from the schema alone; ``values``: whether the numbers of a numeric outcome are there."""
+    sets, notes = what_to_adjust_for(
+        schema, treatment, outcome, adjust, graph, anyway=anyway, possible=possible, doubts=doubts
+    )
     question = effect_question(
         schema,
         treatment,
@@ -361,6 +553,7 @@ def what_to_adjust_for(
     *,
     anyway: bool = False,
     possible: Collection[Pair] = frozenset(),
+    doubts: Doubts = NONE,
 ) -> tuple[list[tuple[str, ...] | None], list[EffectNote]]:
     """Return the adjustment sets, None for no effect at all, and what must be known about them; all of it is public.
 
@@ -385,22 +578,18 @@ def what_to_adjust_for(
         checked_columns(schema, treatment, outcome, ())
         for name in (treatment, outcome):
             graph.check(name)
-        sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
-        sets = adjustment_sets(graph, treatment, outcome, sizes, possible)
-        for one in sets:
-            checked_columns(schema, treatment, outcome, one or ())
-        notes = [EffectNote(EffectNoteKind.FROM_GRAPH, columns=sets[0] or ())] if len(sets) == 1 else []
-        return sets, notes
+        return sets_of_graph(schema, treatment, outcome, graph, anyway, possible, doubts)
     given = checked_columns(schema, treatment, outcome, () if adjust is None else adjust)
     notes = [] if given else [EffectNote(EffectNoteKind.UNADJUSTED)]
     if graph is not None:
         graph.check(treatment)
+        notes += doubt_notes(treatment, outcome, doubts, doubts.at(treatment, outcome))
         known = [name for name in given if name in graph.nodes]
         sure = [name for name in known if name in descendants(graph, treatment)]
         if sure and not anyway:
             raise InputError(
                 f'by the graph "{treatment}" changes {", ".join(sure)}: adjusting for that hides part of the effect or '
-                "makes one up; leave it out (anyway=True goes on)"
+                "makes one up; leave it out (--anyway, in Python anyway=True, goes on)"
             )
         maybe = [name for name in known if name in descendants(graph, treatment, possible=True)]
         if maybe:
@@ -408,6 +597,76 @@ def what_to_adjust_for(
             warnings.warn(display().words(note), AdjustsForDescendant, stacklevel=4)
             notes.append(note)
     return [given], notes
+
+
+def sets_of_graph(
+    schema: Schema,
+    treatment: str,
+    outcome: str,
+    graph: Graph,
+    anyway: bool,
+    possible: Collection[Pair],
+    doubts: Doubts,
+) -> tuple[list[tuple[str, ...] | None], list[EffectNote]]:
+    """Return the adjustment sets that a graph names, and what it says against itself.
+
+    Contradicted edges of the treatment and the outcome are refused; with ``anyway`` they are taken without a direction.
+    Without a path of arrows ``anyway`` adjusts for the parents of the treatment, which is valid in this graph.
+    """
+    own = doubts.at(treatment, outcome)
+    if own and not anyway:
+        shown = ", ".join(" - ".join(sorted(pair)) for pair in own)
+        raise InputError(
+            f"the graph contradicts itself about the direction of {shown}, so it can't say what to hold fixed. Name "
+            "the columns (--adjust, in Python adjust=), or learn the graph with the order of time declared (--tiers); "
+            "--anyway (anyway=True) takes such an edge without a direction"
+        )
+    graph = undirected_at(graph, frozenset(own))
+    notes = doubt_notes(treatment, outcome, doubts, sorted(doubts.contradicted, key=sorted))
+    if outcome not in descendants(graph, treatment, possible=True):
+        parents = tuple(name for name in schema if name in graph.parents(treatment))
+        if not anyway or outcome in parents or len(parents) < len(graph.parents(treatment)):
+            raise InputError(no_path(treatment, outcome) + why_no_path(treatment, outcome, graph, doubts))
+        notes.append(EffectNote(EffectNoteKind.NO_PATH))
+        return [parents], [EffectNote(EffectNoteKind.FROM_GRAPH, columns=parents), *notes]
+    sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
+    sets = adjustment_sets(graph, treatment, outcome, sizes, possible)
+    for one in sets:
+        checked_columns(schema, treatment, outcome, one or ())
+    named = [EffectNote(EffectNoteKind.FROM_GRAPH, columns=sets[0] or ())] if len(sets) == 1 else []
+    return sets, [*named, *notes]
+
+
+def why_no_path(treatment: str, outcome: str, graph: Graph, doubts: Doubts) -> str:
+    """Return what the graph does say of the two columns, as the end of a sentence."""
+    if frozenset((treatment, outcome)) in doubts.open:
+        return "; here neither an edge between the two nor its absence could be shown: the pair is open"
+    if doubts.earlier(outcome, treatment):
+        return f'; here "{outcome}" was declared to be earlier in time'
+    if treatment in descendants(graph, outcome):
+        return f'; here the arrows lead from "{outcome}" to "{treatment}"'
+    return ""
+
+
+def doubt_notes(
+    treatment: str, outcome: str, doubts: Doubts, contradicted: Sequence[Pair]
+) -> list[EffectNote]:
+    """Return what a graph says against itself, and whether the outcome was declared to come first."""
+    found = []
+    if contradicted:
+        pairs = [sorted(pair) for pair in contradicted]
+        found.append(
+            EffectNote(EffectNoteKind.CONTRADICTED, pairs=pairs, own=bool(doubts.at(treatment, outcome)))
+        )
+    ends = {treatment, outcome}
+    if frozenset(ends) in doubts.open:
+        found.append(EffectNote(EffectNoteKind.OPEN_ITSELF))
+    near = sorted({name for pair in doubts.open if len(pair & ends) == 1 for name in pair - ends})
+    if near:
+        found.append(EffectNote(EffectNoteKind.OPEN_PAIRS, columns=near))
+    if doubts.earlier(outcome, treatment):
+        found.append(EffectNote(EffectNoteKind.OUTCOME_EARLIER, treatment=treatment, outcome=outcome))
+    return found
 
 
 LEAST_ARM = 2.0  # standard deviations of noise that half of the rows must hold, for anything to be said
@@ -420,7 +679,7 @@ def refuse_hopeless(
     mechanism, _ = effect_mechanism(1, not question.two_levels, allowed.epsilon, allowed.rho, neighbours)
     noise = math.sqrt(2 * noise_variance(mechanism))  # an arm is the sum of two cells
     if n / 2 < LEAST_ARM * noise:
-        enough = epsilon * 2 * LEAST_ARM * noise / max(n, 1)
+        enough = 1.06 * epsilon * 2 * LEAST_ARM * noise / max(n, 1)  # two digits err by less
         raise InputError(
             f"at epsilon {epsilon:g} the noise in a count is about {noise:,.3g} rows, and of {n:,} rows one arm has at "
             f"most half: nothing could be said; ask for epsilon {enough:.2g} or more (anyway=True goes on)"
@@ -442,21 +701,36 @@ def method_for(
     n: int | None,
 ) -> str:
     """Return "table" or "regression": from the schema, the budget and the public number of rows."""
-    question, sets = asked.question, asked.used
     if method not in get_args(EffectMethod):
         raise InputError(f"method must be auto, table or regression, not {method!r}")
     if method == "regression":
         if allowed is None:
             raise InputError("a regression has no answer without privacy here: leave method out")
-        if len(sets) > 1:
+        if len(asked.used) > 1:
             raise InputError("a regression answers for one set of columns: name what to adjust for")
-        refuse_regression(data, question)
+        refuse_regression(data, asked.question)
+    return chosen_method(method, data.schema, asked, allowed, neighbours, n, values=isinstance(data, Dataset))
+
+
+def chosen_method(
+    method: str,
+    schema: Schema,
+    asked: AskedEffect,
+    allowed: Allowance | None,
+    neighbours: Neighbours,
+    n: int | None,
+    *,
+    values: bool,
+) -> str:
+    """The same from the schema alone; ``values``: whether there are rows, and not only counts."""
+    question, sets = asked.question, asked.used
+    if method == "regression":
         return method
-    able = isinstance(data, Dataset) and not question.others and question.estimand.endswith("difference")
+    able = values and not question.others and question.estimand.endswith("difference")
     if method == "table" or allowed is None or len(sets) > 1 or not able:
         return "table"
-    strata = strata_cells(data.schema, question.adjust)
-    size = table_size(data.schema, question, question.adjust)
+    strata = strata_cells(schema, question.adjust)
+    size = table_size(schema, question, question.adjust)
     if n is None:
         return "table" if strata <= MOST_STRATA else "regression"
     mechanism, _ = effect_mechanism(
@@ -475,9 +749,20 @@ def _released(
     allowed: Allowance,
     n: int | None,
 ) -> list[Measured]:
-    columns = tables_for(data.schema, question, sets, allowed.epsilon, allowed.rho, budget.neighbours)
-    each = allowed.part(SPENT / len(columns)) if len(columns) > 1 else allowed
+    columns, each = parts_of(data.schema, question, sets, allowed, budget.neighbours)
     return [measure(data, question, one, budget, each, n) for one in columns]
+
+
+def parts_of(
+    schema: Schema,
+    question: EffectQuestion,
+    sets: Sequence[tuple[str, ...]],
+    allowed: Allowance,
+    neighbours: Neighbours,
+) -> tuple[list[tuple[str, ...]], Allowance]:
+    """Return the columns of each table to measure, and what each may cost; from public numbers."""
+    columns = tables_for(schema, question, sets, allowed.epsilon, allowed.rho, neighbours)
+    return columns, allowed.part(SPENT / len(columns)) if len(columns) > 1 else allowed
 
 
 def result_of(
@@ -510,11 +795,12 @@ def result_of(
         possible = [
             PossibleEffect(one, found.estimate, found.interval, found.share) for one, found in answers
         ]
-        estimates = sorted(found.estimate for _, found in answers)
+        estimates = sorted(found.estimate for _, found in answers)  # NaN where one of them is not known
         middle = len(estimates) // 2
         estimate = (
             estimates[middle] if len(estimates) % 2 else (estimates[middle - 1] + estimates[middle]) / 2
         )
+        estimate = math.nan if np.isnan(estimates).any() else estimate
         interval = (
             min(found.interval[0] for _, found in answers),
             max(found.interval[1] for _, found in answers),

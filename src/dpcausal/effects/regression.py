@@ -177,8 +177,8 @@ def measure_regression(
     notes = (EffectNote(EffectNoteKind.LINEAR, columns=names),)
     widest = question.high - question.low
     if not math.isfinite(theta.estimate):
-        nothing = (EffectNote(EffectNoteKind.NOTHING_KNOWN),)
-        return Answer(0.0, (-widest, widest), (math.nan, math.nan), 0.0, (*notes, *nothing)), noise
+        nothing = (EffectNote(EffectNoteKind.NOTHING_KNOWN, noise=True),)
+        return Answer(math.nan, (-widest, widest), (math.nan, math.nan), 0.0, (*notes, *nothing)), noise
     ends_of = (theta.low, theta.estimate, theta.high)
     low, middle, high = (min(max(unit * value, -widest), widest) for value in ends_of)
     return Answer(middle, (low, high), (math.nan, math.nan), 1.0, notes), noise

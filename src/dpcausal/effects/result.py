@@ -21,15 +21,15 @@ class EffectNoteKind(StrEnum):
     TREATMENT_BINS = "treatment-bins"  # treatment: a number, by its declared bins
     OUTCOME_BINS = "outcome-bins"  # outcome: its bins count by their middles, since only counts are there
     POOLED = "pooled"  # strata: smaller than their noise and made one; share: of the noisy rows
-    LEFT_OUT = (
-        "left-out"  # share: of the noisy rows, in strata with hardly any treated or hardly any controls
-    )
+    LEFT_OUT = "left-out"  # share: of the rows, in strata with hardly any rows in an arm; noise: whether counts have it
     EVERYONE = "everyone"  # low, high: the interval for all rows, whatever the effect is in strata left out
-    NOTHING_KNOWN = "nothing-known"  # an arm holds less than the noise
-    FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
-    HIDDEN_CAUSES = (
-        "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
+    NOTHING_KNOWN = "nothing-known"  # no stratum has rows enough in both arms; noise: whether counts have it
+    LOPSIDED = (
+        "lopsided"  # low, high: what a mean can't pass, so that the interval reaches less far on one side
     )
+    NOISE_RULES = "noise-rules"  # most of the width is noise; outcome, low, high: a number with these bounds
+    FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
+    HIDDEN_CAUSES = "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
     DESCENDANT = "descendant"  # columns: adjusted for although the treatment may change them
     SEVERAL = "several"  # count: effects that the graph allows
     NO_EFFECT = "no-effect"  # some member of the class has none
@@ -38,6 +38,12 @@ class EffectNoteKind(StrEnum):
     FRESH_NOISE = "fresh-noise"  # a table with noise of its own, after a graph was learned
     RESERVED = "reserved"  # share: of the discovery's budget, kept for effects; a table with noise of its own
     OPEN_PAIRS = "open-pairs"  # columns: of pairs with the treatment or the outcome that stayed open
+    OPEN_ITSELF = "open-itself"  # the pair of treatment and outcome stayed open in the graph
+    CONTRADICTED = (
+        "contradicted"  # pairs: about whose direction the graph contradicts itself; own: at one of the two
+    )
+    NO_PATH = "no-path"  # the graph shows no path of arrows from the treatment to the outcome
+    OUTCOME_EARLIER = "outcome-earlier"  # treatment, outcome: the outcome was declared to be earlier in time
 
 
 class EffectNote(Fact):
@@ -94,7 +100,7 @@ class EffectResult:
     estimand : str
         "risk difference", "risk ratio", "odds ratio" or "mean difference".
     estimate : float
-        The effect.
+        The effect; NaN where nothing can be said.
     interval : pair of float
         Low and high end; sampling and privacy noise are both in it. An end that nothing limits is ``inf``.
     level : float

@@ -48,6 +48,15 @@ def descendants(graph: Graph, node: str, *, possible: bool = False) -> frozenset
     return frozenset(found - {node})
 
 
+def no_path(x: str, y: str) -> str:
+    """Return why a graph can't say what to hold fixed, and that this is no evidence of no effect."""
+    return (
+        f'this graph shows no path of arrows from "{x}" to "{y}", so it does not say what to hold fixed. That is no '
+        "evidence of no effect: a weak edge is missed easily. Name the columns to hold fixed (--adjust, in Python "
+        "adjust=)"
+    )
+
+
 def is_back_door(dag: Graph, x: str, y: str, given: Collection[str]) -> bool:
     """Return whether ``given`` satisfies the back-door criterion for the effect of x on y.
 
@@ -71,7 +80,7 @@ def smallest_back_door(dag: Graph, x: str, y: str, sizes: Mapping[str, int]) -> 
     order = {name: i for i, name in enumerate(dag.nodes)}
     below = descendants(dag, x)
     if y not in below:
-        raise InputError(f'by this graph "{x}" has no effect on "{y}": no arrows lead from one to the other')
+        raise InputError(no_path(x, y))
     best = tuple(sorted(dag.parents(x), key=order.__getitem__))
     least = math.prod(sizes[name] for name in best)
     near = dag.ancestors([x, y]) - below - {x, y}
@@ -131,7 +140,7 @@ def adjustment_sets(
     """
     graph.topological_order()  # refuses a cycle
     if graph.check(y) not in descendants(graph, graph.check(x), possible=True):
-        raise InputError(f'by this graph "{x}" has no effect on "{y}": no arrows lead from one to the other')
+        raise InputError(no_path(x, y))
     if not graph.neighbours(x):
         dag = nearest(graph, possible)[0] if graph.undirected else graph
         return [smallest_back_door(dag, x, y, sizes)]

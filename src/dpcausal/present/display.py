@@ -106,6 +106,9 @@ def summary(value: Any, **options: Any) -> str:
             return _discovery(value, part, full=full, every=bool(options.get("open")))
         case "Look":
             return str(_file("planning").look_words(value, **options))
+        case "EffectForecast":
+            effect = _file("effect")
+            return str(effect.refusal_words(value) if part == "refusal" else effect.forecast_words(value))
         case "Plan":
             planning = _file("planning")
             return str(

@@ -1,4 +1,4 @@
-"""An effect in three lines: the answer, what it rests on, what it cost."""
+"""An effect in a few lines: the answer, what it rests on, what it cost; and what is expected of one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
-from dpcausal.present.statement import DEFINITIONS, Words, caveat_lines, told
+from dpcausal.present.brief import cost_lines
+from dpcausal.present.spelling import spelled
+from dpcausal.present.statement import Words, told
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
+    from dpcausal.effects.forecast import EffectForecast
 
 NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.UNADJUSTED: "nothing is held fixed: causal in a randomised trial only",
@@ -22,12 +24,36 @@ NOTES: dict[EffectNoteKind, Words] = {
     ),
     EffectNoteKind.TREATMENT_BINS: "{treatment} by its declared bins",
     EffectNoteKind.OUTCOME_BINS: "{outcome} by the middles of its declared bins, since only counts are at hand",
-    EffectNoteKind.POOLED: "{strata} strata smaller than the noise are taken as one ({share:.1%} of the noisy rows)",
-    EffectNoteKind.LEFT_OUT: "strata where noise hides one of the arms are left out ({share:.1%} of the noisy rows)",
+    EffectNoteKind.POOLED: (
+        "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the rows)"
+    ),
+    EffectNoteKind.LEFT_OUT: lambda fact: (
+        "combinations of levels "
+        + ("in which noise hides" if fact["noise"] else "with fewer than 3 rows in")
+        + " one of the two groups are left out: the answer holds for "
+        + f"{'about ' if fact['noise'] else ''}{1 - fact['share']:.0%} of the rows"
+    ),
     EffectNoteKind.EVERYONE: lambda fact: (
         f"for all rows, whatever holds there: {number(fact['low'])} to {number(fact['high'])}"
     ),
-    EffectNoteKind.NOTHING_KNOWN: "one arm is smaller than the noise: nothing can be said at this budget",
+    EffectNoteKind.NOTHING_KNOWN: lambda fact: (
+        "the noise is larger than the groups that are compared; more epsilon, fewer columns held fixed, more rows help"
+        if fact["noise"]
+        else "nowhere do both groups have 3 rows or more"
+    ),
+    EffectNoteKind.LOPSIDED: (
+        "the interval reaches further on one side, since means are held within {low:g} to {high:g} and small groups "
+        "are known poorly"
+    ),
+    EffectNoteKind.NOISE_RULES: lambda fact: (
+        "most of the interval's width is privacy noise: "
+        + (
+            f"tighter bounds of {fact['outcome']} (now {fact['low']:g} to {fact['high']:g}), "
+            if "outcome" in fact.values
+            else ""
+        )
+        + "fewer columns or coarser bins held fixed, or more epsilon shorten it"
+    ),
     EffectNoteKind.FROM_GRAPH: lambda fact: (
         f"the graph says to hold {', '.join(fact['columns'])} fixed"
         if fact["columns"]
@@ -40,7 +66,10 @@ NOTES: dict[EffectNoteKind, Words] = {
         f"by the graph the treatment may change {', '.join(fact['columns'])}: adjusting for that can hide part of the "
         "effect or make one up"
     ),
-    EffectNoteKind.SEVERAL: "the graph allows {count} effects, and the interval holds them all",
+    EffectNoteKind.SEVERAL: (
+        "the graph leaves directions open and allows {count} effects; nothing says which is right, and a mean of them "
+        "is no estimate"
+    ),
     EffectNoteKind.NO_EFFECT: "one of them is none at all (the outcome may come first)",
     EffectNoteKind.LINEAR: lambda fact: (
         f"{', '.join(fact['columns'])} taken out by linear regression: what is not linear in them remains"
@@ -54,7 +83,27 @@ NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.OPEN_PAIRS: lambda fact: (
         f"whether {', '.join(fact['columns'])} should be held fixed stayed open in the graph"
     ),
+    EffectNoteKind.OPEN_ITSELF: "the graph could not show whether the two are linked directly: the pair is open",
+    EffectNoteKind.CONTRADICTED: lambda fact: (
+        "the graph contradicts itself about the direction of "
+        + ", ".join(" - ".join(pair) for pair in fact["pairs"][:MOST_PAIRS])
+        + (f" and {len(fact['pairs']) - MOST_PAIRS} more" if len(fact["pairs"]) > MOST_PAIRS else "")
+        + (
+            ": do not rely on this answer unless you know these directions"
+            if fact["own"]
+            else ", and what to hold fixed may depend on these"
+        )
+    ),
+    EffectNoteKind.NO_PATH: (
+        "the graph shows no path of arrows from one to the other, which is no evidence of no effect: weak edges are "
+        "missed"
+    ),
+    EffectNoteKind.OUTCOME_EARLIER: (
+        "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it"
+    ),
 }
+MOST_PAIRS = 3  # named in a note
+MOST_LISTED = 6  # possible effects listed without being asked
 
 
 def note_words(fact: EffectNote) -> str:
@@ -72,7 +121,7 @@ def number(value: float) -> str:
 
 
 def answer_words(result: EffectResult) -> str:
-    """Return the first line: the effect and its interval."""
+    """Return the first line: the effect and its interval, or that nothing can be said."""
     first, second = result.compare
     what = result.outcome if result.event is None else f"{result.outcome} = {result.event}"
     low, high = result.interval
@@ -81,17 +130,21 @@ def answer_words(result: EffectResult) -> str:
         if math.isinf(high) and math.isfinite(low)
         else f"{number(low)} to {number(high)}"
     )
-    name = result.estimand[:1].upper() + result.estimand[1:]
     held = f", {', '.join(result.adjust)} held fixed" if result.adjust and not result.possible else ""
-    which = f"middle of {len(result.possible)} possible effects " if result.possible else ""
-    return (
-        f"{name} of {what}, {result.treatment} {second} against {first}{held}: {which}{number(result.estimate)} "
-        f"({result.level * 100:g}% interval {ends})."
-    )
+    about = f"{result.estimand} of {what}, {result.treatment} {second} against {first}{held}"
+    level = f"{result.level * 100:g}% interval"
+    if math.isnan(result.estimate) and not result.possible:
+        return f"Nothing can be said about the {about} ({level} {ends}, which is all that is possible)."
+    about = about[:1].upper() + about[1:]
+    if result.possible:
+        known = [one.estimate for one in result.possible if not math.isnan(one.estimate)]
+        least = f", from {number(min(known))} to {number(max(known))}" if known else ""
+        return f"{about}: the graph allows {len(result.possible)} effects{least} ({level} of all {ends})."
+    return f"{about}: {number(result.estimate)} ({level} {ends})."
 
 
 def assumes_words(result: EffectResult) -> str:
-    """Return the second line: what the answer rests on and whom it speaks for."""
+    """Return the second line: what the answer rests on and which rows it holds for."""
     if result.possible or any(note.is_a(EffectNoteKind.FROM_GRAPH) for note in result.notes):
         rests = "Causal if the graph is right"
     elif result.adjust:
@@ -100,40 +153,38 @@ def assumes_words(result: EffectResult) -> str:
         rests = f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
     else:
         rests = "Causal if they have no common cause"
-    speaks = f"speaks for {result.share:.0%} of the noisy rows" if result.share < 1 else "speaks for all rows"
     weighted = "; a mean over people in whom the treatment varies" if result.method == "regression" else ""
-    clauses = [rests + weighted, *map(note_words, result.notes), speaks]
+    notes = sorted(result.notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
+    clauses = [rests + weighted, *map(note_words, notes)]
+    nothing = [note for note in notes if note.is_a(EffectNoteKind.NOTHING_KNOWN)]
+    if nothing and not result.possible:
+        clauses = [f"Why: {note_words(nothing[0])}"]
+    elif 0 < result.share < 1 and not any(note.is_a(EffectNoteKind.LEFT_OUT) for note in notes):
+        about = "about " if result.privacy.epsilon is not None else ""
+        clauses.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     return "; ".join(clauses) + "."
 
 
-def privacy_words(result: EffectResult) -> str:
-    """Return the third line: what it cost, and what makes the promise weak."""
-    privacy = result.privacy
-    if privacy.epsilon is None or privacy.delta is None:
-        return f"NOT PRIVATE: {privacy.why_not_private}."
-    meaning = DEFINITIONS.get(privacy.definition, privacy.definition)
-    unit = "one row added or removed" if privacy.neighbours is Neighbours.ADD_REMOVE else "one row replaced"
-    count = "" if privacy.ledger is not None else "; no ledger counts it"
-    line = (
-        f"Privacy: epsilon {privacy.epsilon:.6g}, delta {privacy.delta:.6g} ({meaning}), for {unit}{count}."
-    )
-    stamp = [] if privacy.private else [f"NOT PRIVATE: {privacy.why_not_private}."]
-    return " ".join([*stamp, line, *caveat_lines(privacy)])
+# what a reader must see first: warnings stand before remarks
+FIRST = {EffectNoteKind.OUTCOME_EARLIER: 0, EffectNoteKind.CONTRADICTED: 0, EffectNoteKind.SEVERAL: 0}
 
 
 def summary(result: EffectResult, *, full: bool = False) -> str:
-    """Return the three lines; ``full``: every possible effect and the whole privacy statement too."""
-    lines = [answer_words(result), assumes_words(result), privacy_words(result)]
-    if full:
-        lines = [*lines[:2], *possible_lines(result), statement.summary(result.privacy)]
-    return "\n".join(lines)
+    """Return the answer, what it rests on, what it cost and where it is counted, in a line each.
+
+    Effects that a graph allows are listed below the answer. ``full``: all of them, and the whole privacy statement.
+    """
+    possible = [f"- {line}" for line in possible_lines(result)]
+    if not full and len(possible) > MOST_LISTED:
+        more = len(possible) - MOST_LISTED
+        possible = [*possible[:MOST_LISTED], f"- and {more} more ({spelled('--full', 'summary(full=True)')})"]
+    cost = [statement.summary(result.privacy)] if full else cost_lines(result.privacy)
+    return "\n".join([answer_words(result), *possible, assumes_words(result), *cost])
 
 
 def html(result: EffectResult) -> str:
-    """Return the three lines as a piece of HTML for notebooks, and possible effects as a list."""
-    lines = [escape(line) for line in summary(result).splitlines()]
-    lines += [escape(line) for line in possible_lines(result)]
-    return f"<div>{'<br>'.join(lines)}</div>"
+    """Return the lines as a piece of HTML for notebooks."""
+    return f"<div>{'<br>'.join(escape(line) for line in summary(result).splitlines())}</div>"
 
 
 def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
@@ -150,13 +201,73 @@ def possible_lines(result: EffectResult) -> list[str]:
     """Return a line for every effect that the graph allows."""
     lines = []
     for one in result.possible:
-        held = (
-            "no effect: the outcome comes first" if one.adjust is None else ", ".join(one.adjust) or "nothing"
-        )
+        if one.adjust is None:
+            lines.append(f"none, if {result.outcome} comes before {result.treatment}")
+            continue
+        held = ", ".join(one.adjust) or "nothing"
         low, high = one.interval
-        lines.append(
-            held
-            if one.adjust is None
-            else f"{held} held fixed: {number(one.estimate)} ({number(low)} to {number(high)})"
-        )
+        ends = f"{number(low)} to {number(high)}"
+        said = "nothing can be said" if math.isnan(one.estimate) else number(one.estimate)
+        lines.append(f"{said} ({ends}), if {held} {'is' if len(one.adjust) < 2 else 'are'} held fixed")
     return lines
+
+
+def forecast_words(found: EffectForecast) -> str:
+    """Return what is expected of an interval, what that rests on, and what would shorten it."""
+    one = found.question
+    held = f", {', '.join(one.adjust)} held fixed" if one.adjust else ""
+    lines = [
+        f"Forecast for the effect of {one.treatment} on {one.outcome}{held}: {_expected(found)}, of which sampling "
+        f"alone makes about {number(found.width_without_noise)}. Nothing was charged or released."
+    ]
+    if found.says_nothing:
+        lines.append(f"Such an interval says nothing, and the command refuses it. {_ways(found)}.")
+    elif found.noise_rules:
+        bounds = (
+            "" if one.two_levels else f"tighter bounds of {one.outcome} (now {one.low:g} to {one.high:g}), "
+        )
+        lines.append(
+            f"Most of it is privacy noise: {bounds}fewer columns or coarser bins held fixed, or more epsilon shorten "
+            "it."
+        )
+    strata = f"{found.strata:,} combinations of levels held fixed" if one.adjust else "nothing held fixed"
+    lines.append(
+        f"From public numbers only: {found.rows:,} rows, {strata}, epsilon {found.epsilon:g}, delta {found.delta:g}, "
+        f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on: good to about "
+        "a factor of 2."
+    )
+    return "\n".join(lines)
+
+
+def refusal_words(found: EffectForecast) -> str:
+    """Return why an effect is refused and what would help, in one line."""
+    one = found.question
+    most = (
+        "a difference of risks lies between -1 and 1"
+        if one.two_levels
+        else f"{one.outcome} lies between {one.low:g} and {one.high:g}"
+    )
+    return (
+        f"this can say nothing, so nothing was charged: with {found.rows:,} rows, epsilon {found.epsilon:g} and delta "
+        f"{found.delta:g} {_expected(found)}, and {most}. {_ways(found)}; {spelled('--anyway', 'anyway=True')} runs it "
+        "all the same"
+    )
+
+
+def _expected(found: EffectForecast) -> str:
+    ratio = " of the risk difference" if found.question.estimand.endswith("ratio") else ""
+    return f"the {found.level * 100:g}% interval{ratio} is expected to be {number(found.width)} wide"
+
+
+def _ways(found: EffectForecast) -> str:
+    """What would help, each checked by a forecast of its own where it is a number."""
+    ways = []
+    if found.enough is not None:
+        ways.append(f"{spelled('--epsilon ', 'epsilon=')}{found.enough:g}")
+    if found.with_delta:
+        ways.append(spelled("--delta 1e-6", "delta=1e-6"))
+    if found.fewer is not None:
+        ways.append(f"holding only {', '.join(found.fewer)} fixed")
+    ways.append("coarser bins" if found.question.adjust else "more rows")
+    *first, last = ways
+    return f"What would help: {', '.join(first)}{' or ' if first else ''}{last}"

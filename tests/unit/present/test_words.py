@@ -256,9 +256,17 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.BINNED: ({"columns": ["age", "dose"]}, ("age, dose by the declared bins", "remains")),
     EffectNoteKind.TREATMENT_BINS: ({"treatment": "dose"}, ("dose by its declared bins",)),
     EffectNoteKind.OUTCOME_BINS: ({"outcome": "weight"}, ("weight by the middles",)),
-    EffectNoteKind.POOLED: ({"strata": 7, "share": 0.013}, ("7 strata", "1.3%")),
-    EffectNoteKind.LEFT_OUT: ({"share": 0.25}, ("left out (25.0%",)),
-    EffectNoteKind.NOTHING_KNOWN: ({}, ("smaller than the noise",)),
+    EffectNoteKind.POOLED: ({"strata": 7, "share": 0.013}, ("7 combinations", "1.3%")),
+    EffectNoteKind.LEFT_OUT: (
+        {"share": 0.25, "noise": False},
+        ("fewer than 3 rows in one of the two groups", "holds for 75% of the rows"),
+    ),
+    EffectNoteKind.NOTHING_KNOWN: ({"noise": True}, ("noise is larger than the groups",)),
+    EffectNoteKind.LOPSIDED: ({"low": 0.0, "high": 100.0}, ("further on one side", "0 to 100")),
+    EffectNoteKind.NOISE_RULES: (
+        {"outcome": "pain", "low": 0.0, "high": 10.0},
+        ("noise", "pain (now 0 to 10)"),
+    ),
     EffectNoteKind.FROM_GRAPH: ({"columns": ["age"]}, ("graph says to hold age fixed",)),
     EffectNoteKind.DESCENDANT: ({"columns": ["tar"]}, ("may change tar",)),
     EffectNoteKind.SEVERAL: ({"count": 3}, ("allows 3 effects",)),
@@ -270,6 +278,16 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.EVERYONE: ({"low": -0.25, "high": 0.5}, ("for all rows", "-0.25 to 0.5")),
     EffectNoteKind.FRESH_NOISE: ({}, ("noise of its own",)),
     EffectNoteKind.OPEN_PAIRS: ({"columns": ["diet"]}, ("whether diet should be held fixed stayed open",)),
+    EffectNoteKind.OPEN_ITSELF: ({}, ("linked directly", "open")),
+    EffectNoteKind.CONTRADICTED: (
+        {"pairs": [["age", "sex"], ["a", "b"], ["c", "d"], ["e", "f"]], "own": True},
+        ("direction of age - sex", "and 1 more", "do not rely"),
+    ),
+    EffectNoteKind.NO_PATH: ({}, ("no path of arrows", "no evidence of no effect")),
+    EffectNoteKind.OUTCOME_EARLIER: (
+        {"treatment": "dose", "outcome": "sex"},
+        ("sex was declared to be earlier in time than dose",),
+    ),
 }
 EXAMPLES[DraftNote] = {
     DraftNoteKind.MISSING_CELLS: (

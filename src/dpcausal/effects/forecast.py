@@ -1,0 +1,441 @@
+"""How wide the interval of an effect will be, from public numbers: a look before anything is charged.
+
+**What is assumed.** Levels are as common as 1, 1/2, 1/3 and so on, columns do not depend on each other, and there is no
+effect. A third of the rows has the event; a number has its mean at a third of its range and a standard deviation of a
+sixth of it. Real rows differ: the forecast is good to about a factor of two (``benchmarks/effects.py forecast``).
+
+**How.** The table of these expected counts gets typical noise: quantiles of the law of the noise, spread over the cells
+by a fixed sequence, so that no bytes are drawn. Then the steps of an answer follow (``answer.py``, for a regression
+``double_residual.py``). Of a few such widths the upper quartile is taken: in three of four runs the interval is no
+wider.
+
+An interval that is as wide as the range of an outcome with two levels (half the range of a number) says nothing.
+``refuse_uninformative`` refuses it, with what would help.
+
+**Guarantee.** The schema, the question, the budget and the public number of rows alone go in. Where the number of rows
+is protected there is no forecast, and no refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpcausal.core.display import display
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.schema import Schema
+from dpcausal.effects.answer import answer
+from dpcausal.effects.question import EffectQuestion, strata_cells
+from dpcausal.effects.regression import SHARE, SPENT, TYPICAL, _mechanism, kind_of, width
+from dpcausal.effects.table import effect_mechanism, tables_for
+from dpcausal.planning.measurement import noise_variance
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.budget import Allowance
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.privacy.mechanisms.base import FINENESS, Grid
+from dpcausal.stats.double_residual import KEEP, UNITS, difference, fitted, sums_sensitivity
+from dpcausal.stats.moments import moment_sensitivity, unpacked
+from dpcausal.stats.standardise import Arms, arms_of_cells
+
+Floats = NDArray[np.float64]
+DRAWS, TABLE_DRAWS = 5, 3  # with typical noise: of a regression, and of a table, which varies less
+MOST_STRATA = 1024  # of such a table; with more, the width shrinks by the root of their number
+MOST_WIDTH_OF_TWO, MOST_WIDTH = 1.0, 0.5  # of the range of the outcome: from here on an interval says nothing
+NOISE_RULES = 2.0  # times the width without noise: most of the width is noise
+GOLDEN = (math.sqrt(5.0) - 1) / 2
+BINARY = np.array([0.0, 1.0])
+TYPICAL_SD = 1 / 6  # of a number, in units of its range
+MEAN = 1 / 3  # of the outcome, in units of its range: the risk, where it has two levels
+MAX_EPSILON = 100.0  # that is proposed
+SMALL_DELTA = 1e-6
+
+
+@dataclass(frozen=True)
+class EffectForecast:
+    """What the interval of an effect is expected to be, from public numbers.
+
+    Attributes
+    ----------
+    question : EffectQuestion
+        What is asked.
+    method : str
+        "table" or "regression".
+    rows : int
+        The public number of rows.
+    epsilon, delta : float
+        The budget.
+    strata : int
+        Of the columns that are held fixed.
+    width : float
+        Of the interval, in units of the outcome: no wider in three of four runs. For a ratio, that of the difference of
+        risks.
+    width_without_noise : float
+        The same from sampling alone.
+    level : float
+        The confidence of the interval.
+    enough : float or None
+        Where it says nothing: an epsilon with which it says something; None: none up to 100.
+    with_delta : bool
+        Where it says nothing: whether a delta of 1e-6 would be enough.
+    fewer : tuple of str or None
+        Where it says nothing: those of the columns held fixed with which it would say something.
+    """
+
+    question: EffectQuestion
+    method: str
+    rows: int
+    epsilon: float
+    delta: float
+    strata: int
+    width: float
+    width_without_noise: float
+    level: float
+    enough: float | None = None
+    with_delta: bool = False
+    fewer: tuple[str, ...] | None = None
+
+    @property
+    def most(self) -> float:
+        """The width from which on an interval says nothing."""
+        share = MOST_WIDTH_OF_TWO if self.question.two_levels else MOST_WIDTH
+        return share * (self.question.high - self.question.low)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the interval is expected to say nothing."""
+        return self.width >= self.most
+
+    @property
+    def noise_rules(self) -> bool:
+        """Whether most of the width is noise, not sampling."""
+        return self.width >= NOISE_RULES * self.width_without_noise
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {
+            "treatment": self.question.treatment,
+            "outcome": self.question.outcome,
+            "adjust": list(self.question.adjust),
+            "estimand": self.question.estimand,
+            "method": self.method,
+            "rows": self.rows,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "strata": self.strata,
+            "width": self.width,
+            "width_without_noise": self.width_without_noise,
+            "level": self.level,
+            "says_nothing": self.says_nothing,
+            "enough": self.enough,
+            "with_delta": self.with_delta,
+            "fewer": None if self.fewer is None else list(self.fewer),
+        }
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def summary(self) -> str:
+        """Return it in a few lines."""
+        return display().summary(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+class Uninformative(InputError):
+    """An effect whose interval would say nothing; nothing was charged. ``forecast`` says what would help."""
+
+    def __init__(self, message: str, forecast: EffectForecast) -> None:
+        super().__init__(message)
+        self.forecast = forecast
+
+
+def typical_noise(size: int, draw: int, mechanism: Laplace | Gaussian) -> Floats:
+    """Return ``size`` quantiles of the noise in an order that is the same every time: public."""
+    at = np.modf((np.arange(1, size + 1) + draw * (size + 0.5)) * GOLDEN)[0]
+    sd = math.sqrt(noise_variance(mechanism))
+    at = np.clip(at, 1e-9, 1 - 1e-9)
+    if isinstance(mechanism, Gaussian):
+        return np.asarray(sd * ndtri(at))
+    tail = np.log(2 * np.minimum(at, 1 - at))
+    return np.asarray(np.sign(0.5 - at) * tail * sd / math.sqrt(2))
+
+
+def shares(size: int) -> Floats:
+    """Return how common the levels of a column are taken to be: as 1, 1/2, 1/3 and so on.
+
+    >>> shares(2).round(3).tolist()
+    [0.667, 0.333]
+    """
+    parts = 1.0 / np.arange(1, max(size, 1) + 1)
+    return np.asarray(parts / parts.sum())
+
+
+class Strata(NamedTuple):
+    """Shares of strata, largest first; the last stands for ``lumped`` of them."""
+
+    shares: Floats
+    lumped: int
+
+
+def typical_strata(schema: Schema, names: Sequence[str]) -> Strata:
+    """Return the strata of these columns; beyond ``MOST_STRATA`` the small ones are taken as one."""
+    found, lumped = np.ones(1), 1
+    for name in names:
+        size = schema[name].size
+        lumped *= size if lumped > 1 else 1
+        found = np.sort(np.outer(found, shares(size)).ravel())[::-1]
+        if len(found) > MOST_STRATA:
+            lumped += len(found) - MOST_STRATA
+            found = np.append(found[: MOST_STRATA - 1], found[MOST_STRATA - 1 :].sum())
+    return Strata(found, lumped)
+
+
+def table_width(
+    question: EffectQuestion,
+    strata: Strata,
+    summed: int,
+    rows: int,
+    mechanism: Laplace | Gaussian | None,
+    kurtosis: float,
+    level: float,
+) -> float:
+    """Return the expected width, in units of the outcome; ``mechanism`` None: without noise.
+
+    ``summed`` cells of the table that is measured make up one of these strata.
+    """
+    treated = shares(question.treatment_levels)[list(question.arms)]
+    mean = MEAN
+    factor = 1.0 if question.two_levels else TYPICAL_SD**2 / (mean * (1 - mean))
+    as_difference = "mean difference" if question.event is None else "risk difference"
+    plain = replace(question, estimand=as_difference)
+    size = len(strata.shares)
+    exact = rows * strata.shares[:, None, None] * treated[:, None] * np.array([1 - mean, mean])
+    rest = rows * strata.shares * (1.0 - float(treated.sum())) if question.others else None
+    many = np.ones(size)
+    many[-1] = strata.lumped
+    widths = []
+    for draw in range(1 if mechanism is None else TABLE_DRAWS):
+        cells, others, variance = exact, rest, 0.0
+        if mechanism is not None:
+            variance = summed * noise_variance(mechanism)
+            noise = math.sqrt(summed) * typical_noise(5 * size, draw, mechanism).reshape(size, 5)
+            noise *= np.sqrt(many)[:, None]
+            cells = exact + noise[:, :4].reshape(exact.shape)
+            others = None if rest is None else rest + noise[:, 4]
+        arms = arms_of_cells(cells, others, BINARY, variance, rows, kurtosis / max(summed, 1))
+        of_noise = ("count_noise", "sum_noise", "cross_noise")
+        more = {name: getattr(arms, name) * many[:, None] for name in of_noise}
+        more |= {"other_noise": arms.other_noise * many, "factor": factor}
+        low, high = answer(Arms(**{**arms.__dict__, **more}), plain, level).interval
+        widths.append(high - low)
+    return upper_quartile(widths)
+
+
+def upper_quartile(widths: Sequence[float]) -> float:
+    """Return the width that a quarter of the draws passes.
+
+    >>> upper_quartile([1.0, 5.0, 2.0, 3.0, 4.0])
+    4.0
+    """
+    return sorted(widths)[len(widths) * 3 // 4]
+
+
+def regression_width(
+    schema: Schema,
+    question: EffectQuestion,
+    allowed: Allowance,
+    neighbours: Neighbours,
+    rows: int,
+    level: float,
+) -> float:
+    """Return the expected width, in units of the outcome, of a regression."""
+    variances = [
+        TYPICAL[kind_of(schema, name)] / width(schema, name)
+        for name in question.adjust
+        for _ in range(width(schema, name))
+    ]
+    reach = math.sqrt(0.5 + sum(variances))
+    constant, features = reach / 2, len(variances)
+    size = features + 3
+    entries = size * (size + 1) // 2
+    first, second = regression_noise(entries, constant, reach, allowed, neighbours)
+    of_outcome = MEAN
+    spread = 4 * (of_outcome * (1 - of_outcome) if question.two_levels else TYPICAL_SD**2)
+    treated = float(shares(2)[1])
+    half = np.sqrt(np.array(variances) / 2)  # half of a square is that of its mean
+    means = np.array([1.0, *half, treated - 0.5, 2 * of_outcome - 1])
+    expected = rows * (np.outer(means, means) + np.diag([0.0, *half**2, treated * (1 - treated), spread]))
+    quantile = float(-ndtri((1 - level) / 2))
+    whole, unit = question.high - question.low, (question.high - question.low) / 2
+    scale = np.ones(size)
+    scale[0] = 1.0 / constant
+    widths = []
+    for draw in range(DRAWS):
+        noise = unpacked(typical_noise(entries, draw, first), size) * np.outer(scale, scale)
+        noise[0, 0] = 0.0
+        fit = fitted(expected + noise, features, math.sqrt(noise_variance(first) / 2), float(rows))
+        left = rows * treated * (1 - treated) + fit.excess
+        sums = np.array([0.0, KEEP * left, KEEP * left * min(spread / fit.cut**2, 1.0)])
+        sums += typical_noise(3, draw + DRAWS, second)
+        theta = difference(sums, fit, noise_variance(second), quantile)
+        known = math.isfinite(theta.estimate)
+        low, high = (theta.low, theta.high) if known else (-math.inf, math.inf)
+        widths.append(min(max(unit * high, -whole), whole) - min(max(unit * low, -whole), whole))
+    return upper_quartile(widths)
+
+
+def regression_noise(
+    entries: int, constant: float, reach: float, allowed: Allowance, neighbours: Neighbours
+) -> tuple[Laplace | Gaussian, Laplace | Gaussian]:
+    """Return the noise of the moments and of the sums, as ``measure_regression`` takes it."""
+    moved = moment_sensitivity(neighbours, constant, reach)
+    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))
+    first, second = allowed.part(SHARE * SPENT), allowed.part((1 - SHARE) * SPENT)
+    l1, l2 = sums_sensitivity(neighbours), sums_sensitivity(neighbours, norm=2)
+    return (
+        _mechanism(entries, moved * math.sqrt(entries), moved, *first, neighbours, grid),
+        _mechanism(3, l1, l2, *second, neighbours, Grid(1.0 / UNITS, exact=True)),
+    )
+
+
+def expected_widths(
+    schema: Schema,
+    question: EffectQuestion,
+    sets: Sequence[tuple[str, ...]],
+    method: str,
+    allowed: Allowance,
+    neighbours: Neighbours,
+    rows: int,
+    level: float,
+) -> tuple[float, float]:
+    """Return the expected width with and without noise; of several sets, the widest."""
+
+    def strata(one: Sequence[str]) -> Strata:
+        return typical_strata(schema, one)
+
+    if method == "regression":  # columns that are taken out by regression leave no strata
+        alone = table_width(question, strata(()), 1, rows, None, 0.0, level)
+        return max(regression_width(schema, question, allowed, neighbours, rows, level), alone), alone
+    plain = max((table_width(question, strata(one), 1, rows, None, 0.0, level) for one in sets), default=0.0)
+    tables = tables_for(schema, question, sets, allowed.epsilon, allowed.rho, neighbours)
+    part = allowed.part(SPENT / len(tables)) if len(tables) > 1 else allowed
+    mechanism, kurtosis = effect_mechanism(1, not question.two_levels, *part, neighbours)
+    widths = []
+    for one in sets:
+        columns = next(table for table in tables if set(one) <= set(table))
+        summed = strata_cells(schema, columns) // strata_cells(schema, one)
+        widths.append(table_width(question, strata(one), summed, rows, mechanism, kurtosis, level))
+    return max(widths, default=0.0), plain
+
+
+def forecast(
+    schema: Schema,
+    question: EffectQuestion,
+    sets: Sequence[tuple[str, ...]],
+    method: Callable[[Allowance, Sequence[tuple[str, ...]]], str],
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    rows: int,
+    level: float,
+) -> EffectForecast:
+    """Return the forecast; where the interval would say nothing, with what would help.
+
+    Parameters
+    ----------
+    schema, question, sets
+        What is asked, and the sets of columns to hold fixed.
+    method
+        Which of "table" and "regression" answers for a budget and these sets.
+    epsilon, delta, neighbours
+        The budget, and what it protects.
+    rows
+        Their public number.
+    level
+        The confidence of the interval.
+    """
+
+    def ahead(
+        with_epsilon: float, with_delta: float, asked: EffectQuestion, of: Sequence[tuple[str, ...]]
+    ) -> EffectForecast:
+        total = Filter(with_epsilon, with_delta)
+        allowed = Allowance(total.epsilon, total.rho)
+        chosen = method(allowed, of)
+        wide, plain = expected_widths(schema, asked, of, chosen, allowed, neighbours, rows, level)
+        strata = max((strata_cells(schema, one) for one in of), default=1)
+        return EffectForecast(asked, chosen, rows, with_epsilon, with_delta, strata, wide, plain, level)
+
+    found = ahead(epsilon, delta, question, sets)
+    if not found.says_nothing:
+        return found
+
+    def enough(more: float) -> bool:
+        return not ahead(more, delta, question, sets).says_nothing
+
+    def answers(kept: tuple[str, ...]) -> bool:
+        return not ahead(epsilon, delta, replace(question, adjust=kept), [kept]).says_nothing
+
+    parts = smaller(schema, question.adjust) if len(sets) == 1 else []
+    return replace(
+        found,
+        enough=enough_epsilon(enough, epsilon),
+        with_delta=not delta and not ahead(epsilon, SMALL_DELTA, question, sets).says_nothing,
+        fewer=next((kept for kept in parts if answers(kept)), None),
+    )
+
+
+def smaller(schema: Schema, adjust: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return parts of these columns, each without the one of most levels that is left; none of them is empty.
+
+    >>> from dpcausal.data.columns import Categorical
+    >>> smaller(Schema(a=Categorical([0, 1]), b=Categorical([0, 1, 2]), c=Categorical([0, 1])), ["a", "b", "c"])
+    [('a', 'c'), ('a',)]
+    """
+    found, left = [], list(adjust)
+    while len(left) > 1:
+        left.remove(max(reversed(left), key=lambda name: schema[name].size))
+        found.append(tuple(left))
+    return found
+
+
+def enough_epsilon(answers: Callable[[float], bool], epsilon: float) -> float | None:
+    """Return an epsilon of two digits at which ``answers`` is true, near the least one; None: none up to 100.
+
+    >>> enough_epsilon(lambda epsilon: epsilon > 0.123, 0.01), enough_epsilon(lambda epsilon: False, 0.01)
+    (0.13, None)
+    """
+    if epsilon >= MAX_EPSILON or not answers(MAX_EPSILON):
+        return None
+    low, high = math.log(epsilon), math.log(MAX_EPSILON)
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if answers(math.exp(middle)) else (middle, high)
+    value = math.exp(high)
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    for steps in range(math.ceil(value / unit), math.ceil(value / unit) + 50):  # rounded up, and tried
+        proposed = float(f"{steps * unit:.6g}")
+        if answers(proposed):
+            return min(proposed, MAX_EPSILON)
+    return MAX_EPSILON
+
+
+def refuse_uninformative(found: EffectForecast) -> None:
+    """Refuse an effect whose interval would say nothing, before anything is charged.
+
+    Raises
+    ------
+    Uninformative
+        With what would help.
+    """
+    if found.says_nothing:
+        raise Uninformative(display().summary(found, part="refusal"), found)

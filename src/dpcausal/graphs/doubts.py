@@ -1,0 +1,84 @@
+"""What a learned graph says against itself: contradicted directions and open pairs; and the declared order of time.
+
+``graph.json`` holds these beside the edges. A ``Graph`` does not: whoever draws conclusions from a learned graph, such
+as ``effect``, reads both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dpcausal.core.errors import InputError
+from dpcausal.graphs.formats import parsed_json
+from dpcausal.graphs.graph import Graph, Pair, checked_pair
+
+
+class Doubts(NamedTuple):
+    """Pairs whose direction is contradicted, pairs that stayed open, and columns in the declared order of time."""
+
+    contradicted: frozenset[Pair] = frozenset()
+    open: frozenset[Pair] = frozenset()
+    tiers: tuple[frozenset[str], ...] = ()
+
+    def at(self, *names: str) -> list[Pair]:
+        """Return the contradicted pairs with one of these ends, in the order of their names."""
+        return sorted((pair for pair in self.contradicted if pair & set(names)), key=sorted)
+
+    def tier(self, name: str) -> int | None:
+        """Return the place of a column in the declared order of time; None where it has none."""
+        return next((i for i, tier in enumerate(self.tiers) if name in tier), None)
+
+    def earlier(self, first: str, second: str) -> bool:
+        """Return whether ``first`` was declared to be earlier in time than ``second``.
+
+        >>> known = Doubts(tiers=(frozenset({"sex"}), frozenset({"dose"})))
+        >>> known.earlier("sex", "dose"), known.earlier("dose", "sex"), known.earlier("sex", "other")
+        (True, False, False)
+        """
+        a, b = self.tier(first), self.tier(second)
+        return a is not None and b is not None and a < b
+
+
+NONE = Doubts()
+
+
+def read_graph(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> tuple[Graph, Doubts]:
+    """Return the graph in a JSON text, a parsed object or the file at a ``Path``, and what it says against itself.
+
+    >>> text = '{"nodes": ["a", "b"], "directed": [["a", "b"]], "conflicts": [["a", "b"]]}'
+    >>> graph, doubts = read_graph(text)
+    >>> graph, sorted(map(sorted, doubts.contradicted))
+    (Graph(a -> b), [['a', 'b']])
+    """
+    found = parsed_json(source)
+    graph = Graph.from_json(found)
+    known = frozenset(graph.nodes)
+
+    def pairs(key: str) -> frozenset[Pair]:
+        listed = found.get(key, [])
+        if not isinstance(listed, list):
+            raise InputError(f'"{key}" of a graph in JSON must be a list of pairs')
+        return frozenset(checked_pair(pair, known) for pair in listed)
+
+    declared = found.get("declared") or {}
+    tiers = declared.get("tiers") if isinstance(declared, Mapping) else None
+    if tiers is not None and not (isinstance(tiers, list) and all(isinstance(tier, list) for tier in tiers)):
+        raise InputError('"tiers" declared in a graph in JSON must be a list of lists of names')
+    return graph, Doubts(
+        pairs("conflicts"),
+        pairs("open"),
+        tuple(frozenset(map(str, tier)) for tier in tiers or ()),
+    )
+
+
+def undirected_at(graph: Graph, pairs: frozenset[Pair]) -> Graph:
+    """Return the graph with these edges made plain.
+
+    >>> undirected_at(Graph(["a", "b", "c"], [("a", "b"), ("b", "c")]), frozenset({frozenset({"a", "b"})}))
+    Graph(a - b, b -> c)
+    """
+    turned = {frozenset(arrow) for arrow in graph.directed} & pairs
+    kept = [arrow for arrow in graph.directed if frozenset(arrow) not in turned]
+    return Graph(graph.nodes, kept, [*graph.undirected, *turned])

@@ -1,0 +1,157 @@
+"""What is said of an interval before it is paid for: near what it is, from public numbers, and the advice is true."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.effects.effect import allowed_by
+from dpcausal.effects.forecast import (
+    MOST_STRATA,
+    Uninformative,
+    regression_noise,
+    typical_noise,
+    typical_strata,
+)
+from dpcausal.effects.regression import TYPICAL
+from dpcausal.planning.measurement import noise_variance
+from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
+from dpcausal.stats.double_residual import KEEP
+
+BIT = dc.Categorical(["no", "yes"])
+SCHEMA = dc.Schema(
+    x=BIT, y=BIT, z=dc.Categorical(["a", "b", "c"]), weight=dc.Numeric(0, 100), dose=dc.Numeric(0, 10)
+)
+
+
+def rows(n: int) -> dc.Dataset:
+    """Uneven rows, as real ones are."""
+    rng = np.random.default_rng(1)
+    z = rng.choice(3, n, p=[0.5, 0.35, 0.15])
+    x = rng.random(n) < 0.2 + 0.2 * z
+    return dc.read(
+        {
+            "x": np.where(x, "yes", "no").tolist(),
+            "y": np.where(rng.random(n) < 0.15 + 0.2 * x, "yes", "no").tolist(),
+            "z": [["a", "b", "c"][k] for k in z],
+            "weight": 30 + 5 * z + rng.normal(0, 12, n),
+            "dose": 3 + z + rng.normal(0, 1, n),
+        },
+        SCHEMA,
+    )
+
+
+ASKED: list[tuple[int, float, float, str, list[str], str]] = [
+    (1_000, 0.2, 0.0, "y", ["z"], "auto"),
+    (1_000, 1.0, 0.0, "weight", ["z"], "auto"),
+    (5_000, 0.1, 0.0, "weight", [], "auto"),
+    (5_000, 0.3, 0.0, "y", ["z", "dose"], "auto"),
+    (2_000, 1.0, 1e-6, "weight", ["z", "dose"], "regression"),
+    (5_000, 1.0, 0.0, "y", ["z", "dose"], "regression"),
+]
+
+
+@pytest.mark.parametrize(("n", "epsilon", "delta", "outcome", "adjust", "method"), ASKED)
+def test_the_width_is_what_was_forecast_to_a_factor_of_three(
+    n: int, epsilon: float, delta: float, outcome: str, adjust: list[str], method: Any
+) -> None:
+    """The median of five answers; failure by chance needs three widths of five out of a factor of three."""
+    data = rows(n)
+    given: dict[str, Any] = {"adjust": adjust, "epsilon": epsilon, "delta": delta, "method": method}
+    ahead = dc.forecast_effect(data, "x", outcome, **given)
+    widths = []
+    for seed in range(5):
+        with dc.testing.seeded(seed):
+            low, high = dc.effect(data, "x", outcome, **given, anyway=True).interval
+        widths.append(high - low)
+    assert ahead.width / 3 < float(np.median(widths)) < 3 * ahead.width
+    assert ahead.width_without_noise < ahead.width
+
+
+def test_it_depends_on_nothing_but_the_schema_and_the_number_of_rows() -> None:
+    other = dc.read({name: [column.other] * 1_000 for name, column in SCHEMA.items() if False} or {
+        "x": ["no"] * 1_000, "y": ["yes"] * 1_000, "z": ["c"] * 1_000, "weight": [1.0] * 1_000, "dose": [2.0] * 1_000
+    }, SCHEMA)  # fmt: skip
+    given: dict[str, Any] = {"adjust": ["z"], "epsilon": 0.5}
+    found = dc.forecast_effect(rows(1_000), "x", "weight", **given)
+    assert found == dc.forecast_effect(other, "x", "weight", **given)
+    assert found == dc.forecast_effect(SCHEMA, "x", "weight", rows=1_000, **given)
+    with pytest.raises(dc.InputError, match="needs rows="):
+        dc.forecast_effect(SCHEMA, "x", "weight", **given)
+    with pytest.raises(dc.InputError, match="rows is protected"):
+        dc.forecast_effect(other, "x", "weight", neighbours="add-remove", **given)
+
+
+def test_the_advice_is_true() -> None:
+    data = rows(600)
+    given: dict[str, Any] = {"adjust": ["z", "dose", "y"], "epsilon": 0.3}
+    with pytest.raises(Uninformative, match="nothing was charged") as refused:
+        dc.effect(data, "x", "weight", **given)
+    ahead = refused.value.forecast
+    assert ahead.enough is not None
+    assert ahead.fewer is not None
+    for change in ({"epsilon": ahead.enough}, {"adjust": list(ahead.fewer)}):
+        assert not dc.forecast_effect(data, "x", "weight", **{**given, **change}).says_nothing
+        dc.effect(data, "x", "weight", **{**given, **change})
+    assert dc.effect(data, "x", "weight", **given, anyway=True).privacy.epsilon == pytest.approx(0.3)
+
+
+def test_the_noise_is_that_of_the_answer() -> None:
+    """What is assumed of noise is what ``effect`` then draws."""
+    data = rows(2_000)
+    found = dc.effect(data, "x", "y", adjust=["z", "dose"], epsilon=1.0, delta=1e-6, method="regression")
+    reach = math.sqrt(0.5 + TYPICAL["levels"] + TYPICAL["number"])
+    first, second = regression_noise(21, reach / 2, reach, allowed_by(1.0, 1e-6), Neighbours.REPLACE_ONE)
+    assert found.privacy.released[0]["sd"] == pytest.approx(math.sqrt(noise_variance(first) / 2))
+    assert isinstance(first, Gaussian)
+    assert found.privacy.events[1]["sigma"] == pytest.approx(second.event("sums").to_dict()["sigma"])
+    assert KEEP > 0
+
+
+def test_typical_noise_has_the_variance_of_its_law() -> None:
+    laplace = Laplace(sensitivity=2.0, epsilon=0.5, neighbours=Neighbours.REPLACE_ONE, size=1)
+    drawn = typical_noise(20_000, 1, laplace)
+    assert drawn.mean() == pytest.approx(0.0, abs=0.02 * drawn.std())
+    assert drawn.var() == pytest.approx(noise_variance(laplace), rel=0.02)
+    assert np.array_equal(drawn, typical_noise(20_000, 1, laplace))
+
+
+def test_strata_beyond_the_most_are_lumped() -> None:
+    schema = dc.Schema(**{f"z{i}": dc.Categorical(list(range(10))) for i in range(4)})
+    found = typical_strata(schema, list(schema))
+    assert len(found.shares) == MOST_STRATA
+    assert found.shares.sum() == pytest.approx(1.0)
+    assert found.lumped == 10**4 - MOST_STRATA + 1
+
+
+def test_most_of_the_width_being_noise_is_said_with_the_bounds_that_rule_it() -> None:
+    data = rows(2_000)
+    with dc.testing.seeded(1):
+        noisy = dc.effect(data, "x", "weight", adjust=["z"], epsilon=0.1)
+        clear = dc.effect(data, "x", "weight", adjust=["z"], epsilon=10.0)
+    assert "privacy noise: tighter bounds of weight (now 0 to 100)" in str(noisy)
+    assert "privacy noise" not in str(clear)
+
+
+def test_the_estimate_is_nearer_to_the_adjusted_effect_than_means_drawn_to_their_arm() -> None:
+    """Confounding in 24 strata; the bound is four standard errors of the mean over ten draws."""
+    rng = np.random.default_rng(3)
+    n = 6_000
+    z = rng.integers(0, 24, n)
+    x = rng.random(n) < 0.1 + 0.8 * z / 23
+    y = rng.random(n) < 0.1 + 0.7 * z / 23
+    schema = dc.Schema(x=BIT, y=BIT, z=dc.Categorical(list(range(24))))
+    data = dc.read({"x": np.where(x, "yes", "no"), "y": np.where(y, "yes", "no"), "z": z}, schema)
+    exact = dc.effect(data, "x", "y", adjust=["z"], epsilon=None).estimate
+    errors = []
+    for seed in range(10):
+        with dc.testing.seeded(seed):
+            errors.append(
+                dc.effect(data, "x", "y", adjust=["z"], epsilon=0.3, method="table").estimate - exact
+            )
+    assert abs(float(np.mean(errors))) < 0.02
