@@ -30,10 +30,9 @@ ORDER = (
 
 def executed(notebook: Path = NOTEBOOK) -> Any:
     """Return the notebook after a run of all its cells in a folder of its own."""
-    import nbformat
     from nbclient import NotebookClient
 
-    found = nbformat.read(notebook, as_version=4)
+    found = kept(notebook)
     with tempfile.TemporaryDirectory() as folder:
         where = {"metadata": {"path": folder}}
         NotebookClient(found, timeout=SECONDS, kernel_name="python3", resources=where).execute()
@@ -44,7 +43,8 @@ def kept(notebook: Path = NOTEBOOK) -> Any:
     """Return the notebook as it is kept."""
     import nbformat
 
-    return nbformat.read(notebook, as_version=4)
+    read: Any = nbformat.read  # has no types
+    return read(notebook, as_version=4)
 
 
 def kinds(cell: Any) -> list[str]:
@@ -119,7 +119,8 @@ def written(notebook: Any) -> str:
     }
     for number, cell in enumerate(notebook.cells, start=1):
         cell.id, cell.metadata = f"cell-{number}", {}
-    return nbformat.writes(notebook) + "\n"
+    writes: Any = nbformat.writes  # has no types
+    return f"{writes(notebook)}\n"
 
 
 def main(arguments: list[str]) -> int:
