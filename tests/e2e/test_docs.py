@@ -111,6 +111,20 @@ def test_python_sessions(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not failed, "".join(said)
 
 
+def test_the_picture_of_the_tutorial_shows_the_edges_that_it_lists() -> None:
+    """``out/graph.svg`` of the command on the page, kept as figures/tutorial_graph.svg."""
+    text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    assert "](figures/tutorial_graph.svg)" in text
+    every = [session for block in blocks(DOCS / "tutorial.md", "console") for session in sessions(block)]
+    (listed,) = [shown for command, shown in every if command.startswith("dpcausal discover")]
+    edges = [re.match(r"\s+(\S+) (->|-) (\S+)", line) for line in listed]
+    wanted = {edge.groups() for edge in edges if edge}
+    picture = (DOCS / "figures" / "tutorial_graph.svg").read_text(encoding="utf-8")
+    drawn = re.findall(r'<g class="edge (arrow|plain)[^>]*aria-label="(\w+) (?:→|and) (\w+)', picture)
+    assert len(wanted) == 10
+    assert {(a, "->" if kind == "arrow" else "-", b) for kind, a, b in drawn} == wanted
+
+
 def test_the_first_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     as_after_the_demo(tmp_path, rows=2000)
     monkeypatch.chdir(tmp_path)
