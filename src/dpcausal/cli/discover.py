@@ -202,7 +202,7 @@ def write(
 
     where = place(out)
     more = {"effects.json": effects_json(effects)} if effects else {}
-    write_texts(where.folder, {**file_texts(result, open=show_open), **more})
+    write_texts(where.folder, {**file_texts(result, open=show_open, data=origin.data), **more})
     write_page(result, where.folder / "report.html", origin=origin, open=show_open)
     return where
 

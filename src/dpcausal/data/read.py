@@ -25,6 +25,7 @@ from dpcausal.data.sources import BATCH_ROWS, ColumnSource, ParquetSource, Sourc
 __all__ = ["ColumnsIgnored", "DraftSchema", "read"]
 
 MAX_NAMES_LISTED = 5  # column names in one message
+MAX_IGNORED_NAMED = 3  # columns that a schema leaves out, by name; more are only counted
 DRAFT_WARNING = (
     "the schema is an unchecked draft: its bounds and levels were read from the data, which is not covered by the "
     "guarantee; when every line is checked against public knowledge, remove its line `draft = true`"
@@ -168,7 +169,8 @@ def open_checked(source: Any, schema: Schema) -> Source:
             check_type(name, type_, schema[name], opened.label, of_file=not in_memory)
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
     if ignored:
-        message = f"{opened.label}: {_column_list(ignored)} not in the schema, ignored"
+        which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
+        message = f"{opened.label}: {which} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)
     if schema.is_draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)

@@ -50,6 +50,7 @@ def method_description(method: str) -> str:
 SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT told to be a hint only
 PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
+MERGED_SHOWN = 12  # columns with merged levels named in a line
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 PUBLISHED = (
@@ -220,9 +221,16 @@ def free_words(result: DiscoveryResult) -> str:
 
 def merged_line(result: DiscoveryResult) -> str:
     """Return which columns had levels merged, and to how many groups; empty where none had."""
-    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
-    columns = ", ".join(f"{name} ({groups} groups)" for note in notes for name, groups in note["columns"])
-    return f"Levels merged, because of the noise: {columns}." if columns else ""
+    merged: dict[int, list[str]] = {}
+    for note in result.notes:
+        if note.is_a(NoteKind.MERGED_LEVELS):
+            for name, groups in note["columns"]:
+                merged.setdefault(groups, []).append(name)
+    told = [
+        f"to {groups} groups {', '.join(names) if len(names) <= MERGED_SHOWN else f'{len(names)} columns'}"
+        for groups, names in sorted(merged.items())
+    ]
+    return f"Levels merged, because of the noise: {'; '.join(told)}." if told else ""
 
 
 def helps_words(result: DiscoveryResult) -> str:
@@ -232,7 +240,7 @@ def helps_words(result: DiscoveryResult) -> str:
     asked = result.privacy.asked
     delta = " a delta (1e-6, say)," if asked and not asked.get("delta") else ""
     fewer = result.reach.columns if result.reach is not None else None
-    columns = f"fewer columns (about {fewer} at this budget)" if fewer else "fewer columns"
+    columns = f"fewer columns (about {fewer}, to find a medium link)" if fewer else "fewer columns"
     more = "more rows" if result.privacy.epsilon is None else f"more rows, a larger epsilon,{delta}"
     text = f"What would help: {more}, fewer levels or {columns}.".replace(",,", ",")
     if result.privacy.epsilon is not None and result.about is None:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 INK, SOFT = "#1b1f24", "#57606a"
 LETTER, LINE, SAMPLE = (
-    6.4,
-    18.0,
+    5.4,
+    15.0,
     44.0,
 )  # of the legend: width of a letter, height of a line, length of a sample
-MIN_WIDTH = 460.0
+MIN_WIDTH, TITLE = 460.0, 26.0  # of the figure; height of the title
+LONE_DRAWN = 12  # columns without an edge that are drawn; more are named below the figure
 
 
 def _rules(name: str) -> str:
@@ -46,7 +47,8 @@ def _rules(name: str) -> str:
         f".ring {{ fill: #fff; stroke: {INK}; stroke-width: 1.4; }}",
         f".node rect {{ fill: #fff; stroke: {INK}; stroke-width: 1.6; }}",
         f".node text {{ text-anchor: middle; font: 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
-        f".key text, .caption {{ font: 12px Helvetica, Arial, sans-serif; fill: {SOFT}; }}",
+        f".key text, .caption {{ font: 10.5px Helvetica, Arial, sans-serif; fill: {SOFT}; }}",
+        f".title {{ font: 600 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
     ]
     return " ".join(f"#{name} {rule}" for rule in rules)
 
@@ -71,6 +73,44 @@ def pictured(result: DiscoveryResult) -> DiscoveryResult:
     return replace(result, graph=kept)
 
 
+def data_name(result: DiscoveryResult, file: str = "") -> str:
+    """Return what the data set is called: in the ledger, or else by its file; empty where neither is known."""
+    return str((result.privacy.ledger or {}).get("dataset") or file)
+
+
+def figure_title(result: DiscoveryResult, name: str) -> str:
+    """Return what the figure shows, of which data and how many rows, as far as that is known and public."""
+    target = target_of(result)
+    of = [name] if name else []
+    of += [f"n = {result.rows:,}"] if result.rows is not None else []
+    about = "Causal graph" if target is None else f"What is linked to {target}"
+    return f"{about}: {', '.join(of)}" if of else about
+
+
+def left_out(result: DiscoveryResult, *, open: bool) -> list[str]:  # noqa: A002
+    """Return the columns without an edge that a figure names instead of drawing: none where they are few."""
+    alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
+    return alone if len(alone) > LONE_DRAWN and not open and target_of(result) is None else []
+
+
+def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
+    """Return the result with a graph that lacks these columns, which have no edge."""
+    if not names:
+        return result
+    graph, kept = result.graph, [name for name in result.graph.nodes if name not in {*names}]
+    made = (
+        PAG(kept, graph.marked_edges())
+        if isinstance(graph, PAG)
+        else Graph(kept, graph.directed, graph.undirected)
+    )
+    return replace(result, graph=made, open=frozenset())
+
+
+def lone_words(names: list[str]) -> str:
+    """Return which columns are not drawn."""
+    return f"No edge found, not drawn ({len(names)} columns): {', '.join(names)}"
+
+
 def caption(result: DiscoveryResult) -> str:
     """Return what must stand below every copy of the graph: what it cost, or that it is not private."""
     statement = result.privacy
@@ -88,9 +128,20 @@ def _sample(key: Key, name: str, x: float, y: float) -> str:
     )
 
 
-def figure_svg(result: DiscoveryResult, *, open: bool = False, name: str = "figure") -> str:  # noqa: A002
-    """Return the file's text; ``open``: whether open pairs are drawn. ``name`` keeps its ids and rules apart."""
-    result = pictured(result)
+def figure_svg(
+    result: DiscoveryResult,
+    *,
+    open: bool = False,  # noqa: A002
+    name: str = "figure",
+    data: str = "",
+) -> str:
+    """Return the file's text; ``open``: whether open pairs are drawn.
+
+    ``name`` keeps its ids and rules apart; ``data`` is what the data set is called, where no ledger names it.
+    """
+    result, alone = pictured(result), left_out(result, open=open)
+    title = figure_title(result, data_name(result, data))
+    result = without(result, alone)
     marks = EdgeNotes.of(result)
     left = result.open if open else ()
     parts, (x, y, wide, high) = drawing(result.shown, marks, name, left)
@@ -106,10 +157,17 @@ def figure_svg(result: DiscoveryResult, *, open: bool = False, name: str = "figu
         legend.append(f'<g class="key">{_sample(key, name, x + 12, at + 9)}{words}</g>')
         at += LINE * len(lines)
     at += 6
-    for line in wrap(caption(result), int((wide - 24) / LETTER)):
+    below = [*([lone_words(alone)] if alone else []), caption(result)]
+    for line in (line for words in below for line in wrap(words, int((wide - 24) / LETTER))):
         legend.append(f'<text class="caption" x="{x + 12:g}" y="{at + 13:g}">{escape(line)}</text>')
         at += LINE
-    tall = at - y + 10
+    heads = wrap(title, int((wide - 24) / (1.4 * LETTER)))
+    top = y - TITLE * len(heads)
+    legend += [
+        f'<text class="title" x="{x + 24:g}" y="{top + TITLE * (i + 1) - 2:g}">{escape(line)}</text>'
+        for i, line in enumerate(heads)
+    ]
+    y, tall = top, at - top + 10
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="{x:g} {y:g} {wide:g} {tall:g}" '

@@ -73,14 +73,17 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     return to_json(result.graph, more)
 
 
-def file_texts(result: DiscoveryResult, *, open: bool = False) -> dict[str, str]:  # noqa: A002
-    """Text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn."""
+def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -> dict[str, str]:  # noqa: A002
+    """Text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn.
+
+    ``data`` is what the data set is called, where no ledger names it.
+    """
     left = in_order(result.open, result.graph.nodes) if open else []
     shown = result.shown
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
-        "graph.svg": figure_svg(result, open=open),
+        "graph.svg": figure_svg(result, open=open, data=data),
         "graph.dagitty": to_dagitty(shown, remark(result)),
         "arcs.csv": shown.to_arcs(),
         "registry.yaml": registry_yaml(result),

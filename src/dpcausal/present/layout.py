@@ -110,12 +110,27 @@ class Layout:
     ways: Mapping[tuple[str, str], tuple[tuple[float, int], ...]]
 
 
-def downward(graph: Graph) -> list[tuple[str, str]]:
-    """Every edge once as (upper, lower): Kahn's order that respects the arrows, cut at the first node of a cycle."""
+def in_time(graph: Graph, tier: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Return (upper, lower) for all nodes with edges of which one is in an earlier tier than the other.
+
+    >>> in_time(Graph(["a", "b", "c"], undirected=[("a", "b")]), {"b": 0, "a": 1, "c": 2})
+    [('b', 'a')]
+    """
+    joined = [node for node in graph.nodes if node in tier and graph.adjacent(node)]
+    return [(a, b) for a in joined for b in joined if tier[a] < tier[b]]
+
+
+def downward(graph: Graph, tier: Mapping[str, int] | None = None) -> list[tuple[str, str]]:
+    """Every edge once as (upper, lower): Kahn's order that respects the arrows, cut at the first node of a cycle.
+
+    ``tier``: the declared order of time, which it respects, too.
+    """
     parents: dict[str, set[str]] = {node: set() for node in graph.nodes}
     for a, marks, b in graph.marked_edges():
         if marks in ("->", "o->"):
             parents[b].add(a)
+    for a, b in in_time(graph, tier or {}):
+        parents[b].add(a)
     place: dict[str, int] = {}
     while parents:
         node = next((node for node in parents if not parents[node]), next(iter(parents)))
@@ -127,17 +142,26 @@ def downward(graph: Graph) -> list[tuple[str, str]]:
     return [(upper, lower) for upper, lower in pairs]
 
 
-def layers(graph: Graph) -> dict[str, int]:
+def layers(graph: Graph, tier: Mapping[str, int] | None = None) -> dict[str, int]:
     """Layer of every node: one more than the deepest node above it; a node with nothing above sits near its children.
+
+    With tiers, all nodes of an earlier one stand above all of a later one; a tier whose nodes are linked takes several
+    layers. Nodes in no tier stand where their edges put them.
 
     >>> layers(Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("b", "c"), ("d", "c")]))
     {'a': 0, 'b': 1, 'c': 2, 'd': 1}
+    >>> layers(Graph(["a", "b", "c"], directed=[("a", "c"), ("b", "c")]), {"a": 0, "b": 1, "c": 2})
+    {'a': 0, 'b': 1, 'c': 2}
     """
-    edges = downward(graph)
+    edges = [*downward(graph, tier), *in_time(graph, tier or {})]
     depth = dict.fromkeys(graph.nodes, 0)
     for _ in graph.nodes:
         for upper, lower in edges:
             depth[lower] = max(depth[lower], depth[upper] + 1)
+    if tier and any(
+        depth[upper] >= depth[lower] for upper, lower in edges
+    ):  # an arrow at a free node points back
+        return layers(graph)
     lowers = {lower for _, lower in edges}
     below: dict[str, list[int]] = {}
     for upper, lower in edges:
@@ -153,15 +177,15 @@ def layers(graph: Graph) -> dict[str, int]:
     return depth
 
 
-def layout(graph: Graph, width: Mapping[str, float]) -> Layout:
-    """Places for boxes of the given widths; the leftmost edge of all is at 0.
+def layout(graph: Graph, width: Mapping[str, float], tier: Mapping[str, int] | None = None) -> Layout:
+    """Places for boxes of the given widths; the leftmost edge of all is at 0. ``tier``: rows follow the order of time.
 
     >>> found = layout(Graph(["a", "b"], directed=[("a", "b")]), {"a": 60.0, "b": 80.0})
     >>> found.x, found.layer, found.ways
     ({'a': 40.0, 'b': 40.0}, {'a': 0, 'b': 1}, {('a', 'b'): ()})
     """
-    depth = layers(graph)
-    edges = downward(graph)
+    depth = layers(graph, tier)
+    edges = [(a, b) if depth[a] < depth[b] else (b, a) for a, b in downward(graph)]
     routes = chains(edges, depth)
     rows = ordered_rows(graph.nodes, depth, routes)
     size = {item: width[item] if isinstance(item, str) else WAY for row in rows for item in row}

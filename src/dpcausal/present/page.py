@@ -42,7 +42,7 @@ from dpcausal.present.discovery import (
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.effect import edge_lines as effect_lines
-from dpcausal.present.figure import figure_svg, pictured
+from dpcausal.present.figure import data_name, figure_svg, pictured
 from dpcausal.present.files import STATEMENT, graph_json
 from dpcausal.present.legend import keys
 from dpcausal.present.origin import Origin, number
@@ -200,14 +200,6 @@ def arrow_sentence(result: DiscoveryResult, marks: EdgeNotes) -> str:
     )
 
 
-def data_name(result: DiscoveryResult, origin: Origin | None) -> str:
-    """Return what the data set is called: in the ledger, or else by its file; empty where neither is known."""
-    charged = result.privacy.ledger or {}
-    if charged.get("dataset"):
-        return str(charged["dataset"])
-    return "" if origin is None else origin.data
-
-
 def heading(result: DiscoveryResult, name: str) -> str:
     """Return the title of the page.
 
@@ -300,7 +292,7 @@ def render(
     charged = rows(statement["events"])
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
-    name = data_name(result, origin)
+    name = data_name(result, "" if origin is None else origin.data)
     target = target_of(result)
     shown = pictured(result)
     return environment.get_template("report.html").render(
@@ -320,8 +312,8 @@ def render(
         open_means=OPEN_MEANS,
         show_open=open,
         keys=[(key, hidden.key_ends(key.ends)) for key in keys(result, marks)],
-        figure_json=_in_script(figure_svg(shown, open=False)),
-        figure_open_json=_in_script(figure_svg(shown, open=True)) if result.open else "null",
+        figure_json=_in_script(figure_svg(shown, open=False, data=name)),
+        figure_open_json=_in_script(figure_svg(shown, open=True, data=name)) if result.open else "null",
         header=header(result, name),
         target=target,
         conclusion=conclusion(result),

@@ -23,7 +23,7 @@ from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
 from dpcausal.planning.designs import smallest
 from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.figure import pictured
+from dpcausal.present.figure import data_name, figure_title, left_out, lone_words, pictured, without
 from dpcausal.present.layout import layout
 from dpcausal.present.legend import DASHES, WIDTHS, Key, keys, line_grade, line_kind
 from dpcausal.present.spending import shortened, steps
@@ -117,12 +117,17 @@ def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool =
 
     A result that is not private says so above its graph.
     """
-    result = pictured(result)
+    result, left = pictured(result), left_out(result, open=open)
+    result = without(result, left)
     marks = EdgeNotes.of(result)
     told = [key for key in keys(result, marks) if open or key.kind != "open"]
     axes = plot_graph(result.shown, ax, possible=result.open if open else (), marks=marks, legend=told)
     if not result.privacy.private:
         axes.set_title(f"NOT PRIVATE: {result.privacy.why_not_private}", fontsize=8, color=SOFT, wrap=True)
+    elif title := figure_title(result, data_name(result)):
+        axes.set_title(title, fontsize=10, color=INK, loc="left")
+    if left:
+        axes.set_xlabel(lone_words(left), fontsize=8, color=SOFT, wrap=True)
     return axes
 
 
@@ -183,10 +188,10 @@ def plot_graph(
     from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
     width = {name: box_width(name) for name in graph.nodes}
-    places = layout(graph, width)
+    notes = marks or EdgeNotes()
+    places = layout(graph, width, notes.known.tier)
     drawn = lines(places, width)
     left, top, right, bottom = frame(places, width, drawn)
-    notes = marks or EdgeNotes()
     room = 0.3 * sum(1 + len(key.words) // LEGEND_LETTERS for key in legend)
     axes = axes_of(
         ax, max(5.0 if legend else 3.0, (right - left) / INCH), max(1.5, (bottom - top) / INCH) + room

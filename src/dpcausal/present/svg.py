@@ -180,7 +180,7 @@ def drawing(
 ) -> tuple[list[str], tuple[float, float, float, float]]:
     """Return what stands inside the ``<svg>`` element, and its left, top, width and height."""
     width = {node: box_width(node) for node in graph.nodes}
-    places = layout(graph, width)
+    places = layout(graph, width, marks.known.tier)
     drawn = lines(places, width)
     left, top, right, bottom = frame(places, width, drawn)
     wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN

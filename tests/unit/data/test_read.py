@@ -200,7 +200,7 @@ def test_columns_outside_the_schema_are_ignored_and_said_once(tmp_path: Path) ->
     with pytest.warns(ColumnsIgnored) as caught:
         data = read(path, SCHEMA)
     assert [str(w.message) for w in caught] == [
-        'p.csv: columns "x0", "x1", "x2", "x3", "x4" and 2 more not in the schema, ignored'
+        'p.csv: 7 columns not in the schema, ignored'
     ]
     assert caught[0].filename == __file__
     assert listed(data) == {"smoke": [1], "age": [0]}

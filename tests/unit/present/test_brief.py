@@ -71,7 +71,7 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
         'result.release.discover(tiers=[["a", "b"], ["c"]]) puts a and b before c.',
         "Absent: no link was shown, which does not mean that there is none: one weaker than w = 0.061 (a weak link; "
         "0.12 for columns with many levels) would be missed. w is Cohen's: .1 weak, .3 medium, .5 strong.",
-        "Levels merged, because of the noise: a (3 groups), e (2 groups).",
+        "Levels merged, because of the noise: to 2 groups e; to 3 groups a.",
         "Open: 1 pair could not be decided: a ? e.",
         "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times as likely.",
         "Ledger: none, so nobody adds up what is released from these rows (ledger=, dataset=).",
@@ -92,7 +92,8 @@ def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult)
     left = replace(
         made(result), graph=dc.Graph(names), open=pairs, given_up_to={}, conflicts=frozenset(), reach=reach
     )
-    helps = "more rows, a larger epsilon, a delta (1e-6, say), fewer levels or fewer columns (about 5 at this budget)"
+    fewer = "fewer levels or fewer columns (about 5, to find a medium link)"
+    helps = f"more rows, a larger epsilon, a delta (1e-6, say), {fewer}"
     assert f"What would help: {helps}. target= asks about one column only" in left.summary()
     assert "--" not in left.summary() + made(result).summary()
     assert "--" not in str(

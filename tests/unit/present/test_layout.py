@@ -78,6 +78,26 @@ def test_arrows_point_down_where_there_is_no_cycle(seed: int) -> None:
     assert min(depth.values()) == 0
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_tiers_stand_in_the_order_of_time(seed: int) -> None:
+    """Every second column has a tier; names of random graphs are in an order that arrows respect."""
+    graph = random_graph(seed)
+    order = graph.topological_order()
+    tier = {name: i // 3 for i, name in enumerate(order) if i % 2 and graph.adjacent(name)}
+    depth = layers(graph, tier)
+    assert all(depth[a] < depth[b] for a in tier for b in tier if tier[a] < tier[b])
+    assert all(depth[a] < depth[b] for a, b in graph.directed)
+    assert all(depth[a] != depth[b] for a, b in graph.undirected)
+
+
+@pytest.mark.parametrize("names", [["a", "free", "b"], ["b", "free", "a"]])
+def test_arrows_that_lead_back_in_time_by_a_free_column_are_drawn_all_the_same(names: list[str]) -> None:
+    graph = dc.Graph(names, directed=[("b", "free"), ("free", "a")])
+    found = layout(graph, dict.fromkeys(names, 60.0), {"a": 0, "b": 1})
+    assert {frozenset(edge) for edge in found.ways} == graph.skeleton
+    assert all(found.layer[upper] < found.layer[lower] for upper, lower in found.ways)
+
+
 def test_the_order_takes_crossings_away() -> None:
     """Four parents in reversed order above four children: 6 crossings become none."""
     edges = [(f"p{i}", f"c{3 - i}") for i in range(4)]

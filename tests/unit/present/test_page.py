@@ -552,5 +552,15 @@ def test_the_figure_is_the_same_in_file_page_and_plot(result: DiscoveryResult) -
                 style,
             )
     assert "NOT PRIVATE" not in text
+    titles = [t.text for t in root.iter(f"{space}text") if t.get("class") == "title"]
+    assert titles == ["Causal graph: n = 20,000"]
+    named = ElementTree.fromstring(file_texts(odd, data="patients.csv")["graph.svg"])
+    assert "Causal graph: patients.csv, n = 20,000" in list(named.itertext())
+    assert "n = " not in file_texts(replace(odd, rows=None))["graph.svg"]  # it may be protected
+    assert WIDTHS["sure"] >= 2 * WIDTHS["weaker"] >= 4 * WIDTHS["hint"]
+    many = replace(odd, graph=dc.Graph([*"abcde", *(f"lone{i}" for i in range(20))], directed=[("a", "b")]))
+    lone = file_texts(many)["graph.svg"]
+    assert "No edge found, not drawn (23 columns): c, d, e, lone0" in lone
+    assert lone.count('class="node"') == 2
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert "NOT PRIVATE" in file_texts(exact)["graph.svg"]
