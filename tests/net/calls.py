@@ -738,12 +738,12 @@ def _effects() -> Iterator[Case]:
         treatment: str, outcome: str, adjust: list[str] | None, options: Mapping[str, Any]
     ) -> Callable[..., Any]:
         def run(data: Any, terms: Terms) -> Any:
+            refused = terms.epsilon < 1 and not (adjust and "graph" in options)  # else: nothing could be said
+            tiny = {"anyway": True} if refused else {}
             return dc.effect(
                 data, treatment, outcome, adjust=adjust, epsilon=terms.epsilon, delta=terms.delta,
                 neighbours=terms.neighbours, **{**options, **tiny},
             )  # fmt: skip
-            refused = terms.epsilon < 1 and not (adjust and "graph" in options)  # else: nothing could be said
-            tiny = {"anyway": True} if refused else {}
 
         return run
 
@@ -946,6 +946,18 @@ def _commands() -> Iterator[Case]:
             epsilon,
             deltas,
         )
+
+    def again(folder: Path, terms: Terms) -> Any:
+        """Discover, then search what was released with other knowledge, and take an effect from it: all files."""
+        first = call("discover", "data.csv", "--confidence", "0", "--columns", "a,b,d,e", "--required", "a:d")
+        more = ("--tiers", "a;b,d", "--confidence", "2")
+        found = [first(folder, terms), command(folder, "again", "out", *more, "--out", "more")]
+        effect = ("--treatment", "a", "--outcome", "d")
+        return [*found, command(folder, "effect", "--release", "more", *effect, "--out", "effect")]
+
+    yield Case(
+        "command again level csv", "command", "again", "level csv", again, epsilon=4.0, deltas=(APPROXIMATE,)
+    )
 
 
 # refused whatever the rows are: their errors are compared too

@@ -186,13 +186,14 @@ NO_RELEASE = {
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
     *("DraftSchema", "NoDelta"),  # warnings
     *("AdjustsForDescendant", "EffectResult"),  # a warning by a graph, and what effect returns
+    *("EffectForecast", "forecast_effect"),  # before anything is released: schema and rows alone
     *("estimators", "gwas", "models"),  # rooms: their calls have cases of their own
     "compose",  # of statements
+    *("Release", "load_release"),  # what was released; its file has a case with the command again
 }
 NO_RELEASE_COMMANDS = {"schema", "plan", "gwas-simulate", "audit", "reproduce"}
 NOT_OPTIONS = {"self", "task", "options", "name", "own_delta", "protects", "releases", "assumes"}
 UNUSED = {"ExponentialMedian", "SmoothTrimmedMean"}  # mechanisms that no public call uses
-    *("EffectForecast", "forecast_effect"),  # before anything is released: schema and rows alone
 
 
 def names(call: str) -> set[str]:

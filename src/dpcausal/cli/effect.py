@@ -171,7 +171,7 @@ def run_effect(
         }
         more = {"--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy, "--forecast": forecast}
         refuse_paid({**paid, **more})
-        question = {"estimand": estimand, "compare": two, "event": event, "level": level}
+        question = {"estimand": estimand, "compare": two, "event": event, "level": level, "anyway": anyway}
         run_free(release, treatment, outcome, names, question, out, full=full, as_json=as_json)
         return
     if schema is None:

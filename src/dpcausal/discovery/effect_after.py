@@ -179,7 +179,7 @@ def effect_after(
         return replace(found, notes=(*found.notes, *_open_note(undecided, treatment, outcome)))
     if part is not None:
         raise InputError("part goes with a share that was kept: discover(..., reserve=0.3)")
-    if epsilon is not None or options:
+    if epsilon is not None or options.keys() - {"anyway"}:
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
     if tables is None:
         raise InputError(
@@ -187,7 +187,10 @@ def effect_after(
             f"result.effect({treatment!r}, {outcome!r}, data=data, epsilon=0.5)"
         )
     schema = tables.schema
-    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, possible=undecided)
+    anyway = bool(options.get("anyway", False))
+    sets, notes = what_to_adjust_for(
+        schema, treatment, outcome, adjust, graph, anyway=anyway, possible=undecided
+    )
     used = [one for one in sets if one is not None]
     question = effect_question(
         schema, treatment, outcome, used[0], estimand=estimand, compare=compare, event=event, values=False

@@ -354,8 +354,8 @@ class DiscoveryResult:
         estimand, compare, event, level
             As for ``dc.effect``.
         **options
-            ``delta``, ``neighbours``, ``ledger`` and ``dataset`` of ``dc.effect``, with ``data``; ``method`` and
-            ``anyway``, with ``data`` or a share that was kept.
+            ``delta``, ``neighbours``, ``ledger`` and ``dataset`` of ``dc.effect``, with ``data``; ``method``, with
+            ``data`` or a share that was kept; ``anyway``.
 
         Raises
         ------
