@@ -149,6 +149,14 @@ def _ends(size: int) -> list[int]:
     return sorted({0, size - 1})
 
 
+def _by_stratum(rows: Iterable[Row], given: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    """Rows by their levels of ``given``."""
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in given), []).append(row)
+    return found
+
+
 MOST_CELLS = 20_000  # of larger tables so many are drawn
 
 
@@ -169,7 +177,8 @@ def level_stars(
     else:
         drawn = rng.integers(0, list(sizes.values()), (MOST_CELLS, len(sizes)))
         cells = [dict(zip(names, cell.tolist(), strict=True)) for cell in drawn] + corners
-    strata = sorted({tuple(row[name] for name in names[2:]) for row in corners})
+    corners_of, cells_of = _by_stratum(corners, names[2:]), _by_stratum(cells, names[2:])
+    strata = sorted(corners_of)
     while True:
         n = int(rng.choice(rows))
         chosen = rng.permutation(len(corners))[:most]
@@ -188,8 +197,7 @@ def level_stars(
             base = [corners[i] for i in rng.integers(len(corners), size=rng.integers(1, 5))]
         else:
             for stratum in strata:
-                inside = [row for row in corners if tuple(row[name] for name in names[2:]) == stratum]
-                whole = [row for row in cells if tuple(row[name] for name in names[2:]) == stratum]
+                inside, whole = corners_of[stratum], cells_of[stratum]
                 pile = rng.permutation(len(inside))
                 base += [inside[pile[0]]] * (n // len(strata))
                 if kind >= 4:  # a second pile
