@@ -70,11 +70,14 @@ class NoisyTables(ABC):
         """The component of a pair."""
         return interaction(self.table(columns))
 
-    def contrasts(self, rows: float) -> Contrasts:
-        """Covariances of features of all columns; ``rows`` public or released."""
+    def contrasts(self, rows: float, ordered: Sequence[bool]) -> Contrasts:
+        """Covariances of features of all columns; ``rows`` public or released, ``ordered``: which have an order."""
         singles = [(j,) for j in range(len(self.sizes))]
         pairs = all_pairs(len(self.sizes))
-        features = [Features.of(self.table(one), rows, self.variance(one)) for one in singles]
+        features = [
+            Features.of(self.table(one), rows, self.variance(one), ordered=order)
+            for one, order in zip(singles, ordered, strict=True)
+        ]
         noise = {one: self.variance(one) for one in (*singles, *pairs)}
         return Contrasts.of(features, rows, {one: self.pair(one) for one in pairs}, noise)
 

@@ -20,7 +20,7 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.data.columns import Categorical
+from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.forward import MAX_SET, Rules
 from dpcausal.discovery.knowledge import Pair
@@ -55,7 +55,7 @@ from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.components import Columns, interaction, sets_sensitivity
 from dpcausal.stats.contrasts import Contrasts, all_pairs
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, forms
-from dpcausal.stats.partial import PartialTest, partial_form, partial_test
+from dpcausal.stats.partial import PartialTest, log_central_odds, partial_form, partial_test
 
 MAX_COLLIDER_ORDER, MAX_COLLIDER_SETS = 3, 200
 Given = tuple[int, ...]
@@ -107,6 +107,9 @@ def not_colliders(
 
 
 MAX_CONDITIONING_CELLS = 1024  # cells of a conditioning set
+# From so many columns on, a set must also speak against what was seen without one of them, by this logarithm of the
+# likelihood ratio; set on random networks of ordered and of unordered columns.
+LARGE_SET, EXPLAINED = 3, 1.0
 
 
 @dataclass
@@ -167,7 +170,12 @@ class Measurer:
 
     def contrasts(self) -> Contrasts:
         """What the forward search asks."""
-        return self.tables.contrasts(max(self.rows, 1.0))
+        return self.tables.contrasts(max(self.rows, 1.0), self.ordered)
+
+    @property
+    def ordered(self) -> list[bool]:
+        """Columns whose levels, merged or not, have an order: numbers, but not with a level for missing ones."""
+        return [is_ordered(column) for column in self.task.counts.schema.values()]
 
     def answer(self, batch: list[Query]) -> Answers:
         """One answer each: True for the best separating set of an edge, None where nothing can be said."""
@@ -201,7 +209,27 @@ class Measurer:
         test = self.test(x, y, given)
         if test.pvalue <= self.task.level:
             return False
-        return True if test.informative(MIN_SE_BY_ORDER[min(len(given), len(MIN_SE_BY_ORDER) - 1)]) else None
+        if not test.informative(MIN_SE_BY_ORDER[min(len(given), len(MIN_SE_BY_ORDER) - 1)]):
+            return None
+        return True if len(given) < LARGE_SET or self._explained(x, y, given) else None
+
+    def _explained(self, x: int, y: int, given: Columns) -> bool:
+        """Whether the test speaks for independence against a dependence as strong as without one of these columns.
+
+        Given many columns a test sees little. Were a large "p" enough, one of the many sets would take a true edge.
+        A cell's entry is a sum over blocks, so what was seen given fewer columns, the form less its degrees of freedom
+        in units of the cell's variance, is what would be seen now if nothing were explained; the least of it counts.
+        """
+        test, seen = self.test(x, y, given), []
+        for left_out in given:
+            fewer = tuple(z for z in given if z != left_out)
+            if not self.tables.missing(x, y, fewer):
+                found = self.test(x, y, fewer)
+                seen.append(max(found.form - found.dof, 0.0) * found.error**2)
+        if not seen:
+            return True
+        shift = min(seen) / max(test.error**2, 1e-300)
+        return log_central_odds(test.form, test.dof, shift) >= EXPLAINED
 
     def _kernels(self, order: int) -> list[Any]:
         """What a test of this order runs through."""
@@ -369,6 +397,15 @@ def merge_levels(measurer: Measurer, total: float) -> float:
     for one, value in rows.items():
         measurer.tables.add(one, value, tables.variances[one])
     return SHARE_LEVELS
+
+
+def is_ordered(column: Column) -> bool:
+    """Return whether the order of a column's levels means something, by its declaration.
+
+    >>> is_ordered(Numeric(0, 9, [3])), is_ordered(Numeric(0, 9, [3], missing_level=True))
+    (True, False)
+    """
+    return not column.missing_level if isinstance(column, Numeric) else column.ordered
 
 
 def rules_for(task: Task) -> Rules:

@@ -97,7 +97,11 @@ def measure_target(task: Task, target: int) -> tuple[Measurer, list[int]]:
 def contrasts_of(measurer: Measurer, columns: list[int], pairs: list[tuple[int, int]]) -> Contrasts:
     """Contrasts of these columns, numbered as listed; a pair that was not measured counts as nothing known."""
     tables, place = measurer.tables, {j: k for k, j in enumerate(columns)}
-    features = [Features.of(tables.table((j,)), measurer.rows, tables.variance((j,))) for j in columns]
+    ordered = measurer.ordered
+    features = [
+        Features.of(tables.table((j,)), measurer.rows, tables.variance((j,)), ordered=ordered[j])
+        for j in columns
+    ]
     noise: dict[tuple[int, ...], float] = {(place[j],): tables.variance((j,)) for j in columns}
     blocks = {}
     for pair in pairs:

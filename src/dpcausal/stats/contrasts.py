@@ -118,7 +118,7 @@ class Features:
         ([[1.0], [1.0]], [2.0])
         >>> three = Features.of(np.array([20.0, 50.0, 30.0]), 100.0, 0.0, ordered=True)
         >>> (three.scores @ three.trend).round(2).tolist()
-        [-1.44, -0.18, 1.26]
+        [-1.51, -0.19, 1.32]
         """
         levels = len(counts)
         least = max(0.5, 0.5 * math.sqrt(noise)) / rows  # a level no count shows is taken as rare, not absent
@@ -545,9 +545,9 @@ class Contrasts:
         found = self._answers([*questions, *(short[i] for i in other)], effect)
         both = found[: len(questions)]
         trends = found[len(questions) :]
-        both[other, 0] = np.where(
-            np.isnan(trends[:, 0]), both[other, 0], np.logaddexp(both[other, 0], trends[:, 0]) - math.log(2.0)
-        )
+        with np.errstate(invalid="ignore"):  # no answer stays none
+            mixed = np.logaddexp(both[other, 0], trends[:, 0]) - math.log(2.0)
+        both[other, 0] = np.where(np.isnan(trends[:, 0]), both[other, 0], mixed)
         return both
 
     def _answers(self, questions: Sequence[Question], effect: float) -> Floats:

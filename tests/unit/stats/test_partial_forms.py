@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from dpcausal.stats.partial import PartialForms, block_noise, partial_test
+from dpcausal.stats.partial import PartialForms, block_noise, log_central_odds, partial_test
 
 
 @pytest.mark.parametrize("given", [(), (2,), (3, 2)])
@@ -26,3 +27,13 @@ def test_both_ways_agree(r: int, c: int, given: tuple[int, ...], loud: float) ->
         assert other.free == pytest.approx(one.free, rel=1e-9)
         assert other.error == pytest.approx(one.error, rel=1e-9)
         assert other.pvalue == pytest.approx(one.pvalue, rel=1e-5, abs=1e-12)
+
+
+@pytest.mark.parametrize("dof", [1, 2, 9, 40])
+def test_the_odds_of_the_central_law_are_those_of_scipy(dof: int) -> None:
+    for form in (0.01, 1.0, 30.0, 900.0):
+        for shift in (0.5, 20.0, 400.0):
+            known = stats.chi2.logpdf(form, dof) - stats.ncx2.logpdf(form, dof, shift)
+            assert log_central_odds(form, dof, shift) == pytest.approx(known, abs=1e-6, rel=1e-6)
+    assert log_central_odds(0.0, dof, 8.0) == 4.0
+    assert log_central_odds(1e6, dof, 1e6) < 0 < log_central_odds(float(dof), dof, 1e6)
