@@ -1,6 +1,7 @@
 """dpcausal: causal graphs and conditional independence tests under differential privacy.
 
-- Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``).
+- Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``);
+  ``check`` says beforehand, on your own machine, what becomes of them.
 - Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``, ``PAG``) or test one question (``ci_test``,
   ``CITestResult``).
 - Search what was released again at no cost, with other background knowledge (``load_release``, ``Release``).
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
+    from dpcausal.data.check import check
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.read import ColumnsIgnored, DraftSchema, read
@@ -70,9 +72,9 @@ _HOMES = {
     "DiscoveryResult": "dpcausal.discovery.result",
     "DpcausalError": "dpcausal.core.errors",
     "DraftSchema": "dpcausal.data.read",
+    "EffectForecast": "dpcausal.effects.forecast",
     "EffectResult": "dpcausal.effects.result",
     "EmPC": "dpcausal.estimators",
-    "EffectForecast": "dpcausal.effects.forecast",
     "EngineError": "dpcausal.core.errors",
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
@@ -94,16 +96,17 @@ _HOMES = {
     "SchemaError": "dpcausal.core.errors",
     "SvtPC": "dpcausal.estimators",
     "TableModel": "dpcausal.models",
+    "check": "dpcausal.data.check",
     "ci_test": "dpcausal.citests.ci_test",
     "compose": "dpcausal.privacy.accounting.pld",
     "connect": "dpcausal.counts.connect",
     "discover": "dpcausal.discovery.discover",
     "effect": "dpcausal.effects.effect",
     "estimators": "dpcausal",
+    "forecast_effect": "dpcausal.effects.effect",
     "gwas": "dpcausal",
     "load_release": "dpcausal.discovery.release",
     "models": "dpcausal",
-    "forecast_effect": "dpcausal.effects.effect",
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
@@ -124,10 +127,10 @@ __all__ = [
     "DiscoveryResult",
     "DpcausalError",
     "DraftSchema",
+    "EffectForecast",
     "EffectResult",
     "EmPC",
     "EngineError",
-    "EffectForecast",
     "Graph",
     "InputError",
     "Ledger",
@@ -147,21 +150,30 @@ __all__ = [
     "SvtPC",
     "TableModel",
     "__version__",
+    "check",
     "ci_test",
     "compose",
     "connect",
     "discover",
     "effect",
     "estimators",
+    "forecast_effect",
     "gwas",
     "load_release",
     "models",
     "networks",
-    "forecast_effect",
     "plan",
     "read",
     "testing",
 ]
+
+
+_COMMANDS = {  # of the command line, where Python has another name
+    "test": "dc.ci_test",
+    "again": "dc.load_release(path).discover",
+    "schema": "dc.Schema.draft",
+    "ledger": "dc.Ledger",
+}
 
 
 def _present() -> Display:
@@ -173,14 +185,6 @@ def _present() -> Display:
 def _drafter() -> Drafter:
     """Load what drafts a schema from rows."""
     return cast("Drafter", import_module("dpcausal.data.draft").draft)
-
-
-_COMMANDS = {  # of the command line, where Python has another name
-    "test": "dc.ci_test",
-    "again": "dc.load_release(path).discover",
-    "schema": "dc.Schema.draft",
-    "ledger": "dc.Ledger",
-}
 
 
 display.register(_present)

@@ -20,11 +20,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data import arrow
-from dpcausal.data.coding import CategoricalCoder, NumericCoder, check_type, parse_numbers
+from dpcausal.data.coding import CategoricalCoder, NumericCoder, parse_numbers
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.file_format import FileFormat, NumberMarks
@@ -38,6 +40,7 @@ from dpcausal.data.profile import (
     present_cells,
     reads_as_missing,
 )
+from dpcausal.data.read import check_column
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
@@ -85,7 +88,10 @@ class OrderedMissingLevel:
 
 @dataclass
 class SchemaCheck:
-    """The check of a source: its columns, and the names that only one side has."""
+    """The check of a source: its columns, and the names that only one side has. Not private.
+
+    ``print`` shows a table and a line for each thing to look at; ``to_dict`` gives the same as plain data.
+    """
 
     label: str
     rows: int
@@ -110,6 +116,9 @@ class SchemaCheck:
             hint = did_you_mean(self.not_in_data[0], self.not_in_schema)
             return f'{self.label} has no column "{self.not_in_data[0]}"{hint}'
         return next(column.fault for column in self.columns if column.fault)
+
+    def __str__(self) -> str:
+        return display().summary(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -140,22 +149,44 @@ class SchemaCheck:
 
 
 def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck:
-    """Check every declared column of a source. Not private.
+    """Say what a schema will do to the rows of a file or frame, as ``dpcausal schema --check`` does. Not private.
+
+    A release never says that a cell is no level or was clamped, since that would tell about a row. Whoever holds the
+    rows may look beforehand, on their own machine. The outcome is as sensitive as the rows: do not publish it.
 
     Parameters
     ----------
-    source
-        Anything that ``dc.read`` takes.
-    schema
+    source : path, frame, table or dict
+        Anything that ``dc.read`` takes: a pandas or polars frame, for one.
+    schema : Schema
         The declared columns.
-    progress
+    progress : bool, default False
         Show a progress bar on standard error.
+
+    Returns
+    -------
+    SchemaCheck
+        Print it. Its ``usable`` says whether ``dc.read`` would take the source, ``columns`` has the counts.
 
     Raises
     ------
     InputError
         If the source can't be read at all, or has no rows. Faults of single columns are in the outcome.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> found = dc.check({"sex": ["male", "F", None]}, dc.Schema(sex=dc.Categorical(["male", "female"])))
+    >>> print(found)  # doctest: +ELLIPSIS
+    Not private: do not publish this output; it was computed from the rows without noise.
+    column  missing  not declared  no number  clamped  empty levels or bins
+    sex     33.3%    33.3%                             female
+    sex: 1 missing cells become male
+    sex: no declared level, so they become male: 'F' (1)
+    ...
     """
+    if not isinstance(schema, Schema):
+        raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     opened = open_source(source, list(schema), format=schema.format)
     unique = [name for name in schema if opened.names.count(name) == 1]
     if isinstance(opened, ColumnSource):
@@ -226,9 +257,7 @@ def _column_fault(source: Source, name: str, column: Column) -> ColumnCheck | No
     try:
         if source.names.count(name) > 1:
             raise SchemaError(f'{source.label} has more than one column "{name}"')
-        type_ = source.types[source.names.index(name)]
-        if type_ is not None:
-            check_type(name, type_, column, source.label, of_file=not isinstance(source, ColumnSource))
+        check_column(source, name, column)
     except SchemaError as error:
         return ColumnCheck(name, type(column).__name__.lower(), str(column.other), fault=str(error))
     return None
@@ -281,6 +310,11 @@ class _ColumnChecker:
         self.found.coded_missing += int(missing.sum())
         self.found.missing += int(missing.sum())
         cells = array.filter(pa.array(unreadable))
+        if not isinstance(self.column, Categorical) and self.column.missing_texts:
+            listed = self._listed(cells, self.column.missing_texts)
+            self.found.coded_missing += len(cells) - len(listed)
+            self.found.missing += len(cells) - len(listed)
+            cells = listed
         texts = present_cells(cells) if arrow.value_kind(cells.type) != "null" else pa.array([], pa.binary())
         self.found.missing += len(cells) - len(texts)
         self.texts.add(texts)
@@ -288,6 +322,16 @@ class _ColumnChecker:
             self.writing.add_numbers(texts)
         elif arrow.kind_of(array.type) == "text":
             self.writing.add_encoding(arrow.as_bytes(array))
+
+    @staticmethod
+    def _listed(cells: pa.Array, texts: tuple[str, ...]) -> pa.Array:
+        """Return the cells without those that hold one of these texts."""
+        if arrow.value_kind(cells.type) != "text":
+            return cells
+        whole = cells.dictionary_decode() if arrow.kind_of(cells.type) == "dictionary" else cells
+        held = arrow.trim(arrow.as_bytes(whole))
+        found = pc.is_in(held, value_set=pa.array([text.encode() for text in texts], held.type))
+        return whole.filter(pc.invert(found))
 
     def _add_numbers(self, values: NDArray[np.float64], column: Numeric) -> None:
         self.found.below += int((values < column.lower).sum())

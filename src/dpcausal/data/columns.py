@@ -221,8 +221,9 @@ class Numeric:
         right. Unless given, the range is cut into four bins of equal width.
     other : float, optional
         The number that a missing value gets, between the bounds. ``lower`` unless given.
-    missing : sequence of float, optional
-        Numbers that mean a missing value (999, -9). They become ``other`` and are not clamped.
+    missing : sequence of float or str, optional
+        Numbers that mean a missing value (999, -9). They become ``other`` and are not clamped. Texts may be listed too
+        ("k.A."): a text that is no number becomes ``other`` in any case, and ``dc.check`` then counts it as missing.
     scale : str, default "linear"
         ``"log"`` where ratios count rather than differences, as with doses, concentrations, costs: bins of equal width
         are then cut on the logarithm, and so are strata; ``moments``, ``gcm`` and ``crt`` see the logarithm of a
@@ -253,6 +254,7 @@ class Numeric:
     missing: Sequence[float] = ()
     scale: str = "linear"
     missing_level: bool = False
+    missing_texts: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         lower, upper = _as_number(self.lower, "lower"), _as_number(self.upper, "upper")
@@ -274,10 +276,11 @@ class Numeric:
             raise DeclarationError(
                 f"other ({other:g}) must lie between lower ({lower:g}) and upper ({upper:g})", entry="other"
             )
-        missing = _as_missing_numbers(self.missing)
+        missing, texts = _as_missing_numbers(self.missing)
         for name, value in (("lower", lower), ("upper", upper), ("bins", bins), ("other", other)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "missing", missing)
+        object.__setattr__(self, "missing_texts", texts)
         object.__setattr__(self, "missing_level", bool(self.missing_level))
 
     @property
@@ -455,13 +458,28 @@ def _as_missing_texts(value: Any, levels: Mapping[str, Level], aliases: Aliases)
     return tuple(codes.values())
 
 
-def _as_missing_numbers(value: Any) -> tuple[float, ...]:
-    """Check numbers that mean a missing value."""
-    codes: Sequence[Any] = _as_list(value, "missing")
-    for code in codes:
-        if isinstance(code, str):
+_LIKE_NUMBER = re.compile(r"[+-]?[0-9.,' ]*|[+-]?(inf|infinity|nan)|true|false", re.IGNORECASE)
+
+
+def _as_missing_numbers(value: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    """Check numbers that mean a missing value, and texts that are no numbers however numbers are written.
+
+    >>> _as_missing_numbers([999, "-9", " k.A. "])
+    ((999.0, -9.0), ('k.A.',))
+    """
+    numbers: list[float] = []
+    texts: list[str] = []
+    for code in _as_list(value, "missing"):
+        text = code.strip(ASCII_WHITESPACE) if isinstance(code, str) else ""
+        if NUMBER_PATTERN.fullmatch(text):
+            numbers.append(_as_number(float(text), "missing", "every code"))
+        elif not isinstance(code, str):
+            numbers.append(_as_number(code, "missing", "every code"))
+        elif _LIKE_NUMBER.fullmatch(text) or not is_unicode(text):
             raise DeclarationError(
-                f"missing must hold numbers, not {code!r}: among numbers a text that is none is missing already",
+                f"missing holds {code!a}: write a number without quotes, and a text that is no number in quotes",
                 entry="missing",
             )
-    return tuple(dict.fromkeys(_as_number(code, "missing", "every code") for code in codes))
+        else:
+            texts.append(text)
+    return tuple(dict.fromkeys(numbers)), tuple(dict.fromkeys(texts))

@@ -7,7 +7,10 @@ machine, and a person must check every line against public knowledge before it i
 Categorical: texts that differ in case or blanks only, or are one number written twice (1 and 1.0), become one level
 with ``aliases``; the most frequent one is the level. A code such as 999 or "." becomes ``missing`` where at least two
 levels are left without it. Missing cells get a level of their own, or one that reads as missing ("unknown"); no other
-level is picked for them. Numeric: bounds rounded outward, and round cut points where nearly all numbers lie.
+level is picked for them. Numeric: bounds rounded outward, and round cut points where nearly all numbers lie, near
+quantiles where they would otherwise leave most rows in one bin. Numbers that are often missing get a bin of their own.
+Remarks say what a person should look at: a time with an event, codes, a column that is missing where another has a
+certain value.
 Identifiers, whose values are all different, are left out.
 
 How a CSV file is written is recognised too: an encoding other than UTF-8, a separator other than a comma, decimal
@@ -19,13 +22,16 @@ A ``Draft`` carries columns and facts; ``dpcausal.present.schema`` writes its fi
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean_column
@@ -38,6 +44,7 @@ from dpcausal.data.profile import (
     TRUTH_TEXTS,
     ColumnProfile,
     IdentifierProfile,
+    MissingTogether,
     Writing,
     chunks_with_progress,
     header_looks_like_values,
@@ -54,6 +61,15 @@ class DraftRules:
     max_number_levels: int = 12  # distinct whole numbers of a categorical column
     min_levels: int = 2  # levels that must be left where codes are taken for missing
     min_skewed_numbers: int = 50  # numbers from which a remark on their scale is made
+    min_spread: float = (
+        10.0  # how many times the numbers at their lower end those at their upper end must be for it
+    )
+    min_missing_level: float = (
+        0.05  # share of cells without a number above which these get a bin of their own
+    )
+    max_uneven_share: float = 0.66  # share of the numbers in one bin above which cut points follow quantiles
+    max_bin_share: float = 0.8  # share of the numbers in one bin that is remarked
+    max_code_numbers: int = 60  # distinct whole numbers up to which a column that is named so may hold codes
     min_skewness: float = 4.0  # how much further they reach up than down, from the median to 5% at either end
     min_number_share: float = (
         0.8  # cells that must be numbers, or nearly, where a numeric column has other texts
@@ -93,7 +109,7 @@ _MISSING_LEVEL_CODES = tuple(code for code in MISSING_CODES if code != -1)  # -1
 class DraftNoteKind(StrEnum):
     """What the person who checks a draft should know."""
 
-    MISSING_CELLS = "missing-cells"  # cells, rows, becomes: the level or number that they get
+    MISSING_CELLS = "missing-cells"  # cells, rows, becomes: the level or number; own: whether they have a bin
     MISSING_CODE_LEVEL = (
         "missing-code-level"  # code, cells, becomes: taken for missing in a categorical column
     )
@@ -102,14 +118,23 @@ class DraftNoteKind(StrEnum):
     ALIASES = "aliases"  # level, spellings: texts read as that level
     NUMBER_ALIASES = "number-aliases"  # spellings: texts read as whole numbers (01, +1)
     ABBREVIATION = "abbreviation"  # letter, level: the level that it may be short for
-    NOT_NUMBERS = "not-numbers"  # cells, rows, becomes, texts: the most frequent ones, with counts
+    NOT_NUMBERS = "not-numbers"  # cells, rows, becomes, own, texts: the most frequent ones, with counts
     WITH_SEPARATORS = "with-separators"  # cells: numbers written with thousands separators
     REPEATED_IDENTIFIER = "repeated-identifier"  # column, rows
     HEADER_LIKE_VALUES = "header-like-values"
     RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
     ENCODING = "encoding"  # cells, encoding: cells that are not UTF-8, and the encoding that they look like
+    QUANTILE_BINS = "quantile-bins"  # cut points are round numbers near quantiles of the rows
+    UNEVEN_BINS = "uneven-bins"  # share: of the numbers, in the bin that holds most
+    NUMBER_CODES = "number-codes"  # values: how many different ones; by its name the column may hold codes
+    TIME_TO_EVENT = "time-to-event"  # event: the column that may say whether the time ended in it
+    MISSING_WITH = (
+        "missing-with"  # cells, column, value: cells that are missing in rows where that column has it
+    )
     SKEWED = "skewed"  # most numbers are small and some far above: a scale of logarithms may suit them
-    CODE_BOOK = "code-book"  # levels: their number; they are the value labels of the file
+    CODE_BOOK = (
+        "code-book"  # levels: their number, the value labels of the file; codes: whether aliases name these
+    )
     DECIMAL_COMMA = "decimal-comma"  # cells: numbers with a decimal comma
     THOUSANDS = "thousands"  # cells, mark: numbers with this mark between thousands
     OPEN_QUOTES = (
@@ -242,7 +267,9 @@ def _draft_as(
         name: ColumnProfile(RULES.max_levels, opened.marks, writing if is_csv else None) for name in usable
     }
     identifiers = {name: IdentifierProfile(name) for name in usable}
+    together = MissingTogether()
     for chunk in chunks_with_progress(opened, usable, progress):
+        together.add(chunk)
         for name, array in chunk.items():
             profiles[name].add(array)
             identifiers[name].add(array)
@@ -268,11 +295,50 @@ def _draft_as(
         DraftedColumn(name, None, left_out[name])
         if name in left_out
         else _draft_column(
-            name, profiles[name], opened.code_book(name) if isinstance(opened, LoadedSource) else []
+            name, profiles[name], opened.code_book(name) if isinstance(opened, LoadedSource) else {}
         )
         for name in names
     ]
+    drafted = _with_remarks_on_others(drafted, together.explained())
     return Draft(tuple(drafted), tuple(notes), declared)
+
+
+_TIME_NAME = re.compile(
+    r"^(time|fu|tte|os|pfs|dfs|efs)([ _.-]?(time|days|months|years|d|m|y))?$|fu[ _.-]?time|follow[ _.-]?up|surv(ival)?"
+    r"[ _.-]?(time|days|months|years)|time[ _.-]?to|überleb|ueberleb|beobachtungs(zeit|dauer)|nachbeobachtung",
+    re.IGNORECASE,
+)
+_EVENT_NAME = re.compile(
+    r"death|died|dead|deceased|mortality|^status$|event|censor|relaps|recurr|progress(ed|ion)|^tod|verst[oa]rb|gestorben",
+    re.IGNORECASE,
+)
+_CODE_NAME = re.compile(
+    r"(place|state|region|country|county|district|center|centre|occupation|industry|nationality|bundesland|beruf)$"
+    r"|(^|[^a-z])(site|ward|code|zip|plz|icd|ort|kreis|hospital|klinik)$",
+    re.IGNORECASE,
+)
+
+
+def _with_remarks_on_others(
+    drafted: Sequence[DraftedColumn], explained: Mapping[str, tuple[str, str, int]]
+) -> list[DraftedColumn]:
+    """Return the columns with remarks that take another column to see: a time with its event, cells missing there."""
+    declared = {one.name: one.column for one in drafted if one.column is not None}
+    events = [
+        name
+        for name, column in declared.items()
+        if isinstance(column, Categorical) and column.size <= 5 and _EVENT_NAME.search(name)
+    ]
+    found = []
+    for one in drafted:
+        notes = list(one.notes)
+        if isinstance(one.column, Numeric) and events and _TIME_NAME.search(one.name):
+            notes.append(DraftNote(DraftNoteKind.TIME_TO_EVENT, event=events[0]))
+        if one.column is not None and one.name in explained and explained[one.name][0] in declared:
+            other, value, cells = explained[one.name]
+            notes.append(DraftNote(DraftNoteKind.MISSING_WITH, cells=cells, column=other, value=value))
+        found.append(replace(one, notes=tuple(notes)))
+    return found
 
 
 def _unusable(source: Source, name: str) -> LeftOut | None:
@@ -287,17 +353,27 @@ def _unusable(source: Source, name: str) -> LeftOut | None:
     return None
 
 
-def _draft_column(name: str, profile: ColumnProfile, code_book: Sequence[str] = ()) -> DraftedColumn:
+def _draft_column(
+    name: str, profile: ColumnProfile, code_book: Mapping[str, str] = MappingProxyType({})
+) -> DraftedColumn:
     if not profile.texts:
         return DraftedColumn(name, None, LeftOut(LeftOutKind.NO_VALUES))
-    if {decode_bytes(text) for text in profile.texts} <= {label.strip() for label in code_book}:
-        levels = list(dict.fromkeys(label.strip() for label in code_book))
-        labelled = _with_missing_level(levels, {}, [], profile, [])
-        notes = (DraftNote(DraftNoteKind.CODE_BOOK, levels=len(levels)), *labelled.notes)
+    if {decode_bytes(text) for text in profile.texts} <= set(code_book.values()):
+        levels = list(dict.fromkeys(code_book.values()))
+        try:
+            labelled = _with_missing_level(levels, code_book, [], profile, [])
+        except SchemaError:  # a code that is also a label
+            labelled = _with_missing_level(levels, {}, [], profile, [])
+        codes = bool(labelled.column.aliases)
+        notes = (DraftNote(DraftNoteKind.CODE_BOOK, levels=len(levels), codes=codes), *labelled.notes)
         return DraftedColumn(name, labelled.column, notes=notes)
     if _is_numeric(profile):
         column = _numeric(profile)
-        return DraftedColumn(name, column, notes=tuple(_numeric_notes(profile, column)))
+        remarks = _numeric_notes(profile, column)
+        few = profile.all_whole and len(profile.numbers) <= RULES.max_code_numbers
+        if few and _CODE_NAME.search(name):
+            remarks.append(DraftNote(DraftNoteKind.NUMBER_CODES, values=len(profile.numbers)))
+        return DraftedColumn(name, column, notes=tuple(remarks))
     if len(profile.texts) > RULES.max_levels:
         if profile.number_share() >= RULES.min_number_share:
             cells, texts = profile.not_numbers.total, profile.not_numbers.most_common()
@@ -400,7 +476,11 @@ def _with_missing_level(
     if profile.missing:
         notes.append(
             DraftNote(
-                DraftNoteKind.MISSING_CELLS, cells=profile.missing, rows=profile.rows, becomes=str(other)
+                DraftNoteKind.MISSING_CELLS,
+                cells=profile.missing,
+                rows=profile.rows,
+                becomes=str(other),
+                own=True,
             )
         )
     for code in codes:
@@ -444,17 +524,25 @@ def _numeric_notes(profile: ColumnProfile, column: Numeric) -> list[DraftNote]:
                 cells=not_numbers.total,
                 rows=rows,
                 becomes=column.other,
+                own=column.missing_level,
                 texts=not_numbers.most_common(),
             )
         )
     if profile.with_separators:
         notes.append(DraftNote(DraftNoteKind.WITH_SEPARATORS, cells=profile.with_separators))
     if profile.missing:
+        own = column.missing_level
+        gone = profile.missing
         notes.append(
-            DraftNote(DraftNoteKind.MISSING_CELLS, cells=profile.missing, rows=rows, becomes=column.other)
+            DraftNote(DraftNoteKind.MISSING_CELLS, cells=gone, rows=rows, becomes=column.other, own=own)
         )
     for code, cells in profile.likely_missing_codes():
         notes.append(DraftNote(DraftNoteKind.MISSING_CODE_NUMBER, code=code, cells=cells))
+    _, _, values = profile.numbers_but_missing_codes()
+    if column.bins and column.bins != _even_cuts(profile):
+        notes.append(DraftNote(DraftNoteKind.QUANTILE_BINS))
+    if (share := largest_share(values, column.bins or ())) > RULES.max_bin_share:
+        notes.append(DraftNote(DraftNoteKind.UNEVEN_BINS, share=share))
     if _is_skewed(profile, column):
         notes.append(DraftNote(DraftNoteKind.SKEWED))
     return notes
@@ -466,30 +554,119 @@ def _is_skewed(profile: ColumnProfile, column: Numeric) -> bool:
     if column.lower < 0 or len(values) < RULES.min_skewed_numbers:
         return False
     low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
-    return bool(high - middle > RULES.min_skewness * max(middle - low, 0.0) and high > middle)
+    least = max(low, float(np.min(values[values > 0], initial=math.inf)))
+    skewed = high - middle > RULES.min_skewness * max(middle - low, 0.0) and high > middle
+    return bool(
+        skewed and high >= RULES.min_spread * least
+    )  # ratios count where numbers spread over a power of ten
 
 
 def _numeric(profile: ColumnProfile) -> Numeric:
     """Return bounds rounded outward, round cut points where most numbers lie, and a middle value for missing ones.
 
-    More rows get more cut points: fine bins hold more constant, coarse ones leave more power.
+    More rows get more cut points: fine bins hold more constant, coarse ones leave more power. Where cut points of equal
+    distance leave most rows in one bin, they are round numbers near quantiles instead.
     """
     lower, upper, values = profile.numbers_but_missing_codes()
     bounds = _rounded_outward(lower, upper)
     codes = [code for code, _ in profile.likely_missing_codes()]
+    texts = [decode_bytes(text) for text in profile.not_numbers.counts]
+    missing = [*codes, *(text for text in texts if reads_as_missing(text))]
+    absent = (
+        profile.missing
+        + profile.not_numbers.total
+        + sum(cells for _, cells in profile.likely_missing_codes())
+    )
+    try:
+        bins: Sequence[float] = _even_cuts(profile)
+        if len(values) and largest_share(values, bins) > RULES.max_uneven_share:
+            bins = min(
+                (bins, quantile_cuts(values, _wanted_cuts(profile), bounds)),
+                key=lambda cuts: largest_share(values, cuts),
+            )
+        other = None
+        if len(values) and absent:
+            middle = float(f"{float(np.median(values)):.2g}")  # two digits: it is the value of no row
+            other = min(max(middle, bounds[0]), bounds[1])
+        own = absent > RULES.min_missing_level * profile.rows
+        return Numeric(*bounds, bins or None, other=other, missing=missing, missing_level=own)  # type: ignore[arg-type]
+    except SchemaError:
+        return Numeric(*bounds, missing=codes)
+
+
+def _wanted_cuts(profile: ColumnProfile) -> int:
+    wanted = next(number for rows, number in RULES.cuts_by_rows if profile.rows >= rows)
+    return min(wanted, len(profile.numbers) - 1)
+
+
+def _even_cuts(profile: ColumnProfile) -> tuple[float, ...]:
+    """Return round cut points of equal distance between the ends of nearly all numbers."""
+    lower, upper, values = profile.numbers_but_missing_codes()
+    bounds = _rounded_outward(lower, upper)
     low, high = (
         (float(end) for end in np.quantile(values, RULES.central_quantiles)) if len(values) else bounds
     )
-    try:
-        wanted = next(number for rows, number in RULES.cuts_by_rows if profile.rows >= rows)
-        bins = cut_points(low, high, profile.all_whole, min(wanted, len(profile.numbers) - 1))
-        other = None
-        if len(values) and (profile.missing or profile.not_numbers.total or codes):
-            middle = float(f"{float(np.median(values)):.2g}")  # two digits: it is the value of no row
-            other = min(max(middle, bounds[0]), bounds[1])
-        return Numeric(*bounds, bins or None, other=other, missing=codes)
-    except SchemaError:
-        return Numeric(*bounds, missing=codes)
+    return tuple(cut_points(low, high, profile.all_whole, _wanted_cuts(profile)))
+
+
+def largest_share(values: NDArray[np.float64], cuts: Sequence[float]) -> float:
+    """Return the share of the numbers that lie in the bin with most of them.
+
+    >>> largest_share(np.array([0.0, 1.0, 2.0, 9.0]), [1.0, 5.0])
+    0.5
+    """
+    bins = np.bincount(np.searchsorted(np.asarray(cuts), values, side="right"), minlength=1)
+    return float(bins.max() / max(len(values), 1))
+
+
+_ROUNDEST = {
+    1.0: 0.0,
+    2.0: 0.0,
+    5.0: 0.0,
+    1.5: 0.01,
+    2.5: 0.01,
+    3.0: 0.01,
+    4.0: 0.01,
+    6.0: 0.02,
+    7.0: 0.02,
+    8.0: 0.02,
+}
+
+
+def quantile_cuts(values: NDArray[np.float64], number: int, bounds: tuple[float, float]) -> tuple[float, ...]:
+    """Return round numbers near the quantiles of numbers, at most ``number`` of them: one or two digits each.
+
+    >>> quantile_cuts(np.array([0.0] * 40 + [1, 1, 1, 2, 2, 3, 4, 5, 8, 12, 20, 35] * 5), 3, (0.0, 35.0))
+    (1.0, 2.0, 5.0)
+    """
+    ordered = np.sort(values)
+    whole = bool((ordered == np.rint(ordered)).all())
+    sizes = np.abs(ordered[ordered != 0])
+    if not len(sizes):
+        return ()
+    powers = range(math.floor(math.log10(sizes.min())), math.floor(math.log10(sizes.max())) + 1)
+    round_ones = {
+        float(f"{sign * digits * 10.0**power:.3g}"): rough
+        for power in powers[-12:]
+        for digits, rough in _ROUNDEST.items()
+        for sign in (1, -1)
+    } | {0.0: 0.0}
+    ends = ([ordered[0], ordered[-1]], np.quantile(ordered, (0.1, 0.9)))
+    fine = [cut for low, high in ends for cut in cut_points(float(low), float(high), whole, 40)]
+    candidates = dict.fromkeys(fine, 0.03) | round_ones
+    usable = [cut for cut in candidates if bounds[0] < cut < bounds[1] and (not whole or cut == round(cut))]
+    below = {cut: float(np.searchsorted(ordered, cut, side="left")) / len(ordered) for cut in usable}
+    chosen: set[float] = set()
+    for i in range(1, number + 1):
+        left = [
+            cut
+            for cut in usable
+            if cut not in chosen and 0 < below[cut] < 1 and below[cut] not in {below[c] for c in chosen}
+        ]
+        if left:
+            wanted = i / (number + 1)
+            chosen.add(min(left, key=lambda cut: (abs(below[cut] - wanted) + candidates[cut], cut)))
+    return tuple(sorted(chosen))
 
 
 def cut_points(low: float, high: float, whole: bool, aim: int = 8) -> list[float]:

@@ -67,9 +67,17 @@ class Labelled:
             different = set(self.values) - {None}
         return different <= set(self.labels)
 
-    def code_book(self) -> list[str]:
-        """Return the labels in the order of their values, each once."""
-        return list(dict.fromkeys(label for _, label in sorted(self.labels.items()) if label.strip()))
+    def codes(self) -> dict[str, str]:
+        """Return the value of every label, printed, with its label: whole numbers without a point.
+
+        >>> Labelled(np.array([1.0]), {1.0: "male", 2.0: "female", 9.5: " "}).codes()
+        {'1': 'male', '2': 'female'}
+        """
+        printed = {
+            str(int(value) if isinstance(value, float) and value.is_integer() else value): label.strip()
+            for value, label in sorted(self.labels.items())
+        }
+        return {text: label for text, label in printed.items() if text and label}
 
     def _meant(self, cell: Any, texts: Mapping[str, int] | None) -> Any:
         """Return the label of a cell, or the cell itself where it has none or its label is no level."""

@@ -44,6 +44,13 @@ class ProfileLimits:
     min_identifier_values: int = 20  # distinct values of an identifier: fewer are a ward or a site
     min_identifier_numbers: int = 100  # the same, of whole numbers in a column that is not named like one
     max_odd_texts: int = 200  # distinct texts that are not UTF-8 and kept, to guess their encoding
+    max_paired_rows: int = 20_000  # rows of which it is kept which cells are missing together
+    max_paired_values: int = 12  # distinct values of a column that may say where another is missing
+    min_paired_rows: int = (
+        20  # rows with a value, and cells that are missing or not, below which nothing is said
+    )
+    min_share_there: float = 0.98  # of the rows with that value, those that lack the other column
+    min_share_explained: float = 0.8  # of all cells that are missing, those in these rows
     min_named_share: float = 0.05  # distinct values per cell of a column that is named like an identifier
     min_unnamed_share: float = 0.5  # distinct values per cell of a column of any other name
 
@@ -60,6 +67,8 @@ _MISSING_LEVELS = frozenset(
     (
         "missing", "unknown", "unk", "not known", "unspecified", "not stated", "not asked", "not available",
         "no answer", "refused", "declined", "don't know", "na", "n/a", "n.a.", "nan", "null", "none given", "?",
+        "k.a.", "k. a.", "keine angabe", "unbekannt", "weiß nicht", "weiss nicht", "verweigert", "inconnu", "inconnue",
+        "non précisé", "desconocido", "no sabe", "onbekend", "okänt", "sconosciuto",
     )
 )  # fmt: skip
 
@@ -222,6 +231,69 @@ class TextCounts:
 def _shortened(text: bytes) -> str:
     whole = decode_bytes(text)
     return whole if len(whole) <= LIMITS.max_text_length else whole[: LIMITS.max_text_length - 1] + "…"
+
+
+class MissingTogether:
+    """Which cells of the first rows are missing, and where: in which rows of another column's value.
+
+    It keeps one byte a cell of the first ``max_paired_rows`` rows.
+    """
+
+    def __init__(self) -> None:
+        self._missing: dict[str, list[NDArray[np.bool_]]] = {}
+        self._cells: dict[str, list[pa.Array]] = {}
+        self._rows = 0
+
+    def add(self, chunk: Chunk) -> None:
+        """Look at the next rows, as long as there is room."""
+        room = LIMITS.max_paired_rows - self._rows
+        if room <= 0 or not chunk:
+            return
+        for name, array in chunk.items():
+            part = arrow.unwrap(array.slice(0, room))
+            cells = (
+                _trimmed_text(part)
+                if arrow.value_kind(part.type) != "null"
+                else pa.nulls(len(part), pa.binary())
+            )
+            empty = pc.or_kleene(
+                pc.is_null(cells), pc.is_in(cells, value_set=pa.array(MISSING_TEXTS, cells.type))
+            )
+            self._missing.setdefault(name, []).append(arrow.to_numpy(pc.fill_null(empty, True)))
+            self._cells.setdefault(name, []).append(pc.if_else(empty, None, cells).cast(pa.binary()))
+        self._rows += min(room, len(next(iter(chunk.values()))))
+
+    def explained(self) -> dict[str, tuple[str, str, int]]:
+        """Return columns that are missing nearly wherever another has a certain value: (other, value, cells there).
+
+        At least ``min_share_there`` of the rows with that value lack the column, and these are at least
+        ``min_share_explained`` of all that lack it.
+        """
+        masks = {name: np.concatenate(parts) for name, parts in self._missing.items()}
+        least = LIMITS.min_paired_rows
+        lacking = {name: mask for name, mask in masks.items() if least <= mask.sum() <= len(mask) - least}
+        found: dict[str, tuple[str, str, int]] = {}
+        best: dict[str, float] = {}
+        if not lacking:
+            return found
+        for other, parts in self._cells.items():
+            coded = pa.chunked_array(parts).combine_chunks().dictionary_encode()
+            size = len(coded.dictionary)
+            if not 2 <= size <= LIMITS.max_paired_values:
+                continue
+            codes = np.asarray(coded.indices.fill_null(size))
+            rows = np.bincount(codes, minlength=size + 1)[:size]
+            for name, mask in lacking.items():
+                if name == other:
+                    continue
+                there = np.bincount(codes, weights=mask, minlength=size + 1)[:size]
+                sure = there >= np.maximum(LIMITS.min_share_there * rows, least)
+                value = int(np.argmax(np.where(sure, there, -1)))
+                share = float(there[value] / mask.sum())
+                if sure[value] and share >= max(LIMITS.min_share_explained, best.get(name, 0.0) + 1e-9):
+                    text = _shortened(coded.dictionary[value].as_py())
+                    found[name], best[name] = (other, text, int(there[value])), share
+        return found
 
 
 class NumberSample:
@@ -451,7 +523,9 @@ class IdentifierProfile:
         cells = pa.chunked_array(self._kept)
         if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
             return False
-        fractions = _count_true(pc.match_substring_regex(cells, r"^[+-]?[0-9]*[.,][0-9]+$"))
+        fractions = _count_true(
+            pc.match_substring_regex(cells, r"^[+-]?[0-9]*[.,][0-9]*[1-9][0-9]*$")
+        )  # not 233.0
         enough = self._named or len(cells) >= LIMITS.min_identifier_numbers or not _numbers_as_keys(cells)
         return fractions < len(cells) / 2 and enough
 
@@ -472,7 +546,7 @@ def _numbers_as_keys(cells: pa.Array) -> bool:
     """Return whether all cells are whole numbers without a sign, all different and more than a few."""
     if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
         return False
-    return _count_true(pc.match_substring_regex(cells, r"^[0-9]+(\.0)?$")) == len(cells)
+    return _count_true(pc.match_substring_regex(cells, r"^[0-9]+([.,]0+)?$")) == len(cells)
 
 
 def _mostly_distinct_texts(cells: pa.Array) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Tick, shown
 from dpcausal.data.coding import Coded, Coder, check_type, code_type
-from dpcausal.data.columns import Numeric
+from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import BATCH_ROWS, ColumnSource, ParquetSource, Source, open_source
@@ -161,12 +161,10 @@ def open_checked(source: Any, schema: Schema) -> Source:
     repeated = [name for name, times in Counter(opened.names).items() if times > 1 and name in schema]
     if repeated:
         raise SchemaError(f"{opened.label} has more than one {_column_list(repeated)}")
-    in_memory = isinstance(opened, ColumnSource)
     if isinstance(opened, ColumnSource):
         opened.convert(wanted, schema)
-    for name, type_ in zip(opened.names, opened.types, strict=True):
-        if name in schema and type_ is not None:
-            check_type(name, type_, schema[name], opened.label, of_file=not in_memory)
+    for name in wanted:
+        check_column(opened, name, schema[name])
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
     if ignored:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
@@ -175,6 +173,16 @@ def open_checked(source: Any, schema: Schema) -> Source:
     if schema.is_draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
     return opened
+
+
+def check_column(source: Source, name: str, column: Column) -> None:
+    """Raise ``SchemaError`` where a column of a source has a type that can't be coded as declared."""
+    type_ = source.types[source.names.index(name)]
+    if type_ is None:
+        return
+    in_memory = isinstance(source, ColumnSource)
+    labels = isinstance(source, ColumnSource) and source.has_labels(name)
+    check_type(name, type_, column, source.label, of_file=not in_memory, labels=labels)
 
 
 def _column_list(names: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from typing import Any
 import tomli_w
 
 from dpcausal.core.arguments import checked_column, checked_list
+from dpcausal.core.display import display
 from dpcausal.core.drafting import drafter
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.statement import Public, PublicKind
@@ -79,7 +80,8 @@ class Schema(Mapping[str, Column]):
     <BLANKLINE>
     """
 
-    __slots__ = ("_columns", "_draft", "_format")
+    __slots__ = ("_columns", "_draft", "_drafted", "_format")
+    _drafted: Any  # the draft that it is, with its remarks; None for any other schema
     _columns: dict[str, Column]
     _draft: bool
     _format: FileFormat
@@ -102,6 +104,7 @@ class Schema(Mapping[str, Column]):
             raise SchemaError("a schema needs at least one column")
         object.__setattr__(self, "_columns", declared)
         object.__setattr__(self, "_draft", False)
+        object.__setattr__(self, "_drafted", None)
         object.__setattr__(self, "_format", FileFormat())
 
     @classmethod
@@ -155,7 +158,9 @@ class Schema(Mapping[str, Column]):
             raise InputError(
                 "no column of the data can be drafted: all are identifiers, free text or without a value"
             )
-        return cls._marked(pairs, True, found.format)
+        schema = cls._marked(pairs, True, found.format)
+        object.__setattr__(schema, "_drafted", found)
+        return schema
 
     @property
     def is_draft(self) -> bool:
@@ -242,7 +247,9 @@ class Schema(Mapping[str, Column]):
         return _parse(text, "schema")
 
     def to_toml(self) -> str:
-        """Return this schema as a TOML document, with defaults written out."""
+        """Return this schema as a TOML document, with defaults written out; a draft with its remarks."""
+        if self._drafted is not None:
+            return display().summary(self._drafted)
         tables = [column_toml(name, column) for name, column in self.items()]
         top = "draft = true\n" * self._draft + format_toml(self._format)
         return "\n".join([top] * bool(top) + tables)
@@ -547,8 +554,9 @@ def column_toml(
         if column.scale != "linear":
             entries["scale"] = column.scale
         entries |= {"bins": column.bins, "other": column.other}
-    if column.missing:
-        entries["missing"] = column.missing
+    texts = column.missing_texts if isinstance(column, Numeric) else ()
+    if column.missing or texts:
+        entries["missing"] = (*column.missing, *texts)
     if isinstance(column, Numeric) and column.missing_level:
         entries["missing_level"] = True
     ends = {key: f"  # {remark}" for key, remark in (remarks or {}).items()}

@@ -298,6 +298,15 @@ class ColumnSource(Source):
         """The columns by name, as they were given."""
         return MappingProxyType(self._columns)
 
+    def has_labels(self, name: str) -> bool:
+        """Return whether a column is declared, by pandas, to hold categories of text: their type, not what they are."""
+        dtype = getattr(self._columns.get(name), "dtype", None)
+        categories = getattr(dtype, "categories", None)
+        return type(dtype).__name__ == "CategoricalDtype" and getattr(categories, "dtype", None) in (
+            "object",
+            "str",
+        )
+
     def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
         """Convert the named columns to Arrow arrays, for a schema where there is one.
 
@@ -344,10 +353,10 @@ class LoadedSource(ColumnSource):
             self._columns.update(self._load(new))
         super().convert(columns, schema)
 
-    def code_book(self, name: str) -> list[str]:
-        """Return the value labels of a loaded column in the order of their values; empty where it has none."""
+    def code_book(self, name: str) -> dict[str, str]:
+        """Return the codes of a loaded column and their labels, in the order of the codes; empty where it has none."""
         column = self._columns.get(name)
-        return column.code_book() if isinstance(column, Labelled) else []
+        return column.codes() if isinstance(column, Labelled) else {}
 
 
 def _open_workbook(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:

@@ -62,6 +62,10 @@ def _file(name: str) -> Any:
             from dpcausal.present import gwas
 
             return gwas
+        case "schema":
+            from dpcausal.present import schema
+
+            return schema
         case "notebook":
             from dpcausal.present import notebook
 
@@ -116,6 +120,10 @@ def summary(value: Any, **options: Any) -> str:
             )
         case "Screening":
             return str(_file("gwas").summary(value))
+        case "Draft":
+            return str(_file("schema").draft_toml(value))
+        case "SchemaCheck":
+            return str(_file("schema").check_text(value))
     raise TypeError(f"no summary of {type(value).__name__}")
 
 

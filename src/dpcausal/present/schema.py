@@ -28,7 +28,8 @@ _DRAFT_HEADER = """\
 # knowledge (a codebook, a form, common sense) and change what only the data could have told you.
 # Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
 # on your own machine, by `dpcausal schema DATA --check THIS_FILE`. Missing values go to `other` too: empty cells,
-# NA, N/A, NaN, null and None without being listed, other texts and codes where `missing` lists them.
+# NA, N/A, NaN, null and None without being listed, and among numbers any text that is none; other texts among
+# levels, and numbers such as 999, where `missing` lists them.
 draft = true  # delete this line and those above when every line is checked; until then every use warns
 """
 
@@ -83,10 +84,15 @@ def _drafted_table(drafted: DraftedColumn) -> str:
     if column is None:
         assert drafted.left_out is not None
         return f"# {toml_header(drafted.name)}  left out: {left_out_words(drafted.left_out)}\n"
-    comments = [note_words(note) for note in drafted.notes]
+    comments = [_printable(note_words(note)) for note in drafted.notes]
     if isinstance(column, Categorical):
         return column_toml(drafted.name, column, comments=comments) + _order_hint(column)
     return column_toml(drafted.name, column, comments=comments, remarks=_other_remark(column))
+
+
+def _printable(text: str) -> str:
+    """Return a text without what a comment can't hold: a name may have a line break in it."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _order_hint(column: Categorical) -> str:
@@ -110,12 +116,8 @@ def note_words(note: DraftNote) -> str:
     fact = note.values
     match note.kind:
         case DraftNoteKind.MISSING_CELLS:
-            own = (
-                ""
-                if isinstance(fact["becomes"], str)
-                else "; `missing_level = true` gives them a bin of their own"
-            )
-            return f"{fact['cells']:,} of {fact['rows']:,} cells are missing and {_becomes(fact['becomes'])}{own}"
+            becomes = _becomes(fact["becomes"], fact["own"])
+            return f"{fact['cells']:,} of {fact['rows']:,} cells are missing and {becomes}"
         case DraftNoteKind.MISSING_CODE_LEVEL:
             level = fact["becomes"]
             listed = f"`missing` takes it for missing, so it becomes {level!r}"
@@ -146,8 +148,9 @@ def note_words(note: DraftNote) -> str:
                 "in `aliases`"
             )
         case DraftNoteKind.NOT_NUMBERS:
-            becomes, texts = _becomes(fact["becomes"]), _listed_texts(fact["texts"], fact["cells"])
-            return f"{fact['cells']:,} of {fact['rows']:,} cells are no numbers and {becomes}: {texts}"
+            becomes = _becomes(fact["becomes"], fact["own"])
+            texts = _listed_texts(fact["texts"], fact["cells"])
+            return f"{fact['cells']:,} of {fact['rows']:,} cells are no numbers ({texts}) and {becomes}"
         case DraftNoteKind.WITH_SEPARATORS:
             return (
                 f"{fact['cells']:,} of them are numbers with separators: write 1234, not 1,234, in the data"
@@ -174,10 +177,32 @@ def note_words(note: DraftNote) -> str:
                 'most numbers are small and some far above: if ratios count (a dose, a cost), put `scale = "log"` '
                 "here, and leave `bins` out to have them cut on that scale"
             )
-        case DraftNoteKind.CODE_BOOK:
+        case DraftNoteKind.QUANTILE_BINS:
             return (
-                f"the {fact['levels']:,} levels are the value labels of the file, in the order of their codes"
+                "cut points of equal distance would leave most rows in one bin, so these are round numbers near "
+                "quantiles of the rows: replace them by those of your field"
             )
+        case DraftNoteKind.UNEVEN_BINS:
+            return f"{fact['share']:.0%} of the numbers lie in one bin, so little can be seen of this column"
+        case DraftNoteKind.NUMBER_CODES:
+            return (
+                f"{fact['values']} different whole numbers: if they are codes (a state, a site), they have no order: "
+                'declare groups of them as levels, type = "categorical", or leave the column out'
+            )
+        case DraftNoteKind.TIME_TO_EVENT:
+            return (
+                f"is this the time to {fact['event']}? Follow-up of different length and censoring are not modelled: "
+                "leave out one of the two, or say what happened within a time that all were observed for"
+            )
+        case DraftNoteKind.MISSING_WITH:
+            return (
+                f"{fact['cells']:,} cells are missing where {fact['column']} is {fact['value']!r}, nearly everywhere "
+                f"there: is it asked of some people only, or known only after {fact['column']} (a cause of death)? "
+                "Then leave it out"
+            )
+        case DraftNoteKind.CODE_BOOK:
+            read = ", which `aliases` reads as them" if fact["codes"] else ""
+            return f"the {fact['levels']:,} levels are the value labels of the file, in the order of their codes{read}"
         case DraftNoteKind.DECIMAL_COMMA:
             return f"`decimal`: {_cells(fact['cells'])} numbers with a decimal comma"
         case DraftNoteKind.THOUSANDS:
@@ -198,8 +223,17 @@ def _looks(count: int) -> str:
     return "looks" if count == 1 else "look"
 
 
-def _becomes(other: str | float) -> str:
-    return f"become {other!r}" if isinstance(other, str) else f"become {other:g}, as `other` says"
+def _becomes(other: str | float, own: bool) -> str:
+    """Return what becomes of missing cells; ``own``: numbers have a bin of their own."""
+    if isinstance(other, str):
+        return f"become {other!r}"
+    if own:
+        return (
+            f"have a bin of their own in tables (`missing_level`), and become {other:g} (`other`) elsewhere"
+        )
+    return (
+        f"become {other:g}, as `other` says; `missing_level = true` gives them a bin of their own in tables"
+    )
 
 
 def left_out_words(why: LeftOut) -> str:
@@ -285,6 +319,16 @@ def check_lines(found: SchemaCheck) -> list[str]:
     elif found.usable:
         lines.append(f"{found.rows:,} rows can be read by this schema.")
     return lines
+
+
+def check_text(found: SchemaCheck) -> str:
+    """Return a check as plain lines: that it is not private, the table, and what a person should know."""
+    heads, rows = check_table(found)
+    cells = [[" ".join(head.split()) for head in heads], *rows]
+    wide = [max(len(row[k]) for row in cells) for k in range(len(heads))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)) for row in cells]
+    first = f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}."
+    return "\n".join(line.rstrip() for line in [first, *table, *check_lines(found)])
 
 
 def _get(column: ColumnCheck) -> str:

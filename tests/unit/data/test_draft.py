@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -44,7 +45,14 @@ def test_mostly_numbers_with_some_texts_is_numeric_and_says_so(odd: str) -> None
     assert isinstance(schema["x"], dc.Numeric)
     other = 50 if odd != "1,234" else schema["x"].other  # the bounds leave room for 1234
     assert schema["x"].other == other
-    assert f"# 2 of 102 cells are no numbers and become {other:g}, as `other` says: {odd!r} (2)" in text
+    assert (
+        f"# 2 of 102 cells are no numbers ({odd!r} (2)) and become {other:g}, as `other` says; `miss" in text
+    )
+    assert schema["x"].missing_texts == (("unknown",) if odd == "unknown" else ())
+    (found,) = check(
+        {"x": [*NUMBERS, odd, odd]}, schema.select(["x"])
+    ).columns  # draft, check and guide agree
+    assert (found.missing, found.not_a_number) == ((2, 0) if odd == "unknown" else (0, 2))
 
 
 def test_bounds_leave_room_for_numbers_with_separators() -> None:
@@ -304,3 +312,98 @@ def test_a_first_line_of_values_is_remarked(tmp_path: Path) -> None:
     assert "# Is the first line a header?" in draft(path)
     path.write_text("id,age,sex,event\n" + "\n".join(lines) + "\n")
     assert "first line" not in draft(path)
+
+
+def test_texts_may_be_listed_as_missing_among_numbers() -> None:
+    column = dc.Numeric(0, 10, [5], other=3, missing=["k.A.", 9, "-1"], missing_level=True)
+    assert (column.missing, column.missing_texts) == ((9.0, -1.0), ("k.A.",))
+    schema = dc.Schema(x=column)
+    assert (
+        dc.Schema.from_toml_string(schema.to_toml())
+        == schema
+        != dc.Schema(x=replace(column, missing=[9, -1]))
+    )
+    for cells in (["1", " k.A. ", "9", "k", None], np.array(["1", "k.A.", "9", "k", ""])):
+        data = dc.read({"x": cells}, schema)
+        assert data.codes["x"].tolist() == [0, 2, 2, 2, 2]
+        (found,) = check({"x": cells}, schema).columns
+        assert (found.missing, found.coded_missing, found.not_a_number) == (3, 2, 1)
+
+
+def test_numbers_that_are_often_missing_have_a_bin_of_their_own() -> None:
+    ages = [str(i) for i in range(20, 80)]
+    for gone, own in ((3, False), (9, True)):
+        text, schema = drafted([*ages, *([""] * gone)])
+        assert schema["x"].missing_level is own
+        assert (
+            "a bin of their own in tables (`missing_level`), and become 50 (`other`) elsewhere" in text
+        ) is own
+
+
+def test_identifiers_may_be_written_as_floats(tmp_path: Path) -> None:
+    numbers = [233.0 + 17 * i for i in range(120)]
+    frame = pd.DataFrame({"seqn": numbers, "weight": [50 + i / 7 for i in range(120)], "y": ["a", "b"] * 60})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "233.0" in (tmp_path / "t.csv").read_text()
+    for source in (frame, tmp_path / "t.csv"):
+        assert list(dc.Schema.draft(source)) == ["weight", "y"]
+
+
+def test_cut_points_of_skewed_numbers_follow_the_rows() -> None:
+    rng = np.random.default_rng(4)
+    skewed = {
+        "visits": rng.geometric(0.3, 4000) - 1 + 30 * (rng.random(4000) < 0.02),
+        "dose": np.round(rng.lognormal(0, 2, 4000), 3),
+        "offset": 1000 + rng.lognormal(0, 1.5, 4000),
+    }
+    text = draft(skewed)
+    schema = dc.Schema.from_toml_string(text)
+    for name, values in skewed.items():
+        column = schema[name]
+        assert isinstance(column, dc.Numeric)
+        assert column.bins is not None
+        counts = np.bincount(np.searchsorted(column.bins, values, side="right"))
+        assert counts.max() < 0.5 * 4000, name
+        assert all(
+            len(f"{cut:g}".strip("0.").replace(".", "")) <= 2 for cut in column.bins if name != "offset"
+        )
+    assert text.count("round numbers near quantiles of the rows") == 3
+    even = {"age": rng.integers(20, 90, 4000), "pressure": rng.normal(120, 15, 4000)}
+    assert "quantiles" not in draft(even)
+    rare = draft({"stays": np.repeat([0, *range(1, 15)], [900, *[7] * 14])})
+    assert "% of the numbers lie in one bin" in rare
+
+
+def test_a_scale_of_logarithms_is_proposed_where_ratios_count() -> None:
+    rng = np.random.default_rng(5)
+    assert '`scale = "log"`' in draft({"dose": rng.lognormal(0, 1.5, 2000)})
+    years = np.repeat([9.0, 10, 11, 12.5, *range(13, 24)], [900, 70, 60, 50, *[9] * 11])
+    assert '`scale = "log"`' not in draft({"school": years})
+
+
+def test_columns_that_take_another_to_understand_are_remarked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    dead = rng.random(900) < 0.3
+    cells = {
+        "futime": rng.integers(1, 5000, 900),
+        "death": np.where(dead, "dead", "alive"),
+        "chapter": [("heart", "lung")[i % 2] if one else None for i, one in enumerate(dead)],
+        "hospital_stay": [None if rng.random() < 0.3 else float(i % 40) for i in range(900)],
+        "birthplace": rng.integers(1, 50, 900),
+        "age": rng.integers(40, 90, 900),
+    }
+    text = draft(cells)
+    tables = {part.split("]")[0]: part for part in text.split("[columns.")[1:]}
+    assert "# is this the time to death? Follow-up of different length and censoring" in tables["futime"]
+    assert f"# {(~dead).sum()} cells are missing where death is 'alive'" in tables["chapter"]
+    assert "49 different whole numbers: if they are codes" in tables["birthplace"]
+    for name in ("death", "hospital_stay", "age"):
+        assert "time to" not in tables[name]
+        assert "cells are missing where" not in tables[name]
+        assert "codes (" not in tables[name]
+    assert "time to" not in draft({"futime": cells["futime"], "age": cells["age"]})
+    schema = dc.Schema.draft(cells)
+    schema.write(tmp_path / "s.toml")
+    assert (tmp_path / "s.toml").read_text() == schema.to_toml() == text  # remarks and all
+    assert dc.Schema.from_toml(tmp_path / "s.toml") == schema
+    assert "#" not in schema.select(["age"]).to_toml()

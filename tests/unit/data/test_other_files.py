@@ -116,6 +116,7 @@ def test_levels_may_be_codes_or_labels(path: Path) -> None:
     assert by_number.values["sex"].tolist() == [1, 2, 1, 0, 2]
 
 
+@pytest.mark.filterwarnings("ignore::dpcausal.DraftSchema")
 def test_a_draft_fits_and_takes_levels_from_the_labels(path: Path) -> None:
     schema = dc.Schema.draft(path)
     assert schema.is_draft
@@ -124,6 +125,46 @@ def test_a_draft_fits_and_takes_levels_from_the_labels(path: Path) -> None:
     sex = schema["sex"]
     assert isinstance(sex, dc.Categorical)
     assert sex.levels == ("männlich", "weiblich", "missing")  # in the order of codes, or of the alphabet
+    if path.suffix in (".sav", ".zsav", ".dta"):  # a frame of codes means the same as the file, labels too
+        assert sex.aliases == {"1": "männlich", "2": "weiblich"}
+        wanted = codes(dc.read(path, schema))["sex"]
+        for frame in (FRAME, FRAME.assign(sex=FRAME["sex"].map(SEX).astype("category"))):
+            assert codes(dc.read(frame, schema))["sex"] == wanted
+
+
+def test_codes_without_their_labels_are_refused_by_their_type() -> None:
+    sex = dc.Schema(sex=dc.Categorical(["male", "female"], missing=[9]))
+    for cells in (
+        np.array([1.0, 2.0]),
+        np.array([1, 2]),
+        pd.Series([1, 2], dtype="category"),
+        np.array([True, False]),
+    ):
+        with pytest.raises(
+            dc.SchemaError, match=r'"sex" of the .*no level is .*\(male, female\).*aliases.*labels'
+        ) as said:
+            dc.read({"sex": cells}, sex)
+        assert "\n" not in str(said.value)
+        found = dc.check({"sex": cells}, sex)
+        assert not found.usable
+        assert found.fault() == str(said.value)
+        assert str(said.value) in str(found)
+    labels = pd.DataFrame({"sex": pd.Categorical(["male", "female"])})
+    with pytest.raises(dc.SchemaError, match=r"categories of text, but every level is a number \(1, 2\)"):
+        dc.read(labels, dc.Schema(sex=dc.Categorical([1, 2])))
+    for cells in (
+        ["1", "2"],
+        np.array(["1", "2"]),
+        pd.Series(["1", "2"]),
+        [1, 2],
+    ):  # what they spell is not looked at
+        assert codes(dc.read({"sex": cells}, sex)) == {"sex": [0, 0]}
+    for column in (
+        dc.Categorical(["male", "female"], aliases={"2": "female"}),
+        dc.Categorical([1, 2]),
+        dc.Categorical([True]),
+    ):
+        assert dc.check({"sex": np.array([1.0, 2.0])}, dc.Schema(sex=column)).usable
 
 
 def test_labels_of_some_values_leave_numbers_numbers(tmp_path: Path) -> None:

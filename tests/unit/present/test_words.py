@@ -291,7 +291,7 @@ EXAMPLES[EffectNote] = {
 }
 EXAMPLES[DraftNote] = {
     DraftNoteKind.MISSING_CELLS: (
-        {"cells": 1200, "rows": 5000, "becomes": "unknown"},
+        {"cells": 1200, "rows": 5000, "becomes": "unknown", "own": True},
         ("1,200 of 5,000 cells", "become 'unknown'"),
     ),
     DraftNoteKind.MISSING_CODE_LEVEL: (
@@ -304,7 +304,7 @@ EXAMPLES[DraftNote] = {
     DraftNoteKind.NUMBER_ALIASES: ({"spellings": ["01", "+1"]}, ("reads '01', '+1' as numbers",)),
     DraftNoteKind.ABBREVIATION: ({"letter": "y", "level": "yes"}, ("'y' may be short for 'yes'",)),
     DraftNoteKind.NOT_NUMBERS: (
-        {"cells": 12, "rows": 5000, "becomes": 0.5, "texts": [["n/a", 9], ["<5", 2]]},
+        {"cells": 12, "rows": 5000, "becomes": 0.5, "own": False, "texts": [["n/a", 9], ["<5", 2]]},
         ("12 of 5,000 cells are no numbers", "become 0.5", "'n/a' (9), '<5' (2) and others"),
     ),
     DraftNoteKind.WITH_SEPARATORS: ({"cells": 1200}, ("1,200 of them",)),
@@ -315,8 +315,19 @@ EXAMPLES[DraftNote] = {
         {"cells": 1200, "encoding": "cp850"},
         ("1,200 cells are not UTF-8", "like cp850"),
     ),
+    DraftNoteKind.QUANTILE_BINS: ({}, ("near quantiles of the rows", "of your field")),
+    DraftNoteKind.UNEVEN_BINS: ({"share": 0.9}, ("90% of the numbers lie in one bin",)),
+    DraftNoteKind.NUMBER_CODES: ({"values": 49}, ("49 different whole numbers", "codes")),
+    DraftNoteKind.TIME_TO_EVENT: ({"event": "death"}, ("time to death", "censoring are not modelled")),
+    DraftNoteKind.MISSING_WITH: (
+        {"cells": 5705, "column": "death", "value": "alive"},
+        ("5,705 cells are missing where death is 'alive'", "known only after death"),
+    ),
     DraftNoteKind.SKEWED: ({}, ('`scale = "log"`',)),
-    DraftNoteKind.CODE_BOOK: ({"levels": 7}, ("the 7 levels are the value labels of the file",)),
+    DraftNoteKind.CODE_BOOK: (
+        {"levels": 7, "codes": True},
+        ("the 7 levels are the value labels of the file", "`aliases`"),
+    ),
     DraftNoteKind.DECIMAL_COMMA: ({"cells": 1200}, ("1,200 cells are numbers with a decimal comma",)),
     DraftNoteKind.THOUSANDS: ({"cells": 1200, "mark": "."}, ("1,200 cells are numbers with '.' between",)),
     DraftNoteKind.OPEN_QUOTES: ({"lines": 1200, "first": (3, 7)}, ("1,200 lines", "3, 7 and 1,198 more")),
