@@ -136,6 +136,7 @@ def test_more_than_64_bits_a_row(tmp_path: Path) -> None:
 
 def test_rows_that_hardly_repeat_are_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "TRIAL_ROWS", 500)
+    monkeypatch.setattr(sql, "MANY_ROWS", 1000)
     data = dataset([200, 200, 200], 3000, seed=3)
     counts = DuckDBCounts(parquet_of(data, tmp_path), data.schema)
     assert np.array_equal(counts.table(["c0", "c2"]), reference(data, ["c0", "c2"]))

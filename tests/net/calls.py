@@ -227,6 +227,8 @@ KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "level counts": (_levels, LEVELS),  # a counting backend in memory
     "level duckdb": (_levels, LEVELS),  # a counting backend in DuckDB
     "level engine": (_levels, LEVELS),  # a table on an engine, through Ibis
+    "number duckdb": (_numbers, NUMBERS),  # a file that passes by in batches
+    "number engine": (_numbers, ONLY_NUMBERS),  # engines take no log scale
     "level columns": (_levels, LEVELS),  # plain columns, as an estimator takes them
     "number columns": (_numbers, NUMBERS),
     "level csv": (_levels, LEVELS),  # a folder with data.csv and schema.toml
@@ -262,10 +264,10 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
     if kind in ("level csv", "number csv", "label csv"):
         _write_csv(columns, schema, folder)
         return folder
-    if kind == "level duckdb":
+    if kind in ("level duckdb", "number duckdb"):
         parquet.write_table(pyarrow.table(columns), folder / "data.parquet")
         return DuckDBCounts(folder / "data.parquet", schema, threads=1)
-    if kind == "level engine":
+    if kind in ("level engine", "number engine"):
         import ibis
 
         backend = ibis.duckdb.connect(threads=1)
@@ -534,6 +536,8 @@ def _discoveries() -> Iterator[Case]:
     asked += [
         ("moments", "numbers", {"harmonics": 1, "confidence": 3}),
         ("moments", "numbers", {"reach": 1.5, "stable": False}),
+        ("moments", "number engine", {"harmonics": 0}),
+        ("auto", "number duckdb", {"harmonics": 1}),
     ]
     asked += [("moments", "level counts", {})]  # refused: there are no rows
     for name in ("priv-pc", "svt-pc"):

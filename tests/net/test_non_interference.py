@@ -88,7 +88,13 @@ class Material:
 
     def __call__(self, kind: str, which: str, n: int) -> Any:
         """Data of that kind."""
-        if "csv" not in kind and kind not in ("bed", "level duckdb", "level engine"):
+        if "csv" not in kind and kind not in (
+            "bed",
+            "level duckdb",
+            "level engine",
+            "number duckdb",
+            "number engine",
+        ):
             return kept(kind, which, n)
         self._count += 1
         folder = self._folder / str(self._count)

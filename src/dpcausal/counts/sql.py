@@ -14,6 +14,7 @@ Types are public metadata, so one that can't be coded is an error; values never 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from glob import glob, has_magic
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 BATCH_ROWS = 1 << 16  # rows that pass by at once where features are summed
-TRIAL_ROWS = 1 << 22  # first rows that are looked at to guess whether rows repeat
-MAX_DISTINCT_SHARE = 0.5  # distinct rows per row of the trial up to which compression is tried
+TRIAL_ROWS = 1 << 18  # first rows that are looked at to guess whether rows repeat
+MANY_ROWS = 1 << 22  # fewer are compressed without a trial
+MAX_DISTINCT_SHARE = 0.25  # distinct rows expected among MANY_ROWS up to which compression is tried
 
 
 class DuckDBCounts:
@@ -311,14 +313,14 @@ class DuckDBCounts:
 
     def _mostly_distinct(self) -> bool:
         """Return whether most of the first rows are distinct; it decides only how long counting takes."""
-        if self._scan_only is None and self._n <= TRIAL_ROWS:
+        if self._scan_only is None and self._n <= MANY_ROWS:
             self._scan_only = False
         if self._scan_only is None:
             columns = ", ".join(f"{sql} AS c{c}" for c, sql in enumerate(self._coding.values()))
             names = ", ".join(f"c{c}" for c in range(len(self._coding)))
             trial = f"SELECT {columns} FROM (SELECT * FROM {self._table} LIMIT {TRIAL_ROWS})"
             found = self._run(f"SELECT count(*) AS n FROM (SELECT DISTINCT {names} FROM ({trial}))")["n"][0]
-            self._scan_only = bool(found > MAX_DISTINCT_SHARE * TRIAL_ROWS)
+            self._scan_only = expected_distinct(int(found)) > MAX_DISTINCT_SHARE * MANY_ROWS
         return self._scan_only
 
     def _scan(self, jobs: Jobs) -> Table:
@@ -344,6 +346,22 @@ class DuckDBCounts:
             here = ~np.ma.getmaskarray(key)
             out[int(jobs.cells[j]) + key.data[here].astype(np.int64)] = weight[here]
         return out
+
+
+def expected_distinct(found: int) -> float:
+    """Return how many distinct rows MANY_ROWS have, if TRIAL_ROWS have ``found`` and all are equally common.
+
+    D equally common rows show D (1 - exp(-t/D)) distinct ones in t draws; D is found by bisection. Where some are
+    commoner than others there are more: the share that is allowed leaves room for it.
+
+    >>> round(expected_distinct(1000)), round(expected_distinct(TRIAL_ROWS) / MANY_ROWS, 2)
+    (1000, 1.0)
+    """
+    low, high = float(found), 1e12
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if -middle * math.expm1(-TRIAL_ROWS / middle) > found else (middle, high)
+    return -low * math.expm1(-MANY_ROWS / low)
 
 
 class _Again:
