@@ -35,6 +35,7 @@ COMMANDS = [
     "schema",
     "plan",
     "discover",
+    "again",
     "test",
     "effect",
     "gwas-simulate",
@@ -71,6 +72,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["age", "smoke", "bronc"], directed=[("age", "smoke"), ("age", "bronc"), ("smoke", "bronc")]
     )
     (folder / "graph.json").write_text(graph.to_json())  # for the examples of effect
+    (folder / "first").mkdir()  # for those of again
+    found = dc.discover(
+        dc.read(table, dc.Schema.from_toml(folder / "schema.toml")), epsilon=2.0, confidence=0
+    )
+    assert found.release is not None
+    found.release.save(folder / "first" / "release.json")
     assert run(["gwas-simulate", str(folder / "study"), "--people", "200", "--snps", "300"]) == 0
     ledger = f"sqlite:///{folder}/budget.db"
     assert (

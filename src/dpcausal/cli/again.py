@@ -16,25 +16,25 @@ from dpcausal.core.errors import InputError
 
 HELP = """Search a release again with other background knowledge, free.
 
-DIR is what discover wrote: its release.json holds the noisy tables or moments
-that were released and paid for (methods measured and moments). The same search
-runs on them once more: no row is read, nothing is charged and no noise drawn.
-Only what was measured then is used, so that some pairs may stay open.
-An option that is left out is as in the first run.
+DIR is what discover --out wrote: its release.json holds the noisy tables
+or moments that were paid for (methods measured and moments). The same
+search runs on them once more: no row is read, nothing is charged and no
+noise is drawn. Only what was measured then is used, so that some pairs may
+stay open. An option that is left out is as in the first run.
 
 [bold]Examples[/bold]
 
 # the order of time, which the first run did not know
-dpcausal again graph --tiers "age,sex;smoke,bronc" --out graph2
+dpcausal again first --tiers "age,sex;smoke,bronc" --out second
 
 # an edge that a reviewer calls impossible; larger sets are not asked about
-dpcausal again graph --forbidden age--sex --max-order 1 --out graph3
+dpcausal again first --forbidden age--sex --max-order 1 --out third
 
 # without what the first run declared; common causes may be hidden
-dpcausal again graph --forget --latent --out graph4
+dpcausal again first --forget --latent --out fourth
 
 # an effect, free as well
-dpcausal effect --release graph2 --treatment smoke --outcome bronc"""
+dpcausal effect --release second --treatment smoke --outcome bronc"""
 
 
 def register(app: typer.Typer) -> None:

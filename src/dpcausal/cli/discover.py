@@ -79,7 +79,8 @@ dpcausal discover patients.csv --schema schema.toml --method pc \\
 
 DIR gets report.html, privacy.json and the graph: graph.svg, graph.json,
 graph.dot, graph.graphml, for R graph.dagitty and arcs.csv; and
-registry.yaml, a draft for OpenDP's registry of deployments.
+registry.yaml, a draft for OpenDP's registry of deployments. release.json
+(measured, moments) is what dpcausal again and effect --release use, free.
 An earlier release there is kept, in DIR/earlier-1 and so on.
 Without --epsilon nothing is computed, unless --method pc asks for the
 classical algorithm, which is not private.

@@ -47,7 +47,7 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome bronc --graph graph.json --epsilon 1
 
 # from the tables that discover released, at no cost
-dpcausal effect --release graph --treatment smoke --outcome bronc
+dpcausal effect --release first --treatment smoke --outcome bronc --adjust age
 
 # a ratio, of the levels that you name; charged to a ledger; kept in files
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
