@@ -149,7 +149,7 @@ class Chi2(MedianOfPartsTest):
 
     info = TestInfo(
         "chi2",
-        "Pearson's test on parts of the rows; the median p-value, with noise",
+        "Pearson's chi-square on many parts of the rows; a noisy median of their p-values",
         any_question=True,
     )
     value = staticmethod(pearson)
@@ -162,7 +162,7 @@ class LikelihoodRatio(MedianOfPartsTest):
 
     info = TestInfo(
         "g",
-        "the likelihood ratio on parts of the rows; the median p-value, with noise",
+        "the likelihood ratio (G) on many parts of the rows; a noisy median of their p-values",
         any_question=True,
     )
     value = staticmethod(likelihood_ratio)

@@ -142,12 +142,12 @@ def ci_test(
     - ``strata='auto'``: strata of numeric given columns: auto (equal counts, measured privately), a number (equal
       widths) or schema.
 
-    ``chi2``: Pearson's test on parts of the rows; the median p-value, with noise.
+    ``chi2``: Pearson's chi-square on many parts of the rows; a noisy median of their p-values.
 
     - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
     - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
 
-    ``g``: the likelihood ratio on parts of the rows; the median p-value, with noise.
+    ``g``: the likelihood ratio (G) on many parts of the rows; a noisy median of their p-values.
 
     - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
     - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
@@ -189,7 +189,7 @@ def ci_test(
     - ``strength=1.0``: lambda of the ridge regression (kernel).
     - ``bandwidth=0.2``: bandwidth, as a share of the declared range (kernel).
 
-    ``test-of-tests``: how many parts of the rows reject, with noise.
+    ``test-of-tests``: a test on each of many parts of the rows; a noisy count of the parts that reject.
 
     - ``test='g'``: name of the test of each part; default g.
     - ``parts=None``: number of parts; default from the number of rows and epsilon.

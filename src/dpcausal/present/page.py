@@ -6,6 +6,7 @@ The functions above ``render`` make its sentences: what could not be decided and
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -264,6 +265,40 @@ def _way(graph: Graph, name: str, target: str) -> str:
     return f"{target} → {name}" if (target, name) in graph.directed else "direction not decided"
 
 
+def plain_words(value: Any) -> str:
+    """Return a value of the statement for a reader: no braces, no quotes.
+
+    >>> plain_words({"dataset": "cohort", "left": {"epsilon": 0.5, "delta": 0.0}}), plain_words([1, 2]), plain_words({})
+    ('dataset cohort; left epsilon 0.5, delta 0', '1, 2', 'none')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        deep = any(isinstance(one, dict | list | tuple) for one in value.values())
+        told = [f"{str(key).replace('_', ' ')} {plain_words(one)}" for key, one in value.items()]
+        return ("; " if deep else ", ").join(told) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(plain_words, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def statement_rows(statement: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return (field, its values in words) of the statement; events have a table of their own, facts the JSON below."""
+    rows = []
+    for key, value in statement.items():
+        if key == "events":
+            continue
+        if key == "facts":
+            rows.append((key, ["in the JSON at the end of this page"]))
+        elif isinstance(value, list | tuple) and value:
+            rows.append((key, [plain_words(one) for one in value]))
+        else:
+            rows.append((key, [plain_words(value)]))
+    return rows
+
+
 def _in_script(text: str) -> str:
     """Return a text as JSON that may stand in a script element: nothing in it can end the element."""
     return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")
@@ -304,6 +339,7 @@ def render(
         fields=FIELDS,
         headings={name: means for name, means in HEADINGS.items() if name not in empty},
         statement=statement,
+        statement_rows=statement_rows(statement),
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result, None if origin is None else STATEMENT),
         drawing=svg(shown.shown, marks, possible=shown.open, shown=open),

@@ -124,10 +124,10 @@ def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool =
     axes = plot_graph(result.shown, ax, possible=result.open if open else (), marks=marks, legend=told)
     if not result.privacy.private:
         axes.set_title(f"NOT PRIVATE: {result.privacy.why_not_private}", fontsize=8, color=SOFT, wrap=True)
-    elif title := figure_title(result, data_name(result)):
-        axes.set_title(title, fontsize=10, color=INK, loc="left")
+    else:
+        axes.set_title(figure_title(result, data_name(result)), fontsize=10, color=INK, loc="left")
     if left:
-        axes.set_xlabel(lone_words(left), fontsize=8, color=SOFT, wrap=True)
+        axes.set_title(fill(lone_words(left), LEGEND_LETTERS), fontsize=7, color=SOFT, loc="right")
     return axes
 
 

@@ -82,7 +82,7 @@ def unit_words(found: Sequence[Step]) -> str:
     parts = []
     if found and found[0].unit == "rho":
         parts.append(
-            "rho: another unit of cost, in which many small costs come to less; it ends as epsilon and delta"
+            "rho is the unit in which these steps add up (zCDP); their sum gives the epsilon and delta above"
         )
     if found and found[0].unit != "events":
         parts.append("the bars show shares of the total")

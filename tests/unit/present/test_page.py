@@ -210,6 +210,14 @@ def test_what_must_be_known_first_stands_above_the_graph(result: DiscoveryResult
     assert "Test results contradict each other" in unescape(odd._repr_html_())
 
 
+def test_the_statement_is_told_in_words_and_not_as_code(result: DiscoveryResult) -> None:
+    ledger = {"dataset": "cohort", "entry": 3, "left": {"epsilon": 0.5, "delta": 0.0}}
+    page = unescape(render(replace(result, privacy=replace(result.privacy, ledger=ledger))))
+    table = page[page.index('<table id="statement">') : page.index("The method and why it was taken")]
+    assert "dataset cohort; entry 3; left epsilon 0.5, delta 0" in table
+    assert not re.search(r"[{}]|'\\w+'", table)
+
+
 def test_every_field_and_heading_has_a_line(result: DiscoveryResult) -> None:
     named = {item.name for item in fields(PrivacyStatement)} - {"not_private", "stated"}
     assert set(FIELDS) == named | {"why_not_private", "facts"}

@@ -45,7 +45,7 @@ def test_bars_have_shares_and_rho_is_explained() -> None:
     assert ">rho 0.125 (25%)</text>" in drawing
     assert "<title>two (3 times): rho 0.375 (75%)</title>" in drawing
     assert unit_words(parts).startswith(
-        "rho: another unit of cost, in which many small costs come to less; it ends as epsilon"
+        "rho is the unit in which these steps add up (zCDP); their sum gives the epsilon"
     )
     assert "rho" not in unit_words([Step("one", 1, 1.0, "epsilon")])
     assert "%" not in chart([Step("one", 2, 2.0, "events")])
