@@ -48,7 +48,7 @@ def test_create_show_log_verify(url: str, capsys: pytest.CaptureFixture[str]) ->
     assert "r1" in out
     code, out, _ = call(capsys, "verify", "--ledger", url, "--head", head[1])
     assert code == 0
-    assert "2 entries, chain and sums hold" in out
+    assert "is intact: 2 entries, chain and sums hold" in out
 
 
 def test_json_and_nothing_else(url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import AsJson, Command, DatasetName, LedgerUrl, path, warn_weak
+from dpcausal.cli.options import AsJson, Command, DatasetName, Full, LedgerUrl, path, warn_weak
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
@@ -123,11 +123,13 @@ def run_gwas(
     threads: Annotated[int | None, typer.Option("--threads", help="Default: all cores.")] = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    full: Full = False,
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     from dpcausal.gwas.cohort import Cohort, check_missing_rule, read_frequencies
     from dpcausal.gwas.screen import screen
+    from dpcausal.present.gwas import full_text
     from dpcausal.present.plots import draw_hits
     from dpcausal.privacy.accounting.composition import check_total
 
@@ -171,7 +173,9 @@ def run_gwas(
         except (InputError, OSError) as error:  # paid for: not to be lost
             typer.echo(result.to_json() if as_json else result.summary())
             raise InputError(str(error)) from None
-    typer.echo(result.to_json() if as_json else result.summary())
+    words = full_text(result) if full else result.summary()
+    written = f"Written to {where.folder}: hits.tsv, hits.png, privacy.json"
+    typer.echo(result.to_json() if as_json else f"{words}\n{written}")
     if where.fault:
         raise InputError(where.fault)
     warn_weak(epsilon, 0.0, said=None if as_json else result.privacy)

@@ -15,7 +15,7 @@ from dpcausal.core.errors import InputError, LedgerError
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
-NOTE_IT = "note it elsewhere: ledger verify --head tells by it whether the ledger was exchanged"
+NOTE_IT = "keep it elsewhere: ledger verify --head then shows whether the ledger was replaced or cut off"
 HEAD = re.compile("[0-9a-f]{64}")
 SHORT = 8  # characters shown of a release id
 
@@ -24,7 +24,7 @@ HELP = """Keep the budget of a data set: charged before noise, append-only, tamp
 [bold]Examples[/bold]
 
 dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
-  --epsilon 10 --delta 1e-5
+  --epsilon 1 --delta 1e-5
 
 # what is left, what it was spent on, whether anybody altered it
 dpcausal ledger show --ledger sqlite:///budget.db
@@ -86,10 +86,10 @@ def create(
     [bold]Examples[/bold]
 
     dpcausal ledger create --ledger sqlite:///budget.db --dataset cohort \\
-      --epsilon 10 --delta 1e-5
+      --epsilon 1 --delta 1e-5
 
     dpcausal ledger create --ledger sqlite:///budget.db --dataset survey \\
-      --epsilon 4 --delta 1e-6 --neighbours add-remove
+      --epsilon 1 --delta 1e-6 --neighbours add-remove
     """
     from dpcausal.privacy.accounting.composition import check_total
 
@@ -117,7 +117,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
     dpcausal ledger show --ledger sqlite:///budget.db --dataset cohort --json
     """
-    from dpcausal.present.ledger import combined_words, promise_words
+    from dpcausal.present.ledger import combined_words, left_words, promise_words
 
     accounts = _open(ledger).show(dataset)
     several = combined_words(accounts)
@@ -125,19 +125,17 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
         told = [{**asdict(account), "promise": promise_words(account)} for account in accounts]
         _print_json({"datasets": told, **({"remark": several} if several else {})})
         return
+    for account in accounts:
+        typer.echo(f"{left_words(account)} {promise_words(account)}")
+    if several:
+        typer.echo(several)
     rows = []
     for account in accounts:
         amounts = [account.epsilon, account.spent_epsilon, account.left_epsilon]
         amounts += [account.delta, account.spent_delta, account.left_delta]
         rows.append([account.dataset, *(f"{amount:g}" for amount in amounts), str(account.releases)])
     heads = ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"]
-    print_table(heads, rows, title="Budgets", left=heads[:1], wraps=heads[:1])
-    for account in accounts:
-        typer.echo(
-            f"{account.dataset}: {promise_words(account)}" if len(accounts) > 1 else promise_words(account)
-        )
-    if several:
-        typer.echo(several)
+    print_table(heads, rows, left=heads[:1], wraps=heads[:1])
 
 
 @commands.command(cls=Command)
@@ -197,7 +195,7 @@ def verify(
 
     dpcausal ledger verify --ledger sqlite:///budget.db
 
-    # note the head it prints elsewhere: next time --head also finds a cut-off end
+    # keep the head that it prints: next time --head also finds a cut-off end
     """
     if head is not None and not HEAD.fullmatch(head.strip().lower()):
         raise InputError(f"--head takes the 64 digits 0-9, a-f that an earlier command printed, not {head!r}")
@@ -214,5 +212,5 @@ def verify(
         return
     if not found.ok:
         raise LedgerError(f"the ledger {opened.name} was altered: {'; '.join(found.faults)}")
-    typer.echo(f"{opened.name}: {found.entries} entries, chain and sums hold")
+    typer.echo(f"{opened.name} is intact: {found.entries} entries, chain and sums hold")
     typer.echo(f"head {found.head} ({NOTE_IT})")

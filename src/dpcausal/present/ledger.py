@@ -6,15 +6,26 @@ from collections.abc import Sequence
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import WEAK_EPSILON
-from dpcausal.present.statement import RELATIONS, odds
+from dpcausal.present.brief import CHANGES
+from dpcausal.present.statement import odds
 from dpcausal.privacy.ledger.chain import Account
+
+
+def left_words(account: Account) -> str:
+    """Return what is left of the total.
+
+    >>> left_words(Account("d", "replace-one", 10.0, 1e-5, 2.6, 2e-6, 7.4, 8e-6, 3, "2026"))
+    'd: epsilon 7.4 of 10 left, delta 8e-06 of 1e-05 left.'
+    """
+    delta = f", delta {account.left_delta:.6g} of {account.delta:.6g} left" if account.delta else ""
+    return f"{account.dataset}: epsilon {account.left_epsilon:.6g} of {account.epsilon:.6g} left{delta}."
 
 
 def promise_words(account: Account) -> str:
     """Return what was promised by all releases together, whoever sees them all.
 
     >>> promise_words(Account("d", "replace-one", 10.0, 1e-5, 2.6, 2e-6, 7.4, 8e-6, 3, "2026"))[:70]
-    'All 3 releases together: epsilon 2.6, delta 2e-06 (replace-one): of tw'
+    'All 3 releases together: epsilon 2.6, delta 2e-06 (replace-one): chang'
     """
     if not account.releases:
         return "No release was charged yet."
@@ -23,9 +34,9 @@ def promise_words(account: Account) -> str:
     but = f", apart from a probability of at most {account.spent_delta:.3g}" if account.spent_delta else ""
     weak = f" Above epsilon {WEAK_EPSILON:g} that promises almost nothing."
     return (
-        f"{which}: epsilon {account.spent_epsilon:.6g}, delta {account.spent_delta:.6g} ({account.neighbours}): of "
-        f"{RELATIONS[Neighbours.parse(account.neighbours)]}, no result of {'it' if one else 'them all'} "
-        f"is more than {odds(account.spent_epsilon)} times as likely from one as from the other{but}."
+        f"{which}: epsilon {account.spent_epsilon:.6g}, delta {account.spent_delta:.6g} ({account.neighbours}): "
+        f"{CHANGES[Neighbours.parse(account.neighbours)]} makes no result{'' if one else ' of them all'} "
+        f"more than {odds(account.spent_epsilon)} times as likely{but}."
         f"{weak if account.spent_epsilon > WEAK_EPSILON else ''}"
     )
 

@@ -12,6 +12,7 @@ from dpcausal.core.statement import PrivacyStatement, Public, PublicKind
 from dpcausal.gwas.cohort import read_frequencies
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
+from dpcausal.present.gwas import full_text
 from dpcausal.present.plots import draw_hits, place
 from dpcausal.testing import seeded
 
@@ -32,6 +33,21 @@ def test_sparse_vector_stops_at_the_last_hit_paid_for() -> None:
     assert [hit.variant.name for hit in found.hits] == ["snp11"]
     assert found.asked == 11
     assert "stopped after 11 of 40" in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("unit", "changed"), [("person", "one person's genotypes"), ("allele", "one allele at each")]
+)
+def test_the_answer_comes_first_and_one_line_says_what_is_promised(unit: str, changed: str) -> None:
+    found = screen(COUNTS, 2.0, max_hits=1, unit=unit, max_answers=1)  # type: ignore[arg-type]
+    answer, stopped, privacy, ledger = found.summary().splitlines()
+    assert answer.startswith(("No SNP found to be associated", "1 SNP associated"))
+    assert stopped.startswith("stopped after 1 of 40")
+    assert f"changing {changed}" in privacy
+    assert "no result more than 7.39 times as likely" in privacy  # e^2
+    assert "who is a case, is taken as public" in privacy
+    assert ledger.startswith("Ledger: none")
+    assert len(full_text(found).splitlines()) > 6
 
 
 def test_epsilon_is_spent_and_never_passed() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from dpcausal.core.errors import BudgetError, LedgerError
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.present.ledger import combined_words, promise_words
+from dpcausal.present.ledger import combined_words, left_words, promise_words
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
@@ -32,16 +32,16 @@ def test_all_releases_together_in_words(ledger: Ledger) -> None:
     ledger.charge("cohort", "a", 1.0, 1e-6)
     (account,) = ledger.show()
     assert promise_words(account) == (
-        "The one release: epsilon 1, delta 1e-06 (replace-one): of two tables with the same number of rows that differ "
-        "in one row, no result of it is more than 2.72 times as likely from one as from the other, apart from a "
-        "probability of at most 1e-06."
+        "The one release: epsilon 1, delta 1e-06 (replace-one): changing one row makes no result more than 2.72 times "
+        "as likely, apart from a probability of at most 1e-06."
     )
+    assert left_words(account) == "cohort: epsilon 2 of 3 left, delta 9e-06 of 1e-05 left."
     ledger.charge("cohort", "b", 1.6, 1e-6)
     (account,) = ledger.show()
     assert promise_words(account).startswith(
         "All 2 releases together: epsilon 2.6, delta 2e-06 (replace-one)"
     )
-    assert "no result of them all is more than 13.5 times as likely" in promise_words(account)  # e^2.6
+    assert "makes no result of them all more than 13.5 times as likely" in promise_words(account)  # e^2.6
 
 
 @pytest.mark.parametrize(("epsilon", "weak"), [(10.0, False), (10.5, True)])
