@@ -116,9 +116,10 @@ def _draft_as_json(text: str) -> str:
 def show(found: SchemaCheck) -> None:
     """Print the table, and a line for whatever a person should look at."""
     from dpcausal.cli.options import print_table
-    from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table
+    from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table, check_verdict
 
     typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")
+    typer.echo(check_verdict(found))
     heads, rows = check_table(found)
     text = [heads[0], heads[-1]]
     print_table(heads, rows, left=text, wraps=text)

@@ -312,23 +312,30 @@ def check_lines(found: SchemaCheck) -> list[str]:
         lines.append(
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
-    ragged = found.ragged
-    whole = not (ragged.fewer or ragged.more or ragged.unclosed or found.repeats or found.not_in_schema)
-    if found.usable and whole and all(column.fine for column in found.columns):
-        lines.append(f"Every cell of {found.rows:,} rows is used as it stands.")
-    elif found.usable:
-        lines.append(f"{found.rows:,} rows can be read by this schema.")
     return lines
 
 
+def check_verdict(found: SchemaCheck) -> str:
+    """Return in one line whether the rows can be read by the schema, and whether anything in them is changed."""
+    if not found.usable:
+        return "The rows can't be read by this schema; below the table is why."
+    ragged = found.ragged
+    whole = not (ragged.fewer or ragged.more or ragged.unclosed or found.repeats or found.not_in_schema)
+    changed = sum(not column.fine for column in found.columns)
+    if whole and not changed:
+        return f"Every cell of {found.rows:,} rows is used as it stands."
+    cells = f"; cells of {changed} of {len(found.columns)} columns are changed" if changed else ""
+    return f"{found.rows:,} rows can be read by this schema{cells}: see below the table."
+
+
 def check_text(found: SchemaCheck) -> str:
-    """Return a check as plain lines: that it is not private, the table, and what a person should know."""
+    """Return a check as plain lines: that it is not private, the verdict, the table, what a person should know."""
     heads, rows = check_table(found)
     cells = [[" ".join(head.split()) for head in heads], *rows]
     wide = [max(len(row[k]) for row in cells) for k in range(len(heads))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)) for row in cells]
     first = f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}."
-    return "\n".join(line.rstrip() for line in [first, *table, *check_lines(found)])
+    return "\n".join(line.rstrip() for line in [first, check_verdict(found), *table, *check_lines(found)])
 
 
 def _get(column: ColumnCheck) -> str:
