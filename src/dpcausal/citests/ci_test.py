@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Question, ValueTest
 from dpcausal.citests.choice import choose
-from dpcausal.citests.look import refuse_hopeless
+from dpcausal.citests.look import missed_by, refuse_hopeless
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import CITestResult, HeldFixed, HeldFixedKind, Reason, ReasonKind, Trend
 from dpcausal.citests.session import Session
@@ -287,6 +287,9 @@ def ci_test(
     )
     signed = test.signed and question.ordered and not question.several
     tau = None if statistic is None or not public_rows else test.tau(statistic, public_rows)
+    missed = None
+    if outcome.independent and (epsilon is None or relation is Neighbours.REPLACE_ONE):
+        missed = missed_by(test, question, data.n, epsilon, delta, level)
     return CITestResult(
         x=x if isinstance(x, str) else _asked(tuple(x)),
         y=y if isinstance(y, str) else _asked(tuple(y)),
@@ -302,6 +305,7 @@ def ci_test(
         chosen=outcome.chosen,
         direction=_trend(question, statistic, tau) if signed and not outcome.independent else None,
         tau=tau,
+        missed=missed,
         privacy=statement,
     )
 

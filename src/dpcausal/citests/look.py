@@ -15,6 +15,7 @@ protected there is no look, and no refusal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,9 +24,10 @@ from scipy.special import chdtri, chndtr
 from dpcausal.citests.base import CITest, Question, TestSettings
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.rank import RankTest
+from dpcausal.citests.result import Missed, MissedKind
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
-from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WEAK, Hopeless, Look, enough_epsilon
+from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.stats.kendall import kendall_joint_sensitivity, kendall_weight
 
@@ -88,6 +90,34 @@ def chances_of_test(
     sizes = (question.r, question.c, question.k)
     worth = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers, share=share)
     return [_power(*worth, w, level) for w in effects]
+
+
+def missed_by(
+    test: CITest, question: Question, rows: int, epsilon: float | None, delta: float, level: float
+) -> Missed | None:
+    """Which dependences the test misses in more than 1 of 5 cases, at best; None where there are no rows.
+
+    Of a test that is not known here, and without privacy, the number of rows alone says it, with one degree of freedom.
+    """
+    if rows < 1:
+        return None
+    worth: tuple[float, int] = (float(rows), 1)
+    kind = MissedKind.WEAKER if epsilon is None else MissedKind.WEAKER_WITHOUT_NOISE
+    numbers = bool({question.x, question.y} & question.numeric)
+    most = math.sqrt(max(min(question.r, question.c) - 1, 1))  # the largest w of a table of these levels
+    try:
+        if epsilon is not None and isinstance(test, Measured | RankTest):
+            sizes = (question.r, question.c, question.k)
+            worth, kind = _worth(test, sizes, rows, epsilon, delta, numbers=numbers), MissedKind.WEAKER
+        if _power(*worth, most, level) < WANTED:
+            return Missed(MissedKind.EVEN_STRONG)
+        low, high = 0.0, most
+        for _ in range(20):
+            middle = (low + high) / 2
+            low, high = (low, middle) if _power(*worth, middle, level) >= WANTED else (middle, high)
+    except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold
+        return None
+    return Missed(kind, w=float(f"{high:.2g}"))
 
 
 def _worth(

@@ -61,6 +61,20 @@ class Chosen(Fact):
     kinds = ChosenKind
 
 
+class MissedKind(StrEnum):
+    """Which dependences a test that did not reject misses in more than 1 of 5 cases; w is Cohen's."""
+
+    WEAKER = "weaker"  # w: weaker ones, in the best case for this test and budget
+    WEAKER_WITHOUT_NOISE = "weaker-without-noise"  # w: weaker ones, from the number of rows alone
+    EVEN_STRONG = "even-strong"  # all that a table of these levels can have
+
+
+class Missed(Fact):
+    """What a test that did not reject would have missed; from public numbers."""
+
+    kinds = MissedKind
+
+
 @dataclass(frozen=True)
 class Trend:
     """Which way y goes with x, read off a released statistic that has a sign.
@@ -125,6 +139,8 @@ class CITestResult:
         Which way y goes with x, where the statistic has a sign and independence was rejected.
     tau : float or None
         Mean tau-a within the cells of ``given`` (``kendall`` with a public number of rows).
+    missed : Missed or None
+        Where independence was not rejected, the dependences that would have been missed; None where rows are protected.
     privacy : PrivacyStatement
         What the test cost and what that means.
 
@@ -152,6 +168,7 @@ class CITestResult:
     chosen: Chosen | None = None
     direction: Trend | None = None
     tau: float | None = None
+    missed: Missed | None = None
 
     @property
     def why(self) -> str:
@@ -184,6 +201,7 @@ class CITestResult:
                 "held_fixed": None if self.held_fixed is None else self.held_fixed.to_dict(),
                 "chosen": None if self.chosen is None else self.chosen.to_dict(),
                 "direction": None if self.direction is None else self.direction.to_dict(),
+                "missed": None if self.missed is None else self.missed.to_dict(),
             },
             "privacy": self.privacy.to_dict(),
         }

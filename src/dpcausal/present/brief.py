@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, ReleasedKind
+from dpcausal.present.citest import missed_words
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import caveat_lines, odds, question_words
 
@@ -61,14 +62,16 @@ def again_words(release: str) -> str:
 def cost_lines(statement: PrivacyStatement) -> list[str]:
     """Return the line of privacy, what weakens it, and the line of the ledger."""
     lines = [privacy_line(statement), *caveat_lines(statement), ledger_line(statement)]
-    lines += [again_words(fact["release"]) for fact in statement.released if fact.is_a(ReleasedKind.SEARCHED_AGAIN)]
+    lines += [
+        again_words(fact["release"]) for fact in statement.released if fact.is_a(ReleasedKind.SEARCHED_AGAIN)
+    ]
     if statement.epsilon is not None and not statement.private:
         lines.insert(0, f"NOT PRIVATE: {statement.why_not_private}.")
     return [line for line in lines if line]
 
 
 def answer_text(result: CITestResult) -> str:
-    """Return a test in three lines: the answer, privacy, the ledger."""
+    """Return a test in a few lines: the answer, what it could have missed, privacy, the ledger."""
     found = "no evidence against independence" if result.independent else "dependent"
     by = f"level {result.level:g}, test {result.method}"
     chance = by if result.pvalue is None else f"p = {result.pvalue:.3g}, {by}"
@@ -77,4 +80,5 @@ def answer_text(result: CITestResult) -> str:
         trend = f"; {result.y} {'rises' if result.direction.rises else 'falls'} as {result.x} rises"
         trend += " (levels in the order declared)" if result.direction.by_levels else ""
     answer = f"{question_words(result.x, result.y, result.given)}: {found} ({chance}){trend}."
-    return "\n".join([answer, *cost_lines(result.privacy)])
+    missed = "" if result.missed is None else missed_words(result.missed)
+    return "\n".join([line for line in (answer, missed, *cost_lines(result.privacy)) if line])

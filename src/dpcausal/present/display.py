@@ -21,6 +21,7 @@ FACTS = {
     "Reason": ("citest", "reason_words"),
     "HeldFixed": ("citest", "held_fixed_words"),
     "Chosen": ("citest", "chosen_words"),
+    "Missed": ("citest", "missed_words"),
     "MethodReason": ("discovery", "reason_words"),
     "Note": ("discovery", "note_words"),
     "EffectNote": ("effect", "note_words"),

@@ -233,8 +233,8 @@ def forecast_words(found: EffectForecast) -> str:
     strata = f"{found.strata:,} combinations of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(
         f"From public numbers only: {found.rows:,} rows, {strata}, epsilon {found.epsilon:g}, delta {found.delta:g}, "
-        f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on: good to about "
-        "a factor of 2."
+        f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on: good to a "
+        "factor of about 3."
     )
     return "\n".join(lines)
 

@@ -9,7 +9,16 @@ from enum import StrEnum
 
 import pytest
 
-from dpcausal.citests.result import Chosen, ChosenKind, HeldFixed, HeldFixedKind, Reason, ReasonKind
+from dpcausal.citests.result import (
+    Chosen,
+    ChosenKind,
+    HeldFixed,
+    HeldFixedKind,
+    Missed,
+    MissedKind,
+    Reason,
+    ReasonKind,
+)
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
 from dpcausal.core.statement import (
@@ -173,6 +182,11 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ),
         HeldFixedKind.MODEL: ({"columns": ["age"]}, ("age", "in the model")),
         HeldFixedKind.DECLARED_BINS: ({"columns": ["age"]}, ("age", "by the declared bins")),
+    },
+    Missed: {
+        MissedKind.WEAKER: ({"w": 0.13}, ("weaker than about w = 0.13 would be missed in more than 1 of 5",)),
+        MissedKind.WEAKER_WITHOUT_NOISE: ({"w": 0.07}, ("w = 0.07", "even without noise")),
+        MissedKind.EVEN_STRONG: ({}, ("even a strong dependence would be missed",)),
     },
     Chosen: {
         ChosenKind.RIDGE: (
