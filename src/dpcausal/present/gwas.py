@@ -6,6 +6,7 @@ from dpcausal.core.statement import UnitKind
 from dpcausal.gwas.result import Screening
 from dpcausal.present import statement
 from dpcausal.present.brief import ledger_line
+from dpcausal.present.spelling import spelled
 
 CHANGES = {  # what the promise is about, by the unit that is protected
     UnitKind.PERSON: "changing one person's genotypes",
@@ -45,9 +46,9 @@ def answer_lines(result: Screening) -> list[str]:
     ]
     if result.asked < result.snps:
         why = (
-            "the last hit paid for was found (--max-hits)"
+            f"the last hit paid for was found ({spelled('--max-hits', 'max_hits=')})"
             if result.full
-            else "no more were asked (--max-answers)"
+            else f"no more were asked ({spelled('--max-answers', 'max_answers=')})"
         )
         lines.append(f"stopped after {result.asked} of {result.snps} SNPs: {why}")
     return lines
