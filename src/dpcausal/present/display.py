@@ -107,13 +107,13 @@ def summary(value: Any, **options: Any) -> str:
             if part in ("answer", "assumes"):
                 return str(effect.answer_words(value) if part == "answer" else effect.assumes_words(value))
             return str(effect.summary(value, full=full))
+        case "EffectForecast":
+            effect = _file("effect")
+            return str(effect.refusal_words(value) if part == "refusal" else effect.forecast_words(value))
         case "DiscoveryResult":
             return _discovery(value, part, full=full, every=bool(options.get("open")))
         case "Look":
             return str(_file("planning").look_words(value, **options))
-        case "EffectForecast":
-            effect = _file("effect")
-            return str(effect.refusal_words(value) if part == "refusal" else effect.forecast_words(value))
         case "Plan":
             planning = _file("planning")
             return str(
