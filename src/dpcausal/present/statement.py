@@ -28,7 +28,6 @@ from dpcausal.core.statement import (
     Unit,
     UnitKind,
 )
-from dpcausal.present.spelling import spelled
 
 HARD_EPSILON = 1.0  # up to it, e^epsilon at most 2.72, neighbours are called hard to tell apart
 
@@ -43,6 +42,11 @@ DEFINITIONS = {  # definition -> what its name means for a reader
     "approximate": "approximate: the promise may fail with a probability of at most delta",
     "zCDP": "the promise may fail with a probability of at most delta; costs were added up in another unit, rho (zCDP)",
 }
+
+NO_LEDGER = (
+    "No ledger: nobody adds this up with other releases from these rows. To keep count: --ledger URL --dataset NAME "
+    "(in Python ledger=, dataset=)."
+)
 
 WEAK = "Weak promise: "
 
@@ -368,8 +372,7 @@ def _cost_words(statement: PrivacyStatement) -> str:
 def _ledger_words(statement: PrivacyStatement) -> str:
     """A ledger is charged what was asked for, which may be more than was needed."""
     if not statement.ledger:
-        how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
-        return f"No ledger: nobody adds this up with other releases from these rows. To keep count: {how}."
+        return NO_LEDGER
     where = f"data set {statement.ledger.get('dataset')!r}, entry {statement.ledger.get('entry')}"
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
