@@ -39,7 +39,7 @@ def test_files_of_a_seeded_run_say_that_it_is_not_private(data: dc.Dataset) -> N
     body = ElementTree.fromstring(texts["graph.graphml"]).find("{*}graph")
     assert body is not None
     found = {keys[data_.get("key")]: data_.text for data_ in body.findall("{*}data")}
-    assert found == {"private": "False", "why_not_private": WHY}
+    assert found == {"private": "false", "why_not_private": WHY}
 
 
 def test_files_of_a_private_run_say_that_it_is(data: dc.Dataset) -> None:
