@@ -61,6 +61,7 @@ TOYS: dict[str, list[Toy]] = {
         Toy("--quick --part power --out {out}", FEW, says="without privacy"),
     ],
     "commands": [Toy("--runs 1", says="discover")],
+    "confidence": [Toy("--graphs 1 --repeats 3", "m.ROWS = (500,)", says="found again")],
     "continuous_citests": [
         Toy(
             "--runs 1 --out {out}/a.jsonl",
@@ -70,7 +71,9 @@ TOYS: dict[str, list[Toy]] = {
     ],
     "continuous_discovery": [
         Toy(
-            "--graphs 1 --rows 200 --out {out}/a.jsonl --figure {out}", "m.EPSILONS = (1.0, 3.0)", says=".png"
+            "--graphs 1 --rows 200 --out {out}/a.jsonl --figure {out}",
+            "m.EPSILONS = (1.0, 3.0); m.COLUMNS = 5",
+            says=".png",
         )
     ],
     "counting": [Toy("--toy", says="ns per row")],

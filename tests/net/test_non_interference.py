@@ -120,7 +120,7 @@ def interference(
         ANSWERED.add(case.id)
         if not recorder.whats - {"charge", "simulation", "progress"}:
             found.append("no mechanism was asked")
-    elif not seen.get("error", "InputError").startswith(("InputError", "BudgetError")):
+    elif not seen.get("error", "InputError").startswith(("InputError", "BudgetError", "Hopeless")):
         found.append(f"A {first}: {seen['error']}")  # the same on both sides, and a fault all the same
     for which in second:
         other = material(case.kind, *which)

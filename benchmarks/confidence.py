@@ -1,0 +1,108 @@
+"""Is "found again in 80%" right? Every edge that a run finds is looked for in a second sample with other noise.
+
+    python benchmarks/confidence.py [--graphs 40] [--repeats 40]
+
+Random graphs of nine columns: networks of unordered levels (Dirichlet tables), and linear models of which a third of
+the columns is cut into yes and no, a third is skewed, and all numbers are cut into four bins. 1,500 and 4,000 rows,
+epsilon 1, delta 1e-6. The first run says how often it expects to find each of its edges again; the second run, on new
+rows of the same law, finds it or not. Where the two columns of numbers agree, the per cent mean what they say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+import dpcausal as dc
+from effects import random_network
+
+COLUMNS, DEGREE, ROWS = 9, 2.5, (1_500, 4_000)
+CLASSES = (0.0, 0.4, 0.6, 0.8, 0.95, 1.01)
+Edges = set[frozenset[str]]
+
+
+def levels(seed: int, rows: int) -> tuple[list[dc.Dataset], Edges]:
+    """Two samples of a network of unordered levels, and its edges."""
+    network = random_network(seed)
+    edges = {frozenset((parent, name)) for name in network.order for parent in network[name].parents}
+    return [network.sample(rows, seed=2 * seed + which) for which in (0, 1)], edges
+
+
+def numbers(seed: int, rows: int) -> tuple[list[dc.Dataset], Edges]:
+    """Two samples of a linear model with skewed and cut columns, and its edges."""
+    rng = np.random.default_rng([seed, rows])
+    effects = np.triu(rng.random((COLUMNS, COLUMNS)) < DEGREE / (COLUMNS - 1), 1)
+    effects = effects * rng.choice([-1, 1], effects.shape) * rng.uniform(0.1, 0.6, effects.shape)
+    values = np.zeros((2 * rows, COLUMNS))
+    for j in range(COLUMNS):
+        values[:, j] = values @ effects[:, j] + rng.normal(size=2 * rows)
+        values[:, j] /= values[:, j].std()
+    kinds = rng.integers(3, size=COLUMNS)
+    columns: dict[str, list[str] | list[float]] = {}
+    declared: dict[str, dc.Categorical | dc.Numeric] = {}
+    for j, kind in enumerate(kinds.tolist()):
+        name, value = f"v{j}", values[:, j]
+        if kind == 0:
+            columns[name] = np.where(value > rng.normal(0, 0.7), "yes", "no").tolist()
+            declared[name] = dc.Categorical(["no", "yes"])
+        elif kind == 1:
+            columns[name], declared[name] = np.exp(value).tolist(), dc.Numeric(0, 20, bins=[1, 2, 4])
+        else:
+            columns[name], declared[name] = value.tolist(), dc.Numeric(-4, 4, bins=[-1, 0, 1])
+    schema = dc.Schema(declared)
+    halves = [
+        dc.read({name: cells[part] for name, cells in columns.items()}, schema)
+        for part in (slice(rows), slice(rows, None))
+    ]
+    edges = {frozenset((f"v{i}", f"v{j}")) for i, j in zip(*np.nonzero(effects), strict=True)}
+    return halves, edges
+
+
+KINDS: dict[str, Callable[[int, int], tuple[list[dc.Dataset], Edges]]] = {
+    "levels": levels,
+    "numbers": numbers,
+}
+
+
+def edges_found(kind: str, seed: int, rows: int, repeats: int) -> list[tuple[float, bool, bool]]:
+    """Each edge of the first run: its confidence, whether the second finds it, and whether it is true."""
+    (one, other), true = KINDS[kind](seed, rows)
+    with dc.testing.seeded(2 * seed):
+        first = dc.discover(one, epsilon=1.0, delta=1e-6, method="measured", confidence=repeats, anyway=True)
+    with dc.testing.seeded(2 * seed + 1):
+        second = dc.discover(other, epsilon=1.0, delta=1e-6, method="measured", confidence=0, anyway=True)
+    again = second.graph.skeleton
+    return [(share, edge in again, edge in true) for edge, share in (first.confidence or {}).items()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--graphs", type=int, default=40)
+    parser.add_argument("--repeats", type=int, default=40)
+    asked = parser.parse_args()
+    print(
+        "| columns | rows | said | edges | mean of what was said | found again | true |\n|---|---|---|---|---|---|---|"
+    )
+    for kind in KINDS:
+        for rows in ROWS:
+            found = [
+                one for seed in range(asked.graphs) for one in edges_found(kind, seed, rows, asked.repeats)
+            ]
+            for low, high in [*itertools.pairwise(CLASSES), (CLASSES[0], CLASSES[-1])]:
+                part = np.array([one for one in found if low <= one[0] < high], dtype=float)
+                if len(part):
+                    said, again, true = part.mean(axis=0)
+                    label = "all" if high - low > 1 else f"{low:.0%} to {min(high, 1):.0%}"
+                    print(
+                        f"| {kind} | {rows:,} | {label} | {len(part)} | {said:.2f} | {again:.2f} | {true:.2f} |",
+                        flush=True,
+                    )
+
+
+if __name__ == "__main__":
+    main()
