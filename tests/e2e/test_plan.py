@@ -45,6 +45,9 @@ def test_json_and_nothing_else(schema: str, capsys: pytest.CaptureFixture[str]) 
     asked = ["plan", "--schema", schema, "--rows", "5000", "--epsilon", "0.1", "--json", "--max-order", "0"]
     assert run([*asked, "--effect", "0.2", "--share", "0.1", "--neighbours", "add-remove"]) == 0
     told = json.loads(capsys.readouterr().out)
+    assert told["columns"] == 3
+    assert run([*asked, "--columns", "lung,smoke"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == 2
     assert (told["effect"], told["share"], told["neighbours"]) == (0.2, 0.1, "add-remove")
     assert [row["order"] for row in told["orders"]] == [0]
 
@@ -61,6 +64,8 @@ def test_json_and_nothing_else(schema: str, capsys: pytest.CaptureFixture[str]) 
         (["--share", "0"], "share"),
         (["--pair", "smoke"], "--pair takes two columns with a comma"),
         (["--pair", "smoke,lungs"], "did you mean"),
+        (["--columns", "smoke,lungs"], "did you mean"),
+        (["--columns", "smoke"], "at least two columns"),
         (["--schema", "nowhere.toml"], "nowhere.toml"),
         (["--out", "/dev/null/plan"], "can't write"),
     ],

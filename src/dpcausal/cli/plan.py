@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from dpcausal.cli.file_options import Columns, restricted
 from dpcausal.cli.light import load_scipy
 from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, path
 from dpcausal.cli.source_options import SourceUrl, TableName, rows_at
@@ -32,6 +33,10 @@ dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 --delta 1e-6 \\
 # two columns of your own
 dpcausal plan --schema schema.toml --rows 100000 --epsilon 1 --delta 1e-6 \\
   --pair age,smoke
+
+# fewer columns, as discover --columns would use them
+dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 --delta 1e-6 \\
+  --columns age,smoke,bronc
 
 # what is linked to one column: the budget goes to its tables
 dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 --delta 1e-6 \\
@@ -74,6 +79,7 @@ def run_plan(
     target: Annotated[
         str | None, typer.Option("--target", help="The one column asked about, as in discover --target.")
     ] = None,
+    columns: Columns = None,
     full: Annotated[bool, typer.Option("--full", help="Every column of the table, explained.")] = False,
     out: Annotated[
         Path | None,
@@ -83,13 +89,15 @@ def run_plan(
 ) -> None:
     """Plan; the table or the JSON object goes to standard output."""
     load_scipy()
-    from dpcausal.cli.options import warn_weak
+    from dpcausal.cli.options import names_of, warn_weak
     from dpcausal.cli.release_dir import prepared, write_texts
     from dpcausal.core.progress import shown
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
-    declared = Schema.from_toml(schema)
+    declared = restricted(
+        Schema.from_toml(schema), names_of("--columns", columns, "leave it out for all"), None, None
+    )
     chosen = _pair(pair)
     if rows is None:
         rows = rows_at(source, table, declared, neighbours)

@@ -24,7 +24,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import MEDIUM, STRONG, WEAK
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.data.columns import DEFAULT_BINS, Numeric
+from dpcausal.data.columns import DEFAULT_BINS, Column, Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.planning.cost import Cost, cost_of
 from dpcausal.planning.designs import (
@@ -33,6 +33,7 @@ from dpcausal.planning.designs import (
     NoiseDesign,
     OrderPlan,
     chosen,
+    columns_within_reach,
     least_found,
     order_plan,
     places_of,
@@ -90,7 +91,7 @@ class Plan:
     levels : tuple of str
         The columns with two levels or more, which the ``places`` of the orders count.
     coarser : tuple of float or None
-        The smallest dependence at each order if no number had more than four bins; None where none has.
+        The smallest dependence at each order if no number had more than four bins; None where that shows no more.
     numbers : bool
         Whether most columns hold numbers, so that ``auto`` takes another method than the one planned here.
     target : str or None
@@ -100,6 +101,8 @@ class Plan:
         where columns hold numbers (at best). ``chances`` has a single test with the whole budget, too.
     schema : Schema or None
         The declared columns.
+    fewer : int or None
+        Among how many columns a medium dependence would be found in 80% of cases, where it is not among these.
 
     Examples
     --------
@@ -119,6 +122,14 @@ class Plan:
     target: str | None = None
     graph_chances: tuple[Chance, ...] = ()
     schema: Schema | None = field(default=None, repr=False, compare=False)
+    fewer: int | None = None
+
+    @cached_property
+    def largest_chance(self) -> Chance:
+        """How likely ``measured`` finds a dependence of the two columns with most levels."""
+        effects = (WEAK, MEDIUM, STRONG, self.aim.effect)
+        found = [power_at(self.design, self.orders[0].largest, w, self.aim) for w in effects]
+        return Chance("graph" if self.target is None else "target", "measured", *found)
 
     @cached_property
     def chances(self) -> tuple[Chance, ...]:
@@ -168,6 +179,7 @@ class Plan:
             "noise": self.design.law,
             "testable_orders": list(self.testable_orders),
             "epsilon_enough": self.epsilon_enough,
+            "columns_within_reach": self.fewer,
             "smallest_with_four_bins": None if self.coarser is None else list(self.coarser),
             "orders": [
                 plan.to_dict() | {"places": self.named(plan.places), "largest": self.named(plan.largest)}
@@ -309,7 +321,11 @@ def plan(
     orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
     names = tuple(name for name, column in declared.items() if column.size > 1)
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
-    coarser = _coarser(design, aim, orders, [name in numeric for name in names])
+    coarser = _coarser(design, aim, orders, [declared[name] for name in names])
+    pair_compared = tuple(names[j] for j in orders[0].places[:2])
+    chances = _graph_chances(declared, design, aim, pair_compared)
+    too_many = target is None and chances[0].medium < aim.power
+    public = (design.epsilon, design.delta, relation, aim.level)
     return Plan(
         tuple(declared),
         aim,
@@ -319,8 +335,9 @@ def plan(
         coarser,
         target is None and mostly_numbers(tuple(declared), numeric),
         target,
-        _graph_chances(declared, design, aim, tuple(names[j] for j in orders[0].places[:2])),
+        chances,
         declared,
+        columns_within_reach(sizes, rows, *public) if too_many else None,
     )
 
 
@@ -369,18 +386,23 @@ def _checked_target(target: object, schema: Schema, pair: tuple[int, int] | None
     return names.index(target)
 
 
+COARSER_GAIN = 0.95  # coarser bins are proposed where they lower the smallest dependence of some order by 5%
+
+
 def _coarser(
-    design: NoiseDesign, aim: Aim, orders: tuple[OrderPlan, ...], numeric: list[bool]
+    design: NoiseDesign, aim: Aim, orders: tuple[OrderPlan, ...], columns: Sequence[Column]
 ) -> tuple[float, ...] | None:
-    """Return the smallest w of the same columns with at most four bins a number."""
+    """Return the smallest w of the same columns with at most four bins a number; None where that shows no more."""
     sizes = tuple(
-        min(size, DEFAULT_BINS) if number else size
-        for size, number in zip(design.sizes, numeric, strict=True)
+        min(size, DEFAULT_BINS + column.missing_level) if isinstance(column, Numeric) else size
+        for size, column in zip(design.sizes, columns, strict=True)
     )
     if sizes == design.sizes:
         return None
     coarse = replace(design, sizes=sizes)
-    return tuple(least_found(coarse, order.places, aim) for order in orders)
+    found = tuple(least_found(coarse, order.places, aim) for order in orders)
+    pairs = zip(found, orders, strict=True)
+    return found if any(w < COARSER_GAIN * min(order.smallest, 1e6) for w, order in pairs) else None
 
 
 def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:

@@ -60,7 +60,7 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
         ({"epsilon": 0.01}, "Epsilon 0.01 is not enough to find a dependence of w = 0.1 in 80% of cases"),
         (
             {"rows": 50},
-            "No epsilon is enough to find a dependence of w = 0.1 given 0 columns: 50 rows show no less than",
+            "No epsilon is enough to find a dependence of w = 0.1 given no columns: 50 rows show no less than",
         ),
     ],
 )
@@ -81,7 +81,9 @@ def test_the_first_line_names_the_orders_that_fail() -> None:
     line = found.summary(1000).splitlines()[0]
     for order in found.orders:
         if order.epsilon_enough is not None and order.epsilon_enough > between:
-            assert f"given {order.order or 'none'}: no, {number(order.epsilon_enough)} would do" in line
+            assert (
+                f"given {order.order or 'none'}: no, it takes epsilon {number(order.epsilon_enough)}" in line
+            )
     assert ": yes" in line
     nowhere = dc.plan(SMALL, 20_000, values[0] / 2, share=0.05).summary(1000).splitlines()[0]
     assert "is not enough to find a dependence of w = 0.1 in 80% of cases: it takes " in nowhere
@@ -155,3 +157,40 @@ def test_what_will_be_measured_is_said_in_one_line() -> None:
     few = many.select(["c0", "c1", "c2"])
     joint = dc.plan(few, 10_000, 1.0).to_dict()["design_words"]
     assert joint == "one joint table of 27 cells with Laplace noise; every test is made on it"
+
+
+def test_the_first_and_the_last_words_do_not_contradict_each_other() -> None:
+    """Some orders are within reach and some are not, and columns differ: every line says what it is about."""
+    uneven = {
+        **dict(SMALL),
+        **{f"n{i}": dc.Numeric(0, 1, [0.2, 0.4, 0.6, 0.8], missing_level=True) for i in range(4)},
+    }
+    found = dc.plan(dc.Schema(uneven), 4483, 1.0, 1e-6)
+    text = found.summary(1000)
+    first = text.splitlines()[0]
+    assert "not always" not in text
+    assert first.startswith(("Epsilon 1 is partly enough", "Epsilon 1 is not enough"))
+    one, most = found.graph_chances[0], found.largest_chance
+    assert most.weak < one.weak
+    x, y = sorted(found.named(found.orders[0].places[:2]))
+    assert f"Between {x} and {y}, nothing held fixed, discover (measured) finds a weak dependence" in text
+    assert f"with most levels (n2 and n3): {most.weak:.0%}, " in text
+    assert "Assumed: all levels of a column are equally common" in text
+    assert ('can be tested "no": ' in text) == (len(found.testable_orders) < len(found.orders))
+    assert "Assumed: the rarest level of every column has 5%" in dc.plan(SMALL, 500, 1.0, share=0.05).summary(
+        1000
+    )
+
+
+def test_fewer_columns_are_proposed_with_their_number_and_bins_only_where_they_help() -> None:
+    many = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(40)})
+    found = dc.plan(many, 1000, 1.0, 1e-6, max_order=0)
+    assert found.fewer is not None
+    assert found.graph_chances[0].medium < 0.8
+    assert f"among {found.fewer} a medium dependence (w = .3) is found in 80% of cases" in found.summary(1000)
+    some = dc.plan(many.select(list(many)[: found.fewer]), 1000, 1.0, 1e-6, max_order=0)
+    assert some.graph_chances[0].medium >= 0.8
+    assert some.fewer is None
+    assert "Fewer columns" not in some.summary(1000)
+    own = dc.Schema({f"c{i}": dc.Numeric(0, 10, missing_level=True) for i in range(6)})  # four bins, and one
+    assert dc.plan(own, 2000, 1.0, 1e-6, max_order=0).coarser is None
