@@ -24,7 +24,7 @@ from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement, weak_lim
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import Note, NoteKind, OpenReason, unanswered
-from dpcausal.planning.designs import reach
+from dpcausal.planning.designs import Reach, reach
 from dpcausal.present.discovery import missing_words, reach_words
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import file_texts
@@ -457,6 +457,38 @@ def test_the_methods_paragraph_is_ready_to_paste(result: DiscoveryResult) -> Non
     )
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert "not private: no noise was added" in methods_paragraph(exact)
+
+
+def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResult) -> None:
+    told = methods_paragraph(result)
+    assert (
+        "beforehand" not in told
+    )  # nobody can know: a draft was read from rows, and its mark is easily removed
+    assert "taken from the schema, which counts as public knowledge" in told
+    assert "unchecked draft" not in told
+    draft = replace(result.privacy, limits=(*result.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA)))
+    assert "That schema was an unchecked draft" in methods_paragraph(replace(result, privacy=draft))
+    torn = replace(
+        result,
+        graph=dc.Graph(list("abc"), directed=[("a", "b"), ("c", "b")]),
+        conflicts=frozenset([frozenset("ab")]),
+        settled=True,
+        open=frozenset([frozenset("ac")]),
+        given_up_to={},
+        separating={},
+        notes=(Note(NoteKind.MERGED_LEVELS, columns=(("a", 3),)),),
+        reach=Reach(0.8, 0.2, 0.2, None, None),
+    )
+    told = methods_paragraph(torn)
+    assert "For 1 of 2 edges the test results contradicted each other about the direction" in told
+    assert (
+        "all graphs that fit the test results best agree on it, whether open pairs are edges or not" in told
+    )
+    assert "Levels merged, because of the noise: to 3 groups a." in told
+    assert "equivalence class" not in told
+    bare = replace(torn, conflicts=frozenset(), open=frozenset(), notes=())
+    assert "all graphs that fit the test results agree on it, assuming" in methods_paragraph(bare)
+    assert "one weaker than w = 0.2 (a medium link) would be missed" in methods_paragraph(bare)
 
 
 def test_no_page_contradicts_itself(result: DiscoveryResult) -> None:
