@@ -204,6 +204,18 @@ def test_a_decimal_comma_is_quoted(words: list[str], url: str, capsys: pytest.Ca
     assert "--epsilon must be a number, not '0,5'; write it with a point" in err
 
 
+def test_a_second_name_is_told_that_budgets_add_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    create = ("create", "--ledger", url, "--epsilon", "1", "--dataset")
+    assert "add up" not in call(capsys, *create, "cohort")[1]
+    code, out, err = call(capsys, *create, "cohort two")
+    assert (code, err) == (0, "")
+    assert (
+        "Other data sets of this ledger: 'cohort'. If the same people are in 'cohort two', budgets add up"
+        in out
+    )
+    assert "add up" in json.loads(call(capsys, *create, "third", "--json")[1])["remark"]
+
+
 def test_a_command_that_waits_for_the_ledger_says_so(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

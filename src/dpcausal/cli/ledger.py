@@ -98,12 +98,17 @@ def create(
     warn_weak(epsilon, delta)
     warn_large_delta(delta)
     entry = opened.create(dataset, epsilon, delta, neighbours=neighbours, similar_name=similar_name)
+    from dpcausal.present.ledger import another_words
+
+    beside = another_words(dataset, [one.dataset for one in opened.show() if one.dataset != dataset])
     if as_json:
-        _print_json(_as_numbers(entry))
+        _print_json({**_as_numbers(entry), **({"remark": beside} if beside else {})})
     else:
         typer.echo(
             f"{opened.name}: data set {dataset!r} with epsilon {epsilon:g}, delta {delta:g}, {neighbours}"
         )
+        if beside:
+            typer.echo(beside)
         typer.echo(f"head {entry.hash} ({NOTE_IT})")
 
 

@@ -10,6 +10,8 @@ from dpcausal.present.brief import CHANGES
 from dpcausal.present.statement import odds
 from dpcausal.privacy.ledger.chain import Account
 
+MOST_NAMED = 5  # other data sets that a line names
+
 
 def left_words(account: Account) -> str:
     """Return what is left of the total.
@@ -38,6 +40,22 @@ def promise_words(account: Account) -> str:
         f"{CHANGES[Neighbours.parse(account.neighbours)]} makes no result{'' if one else ' of them all'} "
         f"more than {odds(account.spent_epsilon)} times as likely{but}."
         f"{weak if account.spent_epsilon > WEAK_EPSILON else ''}"
+    )
+
+
+def another_words(dataset: str, others: Sequence[str]) -> str:
+    """Return what must be known when a budget is opened beside others; empty where there are none.
+
+    >>> another_words("cohort2", ["cohort"])
+    "Other data sets of this ledger: 'cohort'. If the same people are in 'cohort2', budgets add up: what they are \
+promised is the sum. The ledger holds no rows, so it can't know."
+    """
+    if not others:
+        return ""
+    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    return (
+        f"Other data sets of this ledger: {', '.join(map(repr, others[:MOST_NAMED]))}{more}. If the same people are in "
+        f"{dataset!r}, budgets add up: what they are promised is the sum. The ledger holds no rows, so it can't know."
     )
 
 

@@ -88,7 +88,8 @@ LIMITS: dict[LimitKind, Words] = {
 
 PUBLIC: dict[PublicKind, Words] = {
     PublicKind.STATED: "{text}",
-    PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins)",
+    PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins: what of it was read from the rows is not "
+    "covered)",
     PublicKind.ROWS: "the number of rows",
     PublicKind.NOT_EMPTY: "that there is at least one row (an empty data set is refused)",
     PublicKind.MOST_ROWS: "that there are at most {rows:,} rows (a statistic of rows in memory refuses more)",
