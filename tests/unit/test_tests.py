@@ -18,16 +18,22 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache  # like what follows: a helper is asked about once for every file that sees it
+def within(node: ast.AST) -> tuple[ast.AST, ...]:
+    """The node and all nodes below it."""
+    return tuple(ast.walk(node))
+
+
+@cache
 def functions(tree: ast.AST) -> tuple[Function, ...]:
     """All functions, however deep."""
-    return tuple(node for node in ast.walk(tree) if isinstance(node, Function))
+    return tuple(node for node in within(tree) if isinstance(node, Function))
 
 
 @cache
 def called(function: Function) -> set[str]:
     """The last part of the name of everything that it calls or hands on."""
     found = set()
-    for node in ast.walk(function):
+    for node in within(function):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -38,7 +44,7 @@ def called(function: Function) -> set[str]:
 @cache
 def demands(function: Function) -> bool:
     """Whether it has an assertion of its own that depends on something, or raises (as a helper may)."""
-    for node in ast.walk(function):
+    for node in within(function):
         if isinstance(node, ast.Assert) and not isinstance(node.test, ast.Constant):
             return True
         if isinstance(node, ast.Raise) and not function.name.startswith("test_"):
@@ -51,7 +57,7 @@ def imports(tree: ast.AST) -> set[str]:
     """The last part of the name of everything that is imported."""
     return {
         name.split(".")[-1]
-        for node in ast.walk(tree)
+        for node in within(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in (
             [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""]
