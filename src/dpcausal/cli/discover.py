@@ -427,7 +427,7 @@ def run_discover(
             refuse_hopeless(declared, rows.n, searching, delta, level, name, target)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
-        if epsilon is not None and not tables and method != "moments":
+        if epsilon is not None and method not in ("auto", "measured", "moments", "pc"):
             tell_no_order(bool(tiers or required or forbidden))
         search = {name: value for name, value in options.items() if name not in ("effect", "reserve")}
         result = discover(

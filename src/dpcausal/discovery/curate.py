@@ -252,7 +252,7 @@ def run(
 
 METHOD = Method(
     "curate",
-    "every question gets a noisy score; what it may cost is planned anew as sets grow",
+    "every question gets a noisy score; its cost is planned again as conditioning sets grow",
     run,
     tables_only=True,
 )

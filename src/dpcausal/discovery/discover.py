@@ -248,7 +248,7 @@ def discover(
     - ``tweak=None``: how far below the second look's threshold the first one's lies, in scales of its noise; None gives
       each look a shift that is made for its own noise.
 
-    ``svt-pc``: every question is held against a noisy threshold; only edges that go cost.
+    ``svt-pc``: every question is compared with a noisy threshold; only edges that it deletes cost.
 
     - ``positives=None``: the largest number of deletions to pay for; None is the number of all pairs. Fewer mean less
       noise, and edges beyond them stay untested.
@@ -256,12 +256,12 @@ def discover(
     - ``on='values'``: as for ``priv-pc``.
     - ``test='kendall'``: as for ``priv-pc``.
 
-    ``em-pc``: a random choice that favours weak dependences says how many edges go, and which.
+    ``em-pc``: a random choice that favours weak dependences decides which edges are deleted.
 
     - ``orders=None``: for how many orders (sizes of the conditioning set) budget is set aside; None is all that there
       can be. With fewer, later ones use what earlier ones left.
 
-    ``curate``: every question gets a noisy score; what it may cost is planned anew as sets grow.
+    ``curate``: every question gets a noisy score; its cost is planned again as conditioning sets grow.
 
     - ``margins=(0.1, 0.1)``: how far below and above the threshold a coin decides instead of the score, each from 0 to
       10.

@@ -179,7 +179,7 @@ def run(
 
 METHOD = Method(
     "em-pc",
-    "a random choice that favours weak dependences says how many edges go, and which",
+    "a random choice that favours weak dependences decides which edges are deleted",
     run,
     tables_only=True,
 )

@@ -152,7 +152,7 @@ def run(
 
 METHOD = Method(
     "svt-pc",
-    "every question is held against a noisy threshold; only edges that go cost",
+    "every question is compared with a noisy threshold; only edges that it deletes cost",
     run,
     tables_only=True,
 )

@@ -32,7 +32,7 @@ def method_words(method: str, why: str) -> str:
     """The method by name, what it does and why it was taken.
 
     >>> method_words("svt-pc", "as asked")
-    'method svt-pc, as asked: every question is held against a noisy threshold; only edges that go cost'
+    'method svt-pc, as asked: every question is compared with a noisy threshold; only edges that it deletes cost'
     >>> method_words("measured", "chosen because 1 of 3 columns holds numbers, not most")
     'method measured, chosen because 1 of 3 columns holds numbers, not most: tables measured once, with noise, answer every question'
     """  # noqa: E501
