@@ -11,6 +11,7 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -190,6 +191,12 @@ _GROUPS: tuple[list[str], ...] = (
 )  # what alone is no command: the help that follows is an error, and no output
 
 
+@cache
+def _commands() -> Any:
+    """The tree of all commands, which takes longer to make than most wrong calls take to answer: once a process."""
+    return typer.main.get_command(app)
+
+
 def _run(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     alone = words in _GROUPS
@@ -204,7 +211,7 @@ def _run(arguments: list[str] | None) -> int:
             for_command_line(),
         ):
             warnings.showwarning = _warn
-            result = app(args=arguments, standalone_mode=False)
+            result = _commands()(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
         if code == INTERRUPTED:  # typer has caught it
             return fail("interrupted", code)
