@@ -738,6 +738,28 @@ def _effects() -> Iterator[Case]:
         "effect after discover ordered", "effect", "after", "ordered", after, deltas=(PURE, APPROXIMATE)
     )
 
+    def after_moments(data: Any, terms: Terms) -> Any:
+        """Effects from the moments that a discovery released."""
+        given = {"epsilon": terms.epsilon, "delta": terms.delta, "neighbours": terms.neighbours}
+        known: dict[str, Any] = {
+            "tiers": [["x", "z"], ["a"], ["c", "y", "w"]],
+            "confidence": 0,
+            "max_order": 0,
+        }
+        found = dc.discover(data, method="moments", anyway=True, **known, **given)
+        return found.effect("a", "c", adjust=["x", "z"], event="r"), found.effect(
+            "a", "c", adjust=[], event="p"
+        )
+
+    yield Case(
+        "effect after moments numbers",
+        "effect",
+        "after",
+        "numbers",
+        after_moments,
+        deltas=(PURE, APPROXIMATE),
+    )
+
     def call(
         treatment: str, outcome: str, adjust: list[str] | None, options: Mapping[str, Any]
     ) -> Callable[..., Any]:

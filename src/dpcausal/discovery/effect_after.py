@@ -8,6 +8,8 @@ that an effect needs, the effect is post-processing and costs nothing. The noise
 that of independent cells of variance u, with u the largest v_B/s_B over the sets B of the table (v_B the variance
 measured, s_B the cells that B is spread over), so the interval takes u: for components it is rather too wide.
 
+After ``moments`` the same holds for the matrix of moments (``effect_moments.py``), by regression.
+
 **Selection.** These tables also chose the graph, and with it the columns that are held fixed. An interval that is right
 for a graph named beforehand can then be too short; the answer says so. With ``data`` a table is measured after the
 graph is known, with noise of its own and a charge of its own.
@@ -30,6 +32,7 @@ from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.effects.effect import checked_confidence, effect, result_of, what_to_adjust_for
 from dpcausal.effects.question import EffectQuestion, effect_question, strata_cells
@@ -126,7 +129,7 @@ class _FromTables:
 
 def effect_after(
     graph: Graph,
-    tables: ReleasedTables | None,
+    tables: ReleasedTables | ReleasedMoments | None,
     undecided: Collection[Pair],
     statement: PrivacyStatement,
     treatment: str,
@@ -186,6 +189,11 @@ def effect_after(
             "this method released no tables: give data= and an epsilon for a table of its own, such as "
             f"result.effect({treatment!r}, {outcome!r}, data=data, epsilon=0.5)"
         )
+    if isinstance(tables, ReleasedMoments):
+        found = effect_from_moments(
+            tables, graph, undecided, statement, treatment, outcome, adjust=adjust, **shared
+        )
+        return replace(found, notes=(*found.notes, *_open_note(undecided, treatment, outcome)))
     schema = tables.schema
     anyway = bool(options.get("anyway", False))
     sets, notes = what_to_adjust_for(

@@ -29,12 +29,15 @@ class EffectNoteKind(StrEnum):
     )
     NOISE_RULES = "noise-rules"  # most of the width is noise; outcome, low, high: a number with these bounds
     FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
-    HIDDEN_CAUSES = "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
+    HIDDEN_CAUSES = (
+        "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
+    )
     DESCENDANT = "descendant"  # columns: adjusted for although the treatment may change them
     SEVERAL = "several"  # count: effects that the graph allows
     NO_EFFECT = "no-effect"  # some member of the class has none
     LINEAR = "linear"  # columns: taken out by linear regression
     SAME_TABLES = "same-tables"  # the tables that chose the graph
+    SAME_MOMENTS = "same-moments"  # the moments that chose the graph; rows beyond the reach were shrunk
     FRESH_NOISE = "fresh-noise"  # a table with noise of its own, after a graph was learned
     RESERVED = "reserved"  # share: of the discovery's budget, kept for effects; a table with noise of its own
     OPEN_PAIRS = "open-pairs"  # columns: of pairs with the treatment or the outcome that stayed open

@@ -75,6 +75,9 @@ NOTES: dict[EffectNoteKind, Words] = {
         f"{', '.join(fact['columns'])} taken out by linear regression: what is not linear in them remains"
     ),
     EffectNoteKind.SAME_TABLES: "from the tables that also chose the graph, so that the interval may be too short",
+    EffectNoteKind.SAME_MOMENTS: (
+        "from the moments that also chose the graph, so that the interval may be too short; outlying rows were shrunk"
+    ),
     EffectNoteKind.FRESH_NOISE: "from a table with noise of its own, measured after the graph was learned",
     EffectNoteKind.RESERVED: (
         "from a table with noise of its own, measured after the graph was learned, out of the {share:.0%} of the "

@@ -446,6 +446,37 @@ def test_a_share_that_was_kept_is_not_spent_by_refusals_copies_or_the_report(tmp
         dc.discover(DATA, epsilon=None, reserve=0.3)
 
 
+def test_after_moments_a_regression_is_free() -> None:
+    known: dict[str, Any] = {
+        "required": [("x", "y"), ("z", "x"), ("z", "y")],
+        "tiers": [["z"], ["x"], ["y", "grade", "weight"]],
+    }
+    data = rows(20_000)
+    with dc.testing.seeded(1):
+        result = dc.discover(
+            data, epsilon=2.0, delta=1e-6, method="moments", max_order=0, confidence=0, harmonics=0, **known
+        )
+        found = result.effect("x", "y", adjust=["z"])
+    assert found.method == "regression"
+    assert found.privacy == result.privacy  # free
+    assert found.interval[0] < 0.3 < found.interval[1]
+    assert found.interval[1] - found.interval[0] < 0.15
+    turned = result.effect("x", "y", adjust=["z"], compare=("yes", "no"), event="yes")
+    assert turned.estimate == pytest.approx(-found.estimate)
+    assert {note.kind for note in found.notes} >= {EffectNoteKind.SAME_MOMENTS, EffectNoteKind.LINEAR}
+    assert 0.2 < result.effect("x", "grade", adjust=["z"]).estimate < 1.0
+    for change, words in (
+        ({"estimand": "risk ratio"}, "a difference, not a risk ratio"),
+        ({"compare": ("no", "maybe")}, "two levels"),
+    ):
+        with pytest.raises(dc.InputError, match=words):
+            result.effect("x", "y", adjust=["z"], **change)
+    with pytest.raises(dc.InputError, match="compares two"):
+        result.effect("z", "y", adjust=[])
+    with pytest.raises(dc.InputError, match="normal score"):
+        result.effect("x", "weight", adjust=["z"])
+
+
 def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:
     data = dc.networks.load("sachs").sample(10_000, seed=1)
     with dc.testing.seeded(1):

@@ -290,6 +290,7 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.RESERVED: ({"share": 0.3}, ("noise of its own", "30% of the discovery's budget")),
     EffectNoteKind.HIDDEN_CAUSES: ({}, ("common causes may be hidden",)),
     EffectNoteKind.EVERYONE: ({"low": -0.25, "high": 0.5}, ("for all rows", "-0.25 to 0.5")),
+    EffectNoteKind.SAME_MOMENTS: ({}, ("moments that also chose the graph",)),
     EffectNoteKind.FRESH_NOISE: ({}, ("noise of its own",)),
     EffectNoteKind.OPEN_PAIRS: ({"columns": ["diet"]}, ("whether diet should be held fixed stayed open",)),
     EffectNoteKind.OPEN_ITSELF: ({}, ("linked directly", "open")),
