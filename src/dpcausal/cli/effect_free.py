@@ -35,7 +35,8 @@ def run_free(
     as_json: bool,
 ) -> None:
     """Answer from the tables in ``release``, with what its graph says to hold fixed; print it, and write it to DIR."""
-    from dpcausal.discovery.release import KeptTables, load_release
+    from dpcausal.discovery.kept import KeptTables
+    from dpcausal.discovery.release import load_release
 
     kept = load_release(release)
     if kept.target is not None:

@@ -62,10 +62,9 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
+from dpcausal.discovery.kept import KeptMoments
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.release import KeptMoments
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again, repeats_for
 from dpcausal.discovery.search import (
     STABLE,
@@ -457,9 +456,6 @@ def search_moments(
         notes=tuple(notes),
         adaptive=bool(spread),
         latent=latent,
-        tables=ReleasedMoments(
-            task.counts.schema, used, moments.matrix, moments.n, moments.noise, frozenset(spread)
-        ),
         kept=KeptMoments(used, moments.matrix, moments.n, moments.noise, spread),
         confidence=again,
         repeats=repeats or None,

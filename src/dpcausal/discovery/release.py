@@ -2,8 +2,8 @@
 
 ``measured`` searches noisy tables and ``moments`` noisy moments. Both left through a mechanism and were paid for, so
 that whatever is computed from them is post-processing: the privacy statement of the discovery covers it, and no row is
-read again. ``result.release`` holds them; ``save`` writes them, ``load_release`` reads them back, and ``discover`` (in
-``again.py``) repeats the search on them with other background knowledge.
+read again. ``result.release`` holds them; ``save`` writes them, ``load_release`` reads them back, and ``discover``
+repeats the search on them (``again.py``) with other background knowledge.
 
 **The file** is one JSON object, one entry a line:
 
@@ -31,28 +31,41 @@ import json
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcausal.core.arguments import checked_count, checked_level
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PrivacyStatement
+from dpcausal.core.progress import stages
+from dpcausal.core.statement import PrivacyStatement, Released, ReleasedKind
+from dpcausal.counts.protocol import Counts
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.discovery import measured, moments
+from dpcausal.discovery.again import NoRows, search_kept
+from dpcausal.discovery.components import JointTable
 from dpcausal.discovery.effect_after import ReleasedTables
-from dpcausal.discovery.knowledge import Edge, Knowledge
-from dpcausal.discovery.search import MethodReason, SearchOutcome
-from dpcausal.planning.measurement import larger_pay, plan_for, schedule_for
-from dpcausal.stats.components import Columns
+from dpcausal.discovery.kept import KeptMoments, KeptTables
+from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
+from dpcausal.discovery.repeats import checked_repeats
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
+from dpcausal.discovery.search import MethodReason, Note, NoteKind, SearchOutcome, Task
+from dpcausal.planning.designs import reach
+from dpcausal.planning.measurement import (
+    NOTABLE_GAIN,
+    larger_pay,
+    noise_without_delta,
+    plan_for,
+    schedule_for,
+)
 
-if TYPE_CHECKING:
-    from dpcausal.discovery.result import DiscoveryResult
-
+METHODS = {
+    driver.METHOD.name: driver.METHOD for driver in (measured, moments)
+}  # whose releases can be searched
 FORMAT = 1
 FILE = "release.json"
 CONTENT = ("method", "schema", "neighbours", "rows", "values")  # what the id is made of
@@ -70,153 +83,6 @@ class Total(Protocol):
     def rho(self) -> float:
         """Of Gaussian steps; 0 where there may be none."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class KeptTables:
-    """Noisy tables, and what of their measurement a search must know.
-
-    Attributes
-    ----------
-    tables : NoisyTables
-        As released.
-    rows : float
-        Public, or released.
-    gaussian : bool
-        Which noise.
-    larger : bool
-        Whether tables of three and more columns are asked for.
-    near : tuple of str
-        With a target, the columns that were measured with it a second time.
-    """
-
-    tables: NoisyTables
-    rows: float
-    gaussian: bool
-    larger: bool = False
-    near: tuple[str, ...] = ()
-
-    def groups(self, schema: Schema) -> dict[str, int]:
-        """Return the columns with fewer groups than levels, and how many groups."""
-        return {
-            name: size
-            for (name, column), size in zip(schema.items(), self.tables.sizes, strict=True)
-            if size < column.size
-        }
-
-    def rounds(self) -> list[list[Columns]]:
-        """Return the tables of three and more columns, round by round of measurement.
-
-        Those of one round are neighbours in the order of measurement and have noise of one variance.
-        """
-        assert isinstance(self.tables, Components)
-        larger = [(one, self.tables.variances[one]) for one in self.tables.values if len(one) > 2]
-        return [[one for one, _ in found] for _, found in groupby(larger, key=lambda item: item[1])]
-
-    def to_dict(self, schema: Schema) -> dict[str, Any]:
-        """Return plain data."""
-        names = list(schema)
-        shared = {"gaussian": self.gaussian, "larger": self.larger, "near": list(self.near)}
-        if isinstance(self.tables, JointTable):
-            joint = self.tables
-            return {
-                "form": "joint",
-                "shape": list(joint.joint.shape),
-                "variance": joint.cell_variance,
-                "kurtosis": joint.kurtosis,
-                "rows": self.rows,
-                **shared,
-                "cells": joint.joint.ravel().tolist(),
-            }
-        assert isinstance(self.tables, Components)
-        return {
-            "form": "components",
-            "sizes": list(self.tables.sizes),
-            "merged": self.groups(schema),
-            "rows": self.rows,
-            **shared,
-            "components": [
-                {
-                    "columns": [names[j] for j in one],
-                    "shape": list(value.shape),
-                    "variance": self.tables.variances[one],
-                    "values": value.ravel().tolist(),
-                }
-                for one, value in self.tables.values.items()
-            ],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], schema: Schema, rows: int | None) -> KeptTables:
-        """Return the tables that ``to_dict`` wrote; ``rows`` is their number where it is public."""
-        tables: NoisyTables
-        if data["form"] == "joint":
-            cells = np.asarray(data["cells"])
-            if cells.dtype.kind not in "if":
-                raise ValueError("cells that are no numbers")
-            joint = cells.reshape(data["shape"])
-            tables = JointTable(joint, float(data["variance"]), float(data["kurtosis"]), rows)
-        else:
-            place = {name: j for j, name in enumerate(schema)}
-            tables = Components([int(size) for size in data["sizes"]])
-            for one in data["components"]:
-                columns = tuple(place[name] for name in one["columns"])
-                # as it was: ``add`` would centre it once more, and change last digits
-                tables.values[columns] = np.asarray(one["values"], np.float64).reshape(one["shape"])
-                tables.variances[columns] = float(one["variance"])
-        if len(tables.sizes) != len(schema):
-            raise ValueError("tables over other columns than the schema has")
-        return cls(
-            tables, float(data["rows"]), bool(data["gaussian"]), bool(data["larger"]), tuple(data["near"])
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class KeptMoments:
-    """Noisy moments of features.
-
-    Attributes
-    ----------
-    harmonics : int
-        Pairs of cosine and sine that stand for a numeric column.
-    matrix : array
-        The moments, with noise.
-    rows : float
-        Public, or released.
-    noise : float
-        Standard deviation of the noise in an entry off the diagonal.
-    spreads : tuple of str
-        Columns whose spread was measured first.
-    """
-
-    harmonics: int
-    matrix: NDArray[np.float64]
-    rows: float
-    noise: float
-    spreads: tuple[str, ...] = ()
-
-    def to_dict(self, schema: Schema) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "form": "moments",
-            "harmonics": self.harmonics,
-            "spreads": list(self.spreads),
-            "rows": self.rows,
-            "noise": self.noise,
-            "size": len(self.matrix),
-            "matrix": self.matrix[np.triu_indices(len(self.matrix))].tolist(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> KeptMoments:
-        """Return the moments that ``to_dict`` wrote."""
-        size = int(data["size"])
-        matrix = np.zeros((size, size))
-        rows, columns = np.triu_indices(size)
-        matrix[rows, columns] = matrix[columns, rows] = np.asarray(data["matrix"], np.float64)
-        return cls(
-            int(data["harmonics"]), matrix, float(data["rows"]), float(data["noise"]), tuple(data["spreads"])
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -318,19 +184,70 @@ class Release:
         InputError
             If an argument can't be used as given.
         """
-        from dpcausal.discovery.again import search_again
-
-        return search_again(
+        schema, relation = self.schema, self.privacy.neighbours
+        if self.method not in METHODS or relation is Neighbours.FIXED_LABELS:
+            raise InputError(
+                f"a release of {self.method!r} can't be searched again: written by a newer version?"
+            )
+        chosen = METHODS[self.method]
+        level = self.level if level is None else checked_level(level)
+        max_order = self.max_order if max_order is None else checked_count(max_order, "max_order")
+        confidence = self.confidence if confidence is None else checked_repeats(confidence)
+        latent = self.latent if latent is None else latent
+        if not isinstance(latent, bool):
+            raise InputError(f"latent must be True or False, not {latent!r}")
+        if latent and self.target is not None:
+            raise InputError(measured.NO_TARGET)
+        known = _knowledge(self, tiers, required, forbidden)
+        asking = without_constants(schema, known, self.method, chosen.tables_only)
+        no_rows = cast("Counts", NoRows(schema, self.rows or 0))
+        with np.errstate(all="ignore"), stages(progress) as stage:
+            task = Task(no_rows, asking, level, max_order, relation, None, None, stage)
+            found = search_kept(
+                task,
+                self.values,
+                target=self.target,
+                latent=latent,
+                stable=self.stable,
+                confidence=confidence,
+            )
+        sizes = [column.size for column in schema.values()]
+        no_delta, expected = None, None
+        if self.method == "measured":
+            gain = 1.0 if self.delta else noise_without_delta(sizes, self.planned_epsilon, relation)
+            no_delta = Note(NoteKind.NO_DELTA, times=gain) if gain >= NOTABLE_GAIN else None
+            if self.rows:
+                place = None if self.target is None else list(schema).index(self.target)
+                expected = reach(sizes, self.rows, self.planned_epsilon, self.delta, relation, level, place)
+        statement = again_statement(self)
+        result = result_of_search(
+            found,
+            chosen,
+            self.reason,
+            known,
+            asking,
+            schema,
+            level,
+            statement,
+            rows=self.rows,
+            no_delta=no_delta,
+            expected=expected,
+        )
+        result = with_columns_within_reach(result, sizes, self.planned_epsilon, self.delta)
+        searched = replace(
             self,
-            tiers=tiers,
-            required=required,
-            forbidden=forbidden,
+            known=known,
+            level=level,
             max_order=max_order,
             latent=latent,
-            level=level,
             confidence=confidence,
-            progress=progress,
+            privacy=statement,
         )
+        return replace(result, release=searched)
+
+    def with_privacy(self, statement: PrivacyStatement) -> Release:
+        """Return the same release with another statement, which also tells of effects that were paid for later."""
+        return replace(self, privacy=statement)
 
     def to_json(self) -> str:
         """Return the text of ``release.json``."""
@@ -391,6 +308,28 @@ def _id(content: Mapping[str, Any]) -> str:
     """The first digits of the hash of ``content``, which is the same before and after it was written."""
     text = json.dumps({name: content[name] for name in CONTENT}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _knowledge(
+    release: Release,
+    tiers: Sequence[Collection[str]] | None,
+    required: Iterable[Edge] | None,
+    forbidden: Iterable[Edge] | None,
+) -> Knowledge:
+    """What was declared, with what is declared now in its place."""
+    given = {"tiers": tiers, "required": required, "forbidden": forbidden}
+    if all(value is None for value in given.values()):
+        return release.known
+    before = declared_arguments(declarations(release.known))
+    now: dict[str, Any] = {name: before[name] if value is None else value for name, value in given.items()}
+    return Knowledge.of(tuple(release.schema), **now)
+
+
+def again_statement(release: Release) -> PrivacyStatement:
+    """Return the statement of the release, with the fact that a graph was computed from it at no cost."""
+    fact = Released(ReleasedKind.SEARCHED_AGAIN, release=release.id)
+    before = release.privacy
+    return before if fact in before.released else replace(before, released=(*before.released, fact))
 
 
 def declarations(known: Knowledge) -> dict[str, Any]:
@@ -495,6 +434,11 @@ def load_release(path: str | os.PathLike[str]) -> Release:
     path : str or PathLike
         A ``release.json``, or the directory that ``dpcausal discover --out`` wrote it to.
 
+    Returns
+    -------
+    Release
+        What was released, with its privacy statement.
+
     Raises
     ------
     InputError
@@ -555,7 +499,7 @@ def _release(data: Mapping[str, Any]) -> Release:
     if not all(map(math.isfinite, numbers)):
         raise ValueError("a budget or a level that is no number")
     return Release(
-        method=str(data["method"]),
+        method=_method(data["method"]),
         schema=schema,
         privacy=PrivacyStatement.from_json(json.dumps(data["privacy"])),
         rows=rows,
@@ -573,3 +517,9 @@ def _release(data: Mapping[str, Any]) -> Release:
         confidence=search["confidence"],
         stable=bool(search["stable"]),
     )
+
+
+def _method(name: object) -> str:
+    if name not in METHODS:
+        raise ValueError(f"a release of {name!r} can't be searched")
+    return str(name)

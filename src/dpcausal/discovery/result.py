@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 from dpcausal.core.display import display
 from dpcausal.core.statement import PrivacyStatement
@@ -23,9 +23,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
-from dpcausal.discovery.effect_moments import ReleasedMoments
-from dpcausal.discovery.knowledge import Knowledge, Pair, declared
-from dpcausal.discovery.release import Release
+from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.effects.result import EffectResult
@@ -50,6 +48,47 @@ class Verdict(StrEnum):
     DECIDED = "decided"  # more than a tenth of the pairs are found or absent
     HARDLY_DECIDED = "hardly-decided"  # some edge was found, but at least nine tenths of the pairs are open
     NOTHING_DECIDED = "nothing-decided"  # no edge was found, and at least nine tenths of the pairs are open
+
+
+class SearchableRelease(Protocol):
+    """What ``result.release`` offers: ``dc.Release``."""
+
+    @property
+    def id(self) -> str:
+        """The name of the release, made from what was released."""
+        ...
+
+    @property
+    def privacy(self) -> PrivacyStatement:
+        """What the release cost."""
+        ...
+
+    def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease:
+        """Return the same release with another statement."""
+        ...
+
+    def discover(
+        self,
+        *,
+        tiers: Sequence[Collection[str]] | None = None,
+        required: Iterable[Edge] | None = None,
+        forbidden: Iterable[Edge] | None = None,
+        max_order: int | None = None,
+        latent: bool | None = None,
+        level: float | None = None,
+        confidence: int | None = None,
+        progress: bool = False,
+    ) -> DiscoveryResult:
+        """Search what was released again, with other background knowledge, at no cost."""
+        ...
+
+    def to_json(self) -> str:
+        """Return the text of the file."""
+        ...
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write the file and return its path."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +140,8 @@ class DiscoveryResult:
         With a target, the pairs that were asked about: those with it. Other pairs are neither found nor absent.
     reach : Reach or None
         The smallest dependences that the plan of this release expects to find.
-    tables : ReleasedTables, ReleasedMoments or None
-        Noisy tables (``measured``) or moments (``moments``) that were released, from which effects are free.
+    tables : ReleasedTables or None
+        Noisy tables that were released, from which effects are free (``measured``).
     reserve : Reserve or None
         The share of the budget that was kept for effects, where one was.
     release : Release or None
@@ -137,14 +176,14 @@ class DiscoveryResult:
     rows: int | None = None
     reach: Reach | None = None
     about: frozenset[Pair] | None = None
-    tables: ReleasedTables | ReleasedMoments | None = field(default=None, repr=False, compare=False)
+    tables: ReleasedTables | None = field(default=None, repr=False, compare=False)
     reserve: Reserve | None = field(default=None, repr=False, compare=False)
-    release: Release | None = field(default=None, repr=False, compare=False)
+    release: SearchableRelease | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.release is not None and self.release.privacy != self.privacy:
             # effects that were paid for later are in the statement of the release, too
-            object.__setattr__(self, "release", replace(self.release, privacy=self.privacy))
+            object.__setattr__(self, "release", self.release.with_privacy(self.privacy))
 
     @property
     def why(self) -> str:

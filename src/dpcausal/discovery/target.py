@@ -21,6 +21,7 @@ from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.proofs import proved
 from dpcausal.discovery.components import Components
 from dpcausal.discovery.forward import Forward, Given, forward_again, repeats_of
+from dpcausal.discovery.kept import KeptTables
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measurer import (
     Measurer,
@@ -30,7 +31,6 @@ from dpcausal.discovery.measurer import (
     not_colliders,
     rules_for,
 )
-from dpcausal.discovery.release import KeptTables
 from dpcausal.discovery.repeats import found_again
 from dpcausal.discovery.search import Note, NoteKind, SearchOutcome, Skeleton, Task
 from dpcausal.planning.measurement import (

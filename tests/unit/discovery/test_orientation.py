@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.discover import _arrows, _conflict_note
 from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.result_of_search import _arrows, _conflict_note
 from dpcausal.discovery.search import NoteKind, SearchOutcome, Skeleton, start
 from dpcausal.graphs import Graph, extend
 from dpcausal.graphs.equivalence import consistent, cpdag

@@ -15,7 +15,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.statement import ReleasedKind
 from dpcausal.discovery.components import Components, JointTable
-from dpcausal.discovery.release import KeptMoments, KeptTables
+from dpcausal.discovery.kept import KeptMoments, KeptTables
 from dpcausal.privacy.budget import Budget
 
 DELTA = 1e-6
