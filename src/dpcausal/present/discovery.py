@@ -221,16 +221,25 @@ def free_words(result: DiscoveryResult) -> str:
 
 def merged_line(result: DiscoveryResult) -> str:
     """Return which columns had levels merged, and to how many groups; empty where none had."""
+    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
+    told = "; ".join(_groups_words(note["columns"], MERGED_SHOWN) for note in notes)
+    return f"Levels merged, because of the noise: {told}." if told else ""
+
+
+def _groups_words(columns: Collection[tuple[str, int]], most: int | None = None) -> str:
+    """Columns by the number of groups to which their levels were merged; more than ``most`` of a kind are counted only.
+
+    >>> _groups_words([("age", 3), ("site", 2), ("bmi", 3)]), _groups_words([("age", 3), ("bmi", 3)], most=1)
+    ('to 2 groups site; to 3 groups age, bmi', 'to 3 groups 2 columns')
+    """
     merged: dict[int, list[str]] = {}
-    for note in result.notes:
-        if note.is_a(NoteKind.MERGED_LEVELS):
-            for name, groups in note["columns"]:
-                merged.setdefault(groups, []).append(name)
-    told = [
-        f"to {groups} groups {', '.join(names) if len(names) <= MERGED_SHOWN else f'{len(names)} columns'}"
+    for name, groups in columns:
+        merged.setdefault(groups, []).append(name)
+    return "; ".join(
+        f"to {groups} groups "
+        + (f"{len(names)} columns" if most is not None and len(names) > most else ", ".join(names))
         for groups, names in sorted(merged.items())
-    ]
-    return f"Levels merged, because of the noise: {'; '.join(told)}." if told else ""
+    )
 
 
 def helps_words(result: DiscoveryResult) -> str:
@@ -356,9 +365,9 @@ def _target_words(fact: Fact) -> str:
 
 
 def _merged_words(fact: Fact) -> str:
-    columns = ", ".join(f"{name} ({groups} groups)" for name, groups in fact["columns"])
     return (
-        f"Levels were merged before tables were measured, because the noise leaves no room for more: {columns}. "
+        "Levels were merged before tables were measured, because the noise leaves no room for more: "
+        f"{_groups_words(fact['columns'])}. "
         "Merging can hide part of a dependence. It also holds less fixed: two columns that both depend on a merged one "
         "may seem linked because of it"
     )

@@ -5,6 +5,7 @@ Dashes and heads say what is known of a direction, widths how often an edge is f
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,9 +70,29 @@ def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
             ),
             bool(marks.conflicts),
         ),
-        (Key("sure", f"edge found again in {SURE:.0%} of repeats or more"), "sure" in grades),
-        (Key("weaker", f"in {HINT:.0%} to {SURE:.0%}"), "weaker" in grades),
-        (Key("hint", f"below {HINT:.0%}: a hint"), "hint" in grades),
+        *((key, True) for key in _grade_keys(grades)),
         (Key("open", f"open: {OPEN_MEANS}"), bool(result.open)),
     ]
     return [key for key, there in found if there]
+
+
+def _grade_keys(grades: Collection[str]) -> list[Key]:
+    """Return the widths that are drawn; the first says what they show.
+
+    >>> [key.words for key in _grade_keys({"weaker", "hint"})]
+    ['edge found again in 50% to 80% of repeats', 'in less than 50%: a hint']
+    """
+    words = {
+        "sure": f"{SURE:.0%} or more",
+        "weaker": f"{HINT:.0%} to {SURE:.0%}",
+        "hint": f"less than {HINT:.0%}",
+    }
+    there = [kind for kind in words if kind in grades]
+    return [
+        Key(
+            kind,
+            (f"edge found again in {words[kind]} of repeats" if kind == there[0] else f"in {words[kind]}")
+            + (": a hint" if kind == "hint" else ""),
+        )
+        for kind in there
+    ]

@@ -81,8 +81,8 @@ def not_found_words(result: DiscoveryResult, what: str, absent: int, left: int) 
     if not absent:
         return [f"{counted(left, what).capitalize()} stayed open."] if left else []
     missed = "weak ones are missed" if result.privacy.epsilon is None else missed_words(result.reach)
-    told = f"For {counted(absent, what)} no link was shown {limit_of(result)} ({missed})"
-    return [f"{told}{f', and {counted(left, what)} stayed open' if left else ''}."]
+    told = f"For {counted(absent, what)} no link was shown {limit_of(result)}: {missed}."
+    return [told, *([f"{counted(left, what).capitalize()} stayed open."] if left else [])]
 
 
 def _are(number: int) -> str:

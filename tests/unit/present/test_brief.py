@@ -121,7 +121,7 @@ def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) ->
     assert absent.startswith(
         "No link shown, which does not mean that there is none: one weaker than w = 0.12 (a weak link) would be missed."
     )
-    assert "For 2 columns no link was shown at this budget (one weaker than w = 0.12" in " ".join(
+    assert "For 2 columns no link was shown at this budget: one weaker than w = 0.12" in " ".join(
         conclusion(found)
     )
     assert found.summary(full=True).count("on its own") == 0

@@ -125,7 +125,7 @@ def test_open_pairs_are_listed_and_hidden_in_the_drawing(result: DiscoveryResult
     assert '<span class="key of-open" hidden>' in page
     assert 'class="show-open"' not in page
     assert "1 pair is directly linked, with a direction. For 1 pair no link was shown" in page
-    assert "and 1 pair stayed open." in page
+    assert ". 1 pair stayed open." in page
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     shown = render(left, open=True)
@@ -325,7 +325,7 @@ def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
     page = unescape(render(found))
     drawing = page[page.index("<svg") : page.index("</svg>")]
     assert re.findall(r'class="edge \w+ (\w+)"', drawing) == ["sure", "weaker", "hint"]
-    for words in ("found again in 80% of repeats or more", "in 50% to 80%", "below 50%: a hint"):
+    for words in ("found again in 80% or more of repeats", "in 50% to 80%", "in less than 50%: a hint"):
         assert words in page
     assert "<small>of 20 repeats</small>" in page
     assert "treat the edge as a hint" in page

@@ -228,7 +228,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ),
         NoteKind.MERGED_LEVELS: (
             {"columns": [["age", 3], ["site", 2]]},
-            ("age (3 groups), site (2 groups)", "may seem linked because of it"),
+            ("to 2 groups site; to 3 groups age", "may seem linked because of it"),
         ),
         NoteKind.UNANSWERED: (
             unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1})).values,  # type: ignore[dict-item]
