@@ -12,8 +12,8 @@ effect is computed from the exact joint law, held fixed what the graph says. Tre
 their first; outcomes with more than two levels count by the position of the level.
 
 **Coverage** is told twice: of the effect in the strata that an answer speaks for (``left_out`` names the others), which
-is what the interval claims, and of the effect in all strata. An answer that knows nothing (share 0) counts as covering
-and its width is the whole range; how many there are is told.
+is what the interval claims, and of the effect in all strata; *everyone* is the interval for all rows. An answer that
+knows nothing (share 0) counts as covering and its width is the whole range; how many there are is told.
 
 **Rivals.** *no privacy*: the same estimator on exact counts. *MST*, *AIM*: the estimator without noise, run on
 synthetic rows as if they were real (add-remove, delta 1e-6). *output*: the standardised estimate with Laplace noise of
@@ -111,7 +111,7 @@ def as_rows(network: Network, schema: dc.Schema, n: int, seed: int) -> dc.Datase
 
 Tally = dict[
     str, list[float]
-]  # [answers, cover kept, cover all, sum of widths, nothing known, sum of shares]
+]  # [answers, cover kept, cover all, sum of widths, nothing known, sum of shares, everyone covers, sum of its widths]
 
 
 def add(held: dict[str, Any], key: str, found: Any, pair: Pair, schema: dc.Schema) -> None:
@@ -120,20 +120,30 @@ def add(held: dict[str, Any], key: str, found: Any, pair: Pair, schema: dc.Schem
     scale = schema[pair.outcome].size - 1
     nothing = found.share == 0
     kept = 1.0 if nothing else kept_of(found, schema)
-    tally = held.setdefault(key, [0, 0, 0, 0.0, 0, 0.0])
+    tally = held.setdefault(key, [0, 0, 0, 0.0, 0, 0.0, 0, 0.0])
     tally[0] += 1
     tally[1] += bool(nothing or low - 1e-12 <= pair.truth(kept) <= high + 1e-12)
     tally[2] += bool(low - 1e-12 <= pair.truth() <= high + 1e-12)
     tally[3] += (high - low) / scale
     tally[4] += nothing
     tally[5] += found.share
+    least, most = found.everyone
+    tally[6] += bool(least - 1e-12 <= pair.truth() <= most + 1e-12)
+    tally[7] += (most - least) / scale
 
 
 def asked(data: dc.Dataset, pair: Pair, epsilon: float | None, **options: Any) -> Any:
     """Our answer."""
     delta = {} if epsilon is None else {"delta": options.pop("delta", 0.0)}
     return dc.effect(
-        data, pair.treatment, pair.outcome, adjust=pair.adjust, epsilon=epsilon, **delta, **options
+        data,
+        pair.treatment,
+        pair.outcome,
+        adjust=pair.adjust,
+        epsilon=epsilon,
+        anyway=True,
+        **delta,
+        **options,
     )
 
 
@@ -240,9 +250,10 @@ def propensity_perturbed(data: dc.Dataset, pair: Pair, epsilon: float, rng: Any)
 
 def add_interval(held: dict[str, Any], key: str, ends: tuple[float, float], truth: float) -> None:
     """Count an interval for the effect in all strata."""
-    tally = held.setdefault(key, [0, 0, 0, 0.0, 0, 0.0])
+    tally = held.setdefault(key, [0, 0, 0, 0.0, 0, 0.0, 0, 0.0])
     covers = ends[0] - 1e-12 <= truth <= ends[1] + 1e-12
-    for i, value in enumerate((1, covers, covers, ends[1] - ends[0], 0, 1.0)):
+    width = ends[1] - ends[0]
+    for i, value in enumerate((1, covers, covers, width, 0, 1.0, covers, width)):
         tally[i] += value
 
 
@@ -347,18 +358,23 @@ def save(made: dict[str, Any]) -> None:
     lines = ",\n".join(
         f'"{key}": {json.dumps([round(float(v), 6) for v in held[key]])}' for key in sorted(held)
     )
-    about = "key -> [answers, covering kept strata, covering all strata, sum of widths, nothing known, sum of shares]"
+    about = (
+        "key -> [answers, covering kept strata, covering all strata, sum of widths, nothing known, sum of shares, "
+        "everyone covering all strata, sum of its widths]; the last two only where they were counted"
+    )
     RESULTS.write_text(f'{{"about": "{about}",\n"runs": {{\n{lines}\n}}}}\n')
 
 
 def table() -> list[str]:
     """Markdown: a line a key."""
     lines = [
-        "| what | answers | coverage | of all strata | mean width | nothing known | share |",
-        "|---|---|---|---|---|---|---|",
+        "| what | answers | coverage | of all strata | everyone | mean width | of everyone | nothing known | share |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    for key, (count, kept, whole, width, nothing, share) in load().items():
-        means = f"{kept / count:.3f} | {whole / count:.3f} | {width / count:.3f}"
+    for key, tally in load().items():
+        count, kept, whole, width, nothing, share = tally[:6]
+        wide = [f"{value / count:.3f}" for value in tally[6:]] or ["", ""]
+        means = f"{kept / count:.3f} | {whole / count:.3f} | {wide[0]} | {width / count:.3f} | {wide[1]}"
         end = f"{nothing / count:.1%} | {share / count:.3f}"
         lines.append(f"| {key.replace('|', ', ')} | {int(count):,} | {means} | {end} |")
     return lines
@@ -375,14 +391,20 @@ def brief() -> list[str]:
         else:
             what, _, n, epsilon = rest
             place = (f"{part}: {what}", n, epsilon)
-        sums[place] = sums.get(place, np.zeros(6)) + np.array(tally)
+        known = [*tally, *([math.nan] * (8 - len(tally)))]
+        sums[place] = sums.get(place, np.zeros(8)) + np.array(known)
     order = sorted(sums, key=lambda place: (place[0], int(place[1]), place[2] == "None", place[2]))
-    heads = "| what | rows | epsilon | answers | coverage | of all strata | mean width | nothing known |"
-    lines = [heads, "|---|---|---|---|---|---|---|---|"]
+    heads = (
+        "| what | rows | epsilon | answers | coverage | of all strata | everyone | mean width | of everyone "
+        "| nothing known |"
+    )
+    lines = [heads, "|---|---|---|---|---|---|---|---|---|---|"]
     for place in order:
-        count, kept, whole, width, nothing, _ = sums[place]
+        count, kept, whole, width, nothing, _, everyone, wide = sums[place]
         what, n, epsilon = place
-        means = f"{kept / count:.3f} | {whole / count:.3f} | {width / count:.3f} | {nothing / count:.1%}"
+        two = ["" if math.isnan(value) else f"{value / count:.3f}" for value in (everyone, wide)]
+        shares = [f"{value / count:.3f}" for value in (kept, whole, width)]
+        means = f"{shares[0]} | {shares[1]} | {two[0]} | {shares[2]} | {two[1]} | {nothing / count:.1%}"
         budget = "none" if epsilon == "None" else f"{float(epsilon):g}"
         lines.append(f"| {what} | {int(n):,} | {budget} | {int(count):,} | {means} |")
     return lines
