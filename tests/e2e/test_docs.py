@@ -10,8 +10,10 @@
 from __future__ import annotations
 
 import doctest
+import io
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,9 +80,17 @@ def sessions(block: str) -> list[tuple[str, list[str]]]:
     return found
 
 
+@cache
+def patients(rows: int) -> bytes:
+    """The file of patients, made once for all pages."""
+    made = io.BytesIO()
+    pa.csv.write_csv(pa.table(clinic.patients(rows, seed=1)), made)
+    return made.getvalue()
+
+
 def as_after_the_demo(folder: Path, rows: int = 50_000) -> None:
     """``patients.csv`` and ``schema.toml`` as ``make demo`` leaves them."""
-    pa.csv.write_csv(pa.table(clinic.patients(rows, seed=1)), folder / "patients.csv")
+    (folder / "patients.csv").write_bytes(patients(rows))
     (folder / "schema.toml").write_text((DOCS.parent / "demo" / "schema.toml").read_text())
 
 
