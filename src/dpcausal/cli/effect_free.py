@@ -1,4 +1,4 @@
-"""``dpcausal effect --release DIR``: an effect from tables that a discovery released, at no cost."""
+"""``dpcausal effect --release DIR``: an effect from the tables or moments that a discovery released, at no cost."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def run_free(
     full: bool,
     as_json: bool,
 ) -> None:
-    """Answer from the tables in ``release``, with what its graph says to hold fixed; print it, and write it to DIR."""
-    from dpcausal.discovery.kept import KeptTables
+    """Answer from what is in ``release``, with what its graph says to hold fixed; print it, and write it to DIR."""
     from dpcausal.discovery.release import load_release
 
     kept = load_release(release)
@@ -43,8 +42,6 @@ def run_free(
         raise InputError(
             f"this release is about {kept.target} alone, so what to hold fixed is not known: {PAID}"
         )
-    if not isinstance(kept.values, KeptTables):
-        raise InputError(f"a release of {kept.method} holds no tables: {PAID}")
     found = kept.discover(confidence=0).effect(treatment, outcome, adjust=adjust, **question)
     typer.echo(found.to_json() if as_json else found.summary(full=full))
     if out is not None:

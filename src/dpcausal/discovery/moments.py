@@ -62,6 +62,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
+from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.kept import KeptMoments
 from dpcausal.discovery.knowledge import Pair
@@ -456,6 +457,9 @@ def search_moments(
         notes=tuple(notes),
         adaptive=bool(spread),
         latent=latent,
+        tables=ReleasedMoments(
+            task.counts.schema, used, moments.matrix, moments.n, moments.noise, frozenset(spread)
+        ),
         kept=KeptMoments(used, moments.matrix, moments.n, moments.noise, spread),
         confidence=again,
         repeats=repeats or None,

@@ -23,6 +23,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
+from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
@@ -140,8 +141,8 @@ class DiscoveryResult:
         With a target, the pairs that were asked about: those with it. Other pairs are neither found nor absent.
     reach : Reach or None
         The smallest dependences that the plan of this release expects to find.
-    tables : ReleasedTables or None
-        Noisy tables that were released, from which effects are free (``measured``).
+    tables : ReleasedTables, ReleasedMoments or None
+        Noisy tables (``measured``) or moments (``moments``) that were released, from which effects are free.
     reserve : Reserve or None
         The share of the budget that was kept for effects, where one was.
     release : Release or None
@@ -176,7 +177,7 @@ class DiscoveryResult:
     rows: int | None = None
     reach: Reach | None = None
     about: frozenset[Pair] | None = None
-    tables: ReleasedTables | None = field(default=None, repr=False, compare=False)
+    tables: ReleasedTables | ReleasedMoments | None = field(default=None, repr=False, compare=False)
     reserve: Reserve | None = field(default=None, repr=False, compare=False)
     release: SearchableRelease | None = field(default=None, repr=False, compare=False)
 
