@@ -26,7 +26,8 @@ from dpcausal.networks import clinic
 DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(
-    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|Some test results contradict .*|"
+    r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|"
+    r"Some test results contradict .*|"
     r"Open \(.*|Given up to k columns: .*|\d+ (of the )?questions? .*|"
     r"\s+edge( .*)?|\s+\(no edge found: .*|Open: .*|Direction contradicted: .*|Levels merged, .*"
 )
