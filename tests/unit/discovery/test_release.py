@@ -59,7 +59,14 @@ def shown(result: dc.DiscoveryResult) -> dict[str, Any]:
     return {name: value for name, value in result.to_dict().items() if name != "privacy"}
 
 
+@cache
+def first_of(case: str) -> dc.DiscoveryResult:
+    """The discovery of a case as it stands."""
+    return asked(case)
+
+
 def asked(case: str, **more: Any) -> dc.DiscoveryResult:
+    """The same with more options, and the same noise."""
     data, options, _ = CASES[case]
     with dc.testing.seeded(7):
         return dc.discover(data(), delta=DELTA, confidence=0, anyway=True, **options, **more)
@@ -67,7 +74,7 @@ def asked(case: str, **more: Any) -> dc.DiscoveryResult:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_release_read_from_its_file_gives_the_same_result(case: str, tmp_path: Path) -> None:
-    first = asked(case)
+    first = first_of(case)
     assert first.release is not None
     first.release.save(tmp_path / "release.json")
     with mock.patch.object(Budget, "charge", side_effect=AssertionError("charged")):
@@ -81,7 +88,7 @@ def test_a_release_read_from_its_file_gives_the_same_result(case: str, tmp_path:
 def test_other_knowledge_gives_what_a_first_run_with_it_gives(case: str) -> None:
     """The seed makes the noise of both runs the same, and what is measured first does not depend on knowledge."""
     tiers = CASES[case][2]
-    first, told = asked(case), asked(case, tiers=tiers, level=0.01, max_order=1)
+    first, told = first_of(case), asked(case, tiers=tiers, level=0.01, max_order=1)
     assert first.release is not None
     assert told.release is not None
     later = first.release.discover(tiers=tiers, level=0.01, max_order=1)
@@ -93,10 +100,10 @@ def test_other_knowledge_gives_what_a_first_run_with_it_gives(case: str) -> None
 
 
 def test_hidden_causes_can_be_allowed_later() -> None:
-    first = asked("joint")
+    first = first_of("joint")
     assert first.release is not None
     assert shown(first.release.discover(latent=True)) == shown(asked("joint", latent=True))
-    target = asked("target").release
+    target = first_of("target").release
     assert target is not None
     with pytest.raises(dc.InputError, match="target"):
         target.discover(latent=True)
@@ -131,7 +138,7 @@ def test_all_declared_knowledge_is_kept() -> None:
     assert first.release is not None
     assert first.release.discover().known == first.known
     free = first.release.discover(required=[], forbidden=[], tiers=[])
-    assert shown(free) == shown(asked("joint"))
+    assert shown(free) == shown(first_of("joint"))
 
 
 def noise(one: KeptTables | KeptMoments, two: KeptTables | KeptMoments) -> float:
@@ -183,7 +190,7 @@ def test_the_file_has_noise_of_the_size_that_it_states(
 
 
 def test_the_statement_names_the_release_once() -> None:
-    first = asked("joint")
+    first = first_of("joint")
     assert first.release is not None
     again = first.release.discover()
     assert again.release is not None
@@ -229,7 +236,7 @@ def damaged(text: str) -> dict[str, tuple[str, str]]:
 
 
 def test_a_damaged_file_is_one_clear_line(tmp_path: Path) -> None:
-    release = asked("joint").release
+    release = first_of("joint").release
     assert release is not None
     file = tmp_path / "release.json"
     for text, what in damaged(release.to_json()).values():
@@ -252,7 +259,7 @@ def test_a_damaged_file_is_one_clear_line(tmp_path: Path) -> None:
     ids=str,
 )
 def test_arguments_are_checked(wrong: dict[str, Any]) -> None:
-    release = asked("joint").release
+    release = first_of("joint").release
     assert release is not None
     with pytest.raises(dc.InputError):
         release.discover(**wrong)
