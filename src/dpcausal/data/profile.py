@@ -45,6 +45,7 @@ class ProfileLimits:
     min_identifier_numbers: int = 100  # the same, of whole numbers in a column that is not named like one
     max_odd_texts: int = 200  # distinct texts that are not UTF-8 and kept, to guess their encoding
     max_paired_rows: int = 20_000  # rows of which it is kept which cells are missing together
+    max_paired_cells: int = 4_000_000  # the same of all columns together
     max_paired_values: int = 12  # distinct values of a column that may say where another is missing
     min_paired_rows: int = (
         20  # rows with a value, and cells that are missing or not, below which nothing is said
@@ -246,8 +247,10 @@ class MissingTogether:
 
     def add(self, chunk: Chunk) -> None:
         """Look at the next rows, as long as there is room."""
-        room = LIMITS.max_paired_rows - self._rows
-        if room <= 0 or not chunk:
+        if not chunk:
+            return
+        room = min(LIMITS.max_paired_rows, LIMITS.max_paired_cells // len(chunk)) - self._rows
+        if room <= 0:
             return
         for name, array in chunk.items():
             part = arrow.unwrap(array.slice(0, room))
@@ -271,28 +274,28 @@ class MissingTogether:
         """
         masks = {name: np.concatenate(parts) for name, parts in self._missing.items()}
         least = LIMITS.min_paired_rows
-        lacking = {name: mask for name, mask in masks.items() if least <= mask.sum() <= len(mask) - least}
+        names = [name for name, mask in masks.items() if least <= mask.sum() <= len(mask) - least]
         found: dict[str, tuple[str, str, int]] = {}
-        best: dict[str, float] = {}
-        if not lacking:
+        if not names:
             return found
+        lacking = np.stack([masks[name] for name in names]).astype(np.float32)
+        total, best = lacking.sum(axis=1), np.zeros(len(names))
         for other, parts in self._cells.items():
             coded = pa.chunked_array(parts).combine_chunks().dictionary_encode()
             size = len(coded.dictionary)
             if not 2 <= size <= LIMITS.max_paired_values:
                 continue
             codes = np.asarray(coded.indices.fill_null(size))
-            rows = np.bincount(codes, minlength=size + 1)[:size]
-            for name, mask in lacking.items():
-                if name == other:
-                    continue
-                there = np.bincount(codes, weights=mask, minlength=size + 1)[:size]
-                sure = there >= np.maximum(LIMITS.min_share_there * rows, least)
-                value = int(np.argmax(np.where(sure, there, -1)))
-                share = float(there[value] / mask.sum())
-                if sure[value] and share >= max(LIMITS.min_share_explained, best.get(name, 0.0) + 1e-9):
-                    text = _shortened(coded.dictionary[value].as_py())
-                    found[name], best[name] = (other, text, int(there[value])), share
+            is_value = (codes[:, None] == np.arange(size)).astype(np.float32)
+            there = lacking @ is_value  # missing cells of every column, by the value of the other one
+            sure = there >= np.maximum(LIMITS.min_share_there * is_value.sum(axis=0), least)
+            value = np.argmax(np.where(sure, there, -1), axis=1)
+            for k, name in enumerate(names):
+                share = float(there[k, value[k]] / total[k])
+                better = share >= LIMITS.min_share_explained and share > best[k]
+                if name != other and sure[k, value[k]] and better:
+                    text = _shortened(coded.dictionary[int(value[k])].as_py())
+                    found[name], best[k] = (other, text, int(there[k, value[k]])), share
         return found
 
 
