@@ -34,7 +34,7 @@ import pyarrow as pa
 
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.data import spelling
-from dpcausal.data.coding import CategoricalCoder
+from dpcausal.data.coding import CategoricalCoder, check_type
 from dpcausal.data.columns import Categorical, Column, Numeric
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def code_expression(value: ir.Value, name: str, column: Column, dialect: Dialect
 
     Raises
     ------
+    SchemaError
+        If ``dc.read`` refuses cells of this kind: numbers or truth values where no level is one.
     InputError
         If the stored type can't be coded as declared, or there are too many spellings.
     """
@@ -113,6 +115,14 @@ def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: s
     stored = value.type()
     if stored.is_null():
         return ibis.literal(column.other_code, type="int32")
+    for is_one, type_ in (
+        (stored.is_boolean(), pa.bool_()),
+        (stored.is_integer(), pa.int64()),
+        (stored.is_floating(), pa.float64()),
+        (stored.is_decimal(), pa.decimal128(38, 9)),
+    ):
+        if is_one:
+            check_type(name, type_, column, label)  # refuses what dc.read refuses: by kinds of types
     if isinstance(column, Numeric):
         return _numeric(value, name, column, dialect, label)
     if stored.is_boolean():

@@ -36,7 +36,7 @@ from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
 from dpcausal.counts.stream import compress_stream
 from dpcausal.data import spelling
-from dpcausal.data.coding import code_type
+from dpcausal.data.coding import check_type, code_type
 from dpcausal.data.columns import ASCII_WHITESPACE, Categorical, Column, Numeric
 from dpcausal.data.read import coded_chunks, coded_partitions, open_checked
 from dpcausal.data.schema import Schema
@@ -590,12 +590,15 @@ def number_expression(name: str, kind: str, column: Numeric) -> str:
 def coding_expression(name: str, kind: str, column: Column) -> str:
     """Return an expression for the code of column ``name`` of DuckDB type ``kind``; it is never NULL.
 
-    Raises ``InputError`` for a type that can't be coded in SQL.
+    Raises ``InputError`` for a type that can't be coded in SQL, ``SchemaError`` for one that ``dc.read`` refuses.
     """
     value = _identifier(name)
     if kind == _UNTYPED:
         raise InputError(f'column "{name}" holds no type that can be counted in DuckDB')
     known = kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN"
+    if known:  # what dc.read refuses, by kinds of types
+        type_ = pa.bool_() if kind == "BOOLEAN" else pa.float64() if kind in _FLOATS else pa.int64()
+        check_type(name, type_, column, "the table")
     if isinstance(column, Numeric):
         if not known:
             raise InputError(
