@@ -54,9 +54,11 @@ class KeptTables:
     def rounds(self) -> list[list[Columns]]:
         """Return the tables of three and more columns, round by round of measurement.
 
-        Those of one round are neighbours in the order of measurement and have noise of one variance.
+        Those of one round are neighbours in the order of measurement and have noise of one variance. Where the table of
+        all columns was measured there are none.
         """
-        assert isinstance(self.tables, Components)
+        if not isinstance(self.tables, Components):
+            return []
         larger = [(one, self.tables.variances[one]) for one in self.tables.values if len(one) > 2]
         return [[one for one, _ in found] for _, found in groupby(larger, key=lambda item: item[1])]
 
