@@ -317,7 +317,7 @@ def power(level: float, pooled: float, both: float, shift: float, rest_shift: fl
 
 
 # The rule of the forward search, ``discovery/forward.py``; a test holds both together.
-NEIGHBOURS, ENOUGH_AT_FIVE, LEVEL_WEIGHT, MIN_ENOUGH, SHOWN = 3.7, 0.5, 0.65, 0.05, 1.0
+NEIGHBOURS, ENOUGH_AT_FIVE, LEVEL_WEIGHT, MIN_ENOUGH, SHOWN = 3.7, 0.5, 0.65, 0.05, 4.0
 
 
 def enough_evidence(columns: int, level: float) -> float:

@@ -7,6 +7,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import chndtr
 
 from dpcausal import networks, testing
 from dpcausal.core.neighbours import Neighbours
@@ -21,7 +23,7 @@ from dpcausal.planning.measurement import components_mechanism, noise_variance
 from dpcausal.planning.power import SHOWN, directions, enough_evidence, evidence_cut, evidence_of, margin
 from dpcausal.privacy.budget import Budget
 from dpcausal.stats.components import interaction
-from dpcausal.stats.contrasts import log_bayes_factor
+from dpcausal.stats.contrasts import MEDIUM, log_bayes_factor
 
 
 @pytest.mark.parametrize("neighbours", [Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE])
@@ -177,3 +179,15 @@ def test_what_is_left_for_higher_orders() -> None:
     assert design.with_epsilon(0.001).interactions(2) is None  # pairs take it all
     wide = design.variance((3, 3, 3))
     assert 0 < wide < design.variance((3, 3, 3, 3)) < design.variance((3,) * 8)
+
+
+@pytest.mark.parametrize("columns", [5, 11, 37])
+@pytest.mark.parametrize("dof", [1, 4, 16])
+def test_absent_means_that_a_medium_dependence_is_found_about_nine_times_in_ten(
+    columns: int, dof: int
+) -> None:
+    """At the least information with which a pair is called absent: more information finds it more often."""
+    enough = enough_evidence(columns, 0.05)
+    worth = brentq(lambda w: evidence_of(dof + MEDIUM**2 * w, dof, w) - enough - SHOWN, 1.0, 1e5)
+    chance = 1 - chndtr(evidence_cut(enough, dof, worth), dof, MEDIUM**2 * worth)
+    assert 0.85 < chance < 0.96
