@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import LimitKind
+from dpcausal.core.statement import LimitKind, ReleasedKind
 from dpcausal.discovery.result import PairState, in_order
 from dpcausal.discovery.search import NoteKind
 from dpcausal.graphs.graph import Graph
@@ -152,10 +152,17 @@ def _cost(result: DiscoveryResult) -> str:
     )
 
 
+def from_a_release(result: DiscoveryResult) -> bool:
+    """Whether the graph was computed from what was released before."""
+    return any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in result.privacy.released)
+
+
 def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
     """The call that asks for the same again; ``data`` is the caller's own where its origin is not known."""
     if origin is not None:
         return origin.python(result.method)
+    if from_a_release(result):  # result.release.save wrote it, with what was declared now
+        return 'result = dc.load_release("release.json").discover()'
     asked = result.privacy.asked
     cost = (
         f"epsilon={number(asked['epsilon'])}, delta={number(asked['delta'])}"
@@ -376,6 +383,7 @@ def render(
         citation=citation(result),
         python_call=python_call(result, origin),
         shell_call="" if origin is None else origin.shell(),
+        from_release=from_a_release(result),
         version=__version__,
     )
 
