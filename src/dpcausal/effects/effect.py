@@ -166,7 +166,7 @@ def effect(
     dataset : str or None, default None
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     anyway : bool, default False
-        Whether to go on where the interval is expected to say nothing (``effects/forecast.py``), and where the graph
+        Whether to go on where the interval is expected to say nothing (``forecast_effect``), and where the graph
         says that a column in ``adjust`` is changed by the treatment, shows no path to the outcome, or contradicts
         itself at an edge of the treatment or the outcome; otherwise these are refused, and nothing is charged.
 

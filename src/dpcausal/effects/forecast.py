@@ -87,6 +87,14 @@ class EffectForecast:
         Where it says nothing: whether a delta of 1e-6 would be enough.
     fewer : tuple of str or None
         Where it says nothing: those of the columns held fixed with which it would say something.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> schema = dc.Schema(dose=dc.Categorical(["no", "yes"]), pain=dc.Numeric(0, 10))
+    >>> ahead = dc.forecast_effect(schema, "dose", "pain", rows=2_000, epsilon=1.0)
+    >>> ahead.method, ahead.says_nothing, ahead.width_without_noise < ahead.width < 1.0
+    ('table', False, True)
     """
 
     question: EffectQuestion

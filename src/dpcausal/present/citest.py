@@ -10,13 +10,12 @@ from dpcausal.citests.result import (
     CITestResult,
     HeldFixed,
     HeldFixedKind,
-    Missed,
-    MissedKind,
     Reason,
     ReasonKind,
     Trend,
 )
 from dpcausal.present import statement
+from dpcausal.present.missed import missed_words
 from dpcausal.present.statement import Words, question_words, told
 
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
@@ -44,28 +43,6 @@ REASONS: dict[ReasonKind, Words] = {
 CHOSEN: dict[ChosenKind, Words] = {
     ChosenKind.RIDGE: "lambda {lambda_:g} and bandwidth {bandwidth:.3g} chosen privately",
 }
-
-
-SCALE = "(Cohen's w: .1 weak, .3 medium, .5 strong)"
-MISSED: dict[MissedKind, Words] = {
-    MissedKind.WEAKER: (
-        "Power: a dependence weaker than about w = {w:g} would be missed in more than 1 of 5 cases " + SCALE
-    ),
-    MissedKind.WEAKER_WITHOUT_NOISE: (
-        "Power: a dependence weaker than about w = {w:g} would be missed in more than 1 of 5 cases even without noise "
-        + SCALE
-    ),
-    MissedKind.EVEN_STRONG: "Power: even a strong dependence would be missed in more than 1 of 5 cases",
-}
-
-
-def missed_words(fact: Missed) -> str:
-    """Return which dependences a test that did not reject would have missed, as a sentence.
-
-    >>> missed_words(Missed(MissedKind.EVEN_STRONG))
-    'Power: even a strong dependence would be missed in more than 1 of 5 cases, so this does not show independence.'
-    """
-    return f"{told(MISSED[MissedKind(fact.kind)], fact)}, so this does not show independence."
 
 
 def reason_words(fact: Reason) -> str:
