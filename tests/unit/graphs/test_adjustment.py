@@ -108,7 +108,7 @@ def test_a_set_for_every_effect_that_the_graph_allows() -> None:
     assert adjustment_sets(chain, "b", "c", sizes) == [(), ("a",), None]
     collider = Graph(["a", "b", "c"], directed=[("a", "c"), ("b", "c")])
     assert adjustment_sets(collider, "a", "c", sizes) == [()]
-    with pytest.raises(dc.InputError, match='no path of arrows from "c" to "a".*no evidence of no effect'):
+    with pytest.raises(dc.InputError, match=r'no path of arrows from "c" to "a".*no evidence of no effect'):
         adjustment_sets(collider, "c", "a", sizes)
 
 
