@@ -13,6 +13,7 @@ from dpcausal.data.columns import DEFAULT_BINS
 from dpcausal.planning.designs import TARGET_NEAR
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.present.no_delta import no_delta_words
+from dpcausal.present.spelling import spelled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -142,7 +143,7 @@ def advice(plan: Plan) -> list[str]:
     budget, lines = plan.design, []
     times = 1.0 if budget.delta else noise_without_delta(budget.sizes, budget.epsilon, budget.neighbours)
     if times >= NOTABLE_GAIN:
-        words = no_delta_words(times, "--delta 1e-6")
+        words = no_delta_words(times, spelled("--delta 1e-6", "delta=1e-6"))
         lines.append(f"{words[0].upper()}{words[1:]}.")
     if plan.coarser is not None:
         pairs = zip(plan.orders, plan.coarser, strict=True)
@@ -159,7 +160,10 @@ def advice(plan: Plan) -> list[str]:
     if plan.fewer is not None:
         lines.append(
             f"Fewer columns would help: among {plan.fewer} a medium dependence (w = .3) is found in 80% of cases "
-            "(--columns a,b,c here and in discover); so would one question (--target)."
+            + spelled(
+                "(--columns a,b,c here and in discover); so would one question (--target).",
+                "(leave some out of the schema); so would one question (target=).",
+            )
         )
     return lines
 
@@ -189,8 +193,8 @@ def spread_words(plan: Plan) -> str:
     share = plan.aim.share
     if share is None:
         return (
-            "all levels of a column are equally common; real ones are not, and show less (--share 0.05: the rarest "
-            "has 5%)"
+            "all levels of a column are equally common; real ones are not, and show less "
+            f"({spelled('--share 0.05', 'share=0.05')}: the rarest has 5%)"
         )
     return f"the rarest level of every column has {share:.0%} of the rows"
 
@@ -321,8 +325,13 @@ def _brief_lines(plan: Plan) -> list[str]:
         *untestable_words(plan),
         f"{_setting(plan)} No data was read; nothing is charged.",
         'w (Cohen\'s): .1 weak, .3 medium, .5 strong; "-": none is found. Columns compared have a middle number of '
-        "levels (--pair x,y for yours). --full explains the table and shows more.",
+        f"levels ({_pair_option()} for yours). {spelled('--full', 'summary(full=True)')} explains the table and shows "
+        "more.",
     ]
+
+
+def _pair_option() -> str:
+    return spelled("--pair x,y", 'pair=("x", "y")')
 
 
 def _full_lines(plan: Plan) -> list[str]:
@@ -335,8 +344,9 @@ def _full_lines(plan: Plan) -> list[str]:
     ]
     if plan.numbers:
         lines.append(
-            "Most columns hold numbers: discover then takes the method moments, unless you say --method measured, "
-            "which the rest is about."
+            "Most columns hold numbers: discover then takes the method moments, unless you say "
+            + spelled("--method measured", 'method="measured"')
+            + ", which the rest is about."
         )
     lines += ["", *plan_legend(plan, full=True)]
     lines.append(
@@ -356,7 +366,8 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     """A line for every column of the table that is there, and for w."""
     aim = plan.aim
     chosen = (
-        "columns compared: those with a middle number of levels, given the next smaller ones; --pair x,y for yours."
+        "columns compared: those with a middle number of levels, given the next smaller ones; "
+        f"{_pair_option()} for yours."
         if aim.pair is None
         else "columns compared: as asked, given columns with a middle number of levels."
     )

@@ -214,6 +214,9 @@ def test_a_plan_is_an_answer_and_a_table() -> None:
     lines = plan.summary(200).splitlines()
     assert lines[0].startswith("Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases")
     assert lines[1] == ""
+    assert "--" not in plan.summary(200)
+    with for_command_line():
+        assert "(--pair x,y for yours). --full explains" in plan.summary(200)
     assert len(lines) <= 12 + len(plan.orders)
     shown = plan._repr_html_()
     assert shown.count("<tr>") == 1 + len(plan.orders)
