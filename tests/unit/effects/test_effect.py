@@ -383,9 +383,7 @@ def kept(delta: float = 0.0, **options: Any) -> dc.DiscoveryResult:
     )
 
 
-@pytest.mark.parametrize(
-    ("method", "delta"), [("measured", 0.0), ("measured", 1e-6), ("curate", 1e-6), ("moments", 1e-6)]
-)
+@pytest.mark.parametrize(("method", "delta"), [("measured", 0.0), ("curate", 1e-6), ("moments", 1e-6)])
 def test_a_share_that_was_kept_pays_for_effects_within_the_total(
     method: str, delta: float, tmp_path: Path
 ) -> None:
