@@ -1,6 +1,6 @@
 """How good the forecast of an interval's width is (``effects/forecast.py``), on random networks of our own.
 
-    python benchmarks/effects_forecast.py [--networks 40] [--seeds 3]
+    python benchmarks/effects_forecast.py [--networks 12] [--seeds 3]
 
 For four effects of each network (``effects.py``), with every number of rows and epsilon below: the median width of
 ``--seeds`` answers over the forecast. Printed is how often that lies within a factor of 2 and of 3, and how often an
@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--networks", type=int, default=40)
+    parser.add_argument("--networks", type=int, default=12)
     parser.add_argument("--seeds", type=int, default=3)
     asked = parser.parse_args()
     print(
