@@ -28,7 +28,7 @@ ROOMS = {
     "sqlite3": ("privacy/ledger/",),
     "psycopg": ("privacy/ledger/",),
     "duckdb": ("counts/sql.py", "counts/connect.py"),
-    "ibis": ("counts/connect.py", "counts/engine.py", "counts/expressions.py"),
+    "ibis": ("counts/connect.py", "counts/engine.py", "counts/expressions.py", "counts/feature_queries.py"),
     "jinja2": ("present/page.py",),
     "matplotlib": ("present/plots.py",),
     "rich": ("cli/", "core/progress.py", "present/planning.py"),
