@@ -2,7 +2,8 @@
 
 **What is assumed.** Levels are as common as 1, 1/2, 1/3 and so on, columns do not depend on each other, and there is no
 effect. A third of the rows has the event; a number has its mean at a third of its range and a standard deviation of a
-sixth of it. Rows differ: the forecast is good to a factor of three in 8 of 10 cases (``benchmarks/effects_forecast.py``).
+sixth of it. Rows differ: in 8 of 10 cases the forecast is good to a factor of three, by
+``benchmarks/effects_forecast.py``.
 
 **How.** The table of these expected counts gets typical noise: quantiles of the law of the noise, spread over the cells
 by a fixed sequence, so that no bytes are drawn. Then the steps of an answer follow (``answer.py``, for a regression
