@@ -86,7 +86,7 @@ WRONG = [
     (
         "no command is near",
         "gess study",
-        "No such command 'gess'; there are schema, plan, discover, test, effect, gwas",
+        "No such command 'gess'; there are schema, plan, discover, again, test, effect, gwas",
     ),
     ("no such command of the ledger", f"ledger sow {L}", '(did you mean "show"?)\n'),
     ("no such option", f"{D} --epsilon 1 --epsilom 2", '--epsilom (did you mean "--epsilon"?)\n'),
