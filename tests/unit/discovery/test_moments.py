@@ -64,11 +64,11 @@ def skewed(n: int, seed: int) -> dc.Dataset:
     return dc.read({"x": x, "y": np.log(z) + b, "z": z, "w": x + c}, schema)
 
 
-@pytest.mark.parametrize(("delta", "most"), [(0.0, 6), (1e-6, 4)])
-def test_skewed_columns_make_no_edges(delta: float, most: int) -> None:
-    """12 graphs of three edges. By the bounds there were .9 false edges a graph; expected are .1 to .17 here.
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_skewed_columns_make_no_edges(delta: float) -> None:
+    """12 graphs of three edges. By the bounds there were .9 false edges a graph; here there were 31 in 160 others.
 
-    More than 6 of 12 at .17, or 4 at .1, have a probability below .02, and the seeds are fixed.
+    More than 6 of 12 at .2 have a probability below .02, and the seeds are fixed.
     """
     false = 0
     with dc.testing.seeded(21):
@@ -78,7 +78,7 @@ def test_skewed_columns_make_no_edges(delta: float, most: int) -> None:
             ).graph.skeleton
             assert found >= {frozenset("xz"), frozenset("zy"), frozenset("xw")}
             false += len(found) - 3
-    assert false <= most
+    assert false <= 6
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
