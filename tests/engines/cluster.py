@@ -102,6 +102,7 @@ def main() -> None:
     ledger = dc.Ledger.open(f"sqlite:///{folder}/budget.db", create=True)
     ledger.create("cohort", 5.0, 1e-5)
     engine.RETRY_SECONDS = (1.0,)
+    engine.NO_WORKER_SECONDS = 15.0
     said: dict[str, object] = {}
     with cluster(options.workers) as (url, workers):
         counts = dc.connect(url, schema, str(options.rows))

@@ -29,14 +29,21 @@ EDGES = ["ab", "bc", "cd"]
 @pytest.mark.skipif(
     not os.environ.get("DPCAUSAL_TEST_ENGINES"), reason="spark is left out (make test-engines)"
 )
-@pytest.mark.parametrize("killed", [0, 1])
+@pytest.mark.parametrize("killed", [0, 1, 2])
 def test_a_spark_worker_is_killed(tmp_path: Path, killed: int) -> None:
-    """With one of two workers left the answer is the same, charged once. (With none Spark waits for another.)"""
+    """With one of two workers left the answer is the same, charged once. With none there is one line, uncharged."""
     pq.write_table(chain(200_000), tmp_path / "rows.parquet", row_group_size=10_000)
     command = [sys.executable, str(SCRIPT), str(tmp_path / "rows.parquet"), "--kill", str(killed)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     said = json.loads(done.stdout.splitlines()[-1])
-    assert said == {"n": 200_000, "edges": EDGES, "charged": [2.0]}
+    if killed < 2:
+        assert said == {"n": 200_000, "edges": EDGES, "charged": [2.0]}
+    else:
+        assert said["class"] == "NoWorkers"
+        assert said["error"].startswith("Spark had no worker for 15 seconds")
+        assert said["error"].endswith("; nothing was charged")
+        assert "\n" not in said["error"]
+        assert said["charged"] == []
 
 
 # ---- PostgreSQL

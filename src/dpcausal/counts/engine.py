@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,7 @@ MEMORY_SHARE = 0.25  # of this machine's memory, for distinct rows
 BYTES_PER_ROW = 3 * 8  # of a distinct row while it is unpacked, beside its codes and further keys
 COVER_CELLS = 1 << 16  # cells of a covering table: what travels for one GROUP BY, at most
 RETRY_SECONDS = (1.0, 4.0, 10.0)  # waited before a query is sent again
+NO_WORKER_SECONDS = 120.0  # waited for a worker of a Spark cluster that has lost all of them
 BATCH_ROWS = 1 << 20
 
 
@@ -61,6 +63,10 @@ def memory_bytes() -> int:
 
 class TableChanged(EngineError):
     """A table that is not what it was at the query before."""
+
+
+class NoWorkers(EngineError):
+    """A cluster without anybody to do the work."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +226,7 @@ class EngineCounts:
             try:
                 expression = query(self._open())
                 return fetch(expression)
-            except TableChanged:
+            except (TableChanged, NoWorkers):
                 raise
             except EngineError as error:  # it can't be reached
                 refused, lost = error, not self._answers()
@@ -444,6 +450,47 @@ class EngineCounts:
                 raise self._altered()
 
 
+def _from_spark(session: Any, sql: str) -> Any:
+    """Return what a query gives on Spark; raise ``NoWorkers`` where a cluster has none left for it.
+
+    Spark itself waits for another worker without end. How long we wait depends on the cluster, never on rows.
+    """
+    context = session.sparkContext
+    if context.master.startswith("local"):
+        return session.sql(sql).toArrow()
+    answer: list[Any] = []
+    fault: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            answer.append(session.sql(sql).toArrow())
+        except Exception as error:
+            fault.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)  # left behind where Spark never answers
+    asking.start()
+    since = time.monotonic()
+    while asking.is_alive():
+        asking.join(0.5)
+        if _has_workers(context):
+            since = time.monotonic()
+        elif asking.is_alive() and time.monotonic() - since > NO_WORKER_SECONDS:
+            context.cancelAllJobs()
+            raise NoWorkers(
+                f"Spark had no worker for {NO_WORKER_SECONDS:.0f} seconds: start one, and ask again"
+            )
+    if fault:
+        raise fault[0]
+    return answer[0]
+
+
+def _has_workers(context: Any) -> bool:
+    try:
+        return bool(context._jsc.sc().getExecutorMemoryStatus().size() > 1)  # the driver is one
+    except Exception:
+        return False
+
+
 def fetch(expression: ir.Table) -> dict[str, NDArray[Any]]:
     """Return the columns that a query gives, by name."""
     backend = expression.get_backend()
@@ -454,7 +501,7 @@ def fetch(expression: ir.Table) -> dict[str, NDArray[Any]]:
             )
             return found
         case "pyspark":  # Ibis goes by pandas, which takes three times the memory
-            table = backend._session.sql(backend.compile(expression)).toArrow()
+            table = _from_spark(backend._session, backend.compile(expression))
         case _:
             table = backend.to_pyarrow_batches(expression, chunk_size=BATCH_ROWS).read_all()
     columns = zip(table.column_names, table.itercolumns(), strict=True)
