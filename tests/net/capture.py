@@ -551,6 +551,8 @@ def shown(result: Any) -> str:
     text = repr(result)
     for name, value in sorted(getattr(result, "__dict__", {}).items()):
         text += f"\n{name}: {_ordered(value)}"
+    if hasattr(result, "to_dict"):  # what its JSON is made of
+        return text + repr(result.to_dict())
     return text + result.to_json() if hasattr(result, "to_json") else text
 
 
