@@ -59,7 +59,10 @@ def test_the_python_example_prints_what_is_shown(
     ("page", "asked"),
     [
         (README, ["schema", "plan", "ledger", "discover", "ledger"]),  # each within what the one before left
-        (GUIDE, ["schema", "schema", "plan", "ledger", "discover", "again", "effect", "test", "effect", "ledger"]),
+        (
+            GUIDE,
+            ["schema", "schema", "plan", "ledger", "discover", "again", "effect", "test", "effect", "ledger"],
+        ),
     ],
 )
 def test_the_commands_run(
