@@ -39,7 +39,6 @@ from dpcausal.data.columns import (
     Categorical,
     Column,
     Numeric,
-    canonical_value,
 )
 from dpcausal.data.dataset import Codes
 from dpcausal.data.file_format import NumberMarks, encode_fallback
@@ -99,33 +98,25 @@ class Coder:
             return self._coder.code(array)
 
 
-def check_type(
-    name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True, labels: bool = False
-) -> None:
+def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True) -> None:
     """Raise ``SchemaError`` for a type that can't be coded as declared: types are metadata, no row is looked at.
 
     Bytes are a fault in a file (``of_file``) but not in memory, where cells of several types become bytes on the way.
     So are numbers and truth values where no declared level is one: every cell would become ``other``, whatever it
-    holds. Text may spell anything, so a column of text is not refused; one that a frame declares to hold categories
-    of text (``labels``) is, where every level is declared as a number, not as text: the codes of these labels.
+    holds. Text may spell anything, so a column of text is not refused; nor is one of categories, whose type may follow
+    from the rows.
     """
     kind = arrow.value_kind(type_)
     if kind == "unsupported":
         raise SchemaError(f'column "{name}" of {label} has type {type_}: a cell must hold one value')
     if (kind == "time" or (of_file and arrow.is_bytes(type_))) and not isinstance(column, Categorical):
         raise SchemaError(f'column "{name}" of {label} has type {type_}, but is declared numeric')
-    what = _OTHER_THAN_LEVELS.get(kind)
+    what = _OTHER_THAN_LEVELS.get(arrow.kind_of(type_))
     if isinstance(column, Categorical) and what is not None and not _has_level_like(kind, column):
         raise SchemaError(
             f'column "{name}" of {label} holds {what[0]}, but no level is {what[1]} ({_some(column.printed)}): '
             f"every cell would become {str(column.other)!r}; name the codes in the schema, aliases = {{ {what[2]} = "
             f'"{column.printed[0]}" }}, or read labels instead of codes (pyreadstat: apply_value_formats=True)'
-        )
-    if labels and isinstance(column, Categorical) and not _has_level_like("text", column):
-        raise SchemaError(
-            f'column "{name}" of {label} holds categories of text, but every level is a number '
-            f"({_some(column.printed)}): name the texts as levels or aliases, or read codes instead of labels "
-            "(pyreadstat: apply_value_formats=False); texts that spell numbers: astype(object)"
         )
 
 
@@ -141,16 +132,13 @@ def _has_level_like(kind: arrow.Kind, column: Categorical) -> bool:
     """Return whether a level or alias can be meant by cells of a kind.
 
     >>> sex = Categorical(["male", "female"], missing=[9])
-    >>> _has_level_like("float", sex), _has_level_like("text", sex), _has_level_like("boolean", Categorical([0, 1]))
-    (False, True, True)
+    >>> _has_level_like("float", sex), _has_level_like("boolean", Categorical([0, 1]))
+    (False, True)
     """
     missing = column.size
     if kind == "boolean":
         return any(spelling.text_codes(column, missing).get(t, missing) != missing for t in ("True", "False"))
     numbers = {code for code in spelling.number_codes(column, missing).values() if code != missing}
-    if kind == "text":
-        others = (text for text in column.aliases if not isinstance(canonical_value(text), Decimal))
-        return any(isinstance(level, str) for level in column.levels) or any(others)
     return bool(numbers)
 
 

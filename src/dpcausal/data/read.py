@@ -181,8 +181,7 @@ def check_column(source: Source, name: str, column: Column) -> None:
     if type_ is None:
         return
     in_memory = isinstance(source, ColumnSource)
-    labels = isinstance(source, ColumnSource) and source.has_labels(name)
-    check_type(name, type_, column, source.label, of_file=not in_memory, labels=labels)
+    check_type(name, type_, column, source.label, of_file=not in_memory)
 
 
 def _column_list(names: Sequence[str]) -> str:

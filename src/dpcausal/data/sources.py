@@ -301,15 +301,6 @@ class ColumnSource(Source):
         """The columns by name, as they were given."""
         return MappingProxyType(self._columns)
 
-    def has_labels(self, name: str) -> bool:
-        """Return whether a column is declared, by pandas, to hold categories of text: their type, not what they are."""
-        dtype = getattr(self._columns.get(name), "dtype", None)
-        categories = getattr(dtype, "categories", None)
-        return type(dtype).__name__ == "CategoricalDtype" and getattr(categories, "dtype", None) in (
-            "object",
-            "str",
-        )
-
     def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
         """Convert the named columns to Arrow arrays, for a schema where there is one.
 

@@ -137,7 +137,6 @@ def test_codes_without_their_labels_are_refused_by_their_type() -> None:
     for cells in (
         np.array([1.0, 2.0]),
         np.array([1, 2]),
-        pd.Series([1, 2], dtype="category"),
         np.array([True, False]),
     ):
         with pytest.raises(
@@ -149,14 +148,12 @@ def test_codes_without_their_labels_are_refused_by_their_type() -> None:
         assert not found.usable
         assert found.fault() == str(said.value)
         assert str(said.value) in str(found)
-    labels = pd.DataFrame({"sex": pd.Categorical(["male", "female"])})
-    with pytest.raises(dc.SchemaError, match=r"categories of text, but every level is a number \(1, 2\)"):
-        dc.read(labels, dc.Schema(sex=dc.Categorical([1, 2])))
     for cells in (
         ["1", "2"],
         np.array(["1", "2"]),
         pd.Series(["1", "2"]),
         [1, 2],
+        pd.Series([1, 2], dtype="category"),  # its type may follow from the rows
     ):  # what they spell is not looked at
         assert codes(dc.read({"sex": cells}, sex)) == {"sex": [0, 0]}
     for column in (
