@@ -14,10 +14,9 @@ unanswered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import FunctionType
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import measured, moments
@@ -101,20 +100,6 @@ def _measurer(task: Task, kept: KeptTables) -> _Again:
     return found
 
 
-def _measured_on(measurer: Measurer) -> Callable[..., SearchOutcome]:
-    """``measured.run`` with ``measurer`` in the place of what ``start`` would measure; its own code, so no second one.
-
-    A function that is called by its name can only be replaced where the name is looked up: in the scope of ``run``.
-    """
-    run = measured.run
-    assert isinstance(run, FunctionType)
-    assert "start" in run.__code__.co_names
-    scope = {**run.__globals__, "start": lambda task: measurer}
-    found = FunctionType(run.__code__, scope, run.__name__, run.__defaults__, run.__closure__)
-    found.__kwdefaults__ = run.__kwdefaults__
-    return cast("Callable[..., SearchOutcome]", found)
-
-
 def search_kept(
     task: Task,
     values: KeptTables | KeptMoments,
@@ -137,4 +122,4 @@ def search_kept(
             assert isinstance(measurer.tables, Components)
             _hand_over(measurer.whole, measurer.tables, one)
         return search_target(task, target, checked_repeats(confidence), measurer, columns)
-    return _measured_on(measurer)(task, confidence=confidence, latent=latent)
+    return measured.search_measured(task, measurer, checked_repeats(confidence), latent=latent)

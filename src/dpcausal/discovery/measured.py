@@ -138,6 +138,11 @@ def run(
         return run_target(task, target, asked)
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measurer = start(task)
+    return search_measured(task, measurer, asked, latent=latent)
+
+
+def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent: bool) -> SearchOutcome:
+    """Search what was measured, and orient; ``asked``: repeats for confidence."""
     columns = task.columns
     rules, contrasts = rules_for(task), measurer.contrasts()
     sizes = measurer.tables.sizes

@@ -21,9 +21,9 @@ variance W under independence, its exponential would have mean 1 there and pass 
 
 **Order.** A column with an order and three levels or more has a trend: the combination of its features that rises
 with the mean rank of a level. Most dependences of ordered columns are one of trends, and a question about one entry
-instead of (r-1)(c-1) needs far fewer rows. So the evidence is the logarithm of the mean of two Bayes factors, that of
-the whole block and that of the block with the trend in place of all features of each column that has one. The trend is
-a feature like others: given S it is treated as they are.
+instead of (r-1)(c-1) needs far fewer rows. So the evidence is the logarithm of a weighted mean of two Bayes factors,
+that of the whole block and, with weight ``TREND``, that of the block with the trend in place of all features of each
+column that has one. The trend is a feature like others: given S it is treated as they are.
 
 **H** shrinks each block to its posterior mean under the same prior (noise only), then lifts eigenvalues to
 ``MIN_EIGENVALUE``: it sets coefficients, it is not tested.
@@ -73,7 +73,9 @@ MEDIUM = 0.3  # Cohen's w of a medium dependence
 FEW_FEATURES = (
     64  # of all columns together: so many questions are answered by numpy while numba is not loaded
 )
+TREND = 0.2  # weight of the Bayes factor of trends; set on linear models with skewed and cut columns
 _SQUARES = np.square(EFFECTS)
+_LOG_WHOLE, _LOG_TREND = math.log(2.0 * (1.0 - TREND)), math.log(2.0 * TREND)
 
 
 @dataclass(frozen=True)
@@ -368,7 +370,7 @@ class Contrasts:
     def _has_trends(self) -> bool:
         return any(one.trend is not None for one in self.columns)
 
-    def _logs(self, short: bool) -> Floats:
+    def _logs(self, *, short: bool) -> Floats:
         """(sizes, d, d) array of the logarithms of every pair's factors, of all features or of short ones."""
         turn, members = self._short if short else (None, self._members)
         covariance = self.covariance if turn is None else turn @ self.covariance @ turn.T
@@ -379,9 +381,10 @@ class Contrasts:
     @cached_property
     def _block_logs(self) -> Floats:
         """(sizes, d, d) array, or twice as many sizes where some column has a trend: all features, then short ones."""
-        return np.concatenate(
-            [self._logs(short) for short in ((False, True) if self._has_trends else (False,))]
-        )
+        if not self._has_trends:
+            return self._logs(short=False)
+        # their mean is taken: twice the weight
+        return np.concatenate((self._logs(short=False) + _LOG_WHOLE, self._logs(short=True) + _LOG_TREND))
 
     @cached_property
     def pair_evidence(self) -> Floats:
@@ -546,7 +549,7 @@ class Contrasts:
         both = found[: len(questions)]
         trends = found[len(questions) :]
         with np.errstate(invalid="ignore"):  # no answer stays none
-            mixed = np.logaddexp(both[other, 0], trends[:, 0]) - math.log(2.0)
+            mixed = np.logaddexp(both[other, 0] + _LOG_WHOLE, trends[:, 0] + _LOG_TREND) - math.log(2.0)
         both[other, 0] = np.where(np.isnan(trends[:, 0]), both[other, 0], mixed)
         return both
 
