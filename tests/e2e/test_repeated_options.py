@@ -21,6 +21,7 @@ SCHEMA = "".join(f'[columns.{name}]\ntype = "categorical"\nlevels = ["no", "yes"
 DATA = "data.csv --schema schema.toml"
 TEST = f"test {DATA} --x smoke --y bronc --epsilon 1 --anyway --json"
 DISCOVER = f"discover {DATA} --epsilon 1 --delta 1e-6 --anyway --json --out out"
+AGAIN = "again first --json --out second"
 PLAN = "plan --schema schema.toml --rows 1000 --epsilon 1 --json"
 
 
@@ -31,6 +32,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [",".join(COLUMNS), *(",".join(row) for row in cells)]
     (folder / "data.csv").write_text("\n".join(lines) + "\n")
     (folder / "schema.toml").write_text(SCHEMA)
+    files = [str(folder / name) for name in ("data.csv", "schema.toml", "first")]
+    first = ["discover", files[0], "--schema", files[1], "--out", files[2]]
+    assert run([*first, "--epsilon", "1", "--delta", "1e-6", "--anyway"]) == 0
     return folder
 
 
@@ -65,6 +69,31 @@ ACCUMULATES: list[tuple[str, str, list[str], Any]] = [
         ["declared", "forbidden"],
         ["age - sex", "bronc - smoke"],
     ),
+    (
+        "again --tiers",
+        f"{AGAIN} --tiers age,sex --tiers smoke,bronc",
+        ["declared", "tiers"],
+        [["age", "sex"], ["smoke", "bronc"]],
+    ),
+    (
+        "again --required",
+        f"{AGAIN} --required age:smoke --required age:bronc",
+        ["declared", "required"],
+        ["age -> bronc", "age -> smoke"],
+    ),
+    (
+        "again --forbidden",
+        f"{AGAIN} --forbidden age--sex --forbidden smoke--bronc",
+        ["declared", "forbidden"],
+        ["age - sex", "bronc - smoke"],
+    ),
+    (
+        "discover --effect",
+        f"{DISCOVER} --required smoke:bronc --required age:bronc --effect smoke,bronc --effect age,bronc",
+        ["effects"],
+        [("smoke", "bronc"), ("age", "bronc")],
+    ),
+    ("plan --columns", f"{PLAN} --columns age,sex --columns smoke", ["columns"], 3),
     ("plan --pair", f"{PLAN} --pair age --pair sex", ["pair"], ["age", "sex"]),
     ("schema --columns", "schema data.csv --json --columns age --columns sex", ["columns"], ["age", "sex"]),
     (
@@ -100,6 +129,8 @@ def test_a_list_accumulates(
     for key in keys:
         found = found[key]
     found = list(found) if isinstance(found, dict) else found  # a draft has a table of columns
+    if keys == ["effects"]:
+        found = [(one["treatment"], one["outcome"]) for one in found]
     assert (sorted(found) if option.endswith(("required", "forbidden")) else found) == wanted
 
 
