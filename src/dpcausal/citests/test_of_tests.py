@@ -60,7 +60,9 @@ class TestOfParts(CITest):
     parts: Annotated[int | None, "number of parts; default from the number of rows and epsilon"] = None
     sub_level: Annotated[float | None, "size of the test of each part; default from the same numbers"] = None
 
-    info = TestInfo("test-of-tests", "a test on each of many parts of the rows; a noisy count of the parts that reject")
+    info = TestInfo(
+        "test-of-tests", "a test on each of many parts of the rows; a noisy count of the parts that reject"
+    )
 
     def __post_init__(self) -> None:
         if self.sub_level is not None:

@@ -39,7 +39,9 @@ class Answer:
     share: float
     notes: tuple[EffectNote, ...]
     kept: tuple[bool, ...] = ()  # of every stratum, in the order of the table
-    everyone: tuple[float, float] | None = None  # for all rows, whatever holds in strata left out; None: the interval
+    everyone: tuple[float, float] | None = (
+        None  # for all rows, whatever holds in strata left out; None: the interval
+    )
 
 
 def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:

@@ -199,9 +199,7 @@ def test_columns_outside_the_schema_are_ignored_and_said_once(tmp_path: Path) ->
     path = csv_file(tmp_path, f"smoke,{extra},age\nyes,{extra},3\n".encode())
     with pytest.warns(ColumnsIgnored) as caught:
         data = read(path, SCHEMA)
-    assert [str(w.message) for w in caught] == [
-        'p.csv: 7 columns not in the schema, ignored'
-    ]
+    assert [str(w.message) for w in caught] == ["p.csv: 7 columns not in the schema, ignored"]
     assert caught[0].filename == __file__
     assert listed(data) == {"smoke": [1], "age": [0]}
     with pytest.warns(ColumnsIgnored, match='column "zzz" not in the schema'):
