@@ -101,11 +101,11 @@ def test_an_error_of_our_own_shows_no_value_of_a_row(
     def fault(*_: object, **__: object) -> None:
         raise ValueError("could not read 'HIV positive'")
 
-    monkeypatch.setattr("dpcausal.discovery.discover.orient", fault)
+    monkeypatch.setattr("dpcausal.discovery.result_of_search.orient", fault)
     words = [*DISCOVER.split(), "--out", "o", "--epsilon", "1"]
     assert run(words) == 1
     said = capsys.readouterr().err
-    assert said.startswith("dpcausal: an error in dpcausal (ValueError in discover, line ")
+    assert said.startswith("dpcausal: an error in dpcausal (ValueError in result_of_search, line ")
     assert "HIV" not in said
     assert said.count("\n") == 1
     monkeypatch.setenv("DPCAUSAL_TRACEBACK", "1")

@@ -83,6 +83,9 @@ TOYS: dict[str, list[Toy]] = {
         Toy("marks --networks 1", "m.ROWS = (500,)", says="marks"),
     ],
     "log_scale": [Toy("--sets 5 --rows 300 --epsilon 9 --tests gcm", says="graphs by moments")],
+    "effects_forecast": [
+        Toy("--networks 1 --seeds 1", "m.ROWS = (300,); m.EPSILONS = (1.0,)", says="factor")
+    ],
     "engines": [
         Toy("same --tables 3 --spark-tables 0", needs="ibis", says="differ"),
         Toy("cost --rows 3000 --columns 6 --ways duckdb --folder {out}", needs="ibis", says="peak MiB"),

@@ -792,7 +792,7 @@ def _effects() -> Iterator[Case]:
         ("numbers", "a", "c", ["x"], {"event": "r"}),
         ("numbers", "a", "y", ["x", "z", "w", "c"], {"method": "regression", "anyway": True}),
         ("levels", "a", "d", ["b", "c", "e"], {"method": "table"}),
-        ("levels", "a", "d", ["b", "c", "e"], {"method": "regression"}),
+        ("levels", "a", "d", ["b", "c", "e"], {"method": "regression", "anyway": True}),
         ("level counts", "a", "d", ["b"], {"method": "regression"}),
         ("levels", "a", "a", [], {}),
         ("levels", "a", "one", [], {}),

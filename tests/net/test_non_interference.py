@@ -120,7 +120,9 @@ def interference(
         ANSWERED.add(case.id)
         if not recorder.whats - {"charge", "simulation", "progress"}:
             found.append("no mechanism was asked")
-    elif not seen.get("error", "InputError").startswith(("InputError", "BudgetError", "Hopeless")):
+    elif not seen.get("error", "InputError").startswith(
+        ("InputError", "BudgetError", "Hopeless", "Uninformative")
+    ):
         found.append(f"A {first}: {seen['error']}")  # the same on both sides, and a fault all the same
     for which in second:
         other = material(case.kind, *which)

@@ -221,16 +221,6 @@ def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str)
         typer.echo(f"dpcausal: {no_delta_words(times, '--delta 1e-6')}", err=True)
 
 
-def tell_no_order(known: bool) -> None:
-    """Say that no order of time was declared, at once: the run that follows charges, and can't be searched again."""
-    if not known:
-        typer.echo(
-            "dpcausal: no order of time is declared, so arrows may point back in time; "
-            "--tiers 'a,b;c' puts a and b before c",
-            err=True,
-        )
-
-
 def refuse_hopeless(
     schema: Schema, rows: int, epsilon: float, delta: float, level: float, method: str, target: str | None
 ) -> None:
@@ -427,8 +417,6 @@ def run_discover(
             refuse_hopeless(declared, rows.n, searching, delta, level, name, target)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
-        if epsilon is not None and method not in ("auto", "measured", "moments", "pc"):
-            tell_no_order(bool(tiers or required or forbidden))
         search = {name: value for name, value in options.items() if name not in ("effect", "reserve")}
         result = discover(
             rows, progress=bars, anyway=True, reserve=kept, **search, **of_method

@@ -179,6 +179,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     >>> found = dc.check({"sex": ["male", "F", None]}, dc.Schema(sex=dc.Categorical(["male", "female"])))
     >>> print(found)  # doctest: +ELLIPSIS
     Not private: do not publish this output; it was computed from the rows without noise.
+    3 rows can be read by this schema; cells of 1 of 1 columns are changed: see below the table.
     column  missing  not declared  no number  clamped  empty levels or bins
     sex     33.3%    33.3%                             female
     sex: 1 missing cells become male

@@ -25,10 +25,12 @@ def test_a_strong_edge_is_always_found_again_and_a_weak_one_is_not() -> None:
     assert strong.confidence is not None
     assert strong.confidence[pair] == 1.0
     parts = []
-    for seed in range(40):  # at 500 rows a correlation of .12 is near the limit of what is found
+    # at 500 rows a correlation of .2 is near the limit of what is found: one time in three, so 5 of 40 or fewer with a
+    # probability of .003
+    for seed in range(40):
         with dc.testing.seeded(seed):
             weak = dc.discover(
-                chain(500, seed, 0.12), epsilon=3.0, delta=1e-6, method="moments", confidence=20, anyway=True
+                chain(500, seed, 0.2), epsilon=3.0, delta=1e-6, method="moments", confidence=20, anyway=True
             )
         if pair in weak.graph.skeleton:
             parts.append(weak.confidence[pair])  # type: ignore[index]
