@@ -63,7 +63,7 @@ oriented graph".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations
 
 from dpcausal.core.errors import InputError
@@ -80,22 +80,25 @@ def orient(
 
     ``separating[frozenset({a, b})]`` is the set that made a and b independent. A pair without an entry was
     never separated by evidence (an edge forbidden beforehand) and gives no v-structure. Directions already
-    in ``skeleton`` are ignored. A required arrow must be an edge of the skeleton, else ``InputError``. Pairs in
-    ``possible`` may be adjacent or not: no arrow depends on which.
+    in ``skeleton`` are ignored. A required arrow must be an edge of the skeleton, else ``InputError``; a v-structure
+    that one contradicts gives no arrow. Pairs in ``possible`` may be adjacent or not: no arrow depends on which.
 
     >>> g = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
     >>> orient(g, {frozenset("ab"): []}), orient(g, {frozenset("ab"): ["c"]})
     (Graph(a -> c, b -> c), Graph(a - c, b - c))
     >>> orient(g, {frozenset("ab"): []}, possible=[frozenset("ab")])
     Graph(a - c, b - c)
+    >>> orient(g, {frozenset("ab"): []}, required=[("c", "b")])
+    Graph(a - c, c -> b)
     """
     fixed = _checked_required(skeleton, required)
     unknown = frozenset(possible)
-    claims = {
-        arrow
-        for arrow in v_structure_arrows(skeleton, separating, unknown)
-        if (arrow[1], arrow[0]) not in fixed and arrow not in fixed
-    }
+    claims: set[Arrow] = set()
+    for arrows in v_structures(skeleton, separating, unknown):
+        if not any(
+            (head, tail) in fixed for tail, head in arrows
+        ):  # half a v-structure is evidence of nothing
+            claims.update(arrow for arrow in arrows if arrow not in fixed)
     accepted, barred = _settle(skeleton.nodes, fixed, claims)
     return _close(skeleton, fixed | accepted, barred, unknown)
 
@@ -109,15 +112,20 @@ def v_structure_arrows(
     >>> sorted(v_structure_arrows(g, {frozenset("ab"): []}))
     [('a', 'c'), ('b', 'c')]
     """
-    arrows: set[Arrow] = set()
+    return {arrow for arrows in v_structures(skeleton, separating, possible) for arrow in arrows}
+
+
+def v_structures(
+    skeleton: Graph, separating: Mapping[Pair, Collection[str]], possible: Collection[Pair] = frozenset()
+) -> Iterator[tuple[Arrow, Arrow]]:
+    """The two arrows of every v-structure that the separating sets imply, contradictions included."""
     for middle in skeleton.nodes:
         for a, b in combinations(skeleton.adjacent(middle), 2):
             pair = frozenset((a, b))
             if pair in skeleton.skeleton or pair in possible:
                 continue
             if pair in separating and middle not in separating[pair]:
-                arrows |= {(a, middle), (b, middle)}
-    return arrows
+                yield (a, middle), (b, middle)
 
 
 def meek(graph: Graph, possible: Collection[Pair] = frozenset()) -> Graph:

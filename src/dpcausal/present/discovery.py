@@ -54,8 +54,8 @@ MERGED_SHOWN = 12  # columns with merged levels named in a line
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 PUBLISHED = (
-    "Published: the graph and these words, which follow from what was computed. The noisy values themselves are not "
-    "written to any file, though the promise covers them too."
+    "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
+    "covers all of them."
 )
 
 

@@ -167,3 +167,12 @@ def test_nearest_extends_what_can_be_extended() -> None:
         dag, contradicted = nearest(cpdag(truth))
         assert not contradicted
         assert cpdag(dag) == cpdag(truth)
+
+
+def test_half_a_v_structure_gives_no_arrow() -> None:
+    """a and b are separated by nothing and c lies between: a collider at c, but c -> b was declared."""
+    skeleton = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
+    assert orient(skeleton, {frozenset("ab"): []}, required=[("c", "b")]) == Graph(
+        ["a", "b", "c"], directed=[("c", "b")], undirected=[("a", "c")]
+    )
+    assert orient(skeleton, {frozenset("ab"): []}, required=[("a", "c")]).directed == {("a", "c"), ("b", "c")}
