@@ -11,8 +11,8 @@ MISSED: dict[MissedKind, Words] = {
         "Power: a dependence weaker than about w = {w:g} would be missed in more than 1 of 5 cases " + SCALE
     ),
     MissedKind.WEAKER_WITHOUT_NOISE: (
-        "Power: a dependence weaker than about w = {w:g} would be missed in more than 1 of 5 cases even without noise "
-        + SCALE
+        "Power: not known for this test. Even without noise a dependence weaker than about w = {w:g} would be missed "
+        "in more than 1 of 5 cases " + SCALE + "; with the noise of this budget far stronger ones may be"
     ),
     MissedKind.EVEN_STRONG: "Power: even a strong dependence would be missed in more than 1 of 5 cases",
 }

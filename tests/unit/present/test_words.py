@@ -185,7 +185,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
     },
     Missed: {
         MissedKind.WEAKER: ({"w": 0.13}, ("weaker than about w = 0.13 would be missed in more than 1 of 5",)),
-        MissedKind.WEAKER_WITHOUT_NOISE: ({"w": 0.07}, ("w = 0.07", "even without noise")),
+        MissedKind.WEAKER_WITHOUT_NOISE: ({"w": 0.07}, ("not known", "w = 0.07", "Even without noise")),
         MissedKind.EVEN_STRONG: ({}, ("even a strong dependence would be missed",)),
     },
     Chosen: {
