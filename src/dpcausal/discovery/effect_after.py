@@ -28,7 +28,7 @@ import numpy as np
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Level
+from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
@@ -212,6 +212,12 @@ def effect_after(
                 f"data= and epsilon=); about {enough:.2g} keeps privacy noise below sampling error"
             )
     measured = [_FromTables(tables, question, one) for one in used]
+    for kind, key, name in (
+        (EffectNoteKind.TREATMENT_BINS, "treatment", treatment),
+        (EffectNoteKind.OUTCOME_BINS, "outcome", outcome),
+    ):
+        if isinstance(schema[name], Numeric):
+            notes.append(EffectNote(kind, **{key: name}))
     notes = [
         *notes,
         EffectNote(EffectNoteKind.SAME_TABLES),

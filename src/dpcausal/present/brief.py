@@ -51,6 +51,8 @@ def ledger_line(statement: PrivacyStatement) -> str:
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
     where = f"{statement.ledger.get('dataset')}, entry {statement.ledger.get('entry')}"
+    if any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in statement.released):
+        return f"Ledger: nothing was charged now; the release is {where}."
     return f"Ledger: {where}; charged {asked}" + (f"; left {left}." if left else ".")
 
 

@@ -23,7 +23,8 @@ NOTES: dict[EffectNoteKind, Words] = {
         f"{', '.join(fact['columns'])} by the declared bins: confounding within a bin remains"
     ),
     EffectNoteKind.TREATMENT_BINS: "{treatment} by its declared bins",
-    EffectNoteKind.OUTCOME_BINS: "{outcome} by the middles of its declared bins, since only counts are at hand",
+    EffectNoteKind.OUTCOME_BINS: "{outcome} by the middles of its declared bins, since only counts are at hand; a "
+    "wide bin, as the last one often is, can put this far off",
     EffectNoteKind.POOLED: (
         "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the rows)"
     ),
