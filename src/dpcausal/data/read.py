@@ -75,9 +75,9 @@ def read(
     Parameters
     ----------
     source : path, frame, table or dict
-        A path (.csv, .tsv, also compressed; .parquet; .arrow, .feather; .xlsx, .xls, .ods with the extra
-        ``dpcausal[excel]``; .sav, .dta, .sas7bdat, .xpt with ``dpcausal[stats]``; .rds with ``dpcausal[r]``), a pandas
-        or polars frame, an Arrow table or record batch reader, or a dict of arrays.
+        A path (.csv, .tsv, also compressed; .parquet; .arrow, .feather; .xlsx; .sav, .dta, .sas7bdat, .xpt with the
+        extra ``dpcausal[stats]``; .rds with ``dpcausal[r]``), a pandas or polars frame, an Arrow table or record batch
+        reader, or a dict of arrays.
     schema : Schema
         The declared columns. Others are ignored, with one ``ColumnsIgnored`` warning; a draft gives a ``DraftSchema``
         warning.

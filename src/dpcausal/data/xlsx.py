@@ -9,8 +9,10 @@ is not there are missing. A number in a format of dates is the date or time that
 it means none. A formula is its last result. The type is that of the cell, never of its column.
 
 **What a row is.** The first row with a filled cell is the header; its filled cells are the names of the columns. Rows
-follow up to the last one with a filled cell, and those in between that are empty are rows of missing values. So the
-number of rows is that of the sheet: give every row at least one filled cell, such as an identifier.
+follow up to the last one with a cell that is there, and those in between that are empty are rows of missing values. A
+cell is there where the file gives it a type, a value or a formula, though an error or an empty text is missing; one
+that has only a format is not. So the number of rows is that of the sheet: give every row at least one filled cell,
+such as an identifier.
 
 **Guarantee.** What a cell becomes depends on that cell alone, and no value raises. A file that is not a workbook, or is
 damaged, is one fixed sentence.
@@ -211,7 +213,7 @@ class Sheet:
     def _read_header(self, archive: zipfile.ZipFile) -> None:
         found: dict[int, Any] = {}
 
-        def seen(row: int, column: int, cell: Any) -> None:
+        def seen(row: int, column: int, cell: Any, there: bool) -> None:
             if found and row != self._header:
                 raise _Stop
             if cell is not None:
@@ -228,8 +230,8 @@ class Sheet:
             cells: dict[int, dict[int, Any]] = {column: {} for column in places}
             last = [self._header]
 
-            def seen(row: int, column: int, cell: Any) -> None:
-                if row > self._header and cell is not None:
+            def seen(row: int, column: int, cell: Any, there: bool) -> None:
+                if row > self._header and there:
                     last[0] = max(last[0], row)
                     if column in cells:
                         cells[column][row] = cell
@@ -238,8 +240,8 @@ class Sheet:
         rows = range(self._header + 1, last[0] + 1)
         return {name: [cells[column].get(row) for row in rows] for column, name in places.items()}
 
-    def _read(self, archive: zipfile.ZipFile, seen: Callable[[int, int, Any], None]) -> None:
-        """Call ``seen`` with the row, the column and the value of every cell, in the order of the sheet."""
+    def _read(self, archive: zipfile.ZipFile, seen: Callable[[int, int, Any, bool], None]) -> None:
+        """Call ``seen`` with row, column and value of every cell, in order, and whether the cell is there."""
         texts = self._read_texts(archive)
         reader = _CellReader(texts, self._dates, self._epoch, seen)
         _parse(archive, self._part, reader.start, reader.end, reader.text)
@@ -278,12 +280,12 @@ class _CellReader:
         texts: list[str],
         dates: list[bool],
         epoch: datetime.datetime,
-        seen: Callable[[int, int, Any], None],
+        seen: Callable[[int, int, Any, bool], None],
     ) -> None:
         self._texts, self._dates, self._epoch, self._seen = texts, dates, epoch, seen
         self._row = self._column = -1
         self._kind, self._style, self._value = "n", 0, ""
-        self._in_value = False
+        self._in_value = self._there = False
         self._inline = _TextReader(self._set, "is")
 
     def _set(self, text: str) -> None:
@@ -297,13 +299,13 @@ class _CellReader:
                 self._column = _column_number(found[1])
             self._kind, style = attributes.get("t", "n"), attributes.get("s", "0")
             self._style = int(style) if style.isdecimal() else 0
-            self._value = ""
+            self._value, self._there = "", "t" in attributes
         elif name == "row":
             number = attributes.get("r", "")
             self._row = int(number) - 1 if number.isdecimal() else self._row + 1
             self._column = -1
-        elif name == "v":
-            self._in_value = True
+        elif name in ("v", "f", "is"):
+            self._in_value, self._there = name == "v", True
         if self._row >= MAX_ROWS or self._column >= MAX_COLUMNS:
             raise ValueError("a place that no sheet has")
 
@@ -317,7 +319,7 @@ class _CellReader:
         if name == "v":
             self._in_value = False
         elif name == "c":
-            self._seen(self._row, self._column, self._cell())
+            self._seen(self._row, self._column, self._cell(), self._there)
 
     def _cell(self) -> Any:
         text = self._value

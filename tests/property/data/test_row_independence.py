@@ -495,6 +495,18 @@ def test_one_cell_of_a_workbook_of_any_type(turns: Turns, tmp_path: Path) -> Non
     one_cell_changes_one_row(make, tmp_path / "t.xlsx", "memory", XLSX_CELLS, turns)
 
 
+@pytest.mark.parametrize(
+    "cell", [*(c for c in XLSX_CELLS if c != "<c REF/>"), text_cell(""), '<c REF t="inlineStr"/>']
+)
+def test_the_last_row_of_a_workbook_is_a_row_whatever_its_only_cell_is(cell: str, tmp_path: Path) -> None:
+    """An error or an empty text is missing, but it is there: a sheet of one column lost its last row."""
+    rows = [[text_cell("word")], *([text_cell("yes")] for _ in range(4)), [cell]]
+    path = write_sheet(rows, tmp_path / "t.xlsx")
+    found = dc.read(path, dc.Schema(word=dc.Categorical(["no", "yes"])))
+    assert found.n == 5
+    assert found.codes["word"].tolist()[:4] == [1, 1, 1, 1]
+
+
 def test_one_cell_of_a_file_of_sas(tmp_path: Path) -> None:
     """Bytes of one cell are changed in a file that SAS wrote, for each type of column."""
     stored = Path(__file__).parents[2] / "data" / "files" / "sample.sas7bdat.gz"
