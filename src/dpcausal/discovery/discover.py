@@ -47,7 +47,7 @@ from dpcausal.discovery.target import checked_target
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
 from dpcausal.planning.look import refuse_hopeless
-from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, noise_without_delta
+from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, needs_delta, noise_without_delta
 from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.privacy.accounting.conversion import epsilon_for
 from dpcausal.privacy.budget import Budget
@@ -227,7 +227,7 @@ def discover(
         tested and never charged for, and a contradiction in it is an error before anything is charged.
     ledger : str, Ledger or None, default None
         A ledger or its address (``sqlite:///file.db``, ``postgresql://...``) to which the whole (epsilon, delta) is
-        charged before the first noise is drawn.
+        charged before the first noise is drawn (of delta, 0 where the method needs none).
     dataset : str or None, default None
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     progress : bool, default False
@@ -408,11 +408,14 @@ def discover(
         note = {"command": "discover", "method": name}
         budget = Budget(
             epsilon,
-            delta,
+            0.0 if pure else delta,
             neighbours=relation,
             reserve=chosen.reserved(delta, options),
             later=kept,
             ledger=ledger,
+        whole_graph = name == "measured" and options.get("target") is None and not kept
+        # by public numbers: a joint table with Laplace noise is pure, needs no delta and charges none
+        pure = whole_graph and not needs_delta(sizes, epsilon, delta, relation)
             dataset=dataset,
             note=note,
         )

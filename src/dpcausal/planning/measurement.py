@@ -265,6 +265,20 @@ def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neigh
     return min(found, key=lambda plan: plan.pair_variance / (MAX_JOINT_VARIANCE_RATIO if plan.joint else 1.0))
 
 
+def needs_delta(sizes: Sequence[int], epsilon: float, delta: float, neighbours: Neighbours) -> bool:
+    """Whether the tables of a whole graph would use the delta: not where one joint table with Laplace noise is best.
+
+    That one is best without a delta too, since fewer plans are to be compared then. From public numbers alone.
+
+    >>> [needs_delta([2] * columns, 0.5, 1e-6, Neighbours.REPLACE_ONE) for columns in (4, 12)]
+    [False, True]
+    """
+    if not delta:
+        return False
+    plan = plan_for(sizes, epsilon, Filter(epsilon, delta).rho, neighbours)
+    return not plan.joint or plan.gaussian
+
+
 def noise_without_delta(sizes: Sequence[int], epsilon: float, neighbours: Neighbours) -> float:
     """Standard deviation of the noise in a pair without delta over that with ``SMALL_DELTA``.
 

@@ -246,8 +246,8 @@ def helps_words(result: DiscoveryResult) -> str:
     """Return what would have decided more, where hardly anything was; empty elsewhere."""
     if result.verdict is Verdict.DECIDED:
         return ""
-    asked = result.privacy.asked
-    delta = " a delta (1e-6, say)," if asked and not asked.get("delta") else ""
+    lacks = any(note.is_a(NoteKind.NO_DELTA) for note in result.notes)
+    delta = " a delta (1e-6, say)," if lacks else ""
     fewer = result.reach.columns if result.reach is not None else None
     columns = f"fewer columns (about {fewer}, to find a medium link)" if fewer else "fewer columns"
     more = "more rows" if result.privacy.epsilon is None else f"more rows, a larger epsilon,{delta}"

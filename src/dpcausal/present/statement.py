@@ -157,6 +157,7 @@ RELEASED: dict[ReleasedKind, Words] = {
         f"deviation {fact['sd']:.3g}, and three sums of products of what a regression on them leaves, with noise"
     ),
     ReleasedKind.MEDIAN_OF_PARTS: "a private median of the p-values of disjoint parts",
+    ReleasedKind.TRIMMED_MEAN_OF_PARTS: "a private trimmed mean of the p-values of disjoint parts",
     ReleasedKind.COUNT_OF_PARTS: "the number of disjoint parts in which {test} rejected, with Laplace noise",
     ReleasedKind.CUT_SCORES: "the sum of cut scores of disjoint parts, averaged over deals (of several pairs of "
     "columns the largest sum), and its variance, with Laplace noise",
@@ -371,13 +372,13 @@ def _cost_words(statement: PrivacyStatement) -> str:
 
 
 def _ledger_words(statement: PrivacyStatement) -> str:
-    """A ledger is charged what was asked for, which may be more than was needed."""
+    """A ledger is charged all that a release might have cost, which may be more than was needed."""
     if not statement.ledger:
         return NO_LEDGER
     where = f"data set {statement.ledger.get('dataset')!r}, entry {statement.ledger.get('entry')}"
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
-    charged = f", charged all that was asked for ({asked})" if asked else ""
+    charged = f", charged the whole budget of this release ({asked})" if asked else ""
     return f"Ledger: {where}{charged}" + (f"; left in the ledger: {left}." if left else ".")
 
 

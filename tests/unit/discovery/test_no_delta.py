@@ -15,7 +15,7 @@ from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.discovery.search import NoteKind
-from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta, plan_for
+from dpcausal.planning.measurement import NOTABLE_GAIN, needs_delta, noise_without_delta, plan_for
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger
 
@@ -85,3 +85,39 @@ def test_the_command_says_it_once_and_not_beside_an_error(
     (tmp_path / "t.csv").unlink()
     assert run(asked) == 2
     assert capsys.readouterr().err.count("\n") == 1  # an error is one line
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+def test_a_joint_table_with_laplace_noise_charges_no_delta(neighbours: str, tmp_path: Path) -> None:
+    """What the ledger books, what the statement promises and what the noise needs are one: by public numbers."""
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'budget.db'}", create=True)
+    ledger.create("d", 10.0, 1e-5, neighbours=neighbours)
+    asked = {"epsilon": 0.5, "delta": 1e-6, "ledger": ledger, "dataset": "d", "neighbours": neighbours}
+    few = dc.networks.load("cancer").sample(3000, seed=1)
+    first, second = (
+        dc.discover(few, confidence=0, anyway=True, **more, **asked) for more in ({}, {"target": "Xray"})
+    )
+    for found, delta in ((first, 0.0), (second, 1e-6)):
+        assert found.privacy.asked == {"epsilon": 0.5, "delta": delta}
+        assert found.privacy.delta == delta
+    assert [event["kind"] for event in first.privacy.events] == ["laplace"]
+    assert (first.privacy.ledger or {})["left"]["delta"] == 1e-5
+    assert (second.privacy.ledger or {})["left"]["delta"] == pytest.approx(9e-6)
+    kept = dc.discover(few, confidence=0, anyway=True, reserve=0.3, **asked)  # an effect may use it
+    assert kept.privacy.asked["delta"] == 1e-6
+    assert ledger.show("d")[0].spent_delta == pytest.approx(2e-6)
+
+
+@pytest.mark.parametrize("relation", list(Neighbours)[:2])
+def test_the_plan_without_delta_is_the_plan_that_needs_none(relation: Neighbours) -> None:
+    """The budget is made without the delta, so that the driver must choose the same table then."""
+    pure = 0
+    for sizes in ([2] * 3, [2] * 5, [4] * 4, [2, 3, 4, 5], [10, 4, 4, 2, 2, 2], [3] * 9):
+        for epsilon in (0.05, 0.5, 3.0):
+            for delta in (1e-9, 1e-6, 1e-2):
+                with_it = plan_for(sizes, epsilon, Filter(epsilon, delta).rho, relation)
+                assert needs_delta(sizes, epsilon, delta, relation) == (with_it.gaussian or not with_it.joint)
+                if not needs_delta(sizes, epsilon, delta, relation):
+                    pure += 1
+                    assert plan_for(sizes, epsilon, 0.0, relation) == with_it
+    assert 0 < pure < 54
