@@ -207,6 +207,7 @@ def discover(
         The probability with which the guarantee of ``epsilon`` may fail; well below 1/n. Above 0 it allows Gaussian
         noise, which is often much smaller: where that is so, a ``NoDelta`` warning says it before anything is charged.
     method : str, default "auto"
+        Where ``measured`` takes one joint table with Laplace noise, which public numbers decide, no delta is charged.
         How the graph is learned; see Notes for all of them and for their options.
     level : float, default 0.05
         The size of every single test: the probability of calling two independent columns dependent.
