@@ -407,6 +407,9 @@ def discover(
                 no_delta = Note(NoteKind.NO_DELTA, times=gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
         note = {"command": "discover", "method": name}
+        whole_graph = name == "measured" and options.get("target") is None and not kept
+        # by public numbers: a joint table with Laplace noise is pure, needs no delta and charges none
+        pure = whole_graph and not needs_delta(sizes, epsilon, delta, relation)
         budget = Budget(
             epsilon,
             0.0 if pure else delta,
@@ -414,9 +417,6 @@ def discover(
             reserve=chosen.reserved(delta, options),
             later=kept,
             ledger=ledger,
-        whole_graph = name == "measured" and options.get("target") is None and not kept
-        # by public numbers: a joint table with Laplace noise is pure, needs no delta and charges none
-        pure = whole_graph and not needs_delta(sizes, epsilon, delta, relation)
             dataset=dataset,
             note=note,
         )
