@@ -348,6 +348,8 @@ def _tests() -> Iterator[Case]:
             for median in ("cauchy", "laplace", "gaussian")
         ]
         asked += [(name, "numbers", mixed, {})]
+        asked += [(name, "levels", tabled, {"median": "cauchy", "trim": 0.25, "parts": 9})]
+    asked += [("g", "levels", ("a", "c", []), {"median": "laplace", "trim": 0.2})]
     asked += [("measured", "levels", tabled, {}), ("measured", "numbers", mixed, {})]
     asked += [("measured", "levels", tabled, {"noise": noise}) for noise in ("laplace", "gaussian")]
     asked += [("measured", "levels", tabled, {"form": form}) for form in ("omnibus", "pooled")]
@@ -573,6 +575,8 @@ def _discoveries() -> Iterator[Case]:
     ]
     asked += [("tests", "levels", {"test": "kendall"})]  # refused: c has no order
     asked += [("tests", "levels", {"test": "chi2", "median": "cauchy", "parts": 9, "test_epsilon": 0.9})]
+    trimmed = {"test": "g", "median": "cauchy", "trim": 0.2, "parts": 9, "test_epsilon": 0.9, "max_order": 0}
+    asked += [("tests", "levels", trimmed)]
     asked += [("tests", "levels", {"test": "g", "test_epsilon": 0.9, "stable": False})]
     asked += [("tests", "levels", {"test": "crt"})]  # refused
     smooth = [("g", "laplace"), ("chi2", "gaussian")]  # every test has a delta of its own

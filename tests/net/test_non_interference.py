@@ -202,7 +202,7 @@ NO_RELEASE = {
 }
 NO_RELEASE_COMMANDS = {"schema", "plan", "gwas-simulate", "audit", "reproduce"}
 NOT_OPTIONS = {"self", "task", "options", "name", "own_delta", "protects", "releases", "assumes"}
-UNUSED = {"ExponentialMedian", "SmoothTrimmedMean"}  # mechanisms that no public call uses
+UNUSED = {"ExponentialMedian"}  # mechanisms that no public call uses
 
 
 def names(call: str) -> set[str]:

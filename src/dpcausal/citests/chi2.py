@@ -6,22 +6,23 @@ each part gives a p-value, and a private median of the m p-values is released:
 - ``median="exponential"`` (default): the exponential mechanism over cells of [0, 1]; the p-value of the result is exact
   for uniform part p-values (``stats/aggregate.py``). It has the lowest error in all settings tried.
 - ``median="cauchy"`` (pure), ``"laplace"``, ``"gaussian"`` (these need a delta): smooth sensitivity, with constants
-  that hold (``privacy/mechanisms/median.py``).
+  that hold (``privacy/mechanisms/median.py``). With ``trim`` these release a trimmed mean in place of the median: the
+  mean of the p-values without this share of them at either end (``privacy/mechanisms/trimmed_mean.py``).
 
-**Guarantee**: epsilon-DP, or (epsilon, delta)-DP for the Laplace and Gaussian medians, both relations: one row is in
-one part and moves one p-value (``aggregate.proof.md``, ``median.proof.md``).
+**Guarantee**: epsilon-DP, or (epsilon, delta)-DP for Laplace and Gaussian noise, both relations: one row is in one part
+and moves one p-value (``aggregate.proof.md``, ``median.proof.md``, ``trimmed_mean.proof.md``).
 **Null law**: the p-values of parts use the exact mean and variance given the margins (``stats/chi2.py``), since the
 chi-squared law errs in one direction on small blocks and a median over parts adds that up (a nominal .05 was 1 in 64
-blocks). The p-value of a smooth median v is simulated: the mechanism is run on ``SIMULATED_MEDIANS`` sets of m uniform
-numbers, and (1 + number of simulated medians <= v)/(``SIMULATED_MEDIANS`` + 1) is valid whatever their number. That is
-post-processing: no data enters.
+blocks). The p-value of a smooth median or trimmed mean v is simulated: the mechanism is run on ``SIMULATED_MEDIANS``
+sets of m uniform numbers, and (1 + number of simulated ones <= v)/(``SIMULATED_MEDIANS`` + 1) is valid whatever their
+number. That is post-processing: no data enters.
 **Cost**: one pass over the table for each part. Simulated medians are remembered for each mechanism and m. m is public:
 28/epsilon by default, the least at which a dependence seen by every part is found nine times in ten.
 **Edge cases**: without degrees of freedom the answer is "independent".
 
 For more power at the same cost see ``test-of-tests``, ``kendall`` (ordered levels) and ``measured``.
 
-References: Wang, Pang & Song 2020, Algorithm 6 (Priv-PC).
+References: Wang, Pang & Song 2020, Definition 9 and Algorithm 6 (Priv-PC).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +44,7 @@ from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.privacy.mechanisms.median import SmoothMedian
 from dpcausal.privacy.mechanisms.selection import Exponential
+from dpcausal.privacy.mechanisms.trimmed_mean import SmoothTrimmedMean
 from dpcausal.stats.aggregate import median_pvalue, median_scores
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.chi2 import (
@@ -84,12 +86,20 @@ class MedianOfPartsTest(TableTest):
 
     parts: Annotated[int | None, "number of parts that the rows are dealt into; default 28/epsilon"] = None
     median: Annotated[Median, "mechanism: exponential, cauchy, laplace or gaussian"] = "exponential"
-
-    releases = Released(ReleasedKind.MEDIAN_OF_PARTS)
+    trim: Annotated[
+        float | None, "with those last three, a mean of the p-values without this share of them at either end"
+    ] = None
 
     def __post_init__(self) -> None:
         if self.median not in ("exponential", "laplace", "gaussian", "cauchy"):
             raise InputError(f"median must be exponential, laplace, gaussian or cauchy, not {self.median!r}")
+        if self.trim is None:
+            return
+        if self.median == "exponential":
+            raise InputError("trim needs smooth sensitivity: set median to cauchy, laplace or gaussian")
+        given: object = self.trim  # whatever a caller passes
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < 0.5:
+            raise InputError(f"trim must be a share from 0 to below 1/2, not {self.trim!r}")
 
     @staticmethod
     @abstractmethod
@@ -100,6 +110,12 @@ class MedianOfPartsTest(TableTest):
     @abstractmethod
     def part_pvalue(blocks: ArrayLike) -> float:
         """Return a p-value that holds on few rows."""
+
+    @property
+    def releases(self) -> Released:
+        """A median of the p-values of parts, or their trimmed mean."""
+        kind = ReleasedKind.MEDIAN_OF_PARTS if self.trim is None else ReleasedKind.TRIMMED_MEAN_OF_PARTS
+        return Released(kind)
 
     @property
     def own_delta(self) -> bool:
@@ -116,7 +132,7 @@ class MedianOfPartsTest(TableTest):
         return Outcome.at(level, self.part_pvalue(blocks))
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
-        """Deal the rows, test each part, and release the median of the p-values."""
+        """Deal the rows, test each part, and release the median, or trimmed mean, of the p-values."""
         wanted = self.parts if self.parts is not None else math.ceil(PARTS_TIMES_EPSILON / settings.epsilon)
         m = part_count(wanted, settings)
         label = f"{self.name}: {question}"
@@ -126,17 +142,25 @@ class MedianOfPartsTest(TableTest):
             )
             cell = release(choice, budget, label, median_scores(self._pvalues(blocks, m, settings)))
             return Outcome.at(settings.level, median_pvalue(cell, m, settings.epsilon))
-        m -= m % 2 == 0  # smooth sensitivity needs an odd number
-        smooth = SmoothMedian(
-            lower=0.0,
-            upper=1.0,
-            epsilon=settings.epsilon,
-            delta=settings.delta if self.own_delta else None,
-            noise=self.median,
-            neighbours=settings.neighbours,
-        )
-        median = release(smooth, budget, label, self._pvalues(blocks, m, settings)[:m])
-        return Outcome.at(settings.level, smooth_pvalue(median, smooth, m))
+        m -= m % 2 == 0  # smooth sensitivity of a median needs an odd number
+        smooth = self._smooth(m, settings)
+        middle = release(smooth, budget, label, self._pvalues(blocks, m, settings)[:m])
+        return Outcome.at(settings.level, smooth_pvalue(middle, smooth, m))
+
+    def _smooth(self, m: int, settings: TestSettings) -> SmoothMedian:
+        """Return the mechanism for the middle of m p-values: from options and public numbers."""
+        assert self.median != "exponential"
+        common: dict[str, Any] = {
+            "lower": 0.0,
+            "upper": 1.0,
+            "epsilon": settings.epsilon,
+            "delta": settings.delta if self.own_delta else None,
+            "noise": self.median,
+            "neighbours": settings.neighbours,
+        }
+        if self.trim is None:
+            return SmoothMedian(**common)
+        return SmoothTrimmedMean(**common, trim=math.floor(self.trim * m))  # below m/2: some are left
 
     def _pvalues(self, blocks: Blocks, parts: int, settings: TestSettings) -> list[float]:
         """Return the p-value of every part. Not private: for a mechanism only."""

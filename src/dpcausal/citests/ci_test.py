@@ -146,11 +146,13 @@ def ci_test(
 
     - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
     - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
+    - ``trim=None``: with those last three, a mean of the p-values without this share of them at either end.
 
     ``g``: the likelihood ratio (G) on many parts of the rows; a noisy median of their p-values.
 
     - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
     - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
+    - ``trim=None``: with those last three, a mean of the p-values without this share of them at either end.
 
     ``measured``: a test on the table of counts, with noise in every cell.
 

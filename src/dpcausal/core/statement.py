@@ -113,6 +113,7 @@ class ReleasedKind(StrEnum):
     EFFECT_TABLE = "effect-table"  # treatment, outcome, adjust, sd
     EFFECT_SUMS = "effect-sums"  # treatment, outcome, adjust, sd
     MEDIAN_OF_PARTS = "median-of-parts"
+    TRIMMED_MEAN_OF_PARTS = "trimmed-mean-of-parts"
     COUNT_OF_PARTS = "count-of-parts"  # test
     CUT_SCORES = "cut-scores"
     BINNED_COVARIANCE = "binned-covariance"

@@ -58,6 +58,20 @@ def test_order_of_names_does_not_matter(asia: dc.Dataset) -> None:
     assert one.pvalue == two.pvalue
 
 
+def test_a_trimmed_mean_of_parts_finds_what_a_median_finds(asia: dc.Dataset) -> None:
+    """Definition 9 of Priv-PC: of 41 p-values the mean of the middle 21; the statement names it."""
+    options: dict[str, Any] = {"method": "g", "epsilon": 2.0, "median": "cauchy", "trim": 0.25, "parts": 41}
+    with dc.testing.seeded(3):
+        found = dc.ci_test(asia, "smoke", "lung", anyway=True, **options)
+        null = [dc.ci_test(asia, "asia", "smoke", anyway=True, **options).pvalue for _ in range(20)]
+    assert not found.independent
+    assert sum(p <= 0.05 for p in null if p is not None) <= 5  # 20 at .05: fails with probability 3e-4
+    assert "trimmed mean" in found.summary(full=True)
+    assert "median of the p-values" not in found.summary(full=True)
+    (event,) = found.privacy.events
+    assert event["mechanism"] == "smooth-trimmed-mean-cauchy"
+
+
 def test_the_same_question_is_paid_once(asia: dc.Dataset) -> None:
     budget = dc.Budget(1.0)
     method = make_table_test("kendall", {})
@@ -122,6 +136,11 @@ UNORDERED = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=dc.Categorical([0, 1]
         ({"method": "kendal"}, "did you mean"),
         ({"neighbours": "replace"}, "neighbours must be one of"),
         ({"colour": 3}, "no option"),
+        ({"method": "chi2", "trim": 0.1}, "trim needs smooth sensitivity: set median to cauchy"),
+        (
+            {"method": "g", "median": "cauchy", "trim": 0.5},
+            "trim must be a share from 0 to below 1/2, not 0.5",
+        ),
         ({"epsilon": None, "delta": 0.1}, "no privacy"),
         ({"ledger": "sqlite:///x.db"}, "ledger"),
     ],

@@ -75,8 +75,8 @@ def test_the_tweak_lowers_the_threshold_of_the_first_look() -> None:
     assert plain.with_tweak(0.0).false_hit(50.0) < tweaked.false_hit(50.0)
 
 
-@pytest.mark.parametrize("median", ["laplace", "gaussian"])
-def test_smooth_medians_drive_a_search_within_the_total(median: str) -> None:
+@pytest.mark.parametrize(("median", "trim"), [("laplace", None), ("gaussian", None), ("laplace", 0.2)])
+def test_smooth_medians_drive_a_search_within_the_total(median: str, trim: float | None) -> None:
     """Half of delta is for the tests' own deltas; the rest converts rho."""
     with testing.seeded(5):
         found = dc.discover(
@@ -86,11 +86,15 @@ def test_smooth_medians_drive_a_search_within_the_total(median: str) -> None:
             delta=1e-6,
             test="g",
             median=median,
+            trim=trim,
             max_order=0,
             test_epsilon=2.0,
         )
     events = found.privacy.events
     assert len(events) == 10
+    assert {event["mechanism"] for event in events} == {
+        f"smooth-{'median' if trim is None else 'trimmed-mean'}-{median}"
+    }
     assert all(event["slack"] > 0 for event in events)
     assert sum(event["slack"] for event in events) <= 0.5e-6
     assert found.privacy.delta <= 1e-6

@@ -123,6 +123,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             ("moments of age, sex, smoke, lung", "12.3", "three sums"),
         ),
         ReleasedKind.MEDIAN_OF_PARTS: ({}, ("median",)),
+        ReleasedKind.TRIMMED_MEAN_OF_PARTS: ({}, ("trimmed mean",)),
         ReleasedKind.COUNT_OF_PARTS: ({"test": "gcm"}, ("in which gcm rejected",)),
         ReleasedKind.CUT_SCORES: ({}, ("cut scores",)),
         ReleasedKind.BINNED_COVARIANCE: ({}, ("covariance within bins",)),
