@@ -158,10 +158,17 @@ def _whole(n: Any) -> int:
     return int(n)
 
 
+def _plain(array: NDArray[Any], masked: float) -> NDArray[Any]:
+    """Entries as they stand in memory, ``masked`` where a mask lies: it would hide them from ``min`` and ``max``."""
+    plain = np.asarray(np.ma.getdata(array))
+    return np.where(array.mask, masked, plain) if isinstance(array, np.ma.MaskedArray) else plain
+
+
 def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
     """Codes of declared levels or bins in their own type; any other code, row by row, is that of ``other``."""
     if array.dtype.kind not in "biu":
         raise InputError(f'the codes of column "{name}" must be whole numbers, not {array.dtype}')
+    array = _plain(array, _other_code(column))
     if array.size and (int(array.min()) < 0 or int(array.max()) >= column.size):
         array = np.where((array >= 0) & (array < column.size), array, _other_code(column))
     if column.size <= 256:
@@ -183,7 +190,8 @@ def _values(name: str, column: Column, array: NDArray[Any]) -> NDArray[np.float6
         raise InputError(f'column "{name}" is not numeric: it has codes only')
     if array.dtype.kind not in "biuf":
         raise InputError(f'the values of column "{name}" must be numbers, not {array.dtype}')
-    numbers: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64)
+    with np.errstate(all="ignore"):  # too large a number, or a signalling NaN, must not make a warning
+        numbers: NDArray[np.float64] = np.ascontiguousarray(_plain(array, np.nan), dtype=np.float64)
     if array.size and not (numbers.min() >= column.lower and numbers.max() <= column.upper):  # NaN fails both
         numbers = np.where(np.isnan(numbers), _other(column), np.clip(numbers, column.lower, column.upper))
     return numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,36 @@ def test_a_number_is_clamped_and_no_number_is_other(value: float, expected: floa
     data = dc.Dataset(SCHEMA, N, codes, values)
     assert data.values["x"].tolist() == [0, 0, 0, expected, 0, 0]
     assert not data.values["x"].flags.writeable
+
+
+def test_what_a_mask_hides_is_other() -> None:
+    """A masked array leaves hidden entries out of its least and largest one: code 9 of two levels came through."""
+    codes, values = arrays()
+    mask = [False, False, True, False, False, True]
+    codes["c"] = np.ma.MaskedArray(np.array([0, 1, 9, 0, 0, 0], np.uint8), mask)
+    values["x"] = np.ma.MaskedArray(np.array([0.0, -0.5, 3.0, 0.0, 9.0, np.nan]), mask)
+    data = dc.Dataset(SCHEMA, N, codes, values)
+    assert data.codes["c"].tolist() == [0, 1, 1, 0, 0, 1]
+    assert data.values["x"].tolist() == [0, -0.5, 0.25, 0, 1, 0.25]
+    assert not any(isinstance(array, np.ma.MaskedArray) for array in (data.codes["c"], data.values["x"]))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.array([0.0, np.longdouble("1e4000")], np.longdouble),
+        np.array([0, 0x7FA00000], np.uint32).view(np.float32),  # a signalling NaN
+        np.array([0, 0x7D00], np.uint16).view(np.float16),
+        np.array([0, 0x7FF4000000000000], np.uint64).view(np.float64),
+    ],
+    ids=["long double", "float", "half", "double"],
+)
+def test_no_number_makes_a_warning(cells: Any) -> None:
+    schema = dc.Schema(x=dc.Numeric(-1.0, 1.0, other=1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data = dc.Dataset(schema, 2, {"x": np.zeros(2, np.uint8)}, {"x": cells})
+    assert data.values["x"].tolist() == [0.0, 1.0]
 
 
 def test_what_needs_no_change_is_not_copied() -> None:
