@@ -64,6 +64,9 @@ class FittedRows:
     def __reduce__(self) -> tuple[type[FittedRows], tuple[()]]:
         return FittedRows, ()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> FittedRows:
+        return self  # a copy of a law in this process was fitted on the same rows
+
     def overlap(self, data: Dataset) -> bool:
         """Return whether any array of ``data`` shares memory with them. All of them are contiguous (``Dataset``)."""
         kept = [bounds for owner, bounds in self._places if owner() is not None]

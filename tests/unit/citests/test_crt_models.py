@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,8 @@ def test_rows_that_were_used_to_fit_are_refused_before_anything_is_charged(
     data = rows(300, 1)
     ledger = Ledger.open(f"sqlite:///{tmp_path}/l.db", create=True)
     ledger.create("d", 5.0, neighbours=neighbours)
-    for model in (linear(data), replace(linear(data), sd=2.0)):
+    fitted = linear(data)
+    for model in (fitted, replace(fitted, sd=2.0), copy.copy(fitted), copy.deepcopy(fitted)):
         with pytest.raises(InputError, match="was fitted on these rows") as caught:
             ask(data, model, neighbours=neighbours, ledger=ledger, dataset="d")
         assert "\n" not in str(caught.value)
