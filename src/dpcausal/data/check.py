@@ -3,8 +3,8 @@
 **Not private.** A release never reports that a value was clamped or a text was no level, since that depends on rows.
 Whoever holds the rows may look beforehand, on their own machine: which declared columns are missing, which cells are
 missing or mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how
-many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, and which identifiers
-repeat. An alias counts as
+many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers
+repeat, and which columns others determine. An alias counts as
 declared, a declared missing code as missing. The outcome is as sensitive as the data.
 
 A ``SchemaCheck`` carries counts; ``dpcausal.present.schema`` puts them into words. Cost: as reading, and the distinct
@@ -29,9 +29,11 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import CategoricalCoder, NumericCoder, parse_numbers
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.csv import RaggedRows
+from dpcausal.data.determined import Determined, determined_in
 from dpcausal.data.file_format import FileFormat, NumberMarks
 from dpcausal.data.profile import (
     MISSING_CODES,
+    FirstRows,
     IdentifierProfile,
     TextCounts,
     Writing,
@@ -104,6 +106,7 @@ class SchemaCheck:
     ordered_missing: list[OrderedMissingLevel] = field(default_factory=list)
     not_utf8: int = 0  # cells of levels that are not UTF-8, where no encoding is declared
     recognised: dict[str, str] = field(default_factory=dict)  # entries of the format that its cells look like
+    determined: list[Determined] = field(default_factory=list)  # columns that others determine
 
     @property
     def usable(self) -> bool:
@@ -144,6 +147,7 @@ class SchemaCheck:
             "not_in_data": self.not_in_data,
             "not_in_schema": self.not_in_schema,
             "repeated_identifiers": [{"column": name, "rows": rows} for name, rows in self.repeats],
+            "determined": [asdict(one) for one in self.determined],
             "columns": columns,
         }
 
@@ -198,6 +202,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     writing = Writing()
     checkers = {name: _ColumnChecker(name, schema[name], opened.marks, writing) for name in checked}
     identifiers = {name: IdentifierProfile(name) for name in _identifier_columns(opened, checked)}
+    first_rows = FirstRows()
     rows = 0
     columns = list(dict.fromkeys([*checked, *identifiers]))
     for chunk in chunks_with_progress(opened, columns, progress) if checked else ():
@@ -206,6 +211,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
                 checkers[name].add(array)
             if name in identifiers:
                 identifiers[name].add(array)
+        first_rows.add({name: chunk[name] for name in checked})
         rows += len(chunk[checked[0]])
     if checked and rows == 0:
         raise InputError(f"{opened.label} has no rows")
@@ -222,6 +228,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         ordered_missing_levels(schema),
         writing.not_utf8 if is_csv else 0,
         _recognised(writing, schema.format) if is_csv else {},
+        determined_in(first_rows, {name: schema[name] for name in checked}, opened.marks),
     )
 
 

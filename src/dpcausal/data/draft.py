@@ -7,11 +7,11 @@ machine, and a person must check every line against public knowledge before it i
 Categorical: texts that differ in case or blanks only, or are one number written twice (1 and 1.0), become one level
 with ``aliases``; the most frequent one is the level. A code such as 999 or "." becomes ``missing`` where at least two
 levels are left without it. Missing cells get a level of their own, or one that reads as missing ("unknown"); no other
-level is picked for them. Numeric: bounds rounded outward, and round cut points where nearly all numbers lie, near
-quantiles where they would otherwise leave most rows in one bin. Numbers that are often missing get a bin of their own.
-Remarks say what a person should look at: a time with an event, codes, a column that is missing where another has a
-certain value.
-Identifiers, whose values are all different, are left out.
+level is picked for them. Numeric: bounds that are round numbers well outside the rows (0 to 110 for an age), since the
+extremes of a sample belong to single people; and round cut points where nearly all numbers lie, near quantiles where
+they would otherwise leave most rows in one bin. Numbers that are often missing get a bin of their own. Remarks say
+what a person should look at: a time with an event, codes, a column that is missing where another has a certain value,
+a column that others determine. Identifiers, whose values are all different, are left out.
 
 How a CSV file is written is recognised too: an encoding other than UTF-8, a separator other than a comma, decimal
 commas and thousands marks. The draft declares what was found, and its columns are those of the file read that way.
@@ -38,13 +38,14 @@ from dpcausal.core.errors import InputError, SchemaError, did_you_mean_column
 from dpcausal.core.facts import Fact
 from dpcausal.data import arrow, spelling
 from dpcausal.data.columns import MAX_ABS_BOUND, Categorical, Column, Level, Numeric, canonical_value
+from dpcausal.data.determined import determined_in
 from dpcausal.data.file_format import FileFormat, decode_bytes
 from dpcausal.data.profile import (
     MISSING_CODES,
     TRUTH_TEXTS,
     ColumnProfile,
+    FirstRows,
     IdentifierProfile,
-    MissingTogether,
     Writing,
     chunks_with_progress,
     header_looks_like_values,
@@ -70,6 +71,17 @@ class DraftRules:
     max_uneven_share: float = 0.66  # share of the numbers in one bin above which cut points follow quantiles
     max_bin_share: float = 0.8  # share of the numbers in one bin that is remarked
     max_code_numbers: int = 60  # distinct whole numbers up to which a column that is named so may hold codes
+    max_code_run: int = 30  # the same of 0, 1, 2, ... or 1, 2, ... without a gap, whatever the name
+    min_grades: int = 3  # whole numbers as levels from which a remark on their order is made
+    bound_steps: int = (
+        5  # steps between the extremes of the numbers, at most; bounds are multiples of the step
+    )
+    ages: tuple[float, float] = (0.0, 110.0)  # bounds of a column that is named like an age
+    min_oldest: float = 40.0  # how old the oldest must be for these
+    far_upper: float = (
+        0.5  # of the upper bound: below it lie nearly all numbers where the bound is called far
+    )
+    many_columns: int = 20  # columns from which the remark says how to draft some of them
     min_skewness: float = 4.0  # how much further they reach up than down, from the median to 5% at either end
     min_number_share: float = (
         0.8  # cells that must be numbers, or nearly, where a numeric column has other texts
@@ -125,8 +137,19 @@ class DraftNoteKind(StrEnum):
     RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
     ENCODING = "encoding"  # cells, encoding: cells that are not UTF-8, and the encoding that they look like
     QUANTILE_BINS = "quantile-bins"  # cut points are round numbers near quantiles of the rows
-    UNEVEN_BINS = "uneven-bins"  # share: of the numbers, in the bin that holds most
-    NUMBER_CODES = "number-codes"  # values: how many different ones; by its name the column may hold codes
+    UNEVEN_BINS = (
+        "uneven-bins"  # share: of the numbers, in the bin that holds most; same: their value, or None
+    )
+    FAR_UPPER = (
+        "far-upper"  # most: below which nearly all numbers lie; part: how much smaller the range would be
+    )
+    AGE_BOUNDS = "age-bounds"  # lower, upper: those of any age, not from rows
+    NUMBER_CODES = "number-codes"  # values: how many different ones; the column may hold codes
+    NUMBER_LEVELS = (
+        "number-levels"  # lowest, highest: levels that are whole numbers, which may be grades or codes
+    )
+    DETERMINED = "determined"  # by: columns that it follows from; relation: how
+    MANY_COLUMNS = "many-columns"  # columns: how many are drafted
     TIME_TO_EVENT = "time-to-event"  # event: the column that may say whether the time ended in it
     MISSING_WITH = (
         "missing-with"  # cells, column, value: cells that are missing in rows where that column has it
@@ -267,9 +290,9 @@ def _draft_as(
         name: ColumnProfile(RULES.max_levels, opened.marks, writing if is_csv else None) for name in usable
     }
     identifiers = {name: IdentifierProfile(name) for name in usable}
-    together = MissingTogether()
+    first_rows = FirstRows()
     for chunk in chunks_with_progress(opened, usable, progress):
-        together.add(chunk)
+        first_rows.add(chunk)
         for name, array in chunk.items():
             profiles[name].add(array)
             identifiers[name].add(array)
@@ -299,7 +322,10 @@ def _draft_as(
         )
         for name in names
     ]
-    drafted = _with_remarks_on_others(drafted, together.explained())
+    drafted = _with_remarks_on_others(drafted, first_rows.missing_where())
+    drafted = _with_determined(drafted, first_rows, opened)
+    if columns is None and (many := sum(one.column is not None for one in drafted)) > RULES.many_columns:
+        notes.append(DraftNote(DraftNoteKind.MANY_COLUMNS, columns=many))
     return Draft(tuple(drafted), tuple(notes), declared)
 
 
@@ -311,6 +337,9 @@ _TIME_NAME = re.compile(
 _EVENT_NAME = re.compile(
     r"death|died|dead|deceased|mortality|^status$|event|censor|relaps|recurr|progress(ed|ion)|^tod|verst[oa]rb|gestorben",
     re.IGNORECASE,
+)
+_AGE_NAME = re.compile(
+    r"(^|[^a-zà-ÿ])(age|alter|âge|edad|età|leeftijd|ålder|alder|idade)($|[^a-zà-ÿ])", re.IGNORECASE
 )
 _CODE_NAME = re.compile(
     r"(place|state|region|country|county|district|center|centre|occupation|industry|nationality|bundesland|beruf)$"
@@ -341,6 +370,20 @@ def _with_remarks_on_others(
     return found
 
 
+def _with_determined(
+    drafted: Sequence[DraftedColumn], rows: FirstRows, source: Source
+) -> list[DraftedColumn]:
+    """Return the columns with a remark on those that others determine."""
+    declared = {one.name: one.column for one in drafted if one.column is not None}
+    notes = {
+        one.column: DraftNote(DraftNoteKind.DETERMINED, by=one.by, relation=one.relation)
+        for one in determined_in(rows, declared, source.marks)
+    }
+    return [
+        replace(one, notes=(*one.notes, notes[one.name])) if one.name in notes else one for one in drafted
+    ]
+
+
 def _unusable(source: Source, name: str) -> LeftOut | None:
     """Return why a column can't be drafted whatever it holds; None where it can."""
     if not name:
@@ -368,10 +411,13 @@ def _draft_column(
         notes = (DraftNote(DraftNoteKind.CODE_BOOK, levels=len(levels), codes=codes), *labelled.notes)
         return DraftedColumn(name, labelled.column, notes=notes)
     if _is_numeric(profile):
-        column = _numeric(profile)
+        column = _numeric(name, profile)
         remarks = _numeric_notes(profile, column)
+        if _is_age(name, profile):
+            lower, upper = RULES.ages
+            remarks.insert(0, DraftNote(DraftNoteKind.AGE_BOUNDS, lower=lower, upper=upper))
         few = profile.all_whole and len(profile.numbers) <= RULES.max_code_numbers
-        if few and _CODE_NAME.search(name):
+        if (few and _CODE_NAME.search(name)) or _is_run_of_codes(profile):
             remarks.append(DraftNote(DraftNoteKind.NUMBER_CODES, values=len(profile.numbers)))
         return DraftedColumn(name, column, notes=tuple(remarks))
     if len(profile.texts) > RULES.max_levels:
@@ -418,6 +464,9 @@ def _whole_numbers(profile: ColumnProfile) -> _Drafted:
     drafted = _with_missing_level(levels, aliases, missing, profile, codes)
     if aliases:
         drafted.notes.append(DraftNote(DraftNoteKind.NUMBER_ALIASES, spellings=tuple(aliases)))
+    if len(levels) >= RULES.min_grades:
+        lowest, highest = levels[0], levels[-1]
+        drafted.notes.append(DraftNote(DraftNoteKind.NUMBER_LEVELS, lowest=lowest, highest=highest))
     return drafted
 
 
@@ -515,6 +564,21 @@ def _is_numeric(profile: ColumnProfile) -> bool:
     return (many or fractions) and (profile.all_numbers or mostly) and math.isfinite(profile.lower)
 
 
+def _is_age(name: str, profile: ColumnProfile) -> bool:
+    """Return whether a column is named like an age and its numbers may be years of people, old ones among them."""
+    lower, upper, _ = profile.numbers_but_missing_codes()
+    youngest, oldest = RULES.ages
+    return bool(_AGE_NAME.search(name)) and lower >= youngest and RULES.min_oldest < upper <= oldest
+
+
+def _is_run_of_codes(profile: ColumnProfile) -> bool:
+    """Return whether the numbers are 0, 1, 2, ... or 1, 2, ... up to a few dozens without a gap, as codes are."""
+    lower, upper, values = profile.numbers_but_missing_codes()
+    if not profile.all_whole or lower not in (0, 1) or upper > RULES.max_code_run:
+        return False
+    return len(np.unique(values)) == upper - lower + 1
+
+
 def _numeric_notes(profile: ColumnProfile, column: Numeric) -> list[DraftNote]:
     notes, rows, not_numbers = [], profile.rows, profile.not_numbers
     if not_numbers.total:
@@ -542,10 +606,25 @@ def _numeric_notes(profile: ColumnProfile, column: Numeric) -> list[DraftNote]:
     if column.bins and column.bins != _even_cuts(profile):
         notes.append(DraftNote(DraftNoteKind.QUANTILE_BINS))
     if (share := largest_share(values, column.bins or ())) > RULES.max_bin_share:
-        notes.append(DraftNote(DraftNoteKind.UNEVEN_BINS, share=share))
+        middle = float(np.median(values))
+        same = middle if float(np.mean(values == middle)) >= share else None
+        notes.append(DraftNote(DraftNoteKind.UNEVEN_BINS, share=share, same=same))
+    if (most := _far_below(values, column)) is not None:
+        part = (most - column.lower) / (column.upper - column.lower)
+        notes.append(DraftNote(DraftNoteKind.FAR_UPPER, most=most, part=part))
     if _is_skewed(profile, column):
         notes.append(DraftNote(DraftNoteKind.SKEWED))
     return notes
+
+
+def _far_below(values: NDArray[np.float64], column: Numeric) -> float | None:
+    """Return a round number far below the upper bound below which nearly all numbers lie; None if there is none."""
+    if len(values) < RULES.min_skewed_numbers:
+        return None
+    end = float(np.quantile(values, RULES.central_quantiles[1]))
+    _, most = public_bounds(column.lower, max(end, column.lower))
+    far = column.lower + RULES.far_upper * (column.upper - column.lower)
+    return most if most <= far else None
 
 
 def _is_skewed(profile: ColumnProfile, column: Numeric) -> bool:
@@ -561,14 +640,14 @@ def _is_skewed(profile: ColumnProfile, column: Numeric) -> bool:
     )  # ratios count where numbers spread over a power of ten
 
 
-def _numeric(profile: ColumnProfile) -> Numeric:
+def _numeric(name: str, profile: ColumnProfile) -> Numeric:
     """Return bounds rounded outward, round cut points where most numbers lie, and a middle value for missing ones.
 
     More rows get more cut points: fine bins hold more constant, coarse ones leave more power. Where cut points of equal
     distance leave most rows in one bin, they are round numbers near quantiles instead.
     """
     lower, upper, values = profile.numbers_but_missing_codes()
-    bounds = _rounded_outward(lower, upper)
+    bounds = RULES.ages if _is_age(name, profile) else public_bounds(lower, upper)
     codes = [code for code, _ in profile.likely_missing_codes()]
     texts = [decode_bytes(text) for text in profile.not_numbers.counts]
     missing = [*codes, *(text for text in texts if reads_as_missing(text))]
@@ -585,7 +664,7 @@ def _numeric(profile: ColumnProfile) -> Numeric:
                 key=lambda cuts: largest_share(values, cuts),
             )
         other = None
-        if len(values) and absent:
+        if len(values):
             middle = float(f"{float(np.median(values)):.2g}")  # two digits: it is the value of no row
             other = min(max(middle, bounds[0]), bounds[1])
         own = absent > RULES.min_missing_level * profile.rows
@@ -602,7 +681,7 @@ def _wanted_cuts(profile: ColumnProfile) -> int:
 def _even_cuts(profile: ColumnProfile) -> tuple[float, ...]:
     """Return round cut points of equal distance between the ends of nearly all numbers."""
     lower, upper, values = profile.numbers_but_missing_codes()
-    bounds = _rounded_outward(lower, upper)
+    bounds = public_bounds(lower, upper)
     low, high = (
         (float(end) for end in np.quantile(values, RULES.central_quantiles)) if len(values) else bounds
     )
@@ -690,12 +769,20 @@ def _multiples(low: float, high: float, step: Decimal) -> list[float]:
     return [cut for cut in (float(step * k) for k in range(first, last + 1)) if low < cut < high]
 
 
-def _rounded_outward(lower: float, upper: float) -> tuple[float, float]:
-    """Return bounds rounded outward to a multiple of a power of ten a little below their distance."""
-    lower, upper = (min(max(bound, -MAX_ABS_BOUND), MAX_ABS_BOUND) for bound in (lower, upper))
+def public_bounds(lower: float, upper: float) -> tuple[float, float]:
+    """Return round numbers outside a range: multiples of 1, 2 or 5 times a power of ten, a few steps apart.
+
+    The extremes of a sample belong to single people, so no digit of them is kept beyond such a step.
+
+    >>> public_bounds(25, 64), public_bounds(-42, 49), public_bounds(0.2, 0.4), public_bounds(7, 7)
+    ((20.0, 70.0), (-60.0, 60.0), (0.2, 0.4), (6.0, 8.0))
+    """
+    lower, upper = (min(max(float(bound), -MAX_ABS_BOUND), MAX_ABS_BOUND) for bound in (lower, upper))
     width = upper - lower if upper > lower else max(abs(upper), 1.0)
-    step = Decimal(10) ** (math.floor(math.log10(width)) - 1)
-    low = (Decimal(lower) / step).to_integral_value("ROUND_FLOOR") * step
-    high = (Decimal(upper) / step).to_integral_value("ROUND_CEILING") * step
+    least = Decimal(repr(width)) / RULES.bound_steps
+    power = Decimal(10) ** math.floor(math.log10(least))
+    step = next(power * part for part in (1, 2, 5, 10) if power * part >= least)
+    low = (Decimal(repr(lower)) / step).to_integral_value("ROUND_FLOOR") * step
+    high = (Decimal(repr(upper)) / step).to_integral_value("ROUND_CEILING") * step
     low, high = (low, high) if low < high else (low - step, high + step)
     return max(float(low), -MAX_ABS_BOUND), min(float(high), MAX_ABS_BOUND)

@@ -234,19 +234,15 @@ def _shortened(text: bytes) -> str:
     return whole if len(whole) <= LIMITS.max_text_length else whole[: LIMITS.max_text_length - 1] + "…"
 
 
-class MissingTogether:
-    """Which cells of the first rows are missing, and where: in which rows of another column's value.
-
-    It keeps one byte a cell of the first ``max_paired_rows`` rows.
-    """
+class FirstRows:
+    """The cells of the first rows as text, of all columns: at most ``max_paired_rows`` of them."""
 
     def __init__(self) -> None:
-        self._missing: dict[str, list[NDArray[np.bool_]]] = {}
         self._cells: dict[str, list[pa.Array]] = {}
         self._rows = 0
 
     def add(self, chunk: Chunk) -> None:
-        """Look at the next rows, as long as there is room."""
+        """Keep the next rows, as long as there is room."""
         if not chunk:
             return
         room = min(LIMITS.max_paired_rows, LIMITS.max_paired_cells // len(chunk)) - self._rows
@@ -259,20 +255,21 @@ class MissingTogether:
                 if arrow.value_kind(part.type) != "null"
                 else pa.nulls(len(part), pa.binary())
             )
-            empty = pc.or_kleene(
-                pc.is_null(cells), pc.is_in(cells, value_set=pa.array(MISSING_TEXTS, cells.type))
-            )
-            self._missing.setdefault(name, []).append(arrow.to_numpy(pc.fill_null(empty, True)))
+            empty = pc.is_in(cells, value_set=pa.array(MISSING_TEXTS, cells.type))
             self._cells.setdefault(name, []).append(pc.if_else(empty, None, cells).cast(pa.binary()))
         self._rows += min(room, len(next(iter(chunk.values()))))
 
-    def explained(self) -> dict[str, tuple[str, str, int]]:
+    def cells(self, name: str) -> pa.Array:
+        """Return the cells of a column as trimmed text in bytes, null where missing."""
+        return pa.chunked_array(self._cells[name], pa.binary()).combine_chunks()
+
+    def missing_where(self) -> dict[str, tuple[str, str, int]]:
         """Return columns that are missing nearly wherever another has a certain value: (other, value, cells there).
 
         At least ``min_share_there`` of the rows with that value lack the column, and these are at least
         ``min_share_explained`` of all that lack it.
         """
-        masks = {name: np.concatenate(parts) for name, parts in self._missing.items()}
+        masks = {name: np.asarray(self.cells(name).is_null()) for name in self._cells}
         least = LIMITS.min_paired_rows
         names = [name for name, mask in masks.items() if least <= mask.sum() <= len(mask) - least]
         found: dict[str, tuple[str, str, int]] = {}
@@ -280,8 +277,8 @@ class MissingTogether:
             return found
         lacking = np.stack([masks[name] for name in names]).astype(np.float32)
         total, best = lacking.sum(axis=1), np.zeros(len(names))
-        for other, parts in self._cells.items():
-            coded = pa.chunked_array(parts).combine_chunks().dictionary_encode()
+        for other in self._cells:
+            coded = self.cells(other).dictionary_encode()
             size = len(coded.dictionary)
             if not 2 <= size <= LIMITS.max_paired_values:
                 continue

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
-from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.columns import Categorical
 from dpcausal.data.csv import RaggedRows
+from dpcausal.data.determined import Relation
 from dpcausal.data.draft import Draft, DraftedColumn, DraftNote, DraftNoteKind, LeftOut, LeftOutKind
 from dpcausal.data.profile import reads_as_missing
 from dpcausal.data.schema import column_toml, format_toml, toml_header
@@ -26,10 +27,13 @@ _DRAFT_HEADER = """\
 # DRAFT, read from the data itself: NOT PRIVATE. Levels, spellings, codes, bounds and cut points below come from rows.
 # Before you use this file with a private release, or show it to anyone, check every line against public
 # knowledge (a codebook, a form, common sense) and change what only the data could have told you.
-# Undeclared levels go to `other`, numbers outside the bounds are clamped; what that does to your rows is shown,
-# on your own machine, by `dpcausal schema DATA --check THIS_FILE`. Missing values go to `other` too: empty cells,
-# NA, N/A, NaN, null and None without being listed, and among numbers any text that is none; other texts among
-# levels, and numbers such as 999, where `missing` lists them.
+#   Bounds were read from rows and rounded outwards: replace them by what is known without the data. A number
+#     beyond a bound is moved to it. The further apart they are, the more noise a mean gets.
+#   `bins = [40, 65]` makes three bins: below 40, 40 to below 65, 65 and above.
+#   Every missing value is replaced by the one value `other` (single imputation by a constant), and so is a level
+#     that is not declared. Missing are empty cells, NA, N/A, NaN, null and None, among numbers any text that is no
+#     number, and whatever `missing` lists. `missing_level = true` gives missing numbers a bin of their own in tables.
+# `dpcausal schema DATA --check THIS_FILE` shows, on your own machine, what this file does to your rows.
 draft = true  # delete this line and those above when every line is checked; until then every use warns
 """
 
@@ -86,8 +90,9 @@ def _drafted_table(drafted: DraftedColumn) -> str:
         return f"# {toml_header(drafted.name)}  left out: {left_out_words(drafted.left_out)}\n"
     comments = [_printable(note_words(note)) for note in drafted.notes]
     if isinstance(column, Categorical):
-        return column_toml(drafted.name, column, comments=comments) + _order_hint(column)
-    return column_toml(drafted.name, column, comments=comments, remarks=_other_remark(column))
+        remarks = _level_remarks(drafted)
+        return column_toml(drafted.name, column, comments=comments, remarks=remarks) + _order_hint(column)
+    return column_toml(drafted.name, column, comments=comments, remarks=_number_remarks(drafted))
 
 
 def _printable(text: str) -> str:
@@ -104,11 +109,41 @@ def _order_hint(column: Categorical) -> str:
     return f"# ordered = true  # if the order of the levels means something{unless}\n"
 
 
-def _other_remark(column: Numeric) -> dict[str, str]:
-    if column.other == column.lower:
+def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
+    """Return what to choose as `other`, where no level is for missing values already."""
+    if any(note.is_a(DraftNoteKind.MISSING_HAS_LEVEL) for note in drafted.notes):
         return {}
-    remark = f"a guess from rows: choose what a missing value becomes; the lower bound ({column.lower:g}) unless stated"
-    return {"other": remark}
+    return {"other": "the first level: choose what a missing or undeclared value becomes"}
+
+
+def _number_remarks(drafted: DraftedColumn) -> dict[str, str]:
+    """Return where the bounds and `other` are from."""
+    guess = {"other": "a guess from rows: choose what a missing value becomes"}
+    if any(note.is_a(DraftNoteKind.AGE_BOUNDS) for note in drafted.notes):
+        return guess
+    rounded = "from rows, rounded outwards: put what is known without the data"
+    return {"lower": rounded, "upper": rounded} | guess
+
+
+_RELATIONS = {
+    Relation.LINEAR: ("", ""),
+    Relation.PRODUCT: ("", ", as a product or ratio"),
+    Relation.CUTS: ("cut points on ", ""),
+    Relation.CUTS_OF_SUM: ("cut points on the sum of ", ""),
+    Relation.CUTS_OF_DIFFERENCE: ("cut points on the difference of ", ""),
+    Relation.LEVELS: ("", ""),
+}
+
+
+def determined_words(by: Sequence[str], relation: Relation) -> str:
+    """Return the remark on a column that others determine.
+
+    >>> determined_words(("kappa", "lambda"), Relation.CUTS_OF_SUM)
+    'follows from cut points on the sum of kappa and lambda: leave out one of the three, or true links may be lost'
+    """
+    before, after = _RELATIONS[Relation(relation)]
+    them = "one of the two" if len(by) == 1 else "one of the three"
+    return f"follows from {before}{' and '.join(by)}{after}: leave out {them}, or true links may be lost"
 
 
 def note_words(note: DraftNote) -> str:
@@ -183,11 +218,38 @@ def note_words(note: DraftNote) -> str:
                 "quantiles of the rows: replace them by those of your field"
             )
         case DraftNoteKind.UNEVEN_BINS:
-            return f"{fact['share']:.0%} of the numbers lie in one bin, so little can be seen of this column"
+            if fact["same"] is not None:
+                return f"{fact['share']:.0%} of the numbers are {fact['same']:g}: only strong links with it can show"
+            return (
+                f"{fact['share']:.0%} of the numbers lie in one bin: put cut points of your field inside it, or only "
+                "strong links with this column can show"
+            )
+        case DraftNoteKind.FAR_UPPER:
+            return (
+                f"nearly all numbers lie below {fact['most']:g}: with `upper = {fact['most']:g}` the few above count "
+                f"as {fact['most']:g}, and a mean gets {fact['part']:.0%} of the noise; choose it by your field"
+            )
+        case DraftNoteKind.AGE_BOUNDS:
+            return (
+                f"{fact['lower']:g} to {fact['upper']:g} are bounds for any age, not from rows: narrow them to the "
+                "ages that your study admits"
+            )
+        case DraftNoteKind.NUMBER_LEVELS:
+            return (
+                f"whole numbers from {fact['lowest']} to {fact['highest']}: for grades (a score, a decile) write "
+                "`ordered = true`, which tests of order need; codes have no order"
+            )
+        case DraftNoteKind.DETERMINED:
+            return determined_words(fact["by"], fact["relation"])
+        case DraftNoteKind.MANY_COLUMNS:
+            return (
+                f"{fact['columns']} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts only "
+                "those that your question needs"
+            )
         case DraftNoteKind.NUMBER_CODES:
             return (
-                f"{fact['values']} different whole numbers: if they are codes (a state, a site), they have no order: "
-                'declare groups of them as levels, type = "categorical", or leave the column out'
+                f"{fact['values']} different whole numbers: codes (a state, a cause of death) have no order; if these "
+                'are codes, declare levels, type = "categorical", or groups of them, or leave the column out'
             )
         case DraftNoteKind.TIME_TO_EVENT:
             return (
@@ -196,9 +258,8 @@ def note_words(note: DraftNote) -> str:
             )
         case DraftNoteKind.MISSING_WITH:
             return (
-                f"{fact['cells']:,} cells are missing where {fact['column']} is {fact['value']!r}, nearly everywhere "
-                f"there: is it asked of some people only, or known only after {fact['column']} (a cause of death)? "
-                "Then leave it out"
+                f"nearly all rows in which {fact['column']} is {fact['value']!r} lack it ({fact['cells']:,} cells): if "
+                "only some people are asked, or it arises only afterwards (a cause of death), leave it out"
             )
         case DraftNoteKind.CODE_BOOK:
             read = ", which `aliases` reads as them" if fact["codes"] else ""
@@ -229,10 +290,11 @@ def _becomes(other: str | float, own: bool) -> str:
         return f"become {other!r}"
     if own:
         return (
-            f"have a bin of their own in tables (`missing_level`), and become {other:g} (`other`) elsewhere"
+            f"have a bin of their own in tables (`missing_level`); methods that use the numbers themselves (gcm, "
+            f"moments, a mean) replace them by {other:g} (`other`)"
         )
     return (
-        f"become {other:g}, as `other` says; `missing_level = true` gives them a bin of their own in tables"
+        f"are replaced by {other:g} (`other`); `missing_level = true` gives them a bin of their own in tables"
     )
 
 
@@ -304,6 +366,7 @@ def check_lines(found: SchemaCheck) -> list[str]:
     lines += _format_lines(found)
     lines += [repeated_words(name, rows) for name, rows in found.repeats]
     lines += map(ordered_missing_words, found.ordered_missing)
+    lines += (f"{one.column} {determined_words(one.by, one.relation)}" for one in found.determined)
     for column in found.columns:
         lines += (f"{column.name}: {line}" for line in _column_lines(column))
     if any(column.not_a_level for column in found.columns):
@@ -339,7 +402,10 @@ def check_text(found: SchemaCheck) -> str:
 
 
 def _get(column: ColumnCheck) -> str:
-    own = f"get a bin of their own in tables, and {column.other} elsewhere"
+    own = (
+        f"get a bin of their own in tables; methods that use the numbers themselves (gcm, moments, a mean) replace "
+        f"them by {column.other}"
+    )
     return own if column.own_bin else f"become {column.other}"
 
 

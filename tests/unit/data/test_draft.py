@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import warnings
 from collections.abc import Iterator
@@ -46,7 +47,8 @@ def test_mostly_numbers_with_some_texts_is_numeric_and_says_so(odd: str) -> None
     other = 50 if odd != "1,234" else schema["x"].other  # the bounds leave room for 1234
     assert schema["x"].other == other
     assert (
-        f"# 2 of 102 cells are no numbers ({odd!r} (2)) and become {other:g}, as `other` says; `miss" in text
+        f"# 2 of 102 cells are no numbers ({odd!r} (2)) and are replaced by {other:g} (`other`); `miss"
+        in text
     )
     assert schema["x"].missing_texts == (("unknown",) if odd == "unknown" else ())
     (found,) = check(
@@ -82,11 +84,8 @@ def test_codes_missing_cells_and_spellings_are_remarked() -> None:
     assert (
         "# 999 stands in 2 cells: the bounds are drawn without it, and `missing` takes it for missing" in text
     )
-    assert "# 1 of 103 cells are missing and become 50, as `other` says" in text
-    assert (
-        "other = 50  # a guess from rows: choose what a missing value becomes; the lower bound (0) unless"
-        in text
-    )
+    assert "# 1 of 103 cells are missing and are replaced by 50 (`other`)" in text
+    assert "\nother = 50  # a guess from rows: choose what a missing value becomes\n" in text
     text, _ = drafted(["Yes", "yes", "no", ""])
     assert "# `aliases` reads 'yes' as 'Yes', a guess from rows" in text
     assert "# 1 of 4 cells are missing and become 'missing'" in text
@@ -154,11 +153,11 @@ def test_cut_points_have_few_digits_and_stay_in_order() -> None:
 @pytest.mark.parametrize(
     ("codes", "bounds"),
     [
-        (["999"] * 9, (18, 82)),
-        (["-1", "999", "9999"], (18, 82)),
-        (["-9"] * 30, (18, 82)),
-        (["99"] * 200, (18, 82)),
-        ([], (18, 82)),
+        (["999"] * 9, (0, 100)),
+        (["-1", "999", "9999"], (0, 100)),
+        (["-9"] * 30, (0, 100)),
+        (["99"] * 200, (0, 100)),
+        ([], (0, 100)),
     ],
 )
 def test_codes_for_missing_are_in_no_bound_and_no_bin(codes: list[str], bounds: tuple[int, int]) -> None:
@@ -167,7 +166,7 @@ def test_codes_for_missing_are_in_no_bound_and_no_bin(codes: list[str], bounds: 
     assert isinstance(column, dc.Numeric)
     assert (column.lower, column.upper) == bounds
     assert column.bins == (20, 40, 60, 80)
-    assert column.other == (50 if codes else 18)
+    assert column.other == 50
     assert column.missing == tuple(sorted({float(code) for code in codes}))
     assert all(f"# {code} stands in {codes.count(code)} cells" in text for code in codes)
 
@@ -285,7 +284,7 @@ def test_missing_texts_get_a_level_of_their_own_or_one_that_reads_like_it() -> N
         assert ("is a level of its own" in text) == (other != "no")
         ways = ["# ordered = true  # if" in text, "only once no level is for missing values" in text]
         assert ways == [len(cells) == 4 and other == "missing" and "never" in cells] * 2
-    assert "NA, N/A, NaN, null and None without being listed" in text
+    assert "Missing are empty cells, NA, N/A, NaN, null and None" in text
 
 
 @pytest.mark.parametrize(("rows", "bins"), [(8_000, 4), (30_000, 7), (150_000, 8)])
@@ -339,9 +338,7 @@ def test_numbers_that_are_often_missing_have_a_bin_of_their_own() -> None:
     for gone, own in ((3, False), (9, True)):
         text, schema = drafted([*ages, *([""] * gone)])
         assert schema["x"].missing_level is own
-        assert (
-            "a bin of their own in tables (`missing_level`), and become 50 (`other`) elsewhere" in text
-        ) is own
+        assert ("a bin of their own in tables (`missing_level`); methods that use the numbers" in text) is own
 
 
 def test_identifiers_may_be_written_as_floats(tmp_path: Path) -> None:
@@ -375,7 +372,7 @@ def test_cut_points_of_skewed_numbers_follow_the_rows() -> None:
     even = {"age": rng.integers(20, 90, 4000), "pressure": rng.normal(120, 15, 4000)}
     assert "quantiles" not in draft(even)
     rare = draft({"stays": np.repeat([0, *range(1, 15)], [900, *[7] * 14])})
-    assert "% of the numbers lie in one bin" in rare
+    assert "# 90% of the numbers are 0: only strong links" in rare
 
 
 def test_a_scale_of_logarithms_is_proposed_where_ratios_count() -> None:
@@ -399,11 +396,11 @@ def test_columns_that_take_another_to_understand_are_remarked(tmp_path: Path) ->
     text = draft(cells)
     tables = {part.split("]")[0]: part for part in text.split("[columns.")[1:]}
     assert "# is this the time to death? Follow-up of different length and censoring" in tables["futime"]
-    assert f"# {(~dead).sum()} cells are missing where death is 'alive'" in tables["chapter"]
-    assert "49 different whole numbers: if they are codes" in tables["birthplace"]
+    assert f"rows in which death is 'alive' lack it ({(~dead).sum()} cells)" in tables["chapter"]
+    assert "49 different whole numbers: codes" in tables["birthplace"]
     for name in ("death", "hospital_stay", "age"):
         assert "time to" not in tables[name]
-        assert "cells are missing where" not in tables[name]
+        assert "rows in which" not in tables[name]
         assert "codes (" not in tables[name]
     assert "time to" not in draft({"futime": cells["futime"], "age": cells["age"]})
     schema = dc.Schema.draft(cells)
@@ -411,3 +408,58 @@ def test_columns_that_take_another_to_understand_are_remarked(tmp_path: Path) ->
     assert (tmp_path / "s.toml").read_text() == schema.to_toml() == text  # remarks and all
     assert dc.Schema.from_toml(tmp_path / "s.toml") == schema
     assert "#" not in schema.select(["age"]).to_toml()
+
+
+def test_bounds_are_round_numbers_outside_the_rows_and_say_so() -> None:
+    rng = np.random.default_rng(8)
+    for low, high in rng.uniform(-1e4, 1e4, (200, 2)):
+        low, high = min(low, high), max(low, high)
+        lower, upper = drafting.public_bounds(low, high)
+        assert lower <= low
+        assert upper >= high
+        assert upper - lower <= 3 * (high - low)
+        digits = 1 - math.floor(math.log10(high - low))
+        assert [lower, upper] == pytest.approx([round(lower, digits), round(upper, digits)], rel=1e-12)
+    text = draft(
+        {"Alter": rng.integers(25, 65, 200), "pages": rng.integers(25, 65, 200), "weight": [63.7] * 200}
+    )
+    tables = {part.split("]")[0]: part for part in text.split("[columns.")[1:]}
+    assert "\nlower = 0\nupper = 110\n" in tables["Alter"]
+    assert "0 to 110 are bounds for any age, not from rows" in tables["Alter"]
+    beside = "  # from rows, rounded outwards: put what is known without the data\n"
+    for name, lower, upper in (("pages", 20, 70), ("weight", 60, 80)):
+        assert f"\nlower = {lower}{beside}upper = {upper}{beside}" in tables[name]
+
+
+def test_few_whole_numbers_are_levels_and_codes_are_remarked_in_files_and_frames(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    chapter = np.where(
+        rng.random(600) < 0.3, np.nan, rng.integers(1, 17, 600)
+    )  # floats, as pandas makes of codes
+    frame = pd.DataFrame(
+        {
+            "sex": rng.integers(1, 3, 600).astype(float),
+            "grade": rng.integers(1, 11, 600),
+            "chapter": chapter,
+            "visits": rng.geometric(0.1, 600),
+            "smoke": pd.Categorical(rng.choice(["no", "yes"], 600)),
+            "alive": rng.random(600) < 0.5,
+            "weight": np.round(rng.normal(70, 9, 600), 1),
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    text = draft(frame)
+    assert draft(tmp_path / "t.csv") == text == dc.Schema.draft(frame).to_toml()
+    schema = dc.Schema.from_toml_string(text)
+    assert schema["sex"].levels == (1, 2)
+    assert schema["grade"].levels == tuple(range(1, 11))
+    tables = {part.split("]")[0]: part for part in text.split("[columns.")[1:]}
+    assert "whole numbers from 1 to 10: for grades" in tables["grade"]
+    assert "16 different whole numbers: codes" in tables["chapter"]
+    assert "codes" not in tables["visits"] + tables["sex"]
+
+
+def test_wide_tables_are_told_how_to_draft_some_columns() -> None:
+    rows = {f"c{i}": ["a", "b"] for i in range(21)}
+    assert "# 21 columns share one budget" in draft(rows)
+    assert "share one budget" not in draft_toml(drafting.draft(rows, columns=list(rows)))

@@ -1,0 +1,317 @@
+"""Columns that others determine: a group that was cut from a number, a difference of two columns, one column twice.
+
+**Not private.** It looks at rows without noise, for drafts and checks on the data holder's own machine only.
+
+Where one column is a function of others, a search for a graph can't tell them apart: given the others it is
+independent of everything, so links that are there come out as absent. PC assumes faithfulness, which such columns
+break. The checks are cheap and find what people usually have in a file:
+
+- numbers: one is a linear function of one or two others (a difference, another unit), or a product of powers of them
+  (a ratio, a body mass index);
+- levels: they follow from cut points on a number, or on the sum or the difference of two;
+- levels: they follow from the levels of one or two other columns.
+
+A relation may fail in a few rows, since numbers are rounded: ``Tolerance``. Cost for n rows and k columns: O(k^3) and
+O(n k) where nothing is found; pairs of columns are looked at in the first ``screened_rows`` rows, and in all only
+where these agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.data.coding import CategoricalCoder, parse_numbers
+from dpcausal.data.columns import Categorical, Column
+from dpcausal.data.file_format import NumberMarks
+from dpcausal.data.profile import FirstRows
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """From where on columns are taken to be determined by others, and how much is looked at."""
+
+    unexplained: float = 1e-4  # of the variance of a number: what rounding leaves
+    misplaced: float = 0.02  # rows with another level, as a part of those that a guess by chance would miss
+    screened_misplaced: float = 0.1  # the same in the first rows
+    screened_unexplained: float = 0.02
+    screened_rows: int = 300
+    min_rows: int = 50  # rows in which all columns of a relation have a value
+    min_varied_rows: int = 20  # rows that a guess by chance would miss
+    min_rows_per_cell: int = 10  # rows for each combination of levels that occurs
+    max_numbers: int = 25  # numeric columns of which sums and differences are cut
+    max_level_columns: int = 40  # columns of levels of which pairs are looked at
+    max_levels: int = 300  # declared levels of a column that is looked at
+    max_cut_levels: int = 60  # levels that cut points may have made
+    max_found: int = 12
+
+
+TOLERANCE = Tolerance()
+
+
+class Relation(StrEnum):
+    """How a column follows from others."""
+
+    LINEAR = "linear"  # sums and differences of multiples, and a constant
+    PRODUCT = "product"  # products of powers
+    CUTS = "cuts"  # cut points on one number
+    CUTS_OF_SUM = "cuts-of-sum"
+    CUTS_OF_DIFFERENCE = "cuts-of-difference"
+    LEVELS = "levels"  # the levels of others
+
+
+@dataclass(frozen=True)
+class Determined:
+    """A column that follows from one or two others."""
+
+    column: str
+    by: tuple[str, ...]
+    relation: Relation
+
+
+def determined_columns(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> list[Determined]:
+    """Return columns that others determine, each once, simple relations first. Not private.
+
+    Parameters
+    ----------
+    numbers
+        Values of numeric columns, NaN where missing; all columns have the same rows.
+    levels
+        Codes of categorical columns, from 0 on.
+
+    Examples
+    --------
+    >>> dose = np.arange(100.0) % 7
+    >>> weight = (np.arange(100.0) * 37) % 41
+    >>> determined_columns({"dose": dose, "weight": weight, "left": weight - dose}, {})
+    [Determined(column='left', by=('dose', 'weight'), relation=<Relation.LINEAR: 'linear'>)]
+    """
+    found: list[Determined] = []
+    known: set[str] = set()
+    if min((len(cells) for cells in (*numbers.values(), *levels.values())), default=0) < TOLERANCE.min_rows:
+        return found
+    for one in _relations(numbers, levels):
+        if one.column not in known:
+            known.add(one.column)
+            found.append(one)
+        if len(found) == TOLERANCE.max_found:
+            break
+    return found
+
+
+def _relations(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> Iterator[Determined]:
+    """Yield what is found; a column may come more than once."""
+    yield from _functions(numbers, Relation.LINEAR)
+    positive = {
+        name: np.log(values) for name, values in numbers.items() if np.nanmin(values, initial=np.inf) > 0
+    }
+    yield from _functions(positive, Relation.PRODUCT)
+    cut = dict.fromkeys(levels, False)
+    for one in _cuts(numbers, levels):
+        cut[one.column] = True
+        yield one
+    yield from _same_levels({name: codes for name, codes in levels.items() if not cut[name]})
+
+
+# ---- numbers
+
+
+def _functions(numbers: Mapping[str, Floats], relation: Relation) -> Iterator[Determined]:
+    """Yield numbers that are linear in one or two earlier ones: R^2 from correlations, then least squares."""
+    names = list(numbers)
+    if len(names) < 2:
+        return
+    values = np.stack([numbers[name] for name in names], axis=1)
+    correlation = _correlations(values)
+    explained = correlation**2
+    enough = 1.0 - TOLERANCE.screened_unexplained
+    for c in range(1, len(names)):
+        alone = [a for a in range(c) if explained[a, c] > enough and _fits(values, [a], c)]
+        if alone:
+            yield Determined(names[c], (names[alone[0]],), relation)
+            continue
+        to_c = correlation[:c, c]
+        among = correlation[:c, :c]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            both = (to_c[:, None] ** 2 + to_c**2 - 2 * np.outer(to_c, to_c) * among) / (1 - among**2)
+        both[~(among**2 < 1 - TOLERANCE.unexplained)] = 0.0  # one of the two says nothing beside the other
+        pairs = np.argwhere(np.triu(both, 1) > enough)
+        fits = ((a, b) for a, b in pairs[:50] if _fits(values, [a, b], c))
+        if (pair := next(fits, None)) is not None:
+            yield Determined(names[c], (names[pair[0]], names[pair[1]]), relation)
+
+
+def _correlations(values: Floats) -> Floats:
+    """Return correlations from the rows in which both columns have a value; 0 where there are none."""
+    there = np.isfinite(values)
+    rows = np.maximum(there.sum(axis=0), 1)
+    centred = np.where(there, values, 0.0)
+    centred = np.where(there, values - centred.sum(axis=0) / rows, 0.0)
+    shared = there.astype(np.float64)
+    products = centred.T @ centred
+    squares = centred.T**2 @ shared  # [a, b]: sum of squares of a in the rows in which b has a value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = products / np.sqrt(squares * squares.T)
+    return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def _fits(values: Floats, by: Sequence[int], column: int) -> bool:
+    """Return whether a column is a linear function of others in the rows in which all have a value."""
+    chosen = values[:, [*by, column]]
+    chosen = chosen[np.isfinite(chosen).all(axis=1)]
+    spread = np.ptp(chosen, axis=0) if len(chosen) else np.zeros(1)
+    if len(chosen) < TOLERANCE.min_rows or not (spread > 0).all():
+        return False
+    scaled = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
+    _, left, rank, _ = np.linalg.lstsq(scaled[:, :-1], scaled[:, -1], rcond=None)
+    return bool(rank == len(by) and left[0] <= TOLERANCE.unexplained * len(chosen))
+
+
+# ---- levels that were cut from numbers
+
+
+def _cuts(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> Iterator[Determined]:
+    """Yield levels that are intervals of a number, or of the sum or the difference of two."""
+    if not numbers:
+        return
+    single: dict[tuple[str, ...], tuple[Floats, Relation]]
+    combined: dict[tuple[str, ...], tuple[Floats, Relation]] = {}
+    single = {(name,): (values, Relation.CUTS) for name, values in numbers.items()}
+    if len(numbers) <= TOLERANCE.max_numbers:
+        for a, b in combinations(numbers, 2):
+            combined[a, b] = numbers[a] + numbers[b], Relation.CUTS_OF_SUM
+            combined[b, a] = numbers[a] - numbers[b], Relation.CUTS_OF_DIFFERENCE
+    for column, codes in levels.items():
+        for tried in (single, combined):
+            if (one := _first_cut(column, codes, tried)) is not None:
+                yield one
+                break
+
+
+def _first_cut(
+    column: str, codes: Codes, tried: Mapping[tuple[str, ...], tuple[Floats, Relation]]
+) -> Determined | None:
+    if not tried:
+        return None
+    keys = list(tried)
+    first = slice(0, TOLERANCE.screened_rows)
+    screen = np.stack([values[first] for values, _ in tried.values()], axis=1)
+    part = _misplaced(codes[first], screen)
+    for k in np.argsort(part):
+        if part[k] > TOLERANCE.screened_misplaced:
+            return None
+        values, relation = tried[keys[k]]
+        if _misplaced(codes, values[:, None])[0] <= TOLERANCE.misplaced:
+            by = keys[k] if relation != Relation.CUTS_OF_DIFFERENCE else keys[k][::-1]
+            return Determined(column, by, relation)
+    return None
+
+
+def _misplaced(codes: Codes, values: Floats) -> Floats:
+    """Return for every column of ``values`` the rows that no cut points put right, as a part of chance's.
+
+    Levels are put in the order of their means. Were they intervals, sorting the rows by value would sort the levels.
+    """
+    there = np.isfinite(values).all(axis=1)
+    codes, values = codes[there], values[there]
+    present, codes = np.unique(codes, return_inverse=True)
+    if not 2 <= len(present) <= TOLERANCE.max_cut_levels:
+        return np.ones(values.shape[1])
+    share = np.bincount(codes, minlength=1) / max(len(codes), 1)
+    by_chance = 1.0 - float((share**2).sum())
+    if len(codes) < TOLERANCE.min_rows or by_chance * len(codes) < TOLERANCE.min_varied_rows:
+        return np.ones(values.shape[1])
+    is_level = (codes[:, None] == np.arange(len(present))).astype(np.float64)
+    means = (is_level.T @ values) / is_level.sum(axis=0)[:, None]
+    rank = np.argsort(np.argsort(means, axis=0), axis=0)[codes]
+    order = np.argsort(values, axis=0, kind="stable")
+    in_order = np.take_along_axis(rank, order, axis=0)
+    wrong = (in_order != np.sort(rank, axis=0)).mean(axis=0)
+    varied = np.array([len(np.unique(column)) > len(present) for column in values.T])
+    return np.where(varied, wrong / by_chance, 1.0)
+
+
+# ---- levels that follow from levels
+
+
+def _same_levels(levels: Mapping[str, Codes]) -> Iterator[Determined]:
+    """Yield levels that follow from those of one other column, or of two; of two that are the same, the later one."""
+    names = list(levels)
+    if len(names) < 2:
+        return
+    first = np.stack([levels[name][: TOLERANCE.screened_rows] for name in names], axis=1)
+    follows: set[str] = set()
+    for a, cells in enumerate(first.T):
+        for b in np.flatnonzero(_impure(cells, first) <= TOLERANCE.screened_misplaced):
+            if a == b or not _follow(levels[names[a]], levels[names[b]]):
+                continue
+            if b < a and _follow(levels[names[b]], levels[names[a]]):
+                continue  # the same levels under other names: said of the later column
+            follows.add(names[b])
+            yield Determined(names[b], (names[a],), Relation.LEVELS)
+    if len(names) > TOLERANCE.max_level_columns:
+        return
+    left = [b for b, name in enumerate(names) if name not in follows]
+    for a, c in combinations(left, 2):
+        cells = first[:, a] * (first[:, c].max() + 1) + first[:, c]
+        for b in np.flatnonzero(_impure(cells, first[:, left]) <= TOLERANCE.screened_misplaced):
+            column = left[b]
+            if column > c or (column not in (a, c) and column > a):
+                whole = levels[names[a]] * (levels[names[c]].max() + 1) + levels[names[c]]
+                if _follow(whole, levels[names[column]]):
+                    yield Determined(names[column], (names[a], names[c]), Relation.LEVELS)
+
+
+def _impure(cells: Codes, levels: Codes) -> Floats:
+    """Return for every column of ``levels`` the part of the rows that share their cell with another level."""
+    order = np.argsort(cells, kind="stable")
+    ordered = levels[order]
+    starts = np.flatnonzero(np.diff(cells[order], prepend=cells[order][0] - 1))
+    mixed = np.minimum.reduceat(ordered, starts) != np.maximum.reduceat(ordered, starts)
+    sizes = np.diff(starts, append=len(cells))
+    return np.asarray((mixed * sizes[:, None]).sum(axis=0) / len(cells))
+
+
+def _follow(cells: Codes, levels: Codes) -> bool:
+    """Return whether nearly every row has the most frequent level of its cell, and this is more than chance."""
+    occupied, cells = np.unique(cells, return_inverse=True)
+    present, levels = np.unique(levels, return_inverse=True)
+    rows = len(cells)
+    table = np.bincount(cells * len(present) + levels, minlength=len(occupied) * len(present))
+    table = table.reshape(len(occupied), len(present))
+    by_chance = 1.0 - float(((table.sum(axis=0) / rows) ** 2).sum())
+    if rows < TOLERANCE.min_rows or by_chance * rows < TOLERANCE.min_varied_rows:
+        return False
+    if len(occupied) * TOLERANCE.min_rows_per_cell > rows:
+        return False
+    wrong = 1.0 - table.max(axis=1).sum() / rows
+    return bool(wrong <= TOLERANCE.misplaced * by_chance)
+
+
+# ---- the columns of a source
+
+
+def determined_in(
+    rows: FirstRows, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()
+) -> list[Determined]:
+    """Return the columns that others determine in the first rows of a source, as they are declared. Not private."""
+    numbers: dict[str, Floats] = {}
+    levels: dict[str, Codes] = {}
+    for name, column in columns.items():
+        cells = rows.cells(name)
+        if isinstance(column, Categorical):
+            if column.size > TOLERANCE.max_levels:
+                continue
+            levels[name] = CategoricalCoder(column, separate_other=True).codes(cells).astype(np.int64)
+        else:
+            values = parse_numbers(cells, marks)
+            numbers[name] = np.where(np.isfinite(values) & ~np.isin(values, column.missing), values, np.nan)
+    return determined_columns(numbers, levels)

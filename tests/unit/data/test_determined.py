@@ -1,0 +1,112 @@
+"""Columns that others determine are found in drafts and checks, and unrelated ones are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.data.check import check
+from dpcausal.data.determined import Determined, Relation, determined_columns
+from dpcausal.data.draft import draft
+from dpcausal.present.schema import check_lines, draft_toml
+
+ROWS = 600
+
+
+def numbers(seed: int) -> dict[str, np.ndarray[Any, Any]]:
+    """Return three numbers, two of them correlated, and some cells missing."""
+    rng = np.random.default_rng(seed)
+    before = np.round(rng.normal(70, 12, ROWS), 1)
+    after = np.round(before + rng.normal(2, 5, ROWS), 1)
+    height = np.round(rng.normal(1.7, 0.1, ROWS), 2)
+    before[rng.random(ROWS) < 0.05] = np.nan
+    return {"before": before, "after": after, "height": height}
+
+
+def test_differences_units_ratios_and_cuts_of_numbers_are_found() -> None:
+    given = numbers(1)
+    after, height = given["after"], given["height"]
+    total = given["before"] + after
+    made = {
+        "gain": after - given["before"],
+        "inches": np.round(height / 0.0254, 1),
+        "bmi": np.round(after / height**2, 1),
+    }
+    levels = {
+        "heavy": (after > 80).astype(np.int64),
+        "third": np.digitize(np.nan_to_num(total), [130, 150]),
+        "gained": (made["gain"] > 2).astype(np.int64),
+    }
+    found = determined_columns(given | made, levels)
+    assert found == [
+        Determined("gain", ("before", "after"), Relation.LINEAR),
+        Determined("inches", ("height",), Relation.LINEAR),
+        Determined("bmi", ("after", "height"), Relation.PRODUCT),
+        Determined("heavy", ("after",), Relation.CUTS),
+        Determined("third", ("before", "after"), Relation.CUTS_OF_SUM),
+        Determined("gained", ("gain",), Relation.CUTS),
+    ]
+    without = determined_columns(given, {"gained": levels["gained"]})
+    assert without == [Determined("gained", ("before", "after"), Relation.CUTS_OF_DIFFERENCE)]
+
+
+def test_levels_that_follow_from_one_or_two_others_are_found() -> None:
+    rng = np.random.default_rng(2)
+    state, drinks, smokes = rng.integers(0, 9, ROWS), rng.integers(0, 2, ROWS), rng.integers(0, 3, ROWS)
+    levels = {
+        "state": state,
+        "region": state // 3,
+        "drinks": drinks,
+        "smokes": smokes,
+        "either": ((drinks > 0) | (smokes > 1)).astype(np.int64),
+        "abstains": 1 - drinks,
+    }
+    assert determined_columns({}, levels) == [
+        Determined("region", ("state",), Relation.LEVELS),
+        Determined("abstains", ("drinks",), Relation.LEVELS),
+        Determined("either", ("drinks", "smokes"), Relation.LEVELS),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_strong_dependence_is_not_determinism(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    given = numbers(seed)
+    chance = rng.random(ROWS)
+    levels = {
+        "sick": (rng.random(ROWS) < 1 / (1 + np.exp(75 - given["after"]))).astype(np.int64),
+        "rare": (chance < 0.01).astype(np.int64),
+        "often": (chance < 0.5).astype(np.int64) ^ (rng.random(ROWS) < 0.05),
+        "half": (chance < 0.5).astype(np.int64),
+        "constant": np.zeros(ROWS, np.int64),
+        "wide": rng.integers(0, 300, ROWS),
+    }
+    given |= {"near": given["after"] + rng.normal(0, 0.5, ROWS), "same": np.full(ROWS, 3.0)}
+    assert determined_columns(given, levels) == []
+    assert determined_columns({name: values[:30] for name, values in given.items()}, {}) == []
+
+
+def test_drafts_and_checks_say_so() -> None:
+    given = numbers(3)
+    rows = given | {
+        "gain": given["after"] - given["before"],
+        "group": np.digitize(given["after"], [60, 70, 80]).astype(str),
+    }
+    text = draft_toml(draft(rows))
+    assert "# follows from before and after: leave out one of the three, or true links may be lost" in text
+    assert "# follows from cut points on after: leave out one of the two" in text
+    schema = dc.Schema.from_toml_string(text)
+    found = check(rows, schema)
+    lines = check_lines(found)
+    assert (
+        "group follows from cut points on after: leave out one of the two, or true links may be lost" in lines
+    )
+    assert found.to_dict()["determined"][0] == {
+        "column": "gain",
+        "by": ("before", "after"),
+        "relation": "linear",
+    }
+    assert not check(rows, schema.select(["before", "height", "group"])).determined
