@@ -89,6 +89,19 @@ def test_integers_from_a_file_and_a_database_are_those_of_memory(tmp_path: Path)
         same(there, here, 3)
 
 
+def test_a_row_without_any_feature_is_a_row_like_others(load: Loader) -> None:
+    """The first level of every column: all features are 0, and a division by the row's length was an error."""
+    schema = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Categorical([0, 1, 2]))
+    table = pa.table({"a": ["no", "yes", "no", None], "b": [0, 2, 1, 7]})
+    columns = feature_cells(schema, 0)
+    here, there = BatchRows.of(dc.read(table, schema)), dc.connect(load.put(table), schema)
+    assert isinstance(there, FeatureRows)
+    for reach in (20.0, 0.01):
+        found, expected = (side.feature_sums(columns, shortening(reach)) for side in (there, here))
+        assert found.rows == expected.rows == 4
+        assert np.array_equal(found.second, expected.second)
+
+
 def test_sums_do_not_depend_on_the_order_of_rows() -> None:
     table = rows(70_000)
     columns, short = feature_cells(SCHEMA, 3), shortening(2.0)

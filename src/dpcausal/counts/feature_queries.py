@@ -183,6 +183,8 @@ class FeatureQueries:
         self, columns: Mapping[str, Cells], short: Shortening, pairs: Sequence[tuple[int, int]]
     ) -> ir.Table:
         """Return the query for sums of products of features: pairs of their numbers, -1 for the constant 1."""
+        import ibis
+
         used = sorted({f for pair in pairs for f in pair if f >= 0})
         cells, called = self.cells(columns)
         wanted: dict[str, Any] = {"length": _length(cells, called, columns)}
@@ -193,7 +195,8 @@ class FeatureQueries:
                     wanted[f"h{place + f}"] = _at(table.features[:, f], cells[called[name]])
             place += table.width
         features = self._barrier(cells.select(**wanted))
-        root = features.length.cast("float64").sqrt()
+        # a row whose features are all 0 is within every limit; but PostgreSQL and Spark fail where its length divides
+        root = ibis.greatest(features.length, 1).cast("float64").sqrt()
         factor = (_double(float(short.bound)) / root * _double(SLACK)).name("factor")
         with_factor = self._barrier(features.select(*features.columns, factor=factor)) if used else features
         cut = self._barrier(
