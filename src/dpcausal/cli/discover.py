@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.effects_asked import check_effects, effects_json, parse_effects, with_effects
+from dpcausal.cli.effects_asked import effects_json, parse_effects, with_effects
 from dpcausal.cli.file_options import Columns, Encoding, Sheet, restricted
 from dpcausal.cli.light import load_pyarrow, load_scipy
 from dpcausal.cli.method_options import Options, parse_options, types_of
@@ -334,7 +334,7 @@ def run_discover(
     import dpcausal as dc
     from dpcausal.cli.options import origin_of
     from dpcausal.discovery.discover import NoDelta, discover, method_named, planned_epsilon, takes_moments
-    from dpcausal.discovery.reserve import checked_reserve
+    from dpcausal.discovery.reserve import checked_effects, checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
     from dpcausal.privacy.accounting.composition import check_total
 
@@ -354,14 +354,14 @@ def run_discover(
         if value is not None and name in of_method:
             raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
     confidence, target = of_method.pop("confidence", confidence), of_method.pop("target", target)
-    effects, kept = parse_effects(effect or [], reserve)
+    effects = parse_effects(effect or [], reserve)
     if effects and epsilon is None:
         raise InputError(
             "--effect after --method pc: ask dpcausal effect --graph, there is no budget to share"
         )
     if epsilon is not None:
         check_total(epsilon, delta)  # before a large file is read
-    checked_reserve(kept, epsilon)
+    kept = checked_reserve(reserve, epsilon, effects)
     options: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
@@ -375,11 +375,11 @@ def run_discover(
         "ledger": ledger,
         "dataset": dataset,
         "reserve": kept or None,
-        "effect": [",".join(pair) for pair in effects],
+        "effect": effects,
     }
     chosen = names_of("--columns", columns, "leave it out for all")
     declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet)
-    check_effects(effects, declared)
+    checked_effects(effects, declared)
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
     if confidence and method == "auto" and mostly_numbers(tuple(declared), numeric):
         raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
@@ -417,10 +417,8 @@ def run_discover(
             refuse_hopeless(declared, rows.n, searching, delta, level, name, target)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
-        search = {name: value for name, value in options.items() if name not in ("effect", "reserve")}
-        result = discover(
-            rows, progress=bars, anyway=True, reserve=kept, **search, **of_method
-        )  # looked at above
+        asked = {**options, "reserve": kept}
+        result = discover(rows, progress=bars, anyway=True, **asked, **of_method)  # looked at above
         result, told, found = with_effects(result, effects)
         try:
             where = write(

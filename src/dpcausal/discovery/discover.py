@@ -32,7 +32,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import measured, moments
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
 from dpcausal.discovery.release import release_of
-from dpcausal.discovery.reserve import Reserve, checked_reserve
+from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
 from dpcausal.discovery.search import (
@@ -185,7 +185,8 @@ def discover(
     dataset: str | None = None,
     progress: bool = False,
     anyway: bool = False,
-    reserve: float = 0.0,
+    effect: Sequence[str] | Sequence[Sequence[str]] = (),
+    reserve: float | None = None,
     **options: Any,
 ) -> DiscoveryResult:
     """Learn a causal graph (a CPDAG) over the columns of ``data``.
@@ -206,8 +207,8 @@ def discover(
     delta : float, default 0.0
         The probability with which the guarantee of ``epsilon`` may fail; well below 1/n. Above 0 it allows Gaussian
         noise, which is often much smaller: where that is so, a ``NoDelta`` warning says it before anything is charged.
-    method : str, default "auto"
         Where ``measured`` takes one joint table with Laplace noise, which public numbers decide, no delta is charged.
+    method : str, default "auto"
         How the graph is learned; see Notes for all of them and for their options.
     level : float, default 0.05
         The size of every single test: the probability of calling two independent columns dependent.
@@ -237,10 +238,14 @@ def discover(
         Whether to go on with a design that can show nothing. Otherwise ``measured`` and ``moments`` refuse, uncharged,
         where even a strong dependence would hardly ever be found; the message says what would help. The schema, the
         public number of rows and the budget decide; under add-remove, where rows are protected, nothing is refused.
-    reserve : float, default 0.0
-        The share of the budget, from 0.01 to 0.99, that the search leaves for effects: ``result.effect`` then measures
-        a table with noise of its own once the graph is known, and the total covers both. 0 keeps none: effects are
-        then computed from the tables that chose the graph, where there are some. The result refers to the rows.
+    effect : pair of str, or sequence of pairs, default ()
+        The treatment and the outcome whose effect you will ask for once the graph is known. A share of the budget is
+        kept for it, and ``result.effect`` then measures a table with noise of its own; of several, each has an equal
+        part of the share. Effects that are not named beforehand are computed from the tables that chose the graph,
+        where there are some; an interval can then be too short, and the answer says so.
+    reserve : float or None, default None
+        The share of the budget, from 0.01 to 0.99, that the search leaves for effects; the total covers both. None is
+        0.3 where ``effect`` names one, and else none; 0 is none. With a share the result refers to the rows.
     **options
         Options of the method, listed under Notes.
 
@@ -363,7 +368,6 @@ def discover(
     relation = Neighbours.parse(neighbours, labels=False)
     checked_name(method, "method")
     checked_ledger(ledger)
-    kept = checked_reserve(reserve, epsilon)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
     if max_order is not None:
@@ -373,6 +377,8 @@ def discover(
     if len(columns) < 2:
         raise InputError("a graph needs at least two columns in the schema")
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
+    named = checked_effects(effect, counts.schema)
+    kept = checked_reserve(reserve, epsilon, named)
     known = Knowledge.of(columns, required, forbidden, tiers)
     name, reason = (
         _choose(data, epsilon, options.get("target"))
@@ -466,7 +472,9 @@ def discover(
         return result
     result = with_columns_within_reach(result, sizes, searching, delta)
     release = release_of(result, found, counts.schema, budget.total, searching, delta, max_order, options)
-    return replace(result, release=release, reserve=Reserve(kept, budget, data, statement) if kept else None)
+    return replace(
+        result, release=release, reserve=Reserve(kept, budget, data, statement, named) if kept else None
+    )
 
 
 def planned_epsilon(epsilon: float, delta: float, reserve: float) -> float:

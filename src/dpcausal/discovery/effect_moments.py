@@ -1,8 +1,10 @@
 """An effect after ``moments``, free: a regression on the matrix of moments that the search released.
 
 Columns take part by the features that were measured: levels by indicators, numbers between their bounds. A number that
-was measured by its normal score can be held fixed, but it is no treatment and no outcome: its own units are not there,
-and the error of the score is not in the interval. Waves (cosines and sines) of numbers held fixed are taken out too.
+was measured by its normal score counts in standard deviations of the score, as a treatment and as an outcome, and the
+answer says so: the map from values to scores was released before, so that the score has no error of its own; what one
+standard deviation is in the column's units is not known. Waves (cosines and sines) of numbers held fixed are taken out
+too.
 The interval knows sampling and noise (``stats/moment_effect.py``). It takes the effect to be linear in these features,
 and rows that are longer than the reach were shrunk; the answer says both.
 
@@ -12,7 +14,7 @@ and rows that are longer than the reach were shrunk; the answer says both.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,12 +28,16 @@ from dpcausal.data.schema import Schema
 from dpcausal.effects.effect import what_to_adjust_for
 from dpcausal.effects.question import checked_columns, effect_question, level_names
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
-from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.graphs.doubts import Doubts
+from dpcausal.graphs.graph import Graph
 from dpcausal.stats.moment_effect import Slope, moment_slope
 
 Floats = NDArray[np.float64]
 RANGE = 0.25  # of the range between bounds that a feature of 1 stands for
 ONE_MORE = ("as it is", "one unit more")
+ONE_DEVIATION_MORE = ("as it is", "one standard deviation more")
+SCORE = 2.0  # standard deviations of a normal score that a feature of 1 stands for
+WIDEST_SCORE = 8.0  # scores are cut at 4 standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,9 @@ class ReleasedMoments:
         raise InputError(f'no column "{name}" in the schema')
 
     def unit(self, name: str) -> float:
-        """Return how many units of its own a feature of 1 of a number stands for."""
+        """Return how many units of its own, or of its score, a feature of 1 of a number stands for."""
+        if name in self.scored:
+            return SCORE
         column = self.schema[name]
         assert isinstance(column, Numeric)
         return RANGE * (column.upper - column.lower)
@@ -90,7 +98,7 @@ class ReleasedMoments:
 def effect_from_moments(
     released: ReleasedMoments,
     graph: Graph,
-    undecided: Collection[Pair],
+    doubts: Doubts,
     statement: PrivacyStatement,
     treatment: str,
     outcome: str,
@@ -100,6 +108,7 @@ def effect_from_moments(
     compare: Sequence[Level] | None,
     event: Level | None,
     level: float,
+    anyway: bool = False,
 ) -> EffectResult:
     """Return the effect by regression, with what must be known about it.
 
@@ -112,12 +121,12 @@ def effect_from_moments(
     checked_columns(schema, treatment, outcome, ())
     for name in (treatment, outcome):
         column = schema[name]
-        if name in released.scored or (isinstance(column, Numeric) and column.scale != "linear"):
+        if isinstance(column, Numeric) and column.scale != "linear" and name not in released.scored:
             raise InputError(
-                f'the moments hold "{name}" by its normal score or on its scale, not in its own units: give data= and '
-                "an epsilon for a regression of its own"
+                f'the moments hold "{name}" on its {column.scale} scale, not in its own units: give data= and an '
+                "epsilon for a regression of its own"
             )
-    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, possible=undecided)
+    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, anyway=anyway, doubts=doubts)
     used = [one for one in sets if one is not None]
     a, times, arms = _treatment(released, treatment, compare)
     y, scale, named, happened = _outcome(released, treatment, outcome, estimand, event)
@@ -130,9 +139,12 @@ def effect_from_moments(
         given = [0, *(place for name in one for place in released.places(name))]
         found = moment_slope(released.matrix, a, y, given, released.rows, released.noise, z)
         ends = (found.estimate * times * scale, found.low * times * scale, found.high * times * scale)
-        answers.append((one, _within(Slope(*ends), _widest(schema, treatment, outcome, scale))))
+        answers.append((one, _within(Slope(*ends), _widest(released, treatment, outcome, scale))))
     columns = used[0]
     notes.append(EffectNote(EffectNoteKind.LINEAR, columns=columns or (treatment,)))
+    scored = [name for name in (treatment, outcome) if name in released.scored]
+    if scored:
+        notes.append(EffectNote(EffectNoteKind.SCORED, columns=scored))
     first = next(found for one, found in answers if one is not None)
     unknown = not math.isfinite(first.estimate)
     if unknown:
@@ -177,7 +189,7 @@ def _treatment(
         if compare is not None:
             raise InputError(f'the moments hold "{name}" as a number: compare goes with data= and an epsilon')
         a[places[0]] = 1.0
-        return a, 1.0 / released.unit(name), ONE_MORE
+        return a, 1.0 / released.unit(name), ONE_DEVIATION_MORE if name in released.scored else ONE_MORE
     names = level_names(column)
     if column.size != 2:
         raise InputError(
@@ -210,11 +222,13 @@ def _outcome(
     return y, question.high - question.low, question.estimand, question.event
 
 
-def _widest(schema: Schema, treatment: str, outcome: str, scale: float) -> float:
+def _widest(released: ReleasedMoments, treatment: str, outcome: str, scale: float) -> float:
     """The largest difference that there can be; infinite for a slope."""
-    column = schema[outcome]
-    if isinstance(schema[treatment], Numeric):
+    column = released.schema[outcome]
+    if isinstance(released.schema[treatment], Numeric):
         return math.inf
+    if outcome in released.scored:
+        return WIDEST_SCORE
     return column.upper - column.lower if isinstance(column, Numeric) else scale
 
 

@@ -1,8 +1,9 @@
 """A share of a discovery's budget, kept for effects that are asked once the graph is known.
 
 Tables that chose a graph also chose which columns an effect holds fixed, so that an interval from them can be too
-short. ``discover(..., reserve=0.3)`` keeps a public share of the budget: the search is refused it
-(``Budget(later=...)``), and ``result.effect`` pays for a table with noise of its own. The promise is one for both, and
+short. ``discover(..., effect=("a", "b"))`` keeps a public share of the budget, ``USUAL_RESERVE`` unless ``reserve``
+names another: the search is refused it (``Budget(later=...)``), and ``result.effect`` pays for a table with noise of
+its own, an equal part of the share for each effect that was named. The promise is one for both, and
 it is the total: charges before and after go through one filter (``privacy/accounting/composition.proof.md``, part 5).
 
 **What an answer may cost.** A share s of a total (epsilon, delta), which allows rho R, is s epsilon where the search
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
 from dpcausal.effects.effect import (
     AskedEffect,
     asked_effect,
@@ -36,14 +38,18 @@ from dpcausal.effects.effect import (
     refuse_hopeless,
     result_of,
 )
+from dpcausal.effects.question import effect_question
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.effects.table import Measured, effect_mechanism
-from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.graphs.doubts import Doubts
+from dpcausal.graphs.graph import Graph
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import exact, fits
 from dpcausal.privacy.budget import Allowance, Budget
 
 LEAST, MOST = 0.01, 0.99  # shares that can be kept
+USUAL_RESERVE = 0.3  # of the budget, where effects are named and no share is
+Named = tuple[tuple[str, str], ...]
 ROUNDING = 1.0 - 1e-12  # of a share: parts never pass the whole by rounding
 GONE = (
     "the share kept for effects stayed with the result that discover returned, and this is a copy of it: ask that one, "
@@ -51,12 +57,50 @@ GONE = (
 )
 
 
-def checked_reserve(reserve: object, epsilon: float | None) -> float:
-    """Return the share of the budget to keep; 0 for none.
+def checked_effects(effect: object, schema: Schema) -> Named:
+    """Return the treatments and outcomes whose effects will be asked: a pair of columns, or several.
 
-    >>> checked_reserve(0.3, 1.0), checked_reserve(0, None)
-    (0.3, 0.0)
+    Refuses columns and levels between which no effect can be asked, before anything is charged.
+
+    >>> from dpcausal.data.columns import Categorical
+    >>> schema = Schema({name: Categorical(["no", "yes"]) for name in "abc"})
+    >>> checked_effects(("a", "b"), schema), checked_effects([("a", "b"), ["a", "c"]], schema)
+    ((('a', 'b'),), (('a', 'b'), ('a', 'c')))
     """
+    listed = list(effect) if isinstance(effect, list | tuple) else [effect]
+    if listed and all(isinstance(name, str) for name in listed):
+        listed = [listed]
+    found: list[tuple[str, str]] = []
+    for pair in listed:
+        if not (
+            isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
+        ):
+            raise InputError(
+                f'effect must be a pair ("treatment", "outcome") or a list of such pairs, not {pair!r}'
+            )
+        found.append((pair[0], pair[1]))
+    if len(set(found)) < len(found):
+        raise InputError("effect names the same two columns twice")
+    for treatment, outcome in found:
+        effect_question(schema, treatment, outcome, ())
+    return tuple(found)
+
+
+def checked_reserve(reserve: object, epsilon: float | None, named: Sequence[object] = ()) -> float:
+    """Return the share of the budget to keep, 0 for none; None is ``USUAL_RESERVE`` where effects are named.
+
+    >>> checked_reserve(0.2, 1.0), checked_reserve(0, None), checked_reserve(None, 1.0)
+    (0.2, 0.0, 0.0)
+    >>> checked_reserve(None, 1.0, [("a", "b")])
+    0.3
+    """
+    if named and epsilon is None:
+        raise InputError(
+            "effect keeps a share of the budget, and without privacy there is none: leave it out, and ask "
+            "dc.effect(..., graph=result.graph, epsilon=None)"
+        )
+    if reserve is None:
+        return USUAL_RESERVE if named else 0.0
     if isinstance(reserve, bool) or not isinstance(reserve, int | float):
         raise InputError(f"reserve must be a share of the budget such as 0.3, not {reserve!r}")
     if reserve == 0:
@@ -77,14 +121,21 @@ class Reserve:
     ----------
     share : float
         Of the total, as it was kept.
+    named : tuple of pairs of str
+        Treatments and outcomes for which it was kept; each may take an equal part.
     left : float
         The part of it, from 0 to 1, that no answer has taken yet.
     """
 
     def __init__(
-        self, share: float, budget: Budget, data: Dataset | Counts, before: PrivacyStatement
+        self,
+        share: float,
+        budget: Budget,
+        data: Dataset | Counts,
+        before: PrivacyStatement,
+        named: Named = (),
     ) -> None:
-        self.share, self.left = share, 1.0
+        self.share, self.named, self.left = share, named, 1.0
         self._budget: Budget | None = budget
         self._data: Dataset | Counts | None = data
         self._before = before
@@ -125,12 +176,14 @@ class Reserve:
         compare: Sequence[Level] | None,
         event: Level | None,
         level: float,
-        possible: Collection[Pair],
+        doubts: Doubts,
         part: float | None = None,
         method: str = "auto",
         anyway: bool = False,
     ) -> EffectResult:
-        """Measure an effect for ``part`` of the share (None: all that is left) and return it.
+        """Measure an effect for ``part`` of the share and return it.
+
+        None is an equal part for each effect that was named beforehand, and else what these leave.
 
         A question whose table was measured before is answered from it and costs nothing.
 
@@ -154,7 +207,7 @@ class Reserve:
             compare=compare,
             event=event,
             anyway=anyway,
-            possible=possible,
+            doubts=doubts,
         )
         note = EffectNote(EffectNoteKind.RESERVED, share=self.share)
         asked = replace(asked, notes=(*asked.notes, note))
@@ -162,7 +215,7 @@ class Reserve:
             known = self._known(asked, level, data)
             if known is not None:
                 return known
-            taken = self._checked_part(part)
+            taken = self._checked_part(part, (treatment, outcome))
             relation = budget.neighbours
             rows = data.n if relation is Neighbours.REPLACE_ONE else None
             unit, allowed = self._allowed(budget, taken, asked)
@@ -188,7 +241,21 @@ class Reserve:
         with np.errstate(all="ignore"):
             return result_of(asked.question, asked.sets, tables, level, asked.notes, statement, data.schema)
 
-    def _checked_part(self, part: object) -> float:
+    def _usual_part(self, pair: tuple[str, str]) -> float:
+        """The part of an answer that names none: equal ones for those named beforehand, what they leave for others."""
+        waiting = [one for one in self.named if self.answered(*one) is None]
+        if pair in waiting:
+            return min(1.0 / len(self.named), self.left)
+        free = self.left - len(waiting) / max(len(self.named), 1)
+        if waiting and free <= 1.0 - ROUNDING:
+            kept = " and ".join(f"{a} on {b}" for a, b in waiting)
+            raise BudgetError(
+                f"what is left of the share for effects is kept for that of {kept}: ask for that, or take some of it "
+                "with part=0.5"
+            )
+        return free
+
+    def _checked_part(self, part: object, pair: tuple[str, str]) -> float:
         """The part of the share that an answer takes."""
         if part is not None and (
             isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1
@@ -196,7 +263,7 @@ class Reserve:
             raise InputError(
                 f"part is a part of the share kept for effects, above 0 and at most 1, not {part!r}"
             )
-        wanted = self.left if part is None else float(part)
+        wanted = self._usual_part(pair) if part is None else float(part)
         if self.left <= 0 or wanted > self.left / ROUNDING:
             raise BudgetError(
                 f"of the share kept for effects {self.left:.0%} is left, and this answer asks for "
@@ -233,7 +300,7 @@ def _copied(share: float) -> Reserve:
     """A reserve that a copy of a result has: nothing."""
     found = Reserve.__new__(Reserve)
     found.__dict__.update(
-        share=share, left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},
+        share=share, named=(), left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},
         _lock=threading.Lock(),
     )  # fmt: skip
     return found

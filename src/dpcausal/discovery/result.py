@@ -28,6 +28,7 @@ from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.effects.result import EffectResult
+from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import Reach
@@ -251,6 +252,12 @@ class DiscoveryResult:
         return (self.conflicts & self.graph.skeleton) - (fixed if self.graph.kind != PAG.kind else set())
 
     @property
+    def doubts(self) -> Doubts:
+        """What the graph says against itself, as ``graph.json`` does: contradicted edges, open pairs, order of time."""
+        tiers = declared(self.known).get("tiers", ())
+        return Doubts(self.contradicted, self.open, tuple(map(frozenset, tiers)))
+
+    @property
     def shown(self) -> Graph:
         """The graph as it is printed, drawn and written for other programs: contradicted edges have no direction.
 
@@ -370,11 +377,11 @@ class DiscoveryResult:
     ) -> EffectResult:
         """Estimate the effect of one column on another, with what the graph says to hold fixed.
 
-        Where the discovery kept a share of its budget (``discover(..., reserve=0.3)``), a table is measured now, with
-        noise of its own, and paid from that share: the total of the discovery covers it. Where it kept none, or with
-        ``free=True``, the answer is computed from the tables that were released and costs nothing. They also chose the
-        graph, so that the interval may be too short. With ``data`` and an ``epsilon`` a table is measured as a release
-        of its own, charged as such. The answer says which of the three it is.
+        Where the discovery kept a share of its budget, as it does for ``discover(..., effect=("a", "b"))``, a table is
+        measured now, with noise of its own, and paid from that share: the total of the discovery covers it. Where it
+        kept none, or with ``free=True``, the answer is computed from the tables that were released and costs nothing.
+        They also chose the graph, so that the interval may be too short. With ``data`` and an ``epsilon`` a table is
+        measured as a release of its own, charged as such. The answer says which of the three it is.
 
         Parameters
         ----------
@@ -390,8 +397,9 @@ class DiscoveryResult:
         free : bool, default False
             Whether to answer from released tables although a share of the budget was kept.
         part : float or None, default None
-            The part of that share, above 0 and at most 1, that this answer may cost; None is all that is left. Columns
-            that were measured before cost nothing more.
+            The part of that share, above 0 and at most 1, that this answer may cost. None is an equal part for effects
+            that ``discover`` named, and what these leave for others. Columns that were measured before cost nothing
+            more.
         estimand, compare, event, level
             As for ``dc.effect``.
         **options
@@ -414,7 +422,7 @@ class DiscoveryResult:
         >>> found = result.effect("Cancer", "Xray")
         >>> found.estimand, found.interval[0] <= found.estimate <= found.interval[1], found.privacy == result.privacy
         ('risk difference', True, True)
-        >>> kept = dc.discover(data, epsilon=2.0, reserve=0.3, required=[("Smoker", "Cancer")])
+        >>> kept = dc.discover(data, epsilon=2.0, effect=("Smoker", "Cancer"), required=[("Smoker", "Cancer")])
         >>> found = kept.effect("Smoker", "Cancer", adjust=[])
         >>> found.privacy.epsilon, kept.reserve.left
         (2.0, 0.0)
@@ -422,7 +430,7 @@ class DiscoveryResult:
         return effect_after(
             self.graph,
             self.tables,
-            self.open,
+            self.doubts,
             self.privacy,
             treatment,
             outcome,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
@@ -197,6 +197,49 @@ def effect(
     (1.0, 1.0)
     """
     refuse_missing_epsilon(epsilon, "effect", (), "epsilon=None")
+    known, doubts = graph_and_doubts(graph)
+    return effect_by_graph(
+        data,
+        treatment,
+        outcome,
+        known,
+        doubts,
+        adjust=adjust,
+        epsilon=epsilon,
+        delta=delta,
+        estimand=estimand,
+        compare=compare,
+        event=event,
+        method=method,
+        level=level,
+        neighbours=neighbours,
+        ledger=ledger,
+        dataset=dataset,
+        anyway=anyway,
+    )
+
+
+def effect_by_graph(
+    data: Dataset | Counts,
+    treatment: str,
+    outcome: str,
+    graph: Graph | None,
+    doubts: Doubts,
+    *,
+    adjust: Iterable[str] | None,
+    epsilon: float | None,
+    delta: float = 0.0,
+    estimand: str = "auto",
+    compare: Sequence[Level] | None = None,
+    event: Level | None = None,
+    method: EffectMethod = "auto",
+    level: float = 0.95,
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
+    ledger: str | Ledger | None = None,
+    dataset: str | None = None,
+    anyway: bool = False,
+) -> EffectResult:
+    """Return what ``effect`` returns, from a graph and what it says against itself."""
     level = checked_confidence(level)
     relation = Neighbours.parse(neighbours, labels=False)
     checked_ledger(ledger)
@@ -204,18 +247,16 @@ def effect(
         raise not_a_dataset(data)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
-    known, doubts = graph_and_doubts(graph)
     asked = asked_effect(
         data,
         treatment,
         outcome,
         adjust,
-        known,
+        graph,
         estimand=estimand,
         compare=compare,
         event=event,
         anyway=anyway,
-        possible=doubts.open,
         doubts=doubts,
     )
     public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
@@ -354,7 +395,6 @@ def forecast_effect(
         event=event,
         values=values,
         anyway=False,
-        possible=doubts.open,
         doubts=doubts,
     )
     count = checked_count(rows, "rows")
@@ -409,7 +449,6 @@ def asked_effect(
     compare: Sequence[Level] | None,
     event: Level | None,
     anyway: bool = False,
-    possible: Collection[Pair] = frozenset(),
     doubts: Doubts = NONE,
 ) -> AskedEffect:
     """Return what is asked, checked against the schema and the graph; of ``data`` only public facts are looked at."""
@@ -425,7 +464,6 @@ def asked_effect(
         event=event,
         values=values,
         anyway=anyway,
-        possible=possible,
         doubts=doubts,
     )
 
@@ -442,13 +480,10 @@ def asked_of_schema(
     event: Level | None,
     values: bool,
     anyway: bool,
-    possible: Collection[Pair],
     doubts: Doubts,
 ) -> AskedEffect:
     """The same from the schema alone; ``values``: whether the numbers of a numeric outcome are there."""
-    sets, notes = what_to_adjust_for(
-        schema, treatment, outcome, adjust, graph, anyway=anyway, possible=possible, doubts=doubts
-    )
+    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, anyway=anyway, doubts=doubts)
     question = effect_question(
         schema,
         treatment,
@@ -552,7 +587,6 @@ def what_to_adjust_for(
     graph: Graph | None,
     *,
     anyway: bool = False,
-    possible: Collection[Pair] = frozenset(),
     doubts: Doubts = NONE,
 ) -> tuple[list[tuple[str, ...] | None], list[EffectNote]]:
     """Return the adjustment sets, None for no effect at all, and what must be known about them; all of it is public.
@@ -570,15 +604,17 @@ def what_to_adjust_for(
             graph.check(name)
         sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
         given = checked_columns(
-            schema, treatment, outcome, pag_adjustment(graph, treatment, outcome, sizes, possible)
+            schema, treatment, outcome, pag_adjustment(graph, treatment, outcome, sizes, doubts.open)
         )
         kinds = (EffectNoteKind.FROM_GRAPH, EffectNoteKind.HIDDEN_CAUSES)
-        return [given], [EffectNote(kinds[0], columns=given), EffectNote(kinds[1])]
+        named = [EffectNote(kinds[0], columns=given), EffectNote(kinds[1])]
+        # what is contradicted has circles in a PAG, so that nothing rests on it
+        return [given], [*named, *doubt_notes(treatment, outcome, doubts, ())]
     if adjust is None and graph is not None:
         checked_columns(schema, treatment, outcome, ())
         for name in (treatment, outcome):
             graph.check(name)
-        return sets_of_graph(schema, treatment, outcome, graph, anyway, possible, doubts)
+        return sets_of_graph(schema, treatment, outcome, graph, anyway, doubts)
     given = checked_columns(schema, treatment, outcome, () if adjust is None else adjust)
     notes = [] if given else [EffectNote(EffectNoteKind.UNADJUSTED)]
     if graph is not None:
@@ -605,7 +641,6 @@ def sets_of_graph(
     outcome: str,
     graph: Graph,
     anyway: bool,
-    possible: Collection[Pair],
     doubts: Doubts,
 ) -> tuple[list[tuple[str, ...] | None], list[EffectNote]]:
     """Return the adjustment sets that a graph names, and what it says against itself.
@@ -630,7 +665,7 @@ def sets_of_graph(
         notes.append(EffectNote(EffectNoteKind.NO_PATH))
         return [parents], [EffectNote(EffectNoteKind.FROM_GRAPH, columns=parents), *notes]
     sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
-    sets = adjustment_sets(graph, treatment, outcome, sizes, possible)
+    sets = adjustment_sets(graph, treatment, outcome, sizes, doubts.open)
     for one in sets:
         checked_columns(schema, treatment, outcome, one or ())
     named = [EffectNote(EffectNoteKind.FROM_GRAPH, columns=sets[0] or ())] if len(sets) == 1 else []

@@ -75,7 +75,15 @@ NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.LINEAR: lambda fact: (
         f"{', '.join(fact['columns'])} taken out by linear regression: what is not linear in them remains"
     ),
-    EffectNoteKind.SAME_TABLES: "from the tables that also chose the graph, so that the interval may be too short",
+    EffectNoteKind.SCORED: lambda fact: (
+        f"{' and '.join(fact['columns'])} in standard deviations of "
+        + ("its normal score" if len(fact["columns"]) == 1 else "their normal scores")
+        + ", not in units of the column: rows were measured by their rank"
+    ),
+    EffectNoteKind.SAME_TABLES: (
+        "from the tables that also chose the graph, so that the interval may be too short: in simulations {held:.0%} "
+        "of such 95% intervals held the truth"
+    ),
     EffectNoteKind.SAME_MOMENTS: (
         "from the moments that also chose the graph, so that the interval may be too short; outlying rows were shrunk"
     ),
@@ -135,7 +143,7 @@ def answer_words(result: EffectResult) -> str:
         else f"{number(low)} to {number(high)}"
     )
     held = f", {', '.join(result.adjust)} held fixed" if result.adjust and not result.possible else ""
-    about = f"{result.estimand} of {what}, {result.treatment} {second} against {first}{held}"
+    about = f"{result.estimand} of {what}{_scored(result)}, {result.treatment} {second} against {first}{held}"
     level = f"{result.level * 100:g}% interval"
     if math.isnan(result.estimate) and not result.possible:
         return f"Nothing can be said about the {about} ({level} {ends}, which is all that is possible)."
@@ -145,6 +153,12 @@ def answer_words(result: EffectResult) -> str:
         least = f", from {number(min(known))} to {number(max(known))}" if known else ""
         return f"{about}: the graph allows {len(result.possible)} effects{least} ({level} of all {ends})."
     return f"{about}: {number(result.estimate)} ({level} {ends})."
+
+
+def _scored(result: EffectResult) -> str:
+    """The unit of an outcome that is known by its normal score alone."""
+    notes = [note for note in result.notes if note.is_a(EffectNoteKind.SCORED)]
+    return " in standard deviations" if notes and result.outcome in notes[0]["columns"] else ""
 
 
 def assumes_words(result: EffectResult) -> str:
@@ -178,12 +192,8 @@ def summary(result: EffectResult, *, full: bool = False) -> str:
 
     Effects that a graph allows are listed below the answer. ``full``: all of them, and the whole privacy statement.
     """
-    possible = [f"- {line}" for line in possible_lines(result)]
-    if not full and len(possible) > MOST_LISTED:
-        more = len(possible) - MOST_LISTED
-        possible = [*possible[:MOST_LISTED], f"- and {more} more ({spelled('--full', 'summary(full=True)')})"]
     cost = [statement.summary(result.privacy)] if full else cost_lines(result.privacy)
-    return "\n".join([answer_words(result), *possible, assumes_words(result), *cost])
+    return "\n".join([answer_words(result), *listed_effects(result, full=full), assumes_words(result), *cost])
 
 
 def html(result: EffectResult) -> str:
@@ -192,13 +202,28 @@ def html(result: EffectResult) -> str:
 
 
 def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
-    """Return the effect of a on b, and what it rests on: as it was paid for, or from the tables for nothing."""
-    try:
-        paid = None if result.reserve is None else result.reserve.answered(a, b)
-        found = paid or result.effect(a, b, free=True)
-    except InputError:  # no table holds the columns, or the levels have no order
+    """Return the effect of a on b, and what it rests on: as it was paid for, or from the tables for nothing.
+
+    Where released tables can't answer, the line says why: a contradicted direction, columns that no table holds
+    together, levels without an order.
+    """
+    paid = None if result.reserve is None else result.reserve.answered(a, b)
+    if paid is None and result.tables is None:
         return []
-    return [answer_words(found), assumes_words(found)]
+    try:
+        found = paid or result.effect(a, b, free=True)
+    except InputError as error:
+        return [f"No effect of {a} on {b} is estimated: {error}."]
+    return [answer_words(found), *listed_effects(found), assumes_words(found)]
+
+
+def listed_effects(result: EffectResult, *, full: bool = False) -> list[str]:
+    """Return a line for every effect that the graph allows, or for the first few and how many more there are."""
+    possible = [f"- {line}" for line in possible_lines(result)]
+    if full or len(possible) <= MOST_LISTED:
+        return possible
+    more = len(possible) - MOST_LISTED
+    return [*possible[:MOST_LISTED], f"- and {more} more ({spelled('--full', 'summary(full=True)')})"]
 
 
 def possible_lines(result: EffectResult) -> list[str]:

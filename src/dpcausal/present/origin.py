@@ -61,7 +61,8 @@ class Origin:
             "import dpcausal as dc\n\n"
             f"{first}data = {opened}\n"
             f"result = dc.discover(data, {given})\n"
-            'result.report("report.html")'
+            + "".join(f"print(result.effect({a!r}, {b!r}))\n" for a, b in self.arguments.get("effect", ()))
+            + 'result.report("report.html")'
         )
 
 
