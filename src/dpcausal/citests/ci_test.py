@@ -20,6 +20,7 @@ from dpcausal.core.arguments import (
     checked_list,
     checked_name,
     refuse_missing_epsilon,
+    refuses_schema,
 )
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
@@ -48,6 +49,7 @@ TestName = Literal[
 ]  # as in TESTS
 
 
+@refuses_schema
 def ci_test(
     data: Dataset | Counts,
     x: str | Sequence[str],
@@ -77,9 +79,10 @@ def ci_test(
     Parameters
     ----------
     data : Dataset or Counts
-        The rows, as ``dc.read`` returns them, or a counting backend.
+        The rows, as ``dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))`` returns them, or a counting
+        backend.
     x, y : str or list of str
-        The two columns asked about. With ``gcm`` x or y may be several columns: are the two groups independent?
+        The two columns. With ``gcm`` x or y may be several columns: are the two groups independent?
     given : sequence of str, default ()
         The columns to condition on.
     method : str, default "auto"
@@ -199,7 +202,15 @@ def ci_test(
 
     Examples
     --------
+    Of your own file, and counted in a ledger:
+
     >>> import dpcausal as dc
+    >>> data = dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))  # doctest: +SKIP
+    >>> count = {"ledger": "sqlite:///budget.db", "dataset": "cohort"}
+    >>> print(dc.ci_test(data, "age", "dysp", given=["bronc"], epsilon=0.2, **count))  # doctest: +SKIP
+
+    Of a network whose graph is known:
+
     >>> data = dc.networks.load("asia").sample(50_000, seed=1)
     >>> test = dc.ci_test(data, "smoke", "lung", epsilon=1.0)
     >>> test.independent, test.method, test.privacy.epsilon

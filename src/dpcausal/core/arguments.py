@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
 
@@ -17,6 +18,35 @@ class _Required:
 
 
 REQUIRED: Any = _Required()
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def refuses_schema(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function of a data set say in one line where a schema or a choice of columns goes, if it is given one.
+
+    >>> @refuses_schema
+    ... def discover(data): ...
+    >>> discover("rows", schema="schema.toml")
+    Traceback (most recent call last):
+    dpcausal.core.errors.InputError: discover takes rows that were read by a schema: data = dc.read(df, schema), \
+then dc.discover(data, ...)
+    """
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **named: P.kwargs) -> R:
+        name = function.__name__
+        if "schema" in named or any(hasattr(one, "from_toml") for one in arguments):
+            way = f"data = dc.read(df, schema), then dc.{name}(data, ...)"
+            raise InputError(f"{name} takes rows that were read by a schema: {way}")
+        if "columns" in named:
+            way = f"data = dc.read(df, schema.select(columns)), then dc.{name}(data, ...)"
+            raise InputError(f"{name} uses the columns of its data: {way}")
+        return function(*arguments, **named)
+
+    return checked
+
 
 LEAST_LEVEL = 1e-12
 

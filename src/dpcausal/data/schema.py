@@ -89,6 +89,8 @@ class Schema(Mapping[str, Column]):
     def __init__(
         self, columns: Mapping[str, Column] | Iterable[tuple[str, Column]] = (), /, **named: Column
     ) -> None:
+        if isinstance(columns, str | PathLike):
+            raise SchemaError(f'a schema file is read by Schema.from_toml("{columns}")')
         pairs = list(columns.items() if isinstance(columns, Mapping) else columns) + list(named.items())
         declared: dict[str, Column] = {}
         for name, column in pairs:

@@ -20,6 +20,7 @@ from dpcausal.core.arguments import (
     checked_level,
     checked_name,
     refuse_missing_epsilon,
+    refuses_schema,
 )
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
@@ -169,6 +170,7 @@ MethodName = Literal[
 ]  # as in METHODS
 
 
+@refuses_schema
 def discover(
     data: Dataset | Counts,
     *,
@@ -201,7 +203,8 @@ def discover(
     Parameters
     ----------
     data : Dataset or Counts
-        The rows, as ``dc.read`` returns them, or a counting backend.
+        The rows, as ``dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))`` returns them, or a counting
+        backend.
     epsilon : float or None
         What the discovery may cost in total; smaller is safer. There is no default. None means no privacy.
     delta : float, default 0.0
@@ -349,7 +352,17 @@ def discover(
 
     Examples
     --------
+    Of your own file, with what you know of the order of time, and counted in a ledger:
+
     >>> import dpcausal as dc
+    >>> data = dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))  # doctest: +SKIP
+    >>> count = {"ledger": "sqlite:///budget.db", "dataset": "cohort"}
+    >>> time = [["age", "sex"], ["smoke"], ["bronc"]]
+    >>> result = dc.discover(data, epsilon=0.5, delta=1e-6, tiers=time, **count)  # doctest: +SKIP
+    >>> result.report("report.html")  # doctest: +SKIP
+
+    Of a network whose graph is known:
+
     >>> data = dc.networks.load("asia").sample(50_000, seed=1)
     >>> result = dc.discover(
     ...     data, epsilon=2.0, delta=1e-6, level=0.01, tiers=[["asia", "smoke"]], forbidden=[{"asia", "smoke"}]

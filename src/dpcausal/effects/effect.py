@@ -27,6 +27,7 @@ from dpcausal.core.arguments import (
     checked_ledger,
     checked_level,
     refuse_missing_epsilon,
+    refuses_schema,
 )
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
@@ -101,6 +102,7 @@ class AdjustsForDescendant(UserWarning):
     """A column that is adjusted for may be changed by the treatment."""
 
 
+@refuses_schema
 def effect(
     data: Dataset | Counts,
     treatment: str,
@@ -129,7 +131,8 @@ def effect(
     Parameters
     ----------
     data : Dataset or Counts
-        The rows, as ``dc.read`` returns them, or a counting backend.
+        The rows, as ``dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))`` returns them, or a counting
+        backend.
     treatment, outcome : str
         The columns. A number as treatment is taken by its declared bins, as outcome by its values.
     adjust : iterable of str or None, default None
@@ -187,7 +190,15 @@ def effect(
 
     Examples
     --------
+    Of your own file, and counted in a ledger:
+
     >>> import dpcausal as dc
+    >>> data = dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))  # doctest: +SKIP
+    >>> count = {"ledger": "sqlite:///budget.db", "dataset": "cohort"}
+    >>> print(dc.effect(data, "bronc", "dysp", adjust=["smoke", "age"], epsilon=0.2, **count))  # doctest: +SKIP
+
+    Of a network whose graph is known:
+
     >>> network = dc.networks.load("asia")
     >>> data = network.sample(50_000, seed=1)
     >>> found = dc.effect(data, "bronc", "dysp", graph=network.dag, epsilon=1.0)

@@ -349,3 +349,28 @@ def test_a_draft_of_a_frame_is_marked_and_leaves_identifiers_out() -> None:
     assert dc.ci_test(data, "smoke", "age", epsilon=None).privacy.limits
     with pytest.raises(dc.InputError, match="no column of the data can be drafted"):
         dc.Schema.draft(frame[["patient", "key"]])
+
+
+def test_a_schema_or_columns_given_to_a_question_are_answered_by_the_line_to_write() -> None:
+    frame, schema = (
+        {"a": ["x", "y"] * 50, "b": ["u", "v"] * 50},
+        dc.Schema(a=dc.Categorical(["x", "y"]), b=dc.Categorical(["u", "v"])),
+    )
+    calls: list[Any] = [
+        (dc.discover, (frame, schema), {}),
+        (dc.discover, (frame,), {"schema": schema}),
+        (dc.ci_test, (frame, "a", "b"), {"schema": schema}),
+        (dc.effect, (frame, schema, "a", "b"), {}),
+    ]
+    for function, arguments, named in calls:
+        with pytest.raises(dc.InputError) as error:
+            function(*arguments, **named, epsilon=1.0)
+        name = function.__name__
+        way = f"data = dc.read(df, schema), then dc.{name}(data, ...)"
+        assert str(error.value) == f"{name} takes rows that were read by a schema: {way}"
+    with pytest.raises(
+        dc.InputError, match=r"dc.read\(df, schema.select\(columns\)\), then dc.discover\(data"
+    ):
+        dc.discover(dc.read(frame, schema), columns=["a", "b"], epsilon=1.0)  # type: ignore[arg-type]
+    with pytest.raises(dc.SchemaError, match=r'a schema file is read by Schema.from_toml\("schema.toml"\)'):
+        dc.Schema("schema.toml")  # type: ignore[arg-type]
