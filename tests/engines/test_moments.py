@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.quantiles import exact_spread
+from dpcausal.counts import engine
 from dpcausal.counts.engine import EngineCounts
-from dpcausal.counts.feature_sums import BatchRows, FeatureRows, shortening
-from dpcausal.discovery.moments import feature_cells
+from dpcausal.counts.feature_sums import BatchRows, FeatureRows, shortening, span_starts
+from dpcausal.discovery.moments import explained, feature_cells
 from engine_tables import Loader
 
 SCHEMA = dc.Schema(
@@ -22,6 +24,8 @@ SCHEMA = dc.Schema(
     k=dc.Categorical(["p", "q", "r"]),
     y=dc.Numeric(-800, 1e3, missing=[7]),
     w=dc.Numeric(-10, 12),
+    u=dc.Numeric(0, 500, scale="log"),
+    v=dc.Numeric(0.5, 400, scale="log", missing=[3], missing_level=True),
 )
 
 
@@ -38,15 +42,23 @@ def rows(n: int = 3000, seed: int = 1) -> pa.Table:
     z[100:500], z[500:900] = edges, np.nextafter(edges, -1)
     y = np.float32(100) * (np.log(np.clip(z, 1e-9, 1e9)) + rng.normal(size=n)).astype(np.float32)
     y[:3] = [7, np.nan, 2**30]
+    u, v = rng.lognormal(1, 2, n), rng.lognormal(1, 2, n).astype(np.float32)
+    u[: len(ugly)] = ugly
+    for cells, (lower, upper) in ((u, (0.0, 500.0)), (v, (0.5, 400.0))):
+        meet = np.array(span_starts(lower, upper), cells.dtype)  # where spans meet
+        cells[100:165], cells[400:465] = meet, np.nextafter(meet, cells.dtype.type(-1))
+        cells[700:900] = lower + np.arange(200) * (meet[1] - meet[0]) / 2**12  # places of the first span
+    v[:3] = [3, np.nan, 2**30]
     k = rng.choice(["p", "q", "r", "?"], n)
     absent = rng.random(n) < 0.02
-    return pa.table({"x": pa.array(x, mask=absent), "z": z, "k": k, "y": pa.array(y, pa.float32()), "w": w})
+    numbers = {"x": pa.array(x, mask=absent), "z": z, "y": pa.array(y, pa.float32()), "w": w, "u": u, "v": v}
+    return pa.table({**numbers, "k": k})
 
 
 def same(there: FeatureRows, here: FeatureRows, harmonics: int) -> None:
     """Compare everything that a release is made of."""
     spreads = {}
-    for name in ("x", "z", "y"):
+    for name in ("x", "z", "y", "u", "v"):
         places, counts = there.place_counts(name)
         order = np.argsort(places)
         expected = here.place_counts(name)
@@ -125,15 +137,27 @@ def test_a_graph_by_moments_is_that_of_memory_and_auto_takes_it(load: Loader) ->
     assert frozenset("xw") in there.graph.skeleton
 
 
-def test_what_an_engine_does_not_compute_alike_is_refused_before_a_charge(load: Loader) -> None:
-    table = rows(1000)
-    source = load.put(table)
-    schema = dc.Schema({**SCHEMA, "z": dc.Numeric(0, 500, scale="log")})
-    data = dc.connect(source, schema)
-    with pytest.raises(dc.InputError, match="round logarithms differently") as caught:
-        dc.discover(data, epsilon=1.0, delta=1e-6, method="moments", anyway=True)
-    assert "\n" not in str(caught.value)
-    assert dc.discover(data, epsilon=1.0, delta=1e-6, anyway=True, confidence=0).method == "measured"
+def test_explain_shows_what_a_graph_by_moments_sends(
+    load_on: Callable[[str], Loader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many queries; those that no release comes before, letter for letter."""
+    import ibis
+
+    sent: list[str] = []
+    fetch = engine.fetch
+    monkeypatch.setattr(engine, "fetch", lambda asked: sent.append(str(ibis.to_sql(asked))) or fetch(asked))
+    schema = SCHEMA.select(["x", "k", "w", "u"])
+    data = dc.connect(load_on("duckdb").put(rows()), schema)
+    words = explained(data, 0)
+    assert sent == []
+    dc.discover(data, epsilon=8.0, delta=1e-6, confidence=0, harmonics=0)
+    assert len(sent) == words.count(";") == 1 + 3 + 1 + 1
+    assert all(f"{query};" in words for query in sent[:4])
+    assert "how u is spread" in words
+
+
+def test_what_needs_numbers_side_by_side_is_refused_before_a_charge(load: Loader) -> None:
+    data = dc.connect(load.put(rows(1000)), SCHEMA)
     with pytest.raises(dc.InputError, match=r"dc\.read") as caught:
         dc.ci_test(data, "x", "y", ["z"], epsilon=1.0, method="gcm")
     assert "\n" not in str(caught.value)

@@ -398,7 +398,10 @@ def run_discover(
         options["latent"] = True
     bars = not as_json and sys.stderr.isatty()
     if explain:
-        typer.echo(explained(data, source, table, declared))
+        by_moments = method == "moments" or (method == "auto" and not tables)
+        given = of_method.get("harmonics")
+        harmonics = None if not by_moments else 1 if given is None else given
+        typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
     rows = rows_of(data, source, table, declared, bars)
     if method == "auto" and not isinstance(rows, dc.Dataset):

@@ -102,14 +102,19 @@ def explained(
     table: str | None,
     schema: Schema,
     requests: list[tuple[str, ...]] | None = None,
+    harmonics: int | None = None,
 ) -> str:
-    """Return the SQL that would be sent for a source; only names and types are asked for."""
+    """Return the SQL that would be sent for a source; only names and types are asked for.
+
+    ``requests`` are the tables that are asked for; with ``harmonics`` it is the SQL of ``moments``.
+    """
     import dpcausal as dc
+    from dpcausal.discovery import moments
 
     if source is None and data is None:
         raise InputError("name a file with the rows, or --source URL and --table T")
     counts = dc.connect(source, schema, table) if source is not None else dc.connect(str(data), schema)
-    words = counts.explain(requests)
+    words = counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)
     size = counts.table_bytes
     told = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"
     return told + words

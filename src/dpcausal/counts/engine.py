@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.expressions import Dialect, code_expression
-from dpcausal.counts.feature_queries import FeatureQueries, one_by_one, refuse_scales
+from dpcausal.counts.feature_queries import FeatureQueries, one_by_one
 from dpcausal.counts.feature_sums import Cells, Shortening, Sums
 from dpcausal.counts.memory import Covering, MemoryCounts
 from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
@@ -218,6 +219,26 @@ class EngineCounts:
             parts[what] = self.cover_query(table, columns.tolist())
         return "\n\n".join(f"-- {what}\n{ibis.to_sql(query)};" for what, query in parts.items())
 
+    def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
+        """Return the SQL of ``place_counts``, ``length_counts`` and ``feature_sums``, without sending it."""
+        import ibis
+
+        table = self._open()
+        writer = self._writer(table)
+        parts: dict[str, Callable[[], ir.Table]] = {
+            "how many rows there are": lambda: self.count_query(table)
+        }
+        for name in self._numbers:
+            parts[f"how {name} is spread"] = partial(writer.places, name)
+        lengths = "how long rows are; what is looked up follows from the spreads that were released, here from bounds"
+        parts[lengths] = lambda: writer.lengths(columns, limits)
+        sums = writer.in_parts(columns)
+        for i, pairs in enumerate(sums, 1):
+            what = f"sums of products of features, query {i} of {len(sums)}"
+            parts[what] = partial(writer.sums, columns, short, pairs)
+        with one_by_one():
+            return "\n\n".join(f"-- {what}\n{ibis.to_sql(query())};" for what, query in parts.items())
+
     def run(self, query: Callable[[ir.Table], ir.Table]) -> dict[str, NDArray[Any]]:
         """Return the columns that a query gives, by name; the query is built anew on each connection."""
         waits = iter(RETRY_SECONDS)
@@ -379,10 +400,6 @@ class EngineCounts:
     @property
     def _numbers(self) -> dict[str, Numeric]:
         return {name: column for name, column in self._schema.items() if isinstance(column, Numeric)}
-
-    def check_features(self) -> None:
-        """Raise ``InputError`` where the features of a column can't be made on an engine: by the schema alone."""
-        refuse_scales(self._numbers)
 
     def _writer(self, table: ir.Table) -> FeatureQueries:
         return FeatureQueries(table, self._codes, self._numbers, self._source.dialect, self._source.label)

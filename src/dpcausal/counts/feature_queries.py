@@ -17,9 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcausal.core.errors import InputError
-from dpcausal.counts.expressions import Dialect, number_expression
-from dpcausal.counts.feature_sums import BLOCK_BITS, PLACES, SLACK, Cells, Integers, Shortening
+from dpcausal.counts.expressions import Dialect, bin_expression, number_expression
+from dpcausal.counts.feature_sums import (
+    BLOCK_BITS,
+    PLACES,
+    SLACK,
+    SPAN_BITS,
+    Cells,
+    Floats,
+    Integers,
+    Shortening,
+    span_starts,
+    span_widths,
+)
 from dpcausal.data.columns import Numeric
 
 if TYPE_CHECKING:
@@ -43,16 +53,6 @@ def one_by_one() -> Iterator[None]:
         ibis.options.sql.fuse_selects = before
 
 
-def refuse_scales(numbers: Mapping[str, Numeric]) -> None:
-    """Refuse a scale that engines do not compute alike."""
-    for name, column in numbers.items():
-        if column.scale != "linear":
-            raise InputError(
-                f'moments can\'t take column "{name}" from an engine: engines round logarithms differently '
-                f"(scale = {column.scale!r}); take method measured, or bring the columns with dc.read"
-            )
-
-
 def number_within(value: ir.Value, name: str, column: Numeric, dialect: Dialect, label: str) -> ir.Value:
     """Return a numeric cell as a number within its bounds."""
     import ibis
@@ -68,18 +68,33 @@ def number_within(value: ir.Value, name: str, column: Numeric, dialect: Dialect,
 
 
 def place_of(number: ir.Value, column: Numeric) -> ir.Value:
-    """Return the place of a number within the bounds, as ``places_of`` gives it."""
+    """Return the place of a number within the bounds of a linear column, as ``places_of`` gives it."""
+    above = number - _double(column.lower)
+    width = column.upper - column.lower
+    return _share(above, _double(width), _double(width * 2.0**-19), PLACES)
+
+
+def span_of(number: ir.Value, column: Numeric) -> ir.Value:
+    """Return the span of a log scale that a number within the bounds is in: comparisons alone."""
+    return bin_expression(number, span_starts(column.lower, column.upper)[1:-1])
+
+
+def place_in_span(number: ir.Value, span: ir.Value, column: Numeric) -> ir.Value:
+    """Return the place of a number within the bounds of a log column, as ``places_in_spans`` gives it."""
+    starts, parts = span_starts(column.lower, column.upper), 1 << SPAN_BITS
+    widths = span_widths(starts)
+    above = number - _at_double(np.array(starts[:-1]), span)
+    least = _at_double(widths * 2.0 ** -(SPAN_BITS + 1), span)
+    return span.cast("int64") * parts + _share(above, _at_double(widths, span), least, parts)
+
+
+def _share(above: ir.Value, width: ir.Value, least: ir.Value, parts: int) -> ir.Value:
+    """Return in which of so many parts of a width a number is; what is below ``least`` is not divided."""
     import ibis
 
-    width = column.upper - column.lower
-    above = number - _double(column.lower)
-    place = (above / _double(width) * _double(float(PLACES))).floor().cast("int64")
-    last = ibis.literal(PLACES - 1, type="int64")
-    return ibis.cases(
-        (above < _double(width * 2.0**-19), ibis.literal(0, type="int64")),
-        (place > last, last),
-        else_=place,
-    )
+    part = (above / width * _double(float(parts))).floor().cast("int64")
+    last = ibis.literal(parts - 1, type="int64")
+    return ibis.cases((above < least, ibis.literal(0, type="int64")), (part > last, last), else_=part)
 
 
 def _double(number: float) -> Any:
@@ -94,6 +109,14 @@ def _at(numbers: Integers, place: ir.Value) -> ir.Value:
 
     table = ibis.literal(",".join(map(str, numbers.tolist()))).split(",").cast("array<int32>")
     return table[place.cast("int32")]  # Spark takes no other
+
+
+def _at_double(numbers: Floats, place: ir.Value) -> ir.Value:
+    """Return the double at a place of a constant table."""
+    import ibis
+
+    table = ibis.literal(",".join(map(repr, numbers.tolist()))).split(",").cast("array<float64>")
+    return table[place.cast("int32")]
 
 
 class FeatureQueries:
@@ -130,9 +153,25 @@ class FeatureQueries:
 
     def places(self, name: str) -> ir.Table:
         """Return the query for how many rows are at each place of a numeric column."""
-        numbers = self._barrier(self._table.select(number=self._number(name)))
-        placed = numbers.select(place=place_of(numbers.number, self._numbers[name]))
+        numbers = self._barrier(self._table.select(place=self._number(name)))
+        placed = self._placed(numbers, {name: "place"})
         return placed.group_by("place").aggregate(weight=placed.count())
+
+    def _placed(self, numbers: ir.Table, called: Mapping[str, str]) -> ir.Table:
+        """Return places instead of the numbers of numeric columns; codes as they are."""
+        scaled = [x for x in called if x in self._numbers and self._numbers[x].scale != "linear"]
+        if scaled:  # a span is used several times
+            spans = {f"span{called[x]}": span_of(numbers[called[x]], self._numbers[x]) for x in scaled}
+            numbers = self._barrier(numbers.select(*called.values(), **spans))
+
+        def place(name: str, here: str) -> ir.Value:
+            if name not in self._numbers:
+                return numbers[here]
+            if name in scaled:
+                return place_in_span(numbers[here], numbers[f"span{here}"], self._numbers[name])
+            return place_of(numbers[here], self._numbers[name])
+
+        return numbers.select(**{here: place(name, here) for name, here in called.items()})
 
     def cells(self, columns: Mapping[str, Cells]) -> tuple[ir.Table, dict[str, str]]:
         """Return the rows as cells, one column each, and what these are called."""
@@ -142,16 +181,7 @@ class FeatureQueries:
                 **{called[x]: self._number(x) if x in self._numbers else self._codes[x] for x in columns}
             )
         )
-        places = self._barrier(
-            first.select(
-                **{
-                    called[x]: place_of(first[called[x]], self._numbers[x])
-                    if x in self._numbers
-                    else first[called[x]]
-                    for x in columns
-                }
-            )
-        )
+        places = self._barrier(self._placed(first, called))
         found = {}
         for name, cells in columns.items():
             here = places[called[name]]

@@ -5,6 +5,7 @@ table says which integer features a cell has, so a row's features are look-ups, 
 processors round differently:
 
     place  p = floor((v - lower)/(upper - lower) * PLACES)                  a double, each step rounded as IEEE says
+           p = k 2^SPAN_BITS + floor((v - s_k)/(s_k+1 - s_k) * 2^SPAN_BITS),   s_k <= v < s_k+1,   on a log scale
     cell   j = first[b] + ((p mod 2^BLOCK_BITS) * parts[b] >> BLOCK_BITS),   b = p >> BLOCK_BITS      integers alone
     row    h = the features of its cells side by side,  L = ||h||^2 = the sum of the squares of its cells
 
@@ -13,7 +14,9 @@ longer than B, rounding included (``feature_sums.proof.md``), and what is releas
 
     sum_i h_i    and    sum_i h_i h_i'
 
-which are integers: whichever way the rows are split and added, they are the same.
+which are integers: whichever way the rows are split and added, they are the same. On a log scale the
+logarithms of s_0, s_1, ... are equally far apart, with a straight line between two of them: no engine has to compute a
+logarithm, which engines round differently.
 
 **Guarantee.** What a row adds depends on that row and on the tables alone. Nothing here is private: a mechanism adds
 noise first. **Cost** O(n q^2) for q features. **Edge cases**: no row gives zeros; a column without features adds none.
@@ -21,14 +24,15 @@ noise first. **Cost** O(n q^2) for q features. **Edge cases**: no row gives zero
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Codes, Dataset
@@ -41,6 +45,8 @@ Batch = Mapping[str, "Codes | Floats"]  # of a numeric column its numbers within
 PLACES = 1 << 18  # between the bounds of a numeric column
 BLOCK_BITS = 10  # 2^10 places are a block, which is cut into cells of equal width
 BLOCKS = PLACES >> BLOCK_BITS
+SPAN_BITS = 12  # 2^12 places are a span of a log scale, on which places are equally wide
+SPANS = PLACES >> SPAN_BITS
 UNIT_BITS = 9  # a feature of 1 is 2^9
 SLACK = 1 - 2.0**-40  # of the factor that shortens a row: more than its roundings
 BOUND_BITS = 11  # B is at least 2^11 steps, so that cutting off costs little
@@ -56,6 +62,49 @@ def places_of(values: Floats, lower: float, upper: float) -> Integers:
     """
     shares = np.clip(np.nan_to_num((values - lower) / (upper - lower)), 0.0, 1.0)
     return np.asarray(np.minimum((shares * PLACES).astype(np.int64), PLACES - 1), np.int64)
+
+
+@lru_cache(maxsize=256)
+@proved("feature_sums.proof.md")
+def span_starts(lower: float, upper: float) -> tuple[float, ...]:
+    """Return where the spans of a log scale begin, and ``upper``: public numbers, none below the one before.
+
+    They are cut to twelve digits, so that processors which round logarithms differently agree on them.
+
+    >>> [round(x, 6) for x in span_starts(1.0, 65536.0)[::16]], round(span_starts(0.0, 65535.0)[16], 6)
+    ([1.0, 16.0, 256.0, 4096.0, 65536.0], 15.0)
+    """
+    shares = [k / SPANS for k in range(1, SPANS)]
+    if lower > 0:
+        low, high = math.log(lower), math.log(upper)
+        inner = [math.exp(low * (1 - share) + high * share) for share in shares]
+    else:
+        inner = [math.expm1(math.log1p(upper) * share) for share in shares]
+    starts = [lower]
+    for start in inner:
+        starts.append(min(max(float(f"{start:.12g}"), starts[-1]), upper))
+    return (*starts, upper)
+
+
+@proved("feature_sums.proof.md")
+def span_widths(starts: Sequence[float]) -> Floats:
+    """Return how wide each span is; 1 where it holds at most one number, since the bounds are so close."""
+    widths = np.diff(starts)
+    return np.asarray(np.where(widths > 0, widths, 1.0))
+
+
+@proved("feature_sums.proof.md")
+def places_in_spans(values: Floats, starts: Sequence[float]) -> Integers:
+    """Return the place, 0 to PLACES - 1, of every value on a log scale: a function of that value alone.
+
+    >>> places_in_spans(np.array([1.0, 256.0, 65536.0, 7e9]), span_starts(1.0, 65536.0)).tolist()
+    [0, 131072, 262143, 262143]
+    """
+    begins, parts = np.array(starts), 1 << SPAN_BITS
+    span = np.searchsorted(begins[1:-1], values, side="right")
+    shares = np.clip(np.nan_to_num((values - begins[span]) / span_widths(starts)[span]), 0.0, 1.0)
+    inside = np.minimum((shares * parts).astype(np.int64), parts - 1)
+    return np.asarray((span << SPAN_BITS) + inside, np.int64)
 
 
 @dataclass(frozen=True)
@@ -146,10 +195,6 @@ class FeatureRows(Protocol):
         """Number of rows. Public under replace-one neighbours only."""
         ...
 
-    def check_features(self) -> None:
-        """Raise ``InputError`` where the features of a column can't be made there: by the schema alone."""
-        ...
-
     def place_counts(self, name: str) -> tuple[Integers, Integers]:
         """Return places of a numeric column, and how many rows are at each of them."""
         ...
@@ -163,6 +208,14 @@ class FeatureRows(Protocol):
         ...
 
 
+class AskedRows(FeatureRows, Protocol):
+    """The same, where the questions are SQL."""
+
+    def explain_features(self, columns: Mapping[str, Cells], limits: Integers, short: Shortening) -> str:
+        """Return the SQL, without sending it."""
+        ...
+
+
 class BatchRows:
     """Rows in batches that can be read again and again: a data set, or a file."""
 
@@ -173,9 +226,6 @@ class BatchRows:
     def of(cls, data: Dataset) -> BatchRows:
         """Return the rows of a data set that has the numbers of every numeric column."""
         return cls(data.schema, data.n, _Chunks(data))
-
-    def check_features(self) -> None:
-        """Take every schema."""
 
     def place_counts(self, name: str) -> tuple[Integers, Integers]:
         """Return the places of a numeric column where rows are, and how many are at each."""
@@ -225,21 +275,12 @@ class _Chunks:
             yield {name: array[start : start + ROWS_PER_CHUNK] for name, array in whole.items()}
 
 
-def takes_features(data: object) -> bool:
-    """Return whether these are rows outside memory whose features can be summed: by their schema."""
-    if not isinstance(data, FeatureRows):
-        return False
-    try:
-        data.check_features()
-    except InputError:
-        return False
-    return True
-
-
 def _places(schema: Schema, name: str, numbers: Codes | Floats) -> Integers:
-    column = schema[name]
+    column, values = schema[name], np.asarray(numbers, np.float64)
     assert isinstance(column, Numeric)
-    return places_of(column.on_scale(np.asarray(numbers, np.float64)), *column.scaled_bounds)
+    if column.scale == "linear":
+        return places_of(values, column.lower, column.upper)
+    return places_in_spans(values, span_starts(column.lower, column.upper))
 
 
 @proved("feature_sums.proof.md")

@@ -264,15 +264,19 @@ class DuckDBCounts:
         )
         return f"{coded}-- distinct rows\n{self._distinct_sql()};"
 
+    def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
+        """Return the SQL that hands out codes and numbers, of which only counts and sums are kept."""
+        del columns, limits, short
+        if self._files is not None:
+            return "-- DuckDB is not asked: the file is read in batches, and only counts and sums are kept"
+        return f"-- rows pass by in batches, and only counts and sums are kept\n{self._batches_sql()};"
+
     @property
     def table_bytes(self) -> int | None:
         """How many bytes the files have; None for a table of a database."""
         return None if self._files is None else self._files.size
 
     # ---- features of numbers: rows pass by in batches, and only sums are kept
-
-    def check_features(self) -> None:
-        """Take every schema."""
 
     def place_counts(self, name: str) -> tuple[Ints, Ints]:
         """Return the places of a numeric column where rows are, and how many are at each."""
@@ -304,12 +308,15 @@ class DuckDBCounts:
 
     def _batches(self) -> Iterator[Batch]:
         """Return codes, and the numbers of numeric columns, of some rows at a time."""
+        rows = self._connection.sql(self._batches_sql())
+        for batch in rows.to_arrow_reader(BATCH_ROWS):
+            yield {name: batch.column(c).to_numpy() for c, name in enumerate(self._coding)}
+
+    def _batches_sql(self) -> str:
         parts = ", ".join(
             f"{self._numbers.get(name, code)} AS c{c}" for c, (name, code) in enumerate(self._coding.items())
         )
-        rows = self._connection.sql(f"SELECT {parts} FROM {self._table}")
-        for batch in rows.to_arrow_reader(BATCH_ROWS):
-            yield {name: batch.column(c).to_numpy() for c, name in enumerate(self._coding)}
+        return f"SELECT {parts} FROM {self._table}"
 
     def _mostly_distinct(self) -> bool:
         """Return whether most of the first rows are distinct; it decides only how long counting takes."""

@@ -51,12 +51,12 @@ from dpcausal.counts.feature_sums import (
     BLOCKS,
     PLACES,
     UNIT_BITS,
+    AskedRows,
     BatchRows,
     Cells,
     FeatureRows,
     Shortening,
     shortening,
-    takes_features,
 )
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
@@ -217,13 +217,19 @@ def sums(rows: FeatureRows, columns: Mapping[str, Cells], short: Shortening) -> 
     return matrix
 
 
+def _reach_grid(schema: Schema, harmonics: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the squared lengths that a reach is chosen from, and the same in squared steps: public."""
+    grid = longest(schema, harmonics) * np.geomspace(1 / 256, 1.0, REACH_GRID)
+    return grid, (grid * 4.0**UNIT_BITS).astype(np.int64)
+
+
 @proved("moments.proof.md")
 def _reach(
     task: Task, rows: FeatureRows, columns: Mapping[str, Cells], harmonics: int, epsilon: float
 ) -> float:
     """A private choice of a length that most rows do not pass."""
-    grid = longest(rows.schema, harmonics) * np.geomspace(1 / 256, 1.0, REACH_GRID)
-    counts = rows.length_counts(columns, (grid * 4.0**UNIT_BITS).astype(np.int64))
+    grid, limits = _reach_grid(rows.schema, harmonics)
+    counts = rows.length_counts(columns, limits)
     wanted = 30 / (epsilon * task.n) if task.n else 0.02
     beyond = min(max(wanted, MIN_SHRUNK), MAX_SHRUNK)
     scores = -np.abs(beyond * counts - (1 - beyond) * (rows.n - counts))
@@ -231,11 +237,19 @@ def _reach(
     return math.sqrt(float(grid[release(choice, task.private_budget(), "reach", scores)]))
 
 
+def explained(rows: AskedRows, harmonics: int) -> str:
+    """Return the SQL that ``measure`` would send, none of it sent; look-ups as they are before a spread is known."""
+    columns = feature_cells(rows.schema, _checked(harmonics))
+    _, limits = _reach_grid(rows.schema, harmonics)
+    short = shortening(math.sqrt(longest(rows.schema, harmonics)))
+    return rows.explain_features(columns, limits, short)
+
+
 def numbers_of(data: Dataset | Counts) -> frozenset[str] | None:
     """Return the columns whose numbers are there, in memory or where the rows are; None where there are counts only."""
     if isinstance(data, Dataset):
         return frozenset(data.values)
-    if not takes_features(data):
+    if not isinstance(data, FeatureRows):
         return None
     return frozenset(name for name, column in data.schema.items() if isinstance(column, Numeric))
 
@@ -251,17 +265,20 @@ def _rows(task: Task) -> FeatureRows:
         raise InputError(
             "moments needs the rows themselves, not counts: take method measured, or bring the columns with dc.read"
         )
-    rows.check_features()
     checked_rows(rows.n)
     return rows
+
+
+def _checked(harmonics: int) -> int:
+    if isinstance(harmonics, bool) or not 0 <= harmonics <= 8:
+        raise InputError(f"harmonics must lie between 0 and 8, not {harmonics!r}")
+    return harmonics
 
 
 def _plan(task: Task, rho: float, epsilon: float, harmonics: int | None, n: int | None) -> int:
     """How many harmonics: from public numbers."""
     if harmonics is not None:
-        if isinstance(harmonics, bool) or not 0 <= harmonics <= 8:
-            raise InputError(f"harmonics must lie between 0 and 8, not {harmonics!r}")
-        return harmonics
+        return _checked(harmonics)
     best = 1
     for more in range(1, MAX_HARMONICS + 1):
         share = _noise_share(task, rho, epsilon, more, n) if n is not None else 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dpcausal.citests.base import Question
 from dpcausal.citests.quantiles import exact_spread
 from dpcausal.citests.rank import blocks_of
 from dpcausal.citests.regression_columns import columns_of
-from dpcausal.counts.feature_sums import UNIT_BITS, cells_of
+from dpcausal.counts.feature_sums import PLACES, UNIT_BITS, cells_of, places_in_spans, span_starts
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.check import check
@@ -71,6 +72,31 @@ def test_a_value_stays_between_the_mapped_bounds_and_keeps_its_order(lower: floa
     assert np.isfinite(mapped).all()
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper"), [(0.0, 500.0), (1e-3, 500.0), (1e-300, 1e100), (5.0, 5.000000000000002)]
+)
+def test_places_follow_the_logarithm_and_keep_the_order(lower: float, upper: float) -> None:
+    column = dc.Numeric(lower, upper, bins=[], scale="log")
+    starts = np.array(span_starts(lower, upper))
+    assert (np.diff(starts) >= 0).all()
+    values = np.concatenate(
+        [starts, np.nextafter(starts, -1), np.geomspace(max(lower, 1e-300), upper, 5000), [lower, 5e-324]]
+    )
+    values = np.sort(np.clip(values, lower, upper))
+    places = places_in_spans(values, span_starts(lower, upper))
+    assert (np.diff(places) >= 0).all()
+    assert places[0] >= 0
+    assert places[-1] <= PLACES - 1
+    if lower < 5:  # else hardly a number lies between the bounds
+        assert places[0] == 0
+        assert places[-1] == PLACES - 1
+    if upper < 1e6 and lower < 5:
+        low, high = column.scaled_bounds
+        exact = (column.on_scale(values) - low) / (high - low)
+        bend = math.log((upper + (lower == 0)) / (lower or 1)) / 64 / 8  # of a span, at most
+        assert np.abs(places / PLACES - exact).max() < bend / 64 + 1 / PLACES
+
+
 def rows(scale: str, n: int = 4000, seed: int = 3) -> dc.Dataset:
     """z is lognormal, and x and y follow its logarithm and nothing else."""
     rng = np.random.default_rng(seed)
@@ -116,6 +142,18 @@ def test_features_on_the_scale_are_no_longer_than_the_sensitivity_takes_them() -
             data = dc.read({"a": cells, "b": cells[::-1]}, dc.Schema(a=column, b=column))
             lengths = (features(data, harmonics) ** 2).sum(axis=1)
             assert lengths.max() <= longest(data.schema, harmonics) * (1 + 1e-12)
+
+
+def test_features_on_the_scale_follow_from_their_own_row_alone() -> None:
+    """Another row at a bound, where a scale by the rows would move all: the rest stays as it is."""
+    cells = np.random.default_rng(4).lognormal(1, 0.3, 50)
+    for lower, column in ((0.0, dc.Numeric(0, 800, scale="log")), (0.1, dc.Numeric(0.1, 800, scale="log"))):
+        schema = dc.Schema(a=column)
+        seen = [
+            features(dc.read({"a": np.append(cells, last)}, schema), 2)[:-1] for last in (2.0, lower, 800.0)
+        ]
+        assert np.array_equal(seen[0], seen[1])
+        assert np.array_equal(seen[0], seen[2])
 
 
 def test_a_spread_is_measured_and_used_on_the_same_scale() -> None:
