@@ -28,11 +28,12 @@ FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTA
 BY_NOISE = re.compile(
     r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|"
     r"Some test results contradict .*|"
-    r"Open \(.*|Given up to k columns: .*|\d+ (of the )?questions? .*|"
-    r"\s+edge( .*)?|\s+\(no edge found: .*|Open: .*|Direction contradicted: .*|Levels merged, .*"
+    r"Open \(.*|Only tested with .*|Absent( pairs \(.*|: .*)|\d+ (of the )?questions? .*|"
+    r"\s+edge( .*)?|\s+\((no edge found:|nothing could be decided) .*|Open: .*|Direction contradicted: .*|"
+    r"Levels merged, .*"
 )
 TREND = re.compile(
-    r"; \S+ (rises|falls) as \S+ rises( \(levels in the order declared\))?"
+    r"; \S+ (rises|falls) as \S+ rises|; later levels of \S+ go with \w+ levels of \S+ \(in the order declared\)"
 )  # said where the verdict is "dependent"
 DEEPER = re.compile(
     r"; \d+ larger tables \(given \d+ columns\), [^;]*? in every cell"

@@ -55,7 +55,7 @@ def test_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
     answer, rests, cost, ledger = capsys.readouterr().out.splitlines()
     assert answer.startswith("Risk difference of y = yes, x yes against no, z, age held fixed: 0.")
     assert "95% interval" in answer
-    assert rests.startswith("Causal if z, age hold every common cause of x and y; age by the declared bins")
+    assert rests.startswith("Causal if z, age include every common cause of x and y; age by the declared bins")
     assert cost.startswith(
         "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times"
     )

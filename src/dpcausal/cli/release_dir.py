@@ -25,6 +25,7 @@ FILES = (
     "graph.svg",
     "graph.dagitty",
     "arcs.csv",
+    "pairs.csv",
     "registry.yaml",
     "release.json",
     "effects.json",

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any
@@ -642,6 +642,45 @@ class Reach:
     triple: float | None
     triple_largest: float | None
     columns: int | None = None
+    design: NoiseDesign | None = field(default=None, repr=False, compare=False)
+    aim: Aim | None = field(default=None, repr=False, compare=False)
+    places: tuple[int | None, ...] = field(
+        default=(), repr=False, compare=False
+    )  # None: a column with one level
+
+    def between(self, x: int, y: int, given: Sequence[int] = ()) -> float | None:
+        """Return the smallest dependence found between two columns, at their places in the schema; None: none is.
+
+        It is that between the groups which their levels are merged to. Of ``given``, which are held fixed, two count.
+
+        >>> found = reach((2, 2, 6, 6), 2_000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)
+        >>> found.between(0, 1) < found.between(2, 3)
+        True
+        """
+        if self.design is None or self.aim is None:
+            return self.pair
+        ends = [self.places[j] for j in (x, y)]
+        if None in ends:
+            return None
+        held = [place for place in (self.places[j] for j in given) if place is not None]
+        sizes = self.design.measured
+        a, b = sorted((sizes[place] for place in ends if place is not None), reverse=True)
+        fixed = sorted(sizes[place] for place in held)[:MAX_SET] if self.design.larger else []
+        return _least_of_sizes(self.design, (a, b, *fixed), self.aim)
+
+
+@lru_cache(maxsize=1024)
+def _least_of_sizes(design: NoiseDesign, sizes: tuple[int, ...], aim: Aim) -> float | None:
+    """The smallest dependence found between columns with so many groups, the first two being compared; None: none."""
+    places: list[int] = []
+    for size in sizes:
+        free = (j for j in range(len(design.measured)) if j not in places and design.measured[j] == size)
+        places.append(next(free))
+    try:
+        found = least_found(design, tuple(places), aim)
+    except (ArithmeticError, ValueError):  # at the ends of what floats hold
+        return None
+    return found if found < (min(sizes[:2]) - 1) ** 0.5 else None
 
 
 def reach(
@@ -671,7 +710,9 @@ def reach(
         found = [_least(design, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
     except (ArithmeticError, ValueError):  # at the ends of what floats hold
         return None
-    return Reach(POWER, found[0], found[1], found[2], found[3])
+    numbers = iter(range(len(usable)))
+    places = tuple(next(numbers) if size > 1 else None for size in sizes)
+    return Reach(POWER, found[0], found[1], found[2], found[3], design=design, aim=aim, places=places)
 
 
 MEDIUM_EFFECT = 0.3  # Cohen's w

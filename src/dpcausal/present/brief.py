@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, ReleasedKind
+from dpcausal.present.citest import way_words
 from dpcausal.present.missed import missed_words
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import caveat_lines, odds, question_words
@@ -38,7 +39,7 @@ def privacy_line(statement: PrivacyStatement) -> str:
     but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
     return (
         f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}; {CHANGES[statement.neighbours]} "
-        f"makes no result more than {odds(statement.epsilon)} times as likely{but}."
+        f"makes no result more than {odds(statement.epsilon)} times as likely or unlikely{but}."
     )
 
 
@@ -77,10 +78,7 @@ def answer_text(result: CITestResult) -> str:
     found = "no evidence against independence" if result.independent else "dependent"
     by = f"level {result.level:g}, test {result.method}"
     chance = by if result.pvalue is None else f"p = {result.pvalue:.3g}, {by}"
-    trend = ""
-    if result.direction is not None:
-        trend = f"; {result.y} {'rises' if result.direction.rises else 'falls'} as {result.x} rises"
-        trend += " (levels in the order declared)" if result.direction.by_levels else ""
+    trend = "" if result.direction is None else f"; {way_words(result.direction)}"
     answer = f"{question_words(result.x, result.y, result.given)}: {found} ({chance}){trend}."
     missed = "" if result.missed is None else missed_words(result.missed)
     return "\n".join([line for line in (answer, missed, *cost_lines(result.privacy)) if line])

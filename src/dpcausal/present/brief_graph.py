@@ -19,6 +19,8 @@ from dpcausal.present.discovery import (
     counts_words,
     free_words,
     helps_words,
+    hint_pairs,
+    lone_clauses,
     merged_line,
     missed_words,
     tiers_words,
@@ -40,25 +42,46 @@ def answer_line(result: DiscoveryResult) -> str:
     target = target_of(result)
     if target is None:
         return f"{undecided_words(result) or counts_words(result)} (method {result.method})."
-    linked = [name for pair in in_order(result.graph.skeleton, result.graph.nodes) for name in pair]
-    others = [name for name in dict.fromkeys(linked) if name != target]
-    absent, left = len(result.absent - result.known.left_out), len(result.open)
-    found = (
-        f"Directly linked to {target}: {', '.join(others)}"
-        if others
-        else f"Nothing was found to be linked to {target}"
+    hints = hint_pairs(result)
+    sure, weak = (
+        [
+            name
+            for pair in in_order(pairs, result.graph.nodes)
+            if target in pair
+            for name in pair
+            if name != target
+        ]
+        for pairs in (result.graph.skeleton - hints, hints)
     )
+    absent, left = len(result.absent - result.known.left_out), len(result.open)
+    found = f"Directly linked to {target}: {', '.join(sure)}" if sure else f"No link with {target} was found"
+    told = f"; weak hints only: {', '.join(weak)}" if weak else ""
     none = f"; no link shown: {absent} column{'' if absent == 1 else 's'}" if absent else ""
-    return f"{found}{none}; open: {left or 'none'} (method {result.method})."
+    return f"{found}{told}{none}; open: {left or 'none'} (method {result.method})."
+
+
+ABSENT_SHOWN = 6  # absent pairs named in a line
 
 
 def absent_line(result: DiscoveryResult) -> str:
-    """Return that an absent pair may have a link, and how strong a one; empty where none is absent."""
-    if not result.absent - result.known.left_out:
+    """Return the absent pairs, that they may have a link, and how strong a one is found; empty where none is absent."""
+    pairs = in_order(result.absent - result.known.left_out, result.graph.nodes)
+    if not pairs:
         return ""
-    what = "No link shown" if target_of(result) is not None else "Absent: no link was shown"
+    target = target_of(result)
+    named = [
+        " - ".join(pair) if target is None else next(name for name in pair if name != target)
+        for pair in pairs
+    ]
+    rest = len(named) - ABSENT_SHOWN
+    more = f" and {rest} more ({spelled('--full', 'summary(full=True)')} names all)" if rest > 0 else ""
+    what = "Absent" if target is None else "No link shown"
     w = f" {W_MEANS}." if result.reach is not None and result.reach.pair is not None else ""
-    return f"{what}, which does not mean that there is none: {missed_words(result.reach)}.{w}"
+    missed = missed_words(result)
+    return (
+        f"{what}: {', '.join(named[:ABSENT_SHOWN])}{more}. That no link was shown does not mean that there is none: "
+        f"{missed}.{w}"
+    )
 
 
 def again_line(marks: EdgeNotes) -> str:
@@ -68,7 +91,7 @@ def again_line(marks: EdgeNotes) -> str:
     many = f"{marks.repeats:,} repeats" if marks.repeats else "repeats"
     return (
         f"Found again: in how many of {many} the edge comes back, whichever way it points; below {HINT:.0%} it is a "
-        "hint only."
+        "weak hint only, and an edge that is there by chance can come back often, too."
     )
 
 
@@ -89,21 +112,20 @@ def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
 
 def edge_table(result: DiscoveryResult) -> list[str]:
     """Return the table of edges: edge, how often it was found again, and a note, each where there is one."""
-    marks, shown = EdgeNotes.of(result), result.shown
+    marks, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
     rows = [
         (
             f"{a} {shown.marks(a, b)} {b}",
             f"{part:.0%}" if (part := marks.confidence.get(frozenset((a, b)))) is not None else "",
             marks.short(a, b, arrow),
         )
-        for a, b, arrow in shown.edges()
+        for a, b, arrow in sorted(shown.edges(), key=lambda edge: frozenset(edge[:2]) in hints)
     ]
     lines = aligned(("edge", "found again", "note"), rows) if rows else []
     joined = {name for pair in result.graph.skeleton for name in pair}
     alone = [name for name in result.graph.nodes if name not in joined]
     if alone and target_of(result) is None:
-        names = ", ".join(alone) if len(alone) <= ALONE_SHOWN else f"{len(alone)} columns"
-        lines.append(f"  (no edge found: {names})")
+        lines += [f"  ({words})" for words in lone_clauses(result, alone, ALONE_SHOWN)]
     return lines
 
 

@@ -79,17 +79,27 @@ def held_fixed_words(fact: HeldFixed) -> str:
             return f"{names} held fixed by the declared bins: what varies within a bin is not taken out"
 
 
+def way_words(trend: Trend) -> str:
+    """Return which way y goes with x, as a clause; levels do not rise, they come earlier or later.
+
+    >>> way_words(Trend("sex", "creatinine", (), rises=False, by_levels=True, tau=None))
+    'later levels of creatinine go with earlier levels of sex (in the order declared)'
+    """
+    if not trend.by_levels:
+        return f"{trend.y} {'rises' if trend.rises else 'falls'} as {trend.x} rises"
+    way = "later" if trend.rises else "earlier"
+    return f"later levels of {trend.y} go with {way} levels of {trend.x} (in the order declared)"
+
+
 def trend_words(trend: Trend) -> str:
     """Return which way y goes with x, as a sentence.
 
     >>> trend_words(Trend("dose", "pain", (), rises=False, by_levels=False, tau=-0.3))
     'pain falls as dose rises: among pairs of rows 30% more disagree in order than agree.'
     """
-    words = f"{trend.y} {'rises' if trend.rises else 'falls'} as {trend.x} rises"
+    words = way_words(trend)
     if trend.given:
         words += f", {', '.join(trend.given)} held fixed"
-    if trend.by_levels:
-        words += " (levels in the order declared)"
     if trend.tau is not None and abs(trend.tau) >= MIN_SHOWN_TAU:
         sides = ("agree", "disagree") if trend.rises else ("disagree", "agree")
         words += f": among pairs of rows {abs(trend.tau):.0%} more {sides[0]} in order than {sides[1]}"

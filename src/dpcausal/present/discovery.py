@@ -48,6 +48,7 @@ def method_description(method: str) -> str:
 
 
 SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT told to be a hint only
+HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
 PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
 MERGED_SHOWN = 12  # columns with merged levels named in a line
@@ -81,20 +82,29 @@ def fits_words(result: DiscoveryResult) -> str:
 
 
 def given_words(columns: int) -> str:
-    """Up to how many columns were held fixed, where larger sets could not be asked.
+    """Up to how many columns were held fixed, where holding more fixed could not be tested.
 
     >>> given_words(0), given_words(1), given_words(2)
-    ('given up to 0 columns', 'given up to 1 column', 'given up to 2 columns')
+    ('with nothing held fixed', 'with up to 1 column held fixed', 'with up to 2 columns held fixed')
     """
-    return f"given up to {columns} column{'' if columns == 1 else 's'}"
+    if not columns:
+        return "with nothing held fixed"
+    return f"with up to {columns} column{'' if columns == 1 else 's'} held fixed"
+
+
+def only_tested_words(columns: int) -> str:
+    """The same as a remark on an edge.
+
+    >>> only_tested_words(0)
+    'only tested with nothing held fixed'
+    """
+    return f"only tested {given_words(columns)}"
 
 
 CONTRADICTED_MEANS = (
     "Direction contradicted: some test results say one direction, others the opposite, so none is shown."
 )
-GIVEN_MEANS = (
-    "Given up to k columns: larger sets could not be asked about; one of them might take the edge away."
-)
+GIVEN_MEANS = "Only tested with so many columns held fixed: to hold more fixed might take the edge away."
 
 
 def legend(result: DiscoveryResult) -> list[str]:
@@ -110,15 +120,62 @@ def legend(result: DiscoveryResult) -> list[str]:
     return [*([" ".join(lines)] if lines else []), *more]
 
 
+def hint_pairs(result: DiscoveryResult) -> frozenset[Pair]:
+    """Edges that are found again in less than half of the repeats: weak hints, not to be counted with the others."""
+    return frozenset(pair for pair, part in result.found_confidence.items() if part < HINT)
+
+
 def counts_words(result: DiscoveryResult) -> str:
-    """How many edges were found, how many pairs are absent and how many open.
+    """How many edges were found, how many of them are weak hints, how many pairs are absent and how many open.
 
     Pairs that you declared to have no edge are not counted as absent.
     """
-    found, left = len(result.graph.skeleton), len(result.open)
+    hints = len(hint_pairs(result))
+    found, left = len(result.graph.skeleton) - hints, len(result.open)
     absent = len(result.absent - result.known.left_out)
-    edges = f"{found or 'No'} edge{'' if found == 1 else 's'} found among {len(result.graph.nodes)} columns"
-    return f"{edges}, {absent} pair{'' if absent == 1 else 's'} absent, {left} pair{'' if left == 1 else 's'} open"
+    edges = f"{found or 'No'} edge{'' if found == 1 else 's'}"
+    if hints:
+        edges += f"{' and' if found else ', but'} {hints} weak hint{'' if hints == 1 else 's'}"
+    pairs = [
+        f"{number} pair{'' if number == 1 else 's'} {state}"
+        for number, state in ((absent, "absent"), (left, "open"))
+    ]
+    return f"{edges} found among {len(result.graph.nodes)} columns, {', '.join(pairs)}"
+
+
+def absent_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str]]:
+    """Return (column, column, what is held fixed, smallest w) of every absent pair, in the order of the columns.
+
+    The last is the w that the plan finds with the power of ``Reach`` between the two; empty where there is no plan.
+    """
+    place = {name: j for j, name in enumerate(result.graph.nodes)}
+    rows = []
+    for a, b in in_order(result.absent, result.graph.nodes):
+        given = result.separating.get(frozenset((a, b)))
+        if frozenset((a, b)) in result.known.left_out:
+            rows.append((a, b, "you declared so", ""))
+            continue
+        why = "" if given is None else f"given {', '.join(given)}" if given else "nothing held fixed"
+        least = ""
+        if (reach := planned_reach(result)) is not None:
+            w = reach.between(place[a], place[b], [place[name] for name in given or () if name in place])
+            least = "none" if w is None else f"{w:.2g}"
+        rows.append((a, b, why, least))
+    return rows
+
+
+def absent_words(result: DiscoveryResult) -> str:
+    """Every absent pair, what was held fixed, and which w would be found; empty where none is absent."""
+    rows = [(f"{a} - {b}", [why] if why else [], least) for a, b, why, least in absent_rows(result)]
+    if not rows:
+        return ""
+    told = ", ".join(
+        f"{pair}{f' ({why})' if (why := '; '.join([*said, *([f'w = {least}'] if least else [])])) else ''}"
+        for pair, said, least in rows
+    )
+    power = "" if result.reach is None else f"{result.reach.power:.0%}"
+    means = f"; w: found in {power} of cases at best" if any(least for *_, least in rows) else ""
+    return f"Absent pairs (no link shown{means}): {told}."
 
 
 def open_words(result: DiscoveryResult, *, every: bool = False) -> str:
@@ -143,7 +200,7 @@ def again_words(result: DiscoveryResult) -> str:
     return (
         f"Per cent: in how many of {many} with another sample and other noise the edge is found again. It is about "
         "the edge, not its direction. The repeats take what was released for the truth: an edge that is there by "
-        f"chance can have a high per cent too. Below about {HINT:.0%}: treat the edge as a hint."
+        f"chance can have a high per cent too. Below {HINT:.0%}: a weak hint, not a finding."
     )
 
 
@@ -153,45 +210,86 @@ def missing_words(result: DiscoveryResult) -> str:
         return ""
     if result.privacy.epsilon is None:
         return "Absent means that no link was shown with this many rows, not that there is none: weak ones are missed."
+    best = f" {AT_BEST}" if result.reach is not None and result.reach.pair is not None else ""
     return (
-        f"Absent means that no link was shown at this budget, not that there is none: {missed_words(result.reach)}. A "
+        f"Absent means that no link was shown at this budget, not that there is none: {missed_words(result)}.{best} A "
         f"single test ({spelled('dpcausal test', 'dc.ci_test')}) spends its whole epsilon on one question and can find "
         "more."
     )
 
 
 W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
+AT_BEST = (
+    "At best: if the levels of a column, or the groups to which they were merged, are equally common, and the link is "
+    "as strong between groups as between levels."
+)
 
 
 def w_words(w: float) -> str:
-    """How strong a dependence of this size is.
+    """How strong a dependence of this size is, by the scale of ``W_MEANS``.
 
-    >>> w_words(0.04), w_words(0.12), w_words(0.3), w_words(0.6)
-    ('very weak', 'weak', 'medium', 'strong')
+    >>> w_words(0.04), w_words(0.1), w_words(0.2), w_words(0.3), w_words(0.6)
+    ('very weak', 'weak', 'weak', 'medium', 'strong')
     """
-    return "very weak" if w < 0.05 else "weak" if w < 0.2 else "medium" if w < 0.4 else "strong"
+    w = float(f"{w:.2g}")  # as it is shown
+    return "very weak" if w < 0.1 else "weak" if w < 0.3 else "medium" if w < 0.5 else "strong"
 
 
-def missed_words(reach: Reach | None) -> str:
-    """Return which links this release can miss, as a clause: by plan, where there is one.
-
-    >>> missed_words(Reach(0.8, 0.061, 0.12, 0.061, 0.2))
-    'one weaker than w = 0.061 (a weak link; 0.12 for columns with many levels) would be missed'
-    >>> missed_words(Reach(0.8, 0.3, 0.31, None, None)), missed_words(None)
-    ('one weaker than w = 0.3 (a medium link) would be missed', 'weak ones are missed')
-    >>> missed_words(Reach(0.8, None, None, None, None))
-    'even a strong one would be missed'
-    """
-    if reach is None:
+def missed_words(result: DiscoveryResult) -> str:
+    """Return how strong a link between absent pairs is found, and how often, as a clause; by plan, if there is one."""
+    if result.reach is None:
         return "weak ones are missed"
-    if reach.pair is None:
-        return "even a strong one would be missed"
-    more = ""
-    if reach.pair_largest is None:
-        more = "; for columns with many levels even a strong one"
-    elif reach.pair_largest > NOTABLE * reach.pair:
+    return reach_clause(result.reach, absent_reach(result))
+
+
+def reach_clause(reach: Reach, pairs: Collection[float | None]) -> str:
+    """Return the clause; ``pairs``: the smallest w of each pair that it is about, where the plan knows them.
+
+    >>> reach_clause(Reach(0.8, 0.061, 0.12, 0.061, 0.2), [])
+    'one of w = 0.061 (a very weak link; 0.12 for columns with many levels) is found in 80% of cases at best, a weaker \
+one less often'
+    >>> reach_clause(Reach(0.8, 0.1, 0.3, None, None), [0.12, 0.16, None])
+    'one of w = 0.12 to 0.16 (a weak link), depending on the pair, is found in 80% of cases at best, a weaker one less \
+often; between 1 pair not even a strong one is'
+    >>> reach_clause(Reach(0.8, None, None, None, None), [])
+    'even a strong one is found in less than 80% of cases'
+    """
+    cases = f"{reach.power:.0%} of cases"
+    known = [w for w in pairs if w is not None] or ([] if reach.pair is None else [reach.pair])
+    if not known:
+        return f"even a strong one is found in less than {cases}"
+    low, high = f"{min(known):.2g}", f"{max(known):.2g}"
+    more, which = "", ""
+    if pairs and low != high:
+        low, which = f"{low} to {high}", ", depending on the pair,"
+    elif not pairs and reach.pair_largest is None:
+        more = "; for columns with many levels not even a strong one"
+    elif not pairs and reach.pair_largest is not None and reach.pair_largest > NOTABLE * known[0]:
         more = f"; {reach.pair_largest:.2g} for columns with many levels"
-    return f"one weaker than w = {reach.pair:.2g} (a {w_words(reach.pair)} link{more}) would be missed"
+    none = sum(w is None for w in pairs)
+    silent = f"; between {none} pair{'' if none == 1 else 's'} not even a strong one is" if none else ""
+    return (
+        f"one of w = {low} (a {w_words(max(known))} link{more}){which} is found in {cases} at best, a weaker one less "
+        f"often{silent}"
+    )
+
+
+def absent_reach(result: DiscoveryResult) -> list[float | None]:
+    """The smallest w that the plan finds between the columns of each absent pair, nothing held fixed; may be empty."""
+    reach = planned_reach(result)
+    if reach is None:
+        return []
+    place = {name: j for j, name in enumerate(result.graph.nodes)}
+    pairs = in_order(result.absent - result.known.left_out, result.graph.nodes)
+    return [reach.between(place[a], place[b]) for a, b in pairs]
+
+
+def planned_reach(result: DiscoveryResult) -> Reach | None:
+    """The plan's reach where it speaks of every pair of these columns."""
+    reach = result.reach
+    return (
+        reach if reach is not None and reach.design and len(reach.places) == len(result.graph.nodes) else None
+    )
 
 
 NOTABLE = 1.3  # from this factor on a second number is worth its room
@@ -533,6 +631,30 @@ def as_sentence(note: str) -> str:
     return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")
 
 
+def undecided_columns(result: DiscoveryResult) -> list[str]:
+    """Columns about which nothing was decided: no edge was found at them, and none of their pairs is absent."""
+    pairs = result.graph.skeleton | (result.absent - result.known.left_out)
+    decided = {name for pair in pairs for name in pair}
+    asked = {name for pair in result.open for name in pair}
+    return [name for name in result.graph.nodes if name in asked and name not in decided]
+
+
+def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
+    """Columns without an edge: those about which something was decided, and those about which nothing was."""
+    silent = {*undecided_columns(result)}
+    found = []
+    for told, names in (
+        ("no edge found", [name for name in alone if name not in silent]),
+        ("nothing could be decided about", [name for name in alone if name in silent]),
+    ):
+        if names:
+            between = ": " if told == "no edge found" else " "
+            found.append(
+                told + between + (", ".join(names) if len(names) <= most else f"{len(names)} columns")
+            )
+    return found
+
+
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     sure = result.found_confidence
@@ -543,14 +665,18 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     for edge, pair in rows:
         part = f"{sure[pair]:>6.0%}" if pair in sure else "" if not sure else " " * 6
         remarks = ["direction contradicted"] if pair in torn else []
-        remarks += [given_words(result.given_up_to[pair])] if pair in result.given_up_to else []
+        remarks += [only_tested_words(result.given_up_to[pair])] if pair in result.given_up_to else []
         lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remarks)}{'; '.join(remarks)}".rstrip())
     joined = {name for _, pair in rows for name in pair}
     alone = [name for name in result.graph.nodes if name not in joined]
+    silent = {*undecided_columns(result)}
     if len(alone) > ALONE_SHOWN:
-        lines.append(f"  no edge found: {', '.join(alone)}")
+        lines += [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
     else:
-        lines += [f"  {name} (no edge found)" for name in alone]
+        lines += [
+            f"  {name} ({'nothing could be decided' if name in silent else 'no edge found'})"
+            for name in alone
+        ]
     shown = any(pair in sure for _, pair in rows)
     return [*lines, *legend(result), *([again_words(result)] if shown else [])]
 
@@ -562,6 +688,7 @@ def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A
         helps_words(result),
         open_words(result, every=open),
         missing_words(result),
+        absent_words(result),
         reach_words(result.reach),
         tiers_words(result),
     )

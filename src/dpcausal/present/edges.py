@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.present import hidden
-from dpcausal.present.discovery import HINT, OPEN_MEANS, given_words
+from dpcausal.present.discovery import HINT, OPEN_MEANS, only_tested_words, undecided_columns
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -34,6 +34,7 @@ class EdgeNotes:
     settled: bool = (
         True  # where test results contradict each other: whether the nearest graph that exists is shown
     )
+    undecided: Collection[str] = ()  # columns about which nothing could be decided
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
@@ -49,8 +50,19 @@ class EdgeNotes:
             {(a, b): told for a, told, b in result.graph.marked_edges()} if result.graph.kind == "pag" else {}
         )
         return cls(
-            confidence, known, result.contradicted, result.given_up_to, result.repeats, marks, result.settled
+            confidence,
+            known,
+            result.contradicted,
+            result.given_up_to,
+            result.repeats,
+            marks,
+            result.settled,
+            undecided_columns(result),
         )
+
+    def declares(self, a: str, b: str) -> bool:
+        """Whether the arrow from a to b is there because it was declared; of a PAG nothing is said."""
+        return (a, b) in self.known.arrows and not self.marks
 
     def sentence(self, a: str, b: str, arrow: bool) -> str:
         """One edge as a sentence.
@@ -73,7 +85,7 @@ class EdgeNotes:
             text = f"{a} → {b}, " if arrow else f"{a} and {b} are linked, "
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
         if pair in self.given_up_to:
-            text += f"; {given_words(self.given_up_to[pair])}: larger sets could not be asked about"
+            text += f"; {only_tested_words(self.given_up_to[pair])}: more could not be"
         if pair in self.confidence:
             many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
             text += f"; edge found again in {self.confidence[pair]:.0%} of {many} (whichever way it points)"
@@ -105,7 +117,7 @@ class EdgeNotes:
         elif not arrow:
             parts.append("direction not decided")
         if pair in self.given_up_to:
-            parts.append(given_words(self.given_up_to[pair]))
+            parts.append(only_tested_words(self.given_up_to[pair]))
         if self.confidence.get(pair, 1.0) < HINT:
             parts.append("a hint only")
         return "; ".join(parts)

@@ -167,7 +167,7 @@ def assumes_words(result: EffectResult) -> str:
         rests = "Causal if the graph is right"
     elif result.adjust:
         ends = f"{result.treatment} and {result.outcome}"
-        hold = "holds" if len(result.adjust) == 1 else "hold"
+        hold = "includes" if len(result.adjust) == 1 else "include"
         rests = f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
     else:
         rests = "Causal if they have no common cause"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
-from dpcausal.present import hidden
 from dpcausal.present.brief_graph import target_of
+from dpcausal.present.discovery import counts_words, lone_clauses
 from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.legend import DASHES, WIDTHS, Key, keys
+from dpcausal.present.legend import DASHES, WIDTHS, Key, key_ends, keys
 from dpcausal.present.svg import drawing
 
 if TYPE_CHECKING:
@@ -43,9 +43,12 @@ def _rules(name: str) -> str:
             if dashes
         ),
         f".edge.open .line {{ stroke: {SOFT}; stroke-opacity: .7; }}",
+        ".edge.hint .line { stroke-opacity: .6; }",
         f".head {{ fill: {INK}; }}",
+        f".told {{ fill: #fff; stroke: {INK}; stroke-width: 1.3; }}",
         f".ring {{ fill: #fff; stroke: {INK}; stroke-width: 1.4; }}",
         f".node rect {{ fill: #fff; stroke: {INK}; stroke-width: 1.6; }}",
+        f".node.undecided rect {{ stroke: {SOFT}; stroke-dasharray: 4 3; }}",
         f".node text {{ text-anchor: middle; font: 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
         f".key text, .caption {{ font: 10.5px Helvetica, Arial, sans-serif; fill: {SOFT}; }}",
         f".title {{ font: 600 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
@@ -90,7 +93,8 @@ def figure_title(result: DiscoveryResult, name: str) -> str:
 def left_out(result: DiscoveryResult, *, open: bool) -> list[str]:  # noqa: A002
     """Return the columns without an edge that a figure names instead of drawing: none where they are few."""
     alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
-    return alone if len(alone) > LONE_DRAWN and not open and target_of(result) is None else []
+    alone = [name for name in alone if name != target_of(result)]
+    return alone if len(alone) > LONE_DRAWN and not open else []
 
 
 def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
@@ -106,9 +110,9 @@ def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
     return replace(result, graph=made, open=frozenset())
 
 
-def lone_words(names: list[str]) -> str:
-    """Return which columns are not drawn."""
-    return f"No edge found, not drawn ({len(names)} columns): {', '.join(names)}"
+def lone_words(result: DiscoveryResult, names: list[str]) -> str:
+    """Return which columns of the result are not drawn, and why."""
+    return f"Not drawn: {'; '.join(lone_clauses(result, names, len(names)))}"
 
 
 def caption(result: DiscoveryResult) -> str:
@@ -116,12 +120,18 @@ def caption(result: DiscoveryResult) -> str:
     statement = result.privacy
     if statement.epsilon is None:
         return f"NOT PRIVATE: {statement.why_not_private}"
-    cost = f"method {result.method}; epsilon {statement.epsilon:g}, delta {statement.delta:g}, {statement.neighbours}"
+    cost = (
+        f"{counts_words(result)}; method {result.method}; epsilon {statement.epsilon:g}, delta {statement.delta:g}, "
+        f"{statement.neighbours}"
+    )
     return cost if statement.private else f"NOT PRIVATE: {statement.why_not_private} ({cost})"
 
 
 def _sample(key: Key, name: str, x: float, y: float) -> str:
-    ends = hidden.key_ends(key.ends, name)
+    if key.kind == "undecided":
+        box = f'<rect x="{x + 4:g}" y="{y - 5:g}" width="{SAMPLE - 16:g}" height="10" rx="4"/>'
+        return f'<g class="node undecided">{box}</g>'
+    ends = key_ends(key, name)
     return (
         f'<g class="edge {key.kind if key.kind in (*DASHES, *WIDTHS) else "marked"}">'
         f'<path class="line" d="M{x:g} {y:g}H{x + SAMPLE - 8:g}"{ends}/></g>'
@@ -139,7 +149,9 @@ def figure_svg(
 
     ``name`` keeps its ids and rules apart; ``data`` is what the data set is called, where no ledger names it.
     """
-    result, alone = pictured(result), left_out(result, open=open)
+    whole = result
+    result = pictured(result)
+    alone = left_out(result, open=open)
     title = figure_title(result, data_name(result, data))
     result = without(result, alone)
     marks = EdgeNotes.of(result)
@@ -157,7 +169,7 @@ def figure_svg(
         legend.append(f'<g class="key">{_sample(key, name, x + 12, at + 9)}{words}</g>')
         at += LINE * len(lines)
     at += 6
-    below = [*([lone_words(alone)] if alone else []), caption(result)]
+    below = [*([lone_words(whole, alone)] if alone else []), caption(whole)]
     for line in (line for words in below for line in wrap(words, int((wide - 24) / LETTER))):
         legend.append(f'<text class="caption" x="{x + 12:g}" y="{at + 13:g}">{escape(line)}</text>')
         at += LINE

@@ -21,25 +21,39 @@
 
 In all other files edges in ``conflicts`` have no direction (``DiscoveryResult.shown``).
 ``graph.svg`` is the report's drawing with its legend, for a paper or a slide. ``graph.dot`` gives edges in
-``conflicts`` a question mark and others their confidence; ``graph.graphml`` has ``conflict`` (and ``given_up_to``,
-``confidence`` where they are known) on every edge. Open pairs are in these two only where they are asked for: dashed
-and grey in the one, arcs of ``kind`` "open" in the other, which readers of graphs here leave out again.
-``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``), and ``registry.yaml`` is a draft for OpenDP's
-registry of deployments (``registry.py``). ``release.json`` holds the noisy values that were released, for another
-search (``discovery/release.py``); methods that release decisions only have none. A graph that is not private says so in
-all of them but the table of arcs.
+``conflicts`` a question mark, others their confidence, and declared arrows a hollow head; ``graph.graphml`` has
+``conflict`` and ``declared`` (and ``given_up_to``, ``confidence`` where they are known) on every edge. Open pairs are
+in these two only where they are asked for: dashed and grey in the one, arcs of ``kind`` "open" in the other, which
+readers of graphs here leave out again.
+``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``). Both hold every edge, weak hints too: bnlearn's
+form has no room for how sure one is, and dagitty's has a remark that names the hints. ``pairs.csv`` has every pair of
+columns: its state (found, hint, absent, open), its marks, where its direction comes from, how often it is found again,
+what was held fixed, and the smallest w that the plan finds. ``registry.yaml`` is a draft for OpenDP's registry of
+deployments (``registry.py``). ``release.json`` holds the noisy values that were released, for another search
+(``discovery/release.py``); methods that release decisions only have none. A graph that is not private says so in all of
+them but the two tables.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
 from dpcausal.graphs.r_formats import to_dagitty
-from dpcausal.present.discovery import given_words, missing_words, note_words
-from dpcausal.present.edges import CONFLICT, open_sentence
+from dpcausal.present.discovery import (
+    HINTS_MEAN,
+    absent_rows,
+    hint_pairs,
+    missing_words,
+    note_words,
+    only_tested_words,
+    pairs_words,
+)
+from dpcausal.present.edges import CONFLICT, DECLARED, EdgeNotes, open_sentence
 from dpcausal.present.figure import figure_svg
 from dpcausal.present.registry import registry_yaml
 from dpcausal.present.statement import caveat_lines
@@ -84,8 +98,11 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
         "graph.svg": figure_svg(result, open=open, data=data),
-        "graph.dagitty": to_dagitty(shown, remark(result)),
+        "graph.dagitty": to_dagitty(
+            shown, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
+        ),
         "arcs.csv": shown.to_arcs(),
+        "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(shown, dot_attributes(result), remark=remark(result), possible=left),
         "graph.graphml": to_graphml(shown, graphml_attributes(result), more=stamp(result), possible=left),
@@ -105,22 +122,78 @@ def remark(result: DiscoveryResult) -> str | None:
     return None if result.privacy.private else f"NOT PRIVATE: {result.privacy.why_not_private}"
 
 
+def hints_remark(result: DiscoveryResult) -> str:
+    """Return which edges are weak hints only; empty where none is."""
+    hints = hint_pairs(result)
+    return f"weak hints only ({HINTS_MEAN}): {pairs_words(result, hints)}" if hints else ""
+
+
+PAIR_COLUMNS = ("a", "b", "state", "marks", "direction", "found_again", "held_fixed", "least_w")
+
+
+def pairs_csv(result: DiscoveryResult) -> str:
+    """Return every pair of columns that was asked about, as comma-separated values.
+
+    ``marks`` are read from a to b. ``direction``: declared, data, contradicted or undecided. ``held_fixed``: of an
+    absent pair, what separates it, with semicolons; of an edge, up to how many columns, where not all could be tested.
+    """
+    notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
+    least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(PAIR_COLUMNS)
+    edges = {frozenset((a, b)): (a, marks, b) for a, marks, b in shown.marked_edges()}
+    for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
+        pair = frozenset((a, b))
+        if pair not in edges:
+            given = "; ".join(result.separating.get(pair, ()))
+            rows.writerow([a, b, str(result.state(a, b)), "", "", "", given, least.get(pair, "")])
+            continue
+        first, marks, second = edges[pair]
+        part = notes.confidence.get(pair)
+        rows.writerow(
+            [
+                first,
+                second,
+                "hint" if pair in hints else "found",
+                marks,
+                _direction(result, notes, first, second, marks),
+                "" if part is None else f"{part:.2f}",
+                result.given_up_to.get(pair, ""),
+                "",
+            ]
+        )
+    return text.getvalue()
+
+
+def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:
+    """Where a direction comes from, in a word."""
+    if frozenset((a, b)) in result.contradicted:
+        return "contradicted"
+    if (a, b) in notes.known.arrows and marks == "->":
+        return "declared"
+    return "undecided" if marks in ("-", "o-o") else "data"
+
+
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
-    """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?"."""
-    sure = result.found_confidence
+    """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?", declared heads hollow."""
+    sure, by_you = result.found_confidence, declared_pairs(result)
     found: dict[Pair, dict[str, Any]] = {}
     for pair in result.graph.skeleton:
         marks: dict[str, Any] = {}
         label, told = [], []
         if pair in result.given_up_to:
             marks["given_up_to"] = result.given_up_to[pair]
-            told.append(given_words(result.given_up_to[pair]))
+            told.append(only_tested_words(result.given_up_to[pair]))
         if pair in sure:
             part = sure[pair]
             marks["confidence"] = f"{part:.4g}"
             marks["penwidth"] = f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}"
             label.append(f"{part:.0%}")
             told.append(f"edge found again in {part:.0%} of repeats")
+        if pair in by_you:
+            marks["arrowhead"] = "empty"
+            told.append(DECLARED)
         if pair in result.contradicted:
             marks["conflict"] = "true"
             label.append("?")
@@ -135,11 +208,17 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     return found
 
 
+def declared_pairs(result: DiscoveryResult) -> frozenset[Pair]:
+    """Return the edges that have an arrow because it was declared."""
+    notes = EdgeNotes.of(result)
+    return frozenset(frozenset(arrow) for arrow in result.shown.directed if notes.declares(*arrow))
+
+
 def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
-    """Return what GraphML says of each edge: ``conflict``; ``given_up_to`` and ``confidence`` where they are known."""
-    confidence = result.confidence or {}
+    """Return what GraphML says of each edge: conflict, declared; given_up_to and confidence where they are known."""
+    confidence, by_you = result.confidence or {}, declared_pairs(result)
     return {
-        pair: {"conflict": pair in result.contradicted}
+        pair: {"conflict": pair in result.contradicted, "declared": pair in by_you}
         | ({"given_up_to": result.given_up_to[pair]} if pair in result.given_up_to else {})
         | ({"confidence": float(confidence[pair])} if pair in confidence else {})
         for pair in result.graph.skeleton

@@ -24,7 +24,7 @@ def summary(result: Screening) -> str:
     if told.epsilon is not None and told.delta is not None:
         lines.append(
             f"Privacy: epsilon {told.epsilon:.6g}, delta {told.delta:.6g}; {CHANGES[UnitKind(told.unit.kind)]} "
-            f"makes no result more than {statement.odds(told.epsilon)} times as likely. {PUBLIC}"
+            f"makes no result more than {statement.odds(told.epsilon)} times as likely or unlikely. {PUBLIC}"
         )
     return "\n".join([line for line in (*lines, *statement.caveat_lines(told), ledger_line(told)) if line])
 

@@ -38,7 +38,7 @@ def promise_words(account: Account) -> str:
     return (
         f"{which}: epsilon {account.spent_epsilon:.6g}, delta {account.spent_delta:.6g} ({account.neighbours}): "
         f"{CHANGES[Neighbours.parse(account.neighbours)]} makes no result{'' if one else ' of them all'} "
-        f"more than {odds(account.spent_epsilon)} times as likely{but}."
+        f"more than {odds(account.spent_epsilon)} times as likely or unlikely{but}."
         f"{weak if account.spent_epsilon > WEAK_EPSILON else ''}"
     )
 

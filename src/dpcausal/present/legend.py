@@ -1,6 +1,7 @@
 """Marks and weights of a drawn graph, and what they mean: one table for the report, the SVG file and ``plot``.
 
-Dashes and heads say what is known of a direction, widths how often an edge is found again. Colour carries no meaning.
+Dashes and heads say what is known of a direction (a hollow head: it was declared), widths how often an edge is found
+again, a dashed box that nothing could be decided about a column. Colour carries no meaning.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 WIDTHS = {"": 2.0, "sure": 4.0, "weaker": 2.0, "hint": 0.9, "open": 0.7}
 DASHES: dict[str, tuple[float, ...]] = {
     "arrow": (),
+    "declared": (),
     "marked": (),
     "plain": (8, 5),
     "conflict": (10, 4, 2, 4),
@@ -37,12 +39,21 @@ class Key:
 
 
 def line_kind(graph: Graph, pair: Pair, marks: EdgeNotes) -> str:
-    """Return how the direction of an edge is drawn: ``arrow``, ``plain``, ``marked`` or ``conflict``."""
+    """Return how the direction of an edge is drawn: ``arrow``, ``declared``, ``plain``, ``marked`` or ``conflict``."""
     if pair in marks.conflicts:
         return "conflict"
     if graph.kind == "pag":
         return "marked"
-    return "plain" if pair in graph.undirected else "arrow"
+    if pair in graph.undirected:
+        return "plain"
+    a, b = pair
+    return "declared" if marks.declares(a, b) or marks.declares(b, a) else "arrow"
+
+
+def key_ends(key: Key, name: str = "graph") -> str:
+    """Return the attributes of a key's line that draw its marks; a declared direction has a hollow head."""
+    ends = hidden.key_ends(key.ends, name)
+    return ends.replace("-head)", "-told)") if key.kind == "declared" else ends
 
 
 def line_grade(pair: Pair, marks: EdgeNotes) -> str:
@@ -54,15 +65,12 @@ def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
     """Return every kind of line that is drawn, with its meaning."""
     drawn, pairs = result.shown, result.graph.skeleton
     grades = {line_grade(pair, marks) for pair in pairs}
-    declared = "direction as you declared, or " if marks.known.arrows else ""
-    plain = drawn.kind != "pag"
+    kinds = {line_kind(drawn, pair, marks) for pair in pairs}
     found = [
         *((Key(told, hidden.KEYS[told], told), True) for told in hidden.kinds(drawn)),
-        (Key("arrow", declared + fits_words(result), "->"), bool(drawn.directed) and plain),
-        (
-            Key("plain", "linked, direction not decided by the data"),
-            bool(drawn.undirected - frozenset(marks.conflicts)) and plain,
-        ),
+        (Key("declared", "direction as you declared, not from the data", "->"), "declared" in kinds),
+        (Key("arrow", fits_words(result), "->"), "arrow" in kinds),
+        (Key("plain", "linked, direction not decided by the data"), "plain" in kinds),
         (
             Key(
                 "conflict",
@@ -71,6 +79,7 @@ def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
             bool(marks.conflicts),
         ),
         *((key, True) for key in _grade_keys(grades)),
+        (Key("undecided", "nothing could be decided about this column"), bool(marks.undecided)),
         (Key("open", f"open: {OPEN_MEANS}"), bool(result.open)),
     ]
     return [key for key, there in found if there]

@@ -31,8 +31,10 @@ STYLE = """\
 #{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
 #{name} .edge.sure .line {{ stroke-width: 4; }}
 #{name} .edge.weaker .line {{ stroke-width: 2; }}
-#{name} .edge.hint .line {{ stroke-width: .9; }}
+#{name} .edge.hint .line {{ stroke-width: .9; stroke-opacity: .6; }}
 #{name} .head {{ fill: currentColor; }}
+#{name} .told {{ fill: Canvas; stroke: currentColor; stroke-width: 1.3; }}
+#{name} .node.undecided rect {{ stroke-dasharray: 4 3; }}
 #{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""

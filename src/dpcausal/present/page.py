@@ -26,6 +26,7 @@ from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
     OPEN_MEANS,
     PUBLISHED,
+    absent_rows,
     again_words,
     as_sentence,
     counts_words,
@@ -33,6 +34,7 @@ from dpcausal.present.discovery import (
     free_words,
     given_words,
     helps_words,
+    hint_pairs,
     method_words,
     missing_words,
     note_words,
@@ -43,11 +45,11 @@ from dpcausal.present.discovery import (
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.effect import edge_lines as effect_lines
-from dpcausal.present.figure import data_name, figure_svg, pictured
+from dpcausal.present.figure import data_name, figure_svg, left_out, lone_words, pictured, without
 from dpcausal.present.files import STATEMENT, graph_json
-from dpcausal.present.legend import keys
+from dpcausal.present.legend import key_ends, keys
 from dpcausal.present.origin import Origin, number
-from dpcausal.present.paper import absent_rows, conclusion, evidence, methods_paragraph, promise_in_four
+from dpcausal.present.paper import conclusion, counted, evidence, methods_paragraph, promise_in_four
 from dpcausal.present.spending import chart, rows, steps, unit_words
 from dpcausal.present.statement import FIELDS, HEADINGS, limit_words, steps_words
 from dpcausal.present.svg import svg
@@ -58,8 +60,8 @@ if TYPE_CHECKING:
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
-    """What an absent pair means, what could not be asked about edges and why, with the method's own remarks."""
-    about = [missing_words(result), reach_words(result.reach), _asked_up_to(result)]
+    """What the budget could show, what could not be asked about edges and why, with the method's own remarks."""
+    about = [reach_words(result.reach), _asked_up_to(result)]
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
     notes = [note for note in result.notes if not note.is_a(NoteKind.MERGED_LEVELS)]
@@ -78,24 +80,26 @@ def _asked_up_to(result: DiscoveryResult) -> str:
     for pair, columns in result.given_up_to.items():
         by_size.setdefault(columns, []).append(pair)
     if not by_size:
-        everything = "Every set of columns that PC asks about was asked about each edge found."
+        everything = (
+            "About each edge found, every set of columns was held fixed that the search (PC) asks about."
+        )
         return everything if result.graph.skeleton - result.known.kept else ""
     parts = "; ".join(
         f"{pairs_words(result, pairs)} {given_words(columns)}" for columns, pairs in sorted(by_size.items())
     )
-    return f"Found, as far as could be asked: {parts}. {_why_not_asked(result)}"
+    return f"Found, as far as could be tested: {parts}. {_why_not_asked(result)}"
 
 
 def _why_not_asked(result: DiscoveryResult) -> str:
     if any(note.is_a(NoteKind.UNANSWERED) for note in result.notes) or not result.complete:
-        why = "Larger sets could not be asked about, for the reasons below"
+        why = "Holding more columns fixed could not be tested, for the reasons below"
     elif result.asked and max(result.asked) <= min(result.given_up_to.values()):
-        why = "Larger sets were not asked about"  # max_order
+        why = "Holding more columns fixed was not asked for"  # max_order
     elif result.privacy.epsilon is None:
-        why = "With this many rows the answer given more columns would have been chance"
+        why = "With this many rows a test with more columns held fixed would have been chance"
     else:
-        why = "With this budget and this many rows the answer given more columns would have been noise"
-    return f"{why}; one of them might take the edge away."
+        why = "With this budget and this many rows a test with more columns held fixed would have been noise"
+    return f"{why}; it might take the edge away."
 
 
 def open_pairs(result: DiscoveryResult) -> list[str]:
@@ -124,10 +128,11 @@ def questions(result: DiscoveryResult) -> str:
         return ""
     many_steps = len(result.privacy.events)
     paid = f", answered by {steps_words(many_steps)}" if many_steps else ""
-    parts = [f"{count:,} given {order} columns" for order, count in sorted(result.asked.items())]
-    told = ", ".join(parts).replace("given 1 columns", "given 1 column")
-    many = sum(result.asked.values())
-    return f"Questions asked: {many:,}{paid} ({told.replace('given 0 columns', 'without conditions')})."
+    parts = [
+        f"{count:,} with {counted(order, 'column') if order else 'nothing'} held fixed"
+        for order, count in sorted(result.asked.items())
+    ]
+    return f"Tests made: {sum(result.asked.values()):,}{paid} ({', '.join(parts)})."
 
 
 def citation(result: DiscoveryResult) -> str:
@@ -176,8 +181,8 @@ def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
 
 
 def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
-    """Every edge for the table below the drawing."""
-    shown = result.shown
+    """Every edge for the table below the drawing, weak hints last."""
+    shown, hints = result.shown, hint_pairs(result)
     return [
         {
             "from": a,
@@ -188,7 +193,7 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
             "remark": marks.remark(a, b, arrow),
             "evidence": [*evidence(result, marks, a, b, arrow), *effect_lines(result, a, b)],
         }
-        for a, b, arrow in shown.edges()
+        for a, b, arrow in sorted(shown.edges(), key=lambda edge: frozenset(edge[:2]) in hints)
     ]
 
 
@@ -336,7 +341,9 @@ def render(
     marks = EdgeNotes.of(result)
     name = data_name(result, "" if origin is None else origin.data)
     target = target_of(result)
-    shown = pictured(result)
+    shown, absent = pictured(result), absent_rows(result)
+    alone = left_out(shown, open=open)
+    drawn = without(shown, alone)
     return environment.get_template("report.html").render(
         title=title or heading(result, name),
         result=result,
@@ -349,12 +356,13 @@ def render(
         statement_rows=statement_rows(statement),
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result, None if origin is None else STATEMENT),
-        drawing=svg(shown.shown, marks, possible=shown.open, shown=open),
+        drawing=svg(drawn.shown, EdgeNotes.of(drawn), possible=drawn.open, shown=open),
         counts=counts_words(result),
         open_pairs=open_pairs(result),
         open_means=OPEN_MEANS,
         show_open=open,
-        keys=[(key, hidden.key_ends(key.ends)) for key in keys(result, marks)],
+        keys=[(key, key_ends(key)) for key in keys(drawn, EdgeNotes.of(drawn))],
+        not_drawn=lone_words(result, alone) if alone else "",
         figure_json=_in_script(figure_svg(shown, open=False, data=name)),
         figure_open_json=_in_script(figure_svg(shown, open=True, data=name)) if result.open else "null",
         header=header(result, name),
@@ -362,7 +370,10 @@ def render(
         conclusion=conclusion(result),
         methods=methods_paragraph(result, name),
         promise_brief=promise_in_four(result.privacy),
-        absent=absent_rows(result),
+        absent=absent,
+        absent_means=missing_words(result),
+        has_least=any(least for *_, least in absent),
+        power="" if result.reach is None else f"{result.reach.power:.0%}",
         linked=_linked(result, marks, target),
         declared=declared_words(result.known),
         above=above_the_graph(result),

@@ -11,12 +11,13 @@ from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import LimitKind
 from dpcausal.discovery.knowledge import declared
-from dpcausal.discovery.result import in_order
 from dpcausal.present import hidden
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
+    HINTS_MEAN,
     W_MEANS,
     given_words,
+    hint_pairs,
     merged_line,
     method_description,
     missed_words,
@@ -57,14 +58,22 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     target = target_of(result)
     if target is not None:
         return _about_target(result, target)
-    graph = result.shown
+    graph, hints = result.shown, len(hint_pairs(result))
     absent, left = len(result.absent - result.known.left_out), len(result.open)
-    arrows, torn, total = len(graph.directed), len(result.contradicted), len(graph.skeleton)
-    found = f"Among {len(graph.nodes)} columns, {counted(total, 'pair')} {_are(total)} directly linked"
+    torn, total = len(result.contradicted), len(graph.skeleton)
+    declared_arrows = len(graph.directed & result.known.required_arrows(graph.skeleton))
+    learned = len(graph.directed) - declared_arrows
+    firm = total - hints
+    found = f"Among {len(graph.nodes)} columns, {counted(firm, 'pair')} {_are(firm)} directly linked"
+    if hints:
+        found += f", and {hints} more {'is a weak hint' if hints == 1 else 'are weak hints'} ({HINTS_MEAN})"
     parts = hidden.counted_kinds(graph) or [
-        f"{arrows} with a direction" if arrows else "",
+        f"{declared_arrows} with a direction that you declared" if declared_arrows else "",
+        f"{learned} with a direction decided by the data" if learned else "",
         f"{torn} with a direction that test results contradict" if torn else "",
-        f"{total - arrows - torn} with no direction decided" if total - arrows - torn else "",
+        f"{total - learned - declared_arrows - torn} with no direction decided"
+        if total - learned - declared_arrows - torn
+        else "",
     ]
     told = [part for part in parts if part]
     if len(told) > 1:
@@ -80,7 +89,7 @@ def not_found_words(result: DiscoveryResult, what: str, absent: int, left: int) 
     """Return a sentence on what is absent, with which links would be missed, and open; none where all is found."""
     if not absent:
         return [f"{counted(left, what).capitalize()} stayed open."] if left else []
-    missed = "weak ones are missed" if result.privacy.epsilon is None else missed_words(result.reach)
+    missed = "weak ones are missed" if result.privacy.epsilon is None else missed_words(result)
     told = f"For {counted(absent, what)} no link was shown {limit_of(result)}: {missed}."
     return [told, *([f"{counted(left, what).capitalize()} stayed open."] if left else [])]
 
@@ -108,7 +117,11 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
     if torn:
         parts.append(f"with {listed(torn)} test results contradict each other about the direction")
     which = f": {', '.join(parts)}" if parts else ""
-    first = f"{target} is directly linked to {counted(len(linked), 'column')}{which}."
+    weak = [name for name in linked if frozenset((name, target)) in hint_pairs(result)]
+    hints = f" Of these {_are(len(weak))} only a weak hint ({HINTS_MEAN}): {listed(weak)}." if weak else ""
+    first = f"{target} is directly linked to {counted(len(linked), 'column')}{which}.{hints}"
+    if weak and len(weak) == len(linked):
+        first = f"No clear link with {target} was found, only weak hints ({HINTS_MEAN}): {listed(weak)}."
     absent, left = len(result.absent - result.known.left_out), len(result.open)
     return [first, *not_found_words(result, "column", absent, left)]
 
@@ -195,7 +208,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     else:
         parts += _direction_sentences(result)
     if result.absent - result.known.left_out:
-        missed = "weak ones are missed" if statement.epsilon is None else missed_words(result.reach)
+        missed = "weak ones are missed" if statement.epsilon is None else missed_words(result)
         w = f" ({W_MEANS})" if result.reach is not None and result.reach.pair is not None else ""
         parts.append(f"Pairs without an edge are those for which no link was shown: {missed}{w}.")
     if result.open:
@@ -235,27 +248,12 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
         lines.append("You declared this edge: the data had no say in whether it is there.")
     elif pair in result.given_up_to:
         told = given_words(result.given_up_to[pair])
-        lines.append(f"The two depend on each other {told}; larger sets could not be asked about.")
+        lines.append(f"The two depend on each other {told}; holding more fixed could not be tested.")
     else:
-        lines.append("The two depend on each other given every set of columns that was asked about.")
+        lines.append("The two depend on each other, whichever columns the search held fixed.")
     if pair in marks.confidence:
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
         lines.append(f"It was found again in {marks.confidence[pair]:.0%} of {many}.")
     if pair in marks.conflicts:
         lines.append("Some test results say one direction, others the opposite: none is shown.")
     return lines
-
-
-def absent_rows(result: DiscoveryResult) -> list[tuple[str, str, str]]:
-    """Return (column, column, what separates them) of every absent pair, in the order of the columns."""
-    rows = []
-    for a, b in in_order(result.absent, result.graph.nodes):
-        given = result.separating.get(frozenset((a, b)))
-        if frozenset((a, b)) in result.known.left_out:
-            why = "you declared so"
-        elif given is None:
-            why = ""
-        else:
-            why = f"given {', '.join(given)}" if given else "nothing held fixed"
-        rows.append((a, b, why))
-    return rows

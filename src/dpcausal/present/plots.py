@@ -109,6 +109,7 @@ def _marked_line(axes: Axes, line: Line, at_upper: Mark, at_lower: Mark, drawn: 
             axes.plot(x, y + 3 * inward, "o", markersize=6, mfc="white", mec=INK, mew=1.4, zorder=2)
 
 
+FAINT = 0.6  # of a weak hint
 POINTS_PER_UNIT = 0.8  # widths and dashes of the report are in pixels
 
 
@@ -117,7 +118,9 @@ def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool =
 
     A result that is not private says so above its graph.
     """
-    result, left = pictured(result), left_out(result, open=open)
+    whole = result
+    result = pictured(result)
+    left = left_out(result, open=open)
     result = without(result, left)
     marks = EdgeNotes.of(result)
     told = [key for key in keys(result, marks) if open or key.kind != "open"]
@@ -127,7 +130,7 @@ def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool =
     else:
         axes.set_title(figure_title(result, data_name(result)), fontsize=10, color=INK, loc="left")
     if left:
-        axes.set_title(fill(lone_words(left), LEGEND_LETTERS), fontsize=7, color=SOFT, loc="right")
+        axes.set_title(fill(lone_words(whole, left), LEGEND_LETTERS), fontsize=7, color=SOFT, loc="right")
     return axes
 
 
@@ -138,23 +141,31 @@ def line_style(kind: str, grade: str = "") -> dict[str, Any]:
     ((0, (5.0, 2.0, 1.0, 2.0)), '-')
     """
     wide = WIDTHS[grade] * POINTS_PER_UNIT
+    faint = {"alpha": FAINT} if grade == "hint" else {}
     dashes = tuple(part * POINTS_PER_UNIT / wide for part in DASHES[kind])  # in widths of the line
-    return {"linewidth": wide, "linestyle": (0, dashes) if dashes else "-"}
+    return {"linewidth": wide, "linestyle": (0, dashes) if dashes else "-", **faint}
 
 
 def _legend(axes: Axes, told: Sequence[Key]) -> None:
     """Say below the graph what its lines mean."""
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    handles = []
+    handles: list[Any] = []
     for key in told:
+        if key.kind == "undecided":
+            handles.append(
+                Patch(label=fill(key.words, LEGEND_LETTERS), fc="white", ec=SOFT, ls=(0, (3, 2)), lw=1.3)
+            )
+            continue
         if key.kind == "open":
             style: dict[str, Any] = {k: v for k, v in OPEN_STYLE.items() if k != "zorder"}
         elif key.kind in WIDTHS:
             style = {**line_style("arrow", key.kind), "color": INK}
         else:
             style = {**line_style(key.kind if key.kind in DASHES else "marked"), "color": INK}
-        words = f"{key.ends}  {key.words}" if ">" in key.ends or "o" in key.ends else key.words
+        ends = "-▷" if key.kind == "declared" else key.ends
+        words = f"{ends}  {key.words}" if ">" in key.ends or "o" in key.ends else key.words
         handles.append(Line2D([], [], label=fill(words, LEGEND_LETTERS), **style))
     if handles:
         axes.legend(
@@ -203,7 +214,8 @@ def plot_graph(
         pair = frozenset((line.upper, line.lower))
         arrow = pair not in graph.undirected
         upward = arrow and (line.lower, line.upper) in graph.directed
-        style = line_style(line_kind(graph, pair, notes), line_grade(pair, notes))
+        kind = line_kind(graph, pair, notes)
+        style = line_style(kind, line_grade(pair, notes))
         if isinstance(graph, PAG):
             ends = graph.mark(line.lower, line.upper), graph.mark(line.upper, line.lower)
             _marked_line(axes, line, *ends, style)
@@ -213,17 +225,19 @@ def plot_graph(
                 path=_path(line, upward),
                 arrowstyle="-|>" if arrow else "-",
                 mutation_scale=14,
-                color=INK,
+                facecolor="white" if kind == "declared" else INK,
+                edgecolor=INK,
                 zorder=1,
                 **style,
             )
         )
     for name in graph.nodes:
+        silent: dict[str, Any] = {"ec": SOFT, "ls": (0, (3, 2))} if name in notes.undecided else {"ec": INK}
         x, y = places.x[name], row(places.layer[name])
         box = (x - width[name] / 2, y - HEIGHT / 2)
         axes.add_patch(
             FancyBboxPatch(
-                box, width[name], HEIGHT, boxstyle="round,pad=0,rounding_size=8", fc="white", ec=INK, lw=1.3
+                box, width[name], HEIGHT, boxstyle="round,pad=0,rounding_size=8", fc="white", lw=1.3, **silent
             )
         )
         axes.text(x, y, name, ha="center", va="center", fontsize=10, color=INK)

@@ -378,7 +378,7 @@ def _ledger_words(statement: PrivacyStatement) -> str:
     where = f"data set {statement.ledger.get('dataset')!r}, entry {statement.ledger.get('entry')}"
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
-    charged = f", charged the whole budget of this release ({asked})" if asked else ""
+    charged = f", charged all that was asked for ({asked})" if asked else ""
     return f"Ledger: {where}{charged}" + (f"; left in the ledger: {left}." if left else ".")
 
 

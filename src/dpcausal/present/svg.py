@@ -1,5 +1,6 @@
 """The graph as SVG: arrows solid with heads, plain edges dashed without, so that colour carries no meaning.
 
+A direction that was declared has a hollow head. A column about which nothing could be decided has a dashed box.
 In a graph with hidden causes every end has its mark: a head, a circle or nothing; all lines are solid.
 An edge on whose direction answers contradict each other is dashed and dotted. Open pairs, where they are asked for, are
 faint dashes without heads that pass below the boxes: they move nothing else in the drawing.
@@ -189,6 +190,8 @@ def drawing(
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
         f'<marker id="{name}-ring" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker>'
+        f'<marker id="{name}-told" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="14" markerHeight="14" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M1 1L9 5L1 9z" class="told"/></marker>'
         "</defs>",
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
@@ -196,9 +199,11 @@ def drawing(
     parts += [_edge(graph, line, marks, name) for line in drawn]
     for node in graph.nodes:
         x, y, box = places.x[node], row(places.layer[node]), width[node]
-        words = escape(node_words(graph, node))
+        silent = node in marks.undecided
+        words = escape(f"{node}: nothing could be decided about it" if silent else node_words(graph, node))
         parts.append(
-            f'<g class="node" data-name="{escape(node)}" tabindex="0" aria-label="{words}"><title>{words}</title>'
+            f'<g class="node{" undecided" if silent else ""}" data-name="{escape(node)}" tabindex="0" '
+            f'aria-label="{words}"><title>{words}</title>'
             f'<rect x="{x - box / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{box:.1f}" height="{HEIGHT:g}" rx="9"/>'
             f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(node)}</text></g>'
         )
@@ -232,7 +237,13 @@ def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
     kind = "arrow" if arrow else "plain"
     kind += " conflict" if pair in marks.conflicts else ""
     kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
-    head = (f' marker-{"start" if upward else "end"}="url(#{marker}-head)"') if arrow else ""
+    told = arrow and marks.declares(a, b)
+    kind += " declared" if told else ""
+    head = (
+        (f' marker-{"start" if upward else "end"}="url(#{marker}-{"told" if told else "head"})"')
+        if arrow
+        else ""
+    )
     if isinstance(graph, PAG):
         a, b = (
             (line.upper, line.lower) if (line.upper, line.lower) in marks.marks else (line.lower, line.upper)

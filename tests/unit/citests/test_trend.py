@@ -43,8 +43,8 @@ def test_privately(rows: dc.Dataset) -> None:
     assert found.tau == pytest.approx(
         tau_a(rows.codes["a"].astype(float), rows.codes["b"].astype(float)), abs=0.02
     )
-    assert "; b falls as a rises (levels in the order declared).\n" in found.summary()
-    words = "b falls as a rises (levels in the order declared): among pairs of rows"
+    assert "; later levels of b go with earlier levels of a (in the order declared).\n" in found.summary()
+    words = "later levels of b go with earlier levels of a (in the order declared): among pairs of rows"
     assert words in found.summary(full=True)
     assert found.to_dict()["trend"] == found.trend
 

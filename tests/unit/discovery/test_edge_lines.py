@@ -122,8 +122,8 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
 def test_an_edge_says_up_to_how_many_columns_it_was_asked_about(result: DiscoveryResult) -> None:
     left = replace(result, given_up_to={AB: 0, BL: 1}, confidence={AB: 1.0, BL: 0.45})
     assert left.edge_lines()[:4] == [
-        "  a -> b         100%  given up to 0 columns",
-        "  b - long_name   45%  given up to 1 column",
+        "  a -> b         100%  only tested with nothing held fixed",
+        "  b - long_name   45%  only tested with up to 1 column held fixed",
         LEGEND,
         GIVEN_MEANS,
     ]
@@ -215,7 +215,7 @@ def test_the_legend_claims_no_more_than_the_method_does(result: DiscoveryResult)
 def test_repeats_are_counted_and_a_weak_edge_called_a_hint(result: DiscoveryResult) -> None:
     sure = replace(result, confidence={AB: 1.0, BL: 0.45}, repeats=20)
     assert "in how many of 20 repeats" in sure.summary(full=True)
-    assert "Below about 50%: treat the edge as a hint." in sure.summary(full=True)
+    assert "Below 50%: a weak hint, not a finding." in sure.summary(full=True)
     assert sure.to_dict()["confidence_repeats"] == 20
     found = dc.discover(
         dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0, method="measured", confidence=3

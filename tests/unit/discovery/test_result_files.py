@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
-from io import BytesIO
+from io import BytesIO, StringIO
 
 import networkx
 import pytest
@@ -95,11 +96,46 @@ def test_contradicted_arrows_leave_without_a_direction(result: DiscoveryResult) 
     assert len(heads) <= 1
 
 
+def test_every_pair_is_in_one_table_and_hints_are_named_for_r(result: DiscoveryResult) -> None:
+    known = Knowledge.of(NAMES, tiers=[["a"], ["b", "c"]])
+    graph = dc.Graph(NAMES, directed=[("a", "b"), ("c", "b")])
+    found = replace(
+        result,
+        graph=graph,
+        known=known,
+        open=frozenset([frozenset("ac")]),
+        given_up_to={frozenset("bc"): 1},
+        conflicts=frozenset(),
+        confidence={frozenset("ab"): 0.9, frozenset("bc"): 0.2},
+        reach=None,
+    )
+    files = file_texts(found)
+    rows = list(csv.DictReader(StringIO(files["pairs.csv"])))
+    states = {(row["a"], row["b"]): (row["state"], row["direction"], row["found_again"]) for row in rows}
+    assert states == {
+        ("a", "b"): ("found", "declared", "0.90"),
+        ("a", "c"): ("open", "", ""),
+        ("c", "b"): ("hint", "data", "0.20"),
+    }
+    assert files["arcs.csv"] == "from,to\na,b\nc,b\n"  # bnlearn's form, hints too
+    assert (
+        'remark="weak hints only (found again in less than 50% of repeats): b - c"' in files["graph.dagitty"]
+    )
+    assert dc.Graph.from_dagitty(files["graph.dagitty"]) == graph
+    (arrow,) = [line for line in files["graph.dot"].splitlines() if "arrowhead=empty" in line]
+    assert '"a" -> "b"' in arrow
+    theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
+    assert {(a, b): data["declared"] for a, b, data in theirs.edges(data=True)} == {
+        ("a", "b"): True,
+        ("c", "b"): False,
+    }
+
+
 def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -> None:
     files = file_texts(replace(result, conflicts=frozenset([frozenset("bc")])))
     assert [line for line in files["graph.dot"].splitlines() if "?" in line] == [
         '  "b" -> "c" [dir=none, given_up_to=1, conflict=true, label="?", '
-        'tooltip="given up to 1 column; test results contradict each other about the direction"];'
+        'tooltip="only tested with up to 1 column held fixed; test results contradict each other about the direction"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
     assert {(a, b): data["conflict"] for a, b, data in theirs.edges(data=True)} == {
@@ -113,7 +149,7 @@ def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -
 def test_dot_and_graphml_say_up_to_how_many_columns_were_asked_about(result: DiscoveryResult) -> None:
     files = file_texts(result)
     assert [line for line in files["graph.dot"].splitlines() if "given" in line] == [
-        '  "b" -> "c" [dir=none, given_up_to=1, tooltip="given up to 1 column"];'
+        '  "b" -> "c" [dir=none, given_up_to=1, tooltip="only tested with up to 1 column held fixed"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
     assert {(a, b): data.get("given_up_to") for a, b, data in theirs.edges(data=True)} == {
@@ -147,7 +183,8 @@ def test_open_pairs_are_drawn_only_where_asked_for_and_never_read_as_edges(resul
 def test_dot_shows_confidence(result: DiscoveryResult) -> None:
     lines = file_texts(result)["graph.dot"].splitlines()
     assert [line for line in lines if "confidence" in line] == [
-        '  "a" -> "b" [confidence=0.5, penwidth=1, label="50%", tooltip="edge found again in 50% of repeats"];'
+        '  "a" -> "b" [confidence=0.5, penwidth=1, arrowhead=empty, label="50%", '
+        'tooltip="edge found again in 50% of repeats; direction as you declared"];'
     ]
     kept = replace(result, known=Knowledge.of(NAMES, required=[("a", "b")]))
     assert "confidence" not in file_texts(kept)["graph.dot"]

@@ -58,22 +58,23 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
     merged = (Note(NoteKind.MERGED_LEVELS, columns=(("a", 3), ("e", 2))),)
     found = replace(made(result), reach=reach, notes=merged, repeats=40)
     assert found.summary().splitlines() == [
-        "3 edges found among 5 columns, 6 pairs absent, 1 pair open (method measured).",
+        "2 edges and 1 weak hint found among 5 columns, 6 pairs absent, 1 pair open (method measured).",
         "  edge    found again  note",
         "  a - b           90%  direction contradicted",
-        "  c -> b          60%  given up to 1 column",
+        "  c -> b          60%  only tested with up to 1 column held fixed",
         "  c - dd          20%  direction not decided; a hint only",
         "  (no edge found: e)",
-        "Found again: in how many of 40 repeats the edge comes back, whichever way it points; below 50% it is a hint "
-        "only.",
+        "Found again: in how many of 40 repeats the edge comes back, whichever way it points; below 50% it is a weak "
+        "hint only, and an edge that is there by chance can come back often, too.",
         "Direction contradicted: some test results say one direction, others the opposite, so none is shown.",
         "No order of time was declared, so an arrow can point back in time. Adding one is free: "
         'result.release.discover(tiers=[["a", "b"], ["c"]]) puts a and b before c.',
-        "Absent: no link was shown, which does not mean that there is none: one weaker than w = 0.061 (a weak link; "
-        "0.12 for columns with many levels) would be missed. w is Cohen's: .1 weak, .3 medium, .5 strong.",
+        "Absent: a - c, a - dd, b - dd, b - e, c - e, dd - e. That no link was shown does not mean that there is none: "
+        "one of w = 0.061 (a very weak link; 0.12 for columns with many levels) is found in 80% of cases at best, a "
+        "weaker one less often. w is Cohen's: .1 weak, .3 medium, .5 strong.",
         "Levels merged, because of the noise: to 2 groups e; to 3 groups a.",
         "Open: 1 pair could not be decided: a ? e.",
-        "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times as likely.",
+        "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times as likely or unlikely.",
         "Ledger: none, so nobody adds up what is released from these rows (ledger=, dataset=).",
     ]
     unkept = replace(found, release=None)
@@ -93,8 +94,10 @@ def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult)
         made(result), graph=dc.Graph(names), open=pairs, given_up_to={}, conflicts=frozenset(), reach=reach
     )
     fewer = "fewer levels or fewer columns (about 5, to find a medium link)"
-    helps = f"more rows, a larger epsilon, a delta (1e-6, say), {fewer}"
+    helps = f"more rows, a larger epsilon, {fewer}"
     assert f"What would help: {helps}. target= asks about one column only" in left.summary()
+    noisy = replace(left, notes=(Note(NoteKind.NO_DELTA, times=3.0),))
+    assert f"more rows, a larger epsilon, a delta (1e-6, say), {fewer}" in noisy.summary()
     assert "--" not in left.summary() + made(result).summary()
     assert "--" not in str(
         dc.ci_test(dc.networks.load("asia").sample(100, seed=1), "smoke", "bronc", epsilon=1.0)
@@ -119,10 +122,16 @@ def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) ->
     assert lines[0] == "Directly linked to b: a; no link shown: 2 columns; open: 1 (method measured)."
     (absent,) = [line for line in lines if line.startswith("No link shown")]
     assert absent.startswith(
-        "No link shown, which does not mean that there is none: one weaker than w = 0.12 (a weak link) would be missed."
+        "No link shown: c, dd. That no link was shown does not mean that there is none: one of w = 0.12 (a weak link) "
+        "is found in 80% of cases at best, a weaker one less often."
     )
-    assert "For 2 columns no link was shown at this budget: one weaker than w = 0.12" in " ".join(
-        conclusion(found)
+    assert "For 2 columns no link was shown at this budget: one of w = 0.12" in " ".join(conclusion(found))
+    weak = replace(found, confidence={frozenset("ab"): 0.3})  # noise is no headline
+    assert weak.summary().startswith(
+        "No link with b was found; weak hints only: a; no link shown: 2 columns;"
+    )
+    assert conclusion(weak)[0] == (
+        "No clear link with b was found, only weak hints (found again in less than 50% of repeats): a."
     )
     assert found.summary(full=True).count("on its own") == 0
 
@@ -135,7 +144,8 @@ def test_declared_edges_are_noted(result: DiscoveryResult) -> None:
     known = Knowledge.of(["a", "b", "c", "dd", "e"], required=[("c", "b")])
     (line,) = [text for text in replace(made(result), known=known).summary().splitlines() if "c -> b" in text]
     assert (
-        line == "  c -> b               edge as you declared; direction as you declared; given up to 1 column"
+        line == "  c -> b               edge as you declared; direction as you declared; "
+        "only tested with up to 1 column held fixed"
     )
 
 
@@ -159,8 +169,8 @@ def test_a_test_is_three_lines() -> None:
     answer = dc.ci_test(data, "smoke", "bronc", epsilon=1.0)
     first, privacy, ledger = str(answer).splitlines()
     assert re.fullmatch(
-        r"smoke and bronc: dependent \(p = \S+, level 0.05, test kendall\); bronc \w+ as smoke rises "
-        r"\(levels in the order declared\)\.",
+        r"smoke and bronc: dependent \(p = \S+, level 0.05, test kendall\); later levels of bronc go with later levels "
+        r"of smoke \(in the order declared\)\.",
         first,
     )
     assert privacy == privacy_line(answer.privacy)

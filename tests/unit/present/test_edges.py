@@ -63,9 +63,7 @@ def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
     page = render(result)
     line = '<p id="declared">You declared: in order of time a, then b; required c - d.</p>'
     assert page.index(line) < page.index("<figure>")
-    assert (
-        "direction as you declared, or the same direction in every graph that fits the test results" in page
-    )
+    assert "direction as you declared, not from the data" in page
     bare = render(replace(result, known=Knowledge()))
     assert "you declared" not in bare.lower()
     assert remarks(bare)["ab"] == "direction decided"
@@ -87,11 +85,16 @@ def test_each_way_to_declare_a_direction(known: dict[str, list[object]], said: s
 def test_edges_not_asked_about_in_full_and_contradicted_ones() -> None:
     known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
     marks = EdgeNotes(given_up_to={AB: 2, CD: 1}, known=known, conflicts=[AB, frozenset("bc")])
-    assert marks.remark("a", "b", True) == "direction as you declared; given up to 2 columns"
-    assert marks.remark("c", "d", False) == "direction not decided; given up to 1 column"
+    assert (
+        marks.remark("a", "b", True)
+        == "direction as you declared; only tested with up to 2 columns held fixed"
+    )
+    assert (
+        marks.remark("c", "d", False) == "direction not decided; only tested with up to 1 column held fixed"
+    )
     assert marks.sentence("c", "d", False) == (
-        "c and d are linked, direction not decided by the data; given up to 1 column: larger sets could not be asked "
-        "about"
+        "c and d are linked, direction not decided by the data; only tested with up to 1 column held fixed: more could "
+        "not be"
     )
     hint = EdgeNotes(confidence={AB: 0.49, CD: 0.5})
     assert hint.remark("a", "b", False) == "direction not decided; a hint only"

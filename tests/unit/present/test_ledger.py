@@ -33,7 +33,7 @@ def test_all_releases_together_in_words(ledger: Ledger) -> None:
     (account,) = ledger.show()
     assert promise_words(account) == (
         "The one release: epsilon 1, delta 1e-06 (replace-one): changing one row makes no result more than 2.72 times "
-        "as likely, apart from a probability of at most 1e-06."
+        "as likely or unlikely, apart from a probability of at most 1e-06."
     )
     assert left_words(account) == "cohort: epsilon 2 of 3 left, delta 9e-06 of 1e-05 left."
     ledger.charge("cohort", "b", 1.6, 1e-6)

@@ -97,15 +97,15 @@ def test_how_to_reproduce_names_what_is_known(result: DiscoveryResult) -> None:
 def test_what_was_not_asked_points_to_its_reason(result: DiscoveryResult) -> None:
     pair = next(iter(result.graph.skeleton))
     kept = replace(result, given_up_to={pair: 0}, notes=(), complete=True, asked={0: 10, 1: 3})
-    assert "given more columns would have been noise" in open_questions(kept)[2]
+    assert "with more columns held fixed would have been noise" in open_questions(kept)[1]
     told = replace(kept, notes=(unanswered(Counter({OpenReason.NOISE: 3})),))
-    assert "for the reasons below" in open_questions(told)[2]
+    assert "for the reasons below" in open_questions(told)[1]
 
 
 def test_what_could_not_be_asked_is_said(result: DiscoveryResult) -> None:
     left = replace(result, given_up_to={frozenset(("Cancer", "Xray")): 1}, complete=False)
     page = render(left)
-    assert "Found, as far as could be asked: Cancer - Xray given up to 1 column." in page
+    assert "Found, as far as could be tested: Cancer - Xray with up to 1 column held fixed." in page
     assert "the budget was spent" in page
 
 
@@ -124,7 +124,10 @@ def test_open_pairs_are_listed_and_hidden_in_the_drawing(result: DiscoveryResult
     assert page.count('class="edge open"') == 2  # the line and its key
     assert '<span class="key of-open" hidden>' in page
     assert 'class="show-open"' not in page
-    assert "1 pair is directly linked, with a direction. For 1 pair no link was shown" in page
+    assert (
+        "1 pair is directly linked, with a direction decided by the data. For 1 pair no link was shown"
+        in page
+    )
     assert ". 1 pair stayed open." in page
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -144,18 +147,17 @@ def test_that_everything_was_tested_is_said_only_where_so(result: DiscoveryResul
     note = Note(NoteKind.NO_DELTA, times=3.0)
     plain = {"open": frozenset(), "given_up_to": {}, "complete": True, "notes": (note,)}
     done = replace(result, graph=chain, asked={0: 3, 1: 2}, **plain)
-    everything = "Every set of columns that PC asks about was asked about each edge found."
+    everything = "About each edge found, every set of columns was held fixed that the search (PC) asks about."
     assert open_questions(done) == [
-        missing_words(done),
         reach_words(done.reach),
         everything,
         "Without a delta the noise in a table of two columns is 3 times larger: add delta=1e-6 (it must lie below one "
         "over the number of rows).",
     ]
     left = replace(done, asked={0: 3}, given_up_to={frozenset("ab"): 0, frozenset("bc"): 0})
-    assert open_questions(left)[2] == (
-        "Found, as far as could be asked: a - b, b - c given up to 0 columns. Larger sets were not asked about; one of "
-        "them might take the edge away."
+    assert open_questions(left)[1] == (
+        "Found, as far as could be tested: a - b, b - c with nothing held fixed. Holding more columns fixed was not "
+        "asked for; it might take the edge away."
     )
     required = Knowledge.of(["a", "b", "c"], required=[{"a", "b"}, {"b", "c"}])
     assert everything not in open_questions(replace(done, known=required))
@@ -169,7 +171,7 @@ def test_a_search_held_to_small_sets_says_so() -> None:
     held = dc.discover(data, epsilon=None, method="pc", max_order=0)
     assert set(held.given_up_to.values()) == {0}
     assert held.complete
-    assert "given up to 0 columns. Larger sets were not asked about" in open_questions(held)[1]
+    assert "with nothing held fixed. Holding more columns fixed was not asked for" in open_questions(held)[0]
 
 
 def test_a_page_without_privacy_speaks_of_no_budget() -> None:
@@ -328,15 +330,28 @@ def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
     for words in ("found again in 80% or more of repeats", "in 50% to 80%", "in less than 50%: a hint"):
         assert words in page
     assert "<small>of 20 repeats</small>" in page
-    assert "treat the edge as a hint" in page
+    assert "Below 50%: a weak hint, not a finding." in page
+    assert (
+        "2 pairs are directly linked, and 1 more is a weak hint (found again in less than 50% of repeats)"
+        in page
+    )
     assert "edge found again in 35% of 20 repeats" in page
     assert ".edge.hint .line" in found._repr_html_().replace("#dpcausal-", " ")
 
 
-def test_a_missing_edge_heads_the_remarks(result: DiscoveryResult) -> None:
+def test_absent_pairs_stand_before_the_open_ones_with_what_would_be_found(result: DiscoveryResult) -> None:
     page = unescape(render(result))
-    remarks = page[page.index('<ul id="open">') :]
-    assert remarks.startswith(f'<ul id="open">\n<li>{missing_words(result)}</li>')
+    absent = page[page.index("<h2>Absent pairs</h2>") : page.index("<h2>Methods paragraph</h2>")]
+    assert f'<p id="absent-means">{missing_words(result)}</p>' in absent
+    rows = re.findall(r'<tr><td>(.*?)</td><td>(.*?)</td><td class="number">(.*?)</td></tr>', absent)
+    assert len(rows) == len(result.absent) > 0
+    assert result.reach is not None
+    place = {name: j for j, name in enumerate(result.graph.nodes)}
+    for pair, _, least in rows:
+        w = result.reach.between(*(place[name] for name in pair.split(", ")))
+        assert least == f"{w:.2g}"
+    full = result.summary(full=True)
+    assert all(f"{pair.replace(', ', ' - ')} (" in full for pair, *_ in rows)
     assert "Everything that was needed" not in page
     assert "may still depend on each other through others" in page
 
@@ -488,7 +503,7 @@ def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResul
     assert "equivalence class" not in told
     bare = replace(torn, conflicts=frozenset(), open=frozenset(), notes=())
     assert "all graphs that fit the test results agree on it, assuming" in methods_paragraph(bare)
-    assert "one weaker than w = 0.2 (a medium link) would be missed" in methods_paragraph(bare)
+    assert "one of w = 0.2 (a weak link) is found in 80% of cases at best" in methods_paragraph(bare)
 
 
 def test_no_page_contradicts_itself(result: DiscoveryResult) -> None:
@@ -521,7 +536,7 @@ def test_an_edge_opens_for_its_evidence(result: DiscoveryResult) -> None:
     for remark, told in rows:
         assert remark
         assert told.count("<p>") >= 2
-        assert "The two depend on each other given" in told
+        assert "The two depend on each other" in told
 
 
 def test_a_target_has_a_page_of_its_own() -> None:
@@ -600,7 +615,8 @@ def test_the_figure_is_the_same_in_file_page_and_plot(result: DiscoveryResult) -
     assert WIDTHS["sure"] >= 2 * WIDTHS["weaker"] >= 4 * WIDTHS["hint"]
     many = replace(odd, graph=dc.Graph([*"abcde", *(f"lone{i}" for i in range(20))], directed=[("a", "b")]))
     lone = file_texts(many)["graph.svg"]
-    assert "No edge found, not drawn (23 columns): c, d, e, lone0" in lone
+    assert "Not drawn: no edge found: c, d, e, lone0" in lone
+    assert "nothing could be decided about" not in lone
     assert lone.count('class="node"') == 2
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert "NOT PRIVATE" in file_texts(exact)["graph.svg"]

@@ -128,7 +128,7 @@ def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
     budget.charge(LAPLACE)
     told = budget.statement(released=[COUNT], adaptive=False)
     assert told.epsilon == 0.1  # less than was asked for, and the ledger keeps what was asked for
-    line = "Ledger: data set 'cohort', entry 2, charged the whole budget of this release (epsilon 0.5, delta 0)"
+    line = "Ledger: data set 'cohort', entry 2, charged all that was asked for (epsilon 0.5, delta 0)"
     assert f"{line}; left in the ledger: epsilon 0.5, delta 0." in told.summary().splitlines()
     assert told.to_dict()["ledger"]["left"] == {"epsilon": 0.5, "delta": 0.0}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dpcausal as dc
+from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.layout import layout
 from dpcausal.present.svg import HEIGHT, open_lines, row, svg
@@ -13,12 +14,23 @@ def test_drawing_has_every_node_and_edge_in_words() -> None:
     drawing = svg(graph, EdgeNotes(given_up_to={frozenset(("c", "d")): 1}))
     assert "a&lt;b → c in every graph that fits the test results, if no common cause is hidden" in drawing
     assert (
-        "direction not decided by the data; given up to 1 column: larger sets could not be asked" in drawing
+        "direction not decided by the data; only tested with up to 1 column held fixed: more could not be"
+        in drawing
     )
     assert drawing.count('class="node"') == 3
     assert drawing.count('class="line"') == 2
     assert drawing.count("marker-end") == 1
     assert "found again" not in drawing
+
+
+def test_declared_arrows_and_undecided_columns_are_drawn_apart() -> None:
+    graph = dc.Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("c", "b")])
+    known = Knowledge.of(graph.nodes, tiers=[["a"], ["b", "c"]])
+    drawing = svg(graph, EdgeNotes(known=known, undecided=["d"]))
+    assert drawing.count("url(#graph-told)") == 1
+    assert drawing.count("url(#graph-head)") == 1
+    assert drawing.count('class="node undecided" data-name="d"') == 1
+    assert "d: nothing could be decided about it" in drawing
 
 
 def test_hovering_tells_the_confidence_apart_from_the_direction() -> None:
