@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpcausal.cli.app import app
@@ -67,7 +68,47 @@ def test_places_exist() -> None:
             assert any((base / text).is_file() for base in (ROOT / "src" / "dpcausal", ROOT)), text
 
 
-def test_every_paper_has_rows() -> None:
-    for paper in ("002", "004"):
-        section = PAGE.split(f"\n## {paper}\n")[1].split("\n## ")[0]
-        assert section.count("\n| ") > 10
+# what each paper numbers; 001 and 004 are appendices, and have these alone
+NUMBERED = {
+    "003": ["Algorithm 1-6", "Definition 1-10", "Theorem 1-9", "Table 1-2", "Figure 1"],
+    "000": ["Algorithm 3-6", "Definition 5-10", "Theorem 4-9"],
+    "001": ["Lemma 1", "Equation 14-17"],
+    "002": [
+        *("Algorithm 1-2", "Figure 1-9", "Equation 2", "Definition 1.1", "Definition 2.1", "Definition A.1"),
+        *("Definition 3.1", "Definition 3.4", "Definition 3.5", "Theorem 1.2", "Theorem 2.2", "Theorem 2.3"),
+        *("Theorem 3.3", "Theorem 3.6", "Theorem B.1", "Theorem B.3", "Lemma 3.2", "Lemma C.1", "Lemma A.2"),
+        *("Lemma A.3", "Lemma B.6", "Lemma B.8", "Lemma B.9", "Lemma B.10", "Lemma B.11", "Claim B.2"),
+        *("Claim B.4", "Claim B.12", "Claim B.13", "Claim B.14", "Corollary B.5", "Corollary B.7"),
+    ],
+    "004": ["Algorithm 1-4", "Lemma 1-2", "Theorem 2", "Theorem 3", "Theorem 5", "Theorem 7"],
+}
+
+
+def each(items: str) -> list[str]:
+    """All of "Algorithm 1-3"."""
+    kind, _, numbers = items.rpartition(" ")
+    first, _, last = numbers.partition("-")
+    return [f"{kind} {number}" for number in range(int(first), int(last) + 1)] if last else [items]
+
+
+@pytest.mark.parametrize("paper", NUMBERED)
+def test_all_that_a_paper_numbers_has_a_row(paper: str) -> None:
+    section = PAGE.split(f"\n## {paper}\n")[1].split("\n## ")[0]
+    named = set()
+    for row in re.findall(r"^\| ([^|]*) \|", section, flags=re.MULTILINE):
+        for kind, rest in re.findall(
+            r"(Algorithm|Definition|Theorem|Lemma|Claim|Corollary|Figure|Table|Equation) ([^a-z]*(?:and [\w.]+)?)",
+            row,
+        ):
+            named |= {f"{kind} {number}" for number in re.findall(r"[A-C]?\.?\d+(?:\.\d+)?", rest)}
+    wanted = {one for items in NUMBERED[paper] for one in each(items)}
+    assert wanted - named == set()
+
+
+def test_moments_of_laplace_noise() -> None:
+    """Claims B.12 to B.14 of 002: the second moment is 2 sigma^2, the largest of n is at most sigma (1 + ln n)."""
+    noise = np.random.default_rng(4).laplace(0, 3.0, (20_000, 50))
+    assert np.mean(noise**2) == pytest.approx(18.0, rel=0.02)  # standard error .004 of it
+    assert np.mean(np.abs(noise).max(axis=1)) <= 3.0 * (1 + np.log(50))
+    other = np.random.default_rng(5).exponential(2.0, noise.shape)
+    assert np.mean(np.abs(noise + other) ** 3) <= 4 * (np.mean(np.abs(noise) ** 3) + np.mean(other**3))
