@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import numpy as np
 import pandas as pd
 import pyreadstat
 
@@ -106,6 +107,22 @@ def write_stat_file(cells: Cells, path: Path) -> Path:
         place = data.rfind(mark)
         data = data[:place] + cell + data[place + len(mark) :]
     path.write_bytes(data)
+    return path
+
+
+def write_numbers(cells: Cells, path: Path, labels: Mapping[float, str], dates: str) -> Path:
+    """Columns of numbers: ``dates`` in a format of days, the others with value labels where the format has them."""
+    frame = pd.DataFrame({name: np.array(column, float) for name, column in cells.items()})
+    formats = {".sav": "DATETIME20", ".zsav": "ADATE10", ".dta": "%td", ".xpt": "DATE9."}
+    about: dict[str, Any] = {"variable_format": {dates: formats[path.suffix]}}
+    if path.suffix == ".xpt":
+        pyreadstat.write_xport(frame, str(path), **about)
+        return path
+    about["variable_value_labels"] = {name: dict(labels) for name in cells if name != dates}
+    if path.suffix == ".dta":
+        pyreadstat.write_dta(frame, str(path), **about)
+    else:
+        pyreadstat.write_sav(frame, str(path), compress=path.suffix == ".zsav", **about)
     return path
 
 

@@ -33,7 +33,19 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from file_makers import as_bytes, text_cell, write_rds, write_sheet, write_stat_file, write_xlsx
+from file_makers import (
+    as_bytes,
+    r_attributes,
+    r_numbers,
+    r_texts,
+    text_cell,
+    write_frame,
+    write_numbers,
+    write_rds,
+    write_sheet,
+    write_stat_file,
+    write_xlsx,
+)
 
 import dpcausal as dc
 import dpcausal.counts
@@ -493,6 +505,53 @@ def test_one_cell_of_a_workbook_of_any_type(turns: Turns, tmp_path: Path) -> Non
         return write_sheet([[text_cell(name) for name in columns], *body], path)
 
     one_cell_changes_one_row(make, tmp_path / "t.xlsx", "memory", XLSX_CELLS, turns)
+
+
+R_CELLS = {  # attributes of columns in R: labels of haven, levels of a factor, a class of dates
+    "plain": b"",
+    "labelled": r_attributes(
+        labels=r_numbers([1.0, 2.0], r_attributes(names=r_texts([b"male", b"female"]))),
+        class_=r_texts([b"haven_labelled"]),
+    ),
+    "day": r_attributes(class_=r_texts([b"Date"])),
+}
+
+
+def write_numbers_of_r(cells: Cells, path: Path) -> Path:
+    return write_frame({name: r_numbers(column, R_CELLS[name]) for name, column in cells.items()}, 6, path)
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".zsav", ".dta", ".xpt", ".rds"])
+def test_one_number_of_a_file_with_labels_and_dates(suffix: str, tmp_path: Path) -> None:
+    """No number, in a column that is plain, labelled or one of days, changes another row or makes an error."""
+    path = tmp_path / f"t{suffix}"
+    schema = dc.Schema(
+        plain=dc.Numeric(0, 10, bins=[1.5], other=5),
+        labelled=dc.Categorical(["?", *([1, 2] if suffix == ".xpt" else ["male", "female"])]),
+        day=dc.Categorical(["none", "2020-01-01"]),
+    )
+
+    def read(column: Sequence[float]) -> tuple[int, dict[str, list[Any]]]:
+        cells = dict.fromkeys(schema, column)
+        if suffix == ".rds":
+            write_numbers_of_r(cells, path)
+        else:
+            write_numbers(cells, path, {1: "male", 2: "female"}, "day")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            found = dc.read(path, schema)
+        return found.n, {name: codes.tolist() for name, codes in found.codes.items()}
+
+    usual = [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]
+    n, before = read(usual)
+    assert n == 6
+    assert before["plain"] == [0, 1] * 3
+    assert before["labelled"] == [1, 2] * 3
+    for place, cell in enumerate([float("nan"), 8e307, -1e300, 13e9, 2.0000001, -0.0]):
+        n, after = read([*usual[:place], cell, *usual[place + 1 :]])
+        assert n == 6
+        for name, codes in before.items():
+            assert [*after[name][:place], *after[name][place + 1 :]] == [*codes[:place], *codes[place + 1 :]]
 
 
 @pytest.mark.parametrize(
