@@ -1,7 +1,7 @@
 """Where the rows are: a file, or a table on an engine (``--source URL --table T``), and what would be sent there.
 
 A file that would not fit in memory is counted by DuckDB, out of core. Its size, or the number of rows that it states,
-decides: both are public.
+decides: both are public, but for add-remove, where this one bit of them is not protected (docs/explain/limits.md).
 """
 
 from __future__ import annotations
