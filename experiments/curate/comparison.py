@@ -6,7 +6,6 @@ published is drawn dashed: it is **not private**, and stands at the total it ask
 
 from __future__ import annotations
 
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from curate import published
 from priv_pc.figure1 import draw
 from priv_pc.published import graph_of
-from priv_pc.runs import DRIVERS, EPSILONS, FIRST_SEED, Point, counts, markdown, point, run, save, show
+from priv_pc.runs import DRIVERS, EPSILONS, FIRST_SEED, Point, counts, finish, markdown, point, run, save
 
 NETWORKS = ("earthquake", "cancer", "asia", "survey")
 AS_PUBLISHED = "CURATE as published (not private)"
@@ -43,17 +42,13 @@ def main(quick: bool, out: Path) -> None:
         points += published_points(network, seeds)
     save(out / f"{name}.csv", points)
     draw(points, [], "skeleton", out / f"{name}.png", marks=False)
-    rows = [
-        [network, method, *(f"{p.skeleton:.2f} ±{p.skeleton_half:.2f}" for p in group)]
-        for (network, method), group in groupby(points, key=lambda p: (p.network, p.method))
-    ]
-    show(f"Skeleton F1 by total epsilon, {seeds} seeds", ["network", "method", *map(str, EPSILONS)], rows)
     lines = [
         "# CURATE against the other private drivers",
         "",
-        f"Skeleton F1 by total epsilon, {seeds} seeds.",
+        f"Skeleton F1 by total epsilon, {seeds} seeds, mean ± half of the 95% interval. Made by `dpcausal reproduce "
+        f"curate-comparison{' --quick' if quick else ''}`.",
         "",
     ]
     lines += [f"![skeleton]({name}.png)", ""]
     lines += markdown(points, EPSILONS, lambda p: f"{p.skeleton:.2f} ±{p.skeleton_half:.2f}")
-    (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    finish(out, name, lines)

@@ -19,7 +19,7 @@ from dpcausal.planning.error_bounds import (
     type_one_error,
     type_two_error,
 )
-from priv_pc.runs import show
+from priv_pc.runs import finish, table
 
 SETTINGS = [  # (theorem, alpha, t) in units of Delta, at epsilon 1
     ("5", 2.0, 0.0),
@@ -60,7 +60,7 @@ def turned(
 
 
 def main(quick: bool, out: Path) -> None:
-    """Simulate and print; priv-pc-bounds.csv in ``out``."""
+    """Simulate and print; priv-pc-bounds.csv and .md in ``out``."""
     rng, runs = np.random.default_rng(18), 200_000 if quick else 4_000_000
     rows = []
     exact: Callable[[float, float, float], float]
@@ -84,6 +84,14 @@ def main(quick: bool, out: Path) -> None:
         words = f"f = {value:g}, T = {threshold:g}, beta = {one:g}, {two:g}, Delta/epsilon = {scale:g}"
         rows.append(["[C] Lemma 1", words, *numbers, "holds"])
     heads = ["theorem", "setting (epsilon 1)", "simulated", "exact", "claimed at most", "verdict"]
-    show(f"Error bounds, {runs:,} runs", heads, rows)
-    with (out / "priv-pc-bounds.csv").open("w", newline="", encoding="utf-8") as file:
+    name = "priv-pc-bounds-quick" if quick else "priv-pc-bounds"
+    with (out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([heads, *rows])
+    lines = [
+        "# Priv-PC and CURATE: the error bounds",
+        "",
+        f"{runs:,} runs each. *Exact* is computed (`planning/error_bounds.py`). Made by `dpcausal reproduce "
+        f"priv-pc-bounds{' --quick' if quick else ''}`; [corrections](../corrections.md#sieve-and-examine) say why.",
+        "",
+    ]
+    finish(out, name, [*lines, *table(heads, rows)])

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
 import dpcausal as dc
 from dpcausal.planning.sieve import optimal_subsample
@@ -31,6 +30,7 @@ from priv_pc.runs import (
     ROWS,
     Point,
     counts,
+    finish,
     point,
     run,
     save,
@@ -190,9 +190,7 @@ def main(quick: bool, out: Path) -> None:
         draw(points, classical, value, out / f"{name}-{value}.png")
     compared = against_reference(seeds) if not quick else []
     without = [line for network in NETWORKS[:4] for line in stops(network, seeds)]
-    text = page(name, seeds, budgets, ours, theirs, classical, compared, without)
-    (out / f"{name}.md").write_text(text, encoding="utf-8")
-    typer.echo(text)
+    finish(out, name, page(name, seeds, budgets, ours, theirs, classical, compared, without))
 
 
 def by_budget(points: Sequence[Point], budgets: Sequence[float], value: str) -> list[str]:
@@ -258,7 +256,7 @@ def page(
     classical: Sequence[Point],
     compared: Sequence[Compared],
     without: Sequence[tuple[str, str, float, float, str]],
-) -> str:
+) -> list[str]:
     """All tables as a page."""
     lines = [
         "# Private drivers against the true graph",
@@ -315,7 +313,7 @@ def page(
         for network, epsilon, f1, level, ps in compared:
             cells = [network, f"{epsilon:g}", f"{f1:.2f}", f"{level:g}", *(f"{p.skeleton:.3f}" for p in ps)]
             lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 if __name__ == "__main__":

@@ -10,9 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+import typer
 from scipy.stats import t as student
 
 import dpcausal as dc
@@ -98,14 +96,20 @@ def run(
     return point(network, method, math.inf if epsilon is None else epsilon, graphs)
 
 
-def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i < 2 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    Console(width=max(140, Console().width)).print(table)
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table in Markdown."""
+    return [
+        "| " + " | ".join(heads) + " |",
+        "|" + "---|" * len(heads),
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+
+
+def finish(out: Path, name: str, lines: Sequence[str]) -> None:
+    """Print a page and write it to NAME.md."""
+    text = "\n".join(lines) + "\n"
+    (out / f"{name}.md").write_text(text, encoding="utf-8")
+    typer.echo(text)
 
 
 def save(path: Path, points: Sequence[Point]) -> None:

@@ -77,6 +77,7 @@ TOYS: dict[str, list[Toy]] = {
         )
     ],
     "counting": [Toy("--toy", says="ns per row")],
+    "reproduce_times": [Toy("priv-pc-bounds", says="priv-pc-bounds")],
     "reading": [Toy("--rows 300 --repeats 1", says="million rows a second")],
     "latent": [
         Toy("exact --graphs 2", needs="causallearn", says="same"),
@@ -137,6 +138,7 @@ TOYS: dict[str, list[Toy]] = {
     ],
     "ledger_fire": [Toy("--processes 2 --kills 2 --charges 20 --engines sqlite", says="edited row found")],
     "noise": [Toy(smaller="m.REPEATS = 1", says="laplace")],
+    "peers_bnlearn": [Toy("--rows 2000", says="bnlearn")],
     "peers_pc": [
         Toy("--part skeleton --sets 1", says="not installed" if not find_spec("pgmpy") else "skeleton equal"),
         Toy(f"--part alarm --alarm {BIF} --repeats 1", says="CPU seconds"),
