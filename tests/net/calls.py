@@ -135,6 +135,7 @@ MANY = dc.Schema(
 )
 ORDERED = dc.Schema({name: LEVELS[name] for name in "abde"})
 ONLY_NUMBERS = dc.Schema({name: NUMBERS[name] for name in "xyza"})
+SCALED = dc.Schema({name: NUMBERS[name] for name in "xywa"})
 LABELS = dc.Schema(group=dc.Categorical(["control", "case"]), outcome=dc.Categorical(["no", "yes"]))
 
 Raw = dict[
@@ -228,7 +229,7 @@ KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "level duckdb": (_levels, LEVELS),  # a counting backend in DuckDB
     "level engine": (_levels, LEVELS),  # a table on an engine, through Ibis
     "number duckdb": (_numbers, NUMBERS),  # a file that passes by in batches
-    "number engine": (_numbers, ONLY_NUMBERS),  # engines take no log scale
+    "number engine": (_numbers, SCALED),  # the same on an engine, one column on a log scale
     "level columns": (_levels, LEVELS),  # plain columns, as an estimator takes them
     "number columns": (_numbers, NUMBERS),
     "level csv": (_levels, LEVELS),  # a folder with data.csv and schema.toml
