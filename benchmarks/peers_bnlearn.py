@@ -17,8 +17,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
@@ -37,6 +37,7 @@ ALARM = (
 LEARN = """
 suppressMessages(library(bnlearn))
 rows <- read.csv("{csv}", stringsAsFactors=TRUE, colClasses="factor")
+invisible(pc.stable(rows, test="mi", alpha={level}, undirected=TRUE, debug=TRUE))
 for (test in c("mi", "mi-adf")) {{
   spent <- system.time(found <- pc.stable(rows, test=test, alpha={level}, undirected=TRUE))
   cat("seconds", test, sum(spent[c("user.self", "sys.self")]), "\\n")
@@ -54,15 +55,29 @@ def by_r(script: str) -> list[list[str]]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
-def theirs(path: Path, level: float) -> tuple[dict[str, Skeleton], dict[str, float], str]:
-    """bnlearn's skeletons and CPU seconds by test, and its version."""
+class Theirs(NamedTuple):
+    """What bnlearn found: skeletons and CPU seconds by test, its version, and the sets by which ``mi`` took edges."""
+
+    skeletons: dict[str, Skeleton]
+    seconds: dict[str, float]
+    version: str
+    separating: dict[frozenset[str], tuple[str, ...]]
+
+
+def theirs(path: Path, level: float) -> Theirs:
+    """Run ``pc.stable``."""
     lines = by_r(LEARN.format(csv=path, level=level))
     found = {
         test: frozenset(frozenset(line[2:4]) for line in lines if line[:2] == ["edge", test])
         for test in TESTS
     }
     seconds = {line[1]: float(line[2]) for line in lines if line[0] == "seconds"}
-    return found, seconds, next(line[1] for line in lines if line[0] == "version")
+    separating = {}
+    for line in lines:  # > node VLNG is independent from VTUB given ECO2 MINV VALV (p-value: 1).
+        if line[:2] == [">", "node"] and line[3:6] == ["is", "independent", "from"]:
+            given = line[8 : line.index("(p-value:")] if "given" in line else []
+            separating[frozenset((line[2], line[6]))] = tuple(given)
+    return Theirs(found, seconds, next(line[1] for line in lines if line[0] == "version"), separating)
 
 
 def ours(data: dc.Dataset, level: float) -> tuple[Skeleton, float]:
@@ -86,34 +101,21 @@ def of_rows(path: Path) -> dc.Dataset:
     return dc.read(columns, schema)
 
 
-def told(
-    counts: MemoryCounts, x: str, y: str, given: tuple[str, ...]
-) -> tuple[float, float, float, float, float]:
-    """G, degrees of freedom of ``mi`` and of strata with rows, and the p-value by each."""
+def why(counts: MemoryCounts, x: str, y: str, given: tuple[str, ...]) -> list[str]:
+    """G of x and y given this set, with the degrees of freedom of ``mi`` and of strata with rows, and p by each."""
     schema = counts.schema
     table = counts.table((*given, x, y)).reshape(-1, schema[x].size, schema[y].size)
     found = likelihood_ratio(table)
-    full = float((schema[x].size - 1) * (schema[y].size - 1) * table.shape[0])
-    return found.statistic, full, found.dof, float(chi2.sf(found.statistic, full)), found.pvalue
+    full = (schema[x].size - 1) * (schema[y].size - 1) * table.shape[0]
+    by_mi = f"{chi2.sf(found.statistic, full):.3g}"
+    words = [f"{x} - {y}", ", ".join(given), f"{found.statistic:.1f}", f"{full}", by_mi]
+    return [*words, f"{found.dof:g}", f"{found.pvalue:.3g}"]
 
 
-def why(counts: MemoryCounts, edge: frozenset[str], skeleton: Skeleton, level: float) -> list[str]:
-    """A row for the set among neighbours by which ``mi`` takes the edge away: of the smallest, that of largest p."""
-    x, y = sorted(edge, key=list(counts.schema).index)
-    near = [sorted(set().union(*(pair for pair in skeleton if end in pair)) - {x, y}) for end in (x, y)]
-    for size in range(max(map(len, near)) + 1):
-        sets = {one for ends in near for one in combinations(ends, size)}
-        ranked = sorted(((told(counts, x, y, one), one) for one in sets), key=lambda pair: -pair[0][3])
-        if ranked and ranked[0][0][3] > level:
-            (g, full, with_rows, p_full, p_rows), given = ranked[0]
-            cells = [f"{x} - {y}", ", ".join(given), f"{g:.1f}", f"{full:g}", f"{p_full:.3g}"]
-            return [*cells, f"{with_rows:g}", f"{p_rows:.3g}"]
-    return [f"{x} - {y}", "none among neighbours", "", "", "", "", ""]
-
-
-def compared(path: Path, data: dc.Dataset, level: float) -> tuple[Skeleton, Skeleton, str]:
-    """Print edges and CPU seconds; return our skeleton, that of ``mi``, and bnlearn's version."""
-    skeletons, seconds, version = theirs(path, level)
+def compared(path: Path, data: dc.Dataset, level: float) -> tuple[Skeleton, Theirs]:
+    """Print edges and CPU seconds; return our skeleton and what bnlearn found."""
+    other = theirs(path, level)
+    skeletons, seconds, _, _ = other
     mine, own = ours(data, level)
     print("| | edges | beside ours | CPU s | times ours |\n|---|---|---|---|---|")
     print(f"| dpcausal, G | {len(mine)} | | {own:.3g} | |")
@@ -121,7 +123,7 @@ def compared(path: Path, data: dc.Dataset, level: float) -> tuple[Skeleton, Skel
         same = "the same" if found == mine else f"{len(mine - found)} fewer, {len(found - mine)} more"
         ratio = f"{seconds[test] / own:.3g}"
         print(f"| bnlearn, {test} | {len(found)} | {same} | {seconds[test]:.3g} | {ratio} |")
-    return mine, skeletons["mi"], version
+    return mine, other
 
 
 def main() -> None:
@@ -140,13 +142,13 @@ def main() -> None:
         by_r(ALARM.format(csv=path))
         data = of_rows(path)
         print(f"alarm, {data.n:,} rows that come with bnlearn, level {asked.level:g}\n")
-        mine, by_mi, version = compared(path, data, asked.level)
-        print(f"\nbnlearn {version}. Edges that dpcausal keeps and mi does not\n")
+        mine, other = compared(path, data, asked.level)
+        print(f"\nbnlearn {other.version}. Edges that dpcausal keeps and mi does not\n")
         heads = ("edge", "given", "G", "degrees of freedom, mi", "p", "degrees of freedom, ours", "p")
         print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
         counts = MemoryCounts(data)
-        for edge in sorted(mine - by_mi, key=sorted):
-            print("| " + " | ".join(why(counts, edge, mine, asked.level)) + " |")
+        for edge in sorted(mine - other.skeletons["mi"], key=sorted):
+            print("| " + " | ".join(why(counts, *sorted(edge), other.separating[edge])) + " |")
         if asked.rows:
             data = dc.networks.load("asia").sample(asked.rows, seed=1)
             path = Path(folder) / "asia.csv"
