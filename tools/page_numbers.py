@@ -1,58 +1,86 @@
 """Compare the numbers in the documentation with what commands of the repository print.
 
-    python tools/page_numbers.py [check] [--long]     # --long: the commands of many minutes, too
-    python tools/page_numbers.py list                 # which table is held against which command
+    python tools/page_numbers.py check                # every table of a page against what was kept of its command
+    python tools/page_numbers.py run [--long] [WORD]  # run the commands and compare; --long: those of many minutes, too
+    python tools/page_numbers.py keep WORD            # run the commands of entries that name WORD; keep what they print
+    python tools/page_numbers.py list                 # which table is held against what
 
-An entry of ``tools/page_numbers.toml`` names a page, a line on it (``below``), and a command. The rows of the first
-table below that line must all be in what the command prints, in Markdown, up to blanks; with ``text`` it is this text
-that both must hold. Data and noise of these commands are seeded, so equal means equal. What can't be equal (seconds, a
-machine's speed) has no entry: the page says when and where it was measured.
+An entry of ``tools/page_numbers.toml`` names a table: a page, a line on it (``below``) and, where several tables follow
+that line, which one (``table``, from 1). The rows of the table must all be among the rows that were printed, in
+Markdown, up to blanks, marks and a zero before the point. With ``below = "*"`` that holds for every table of the page.
+With ``text`` it is this text that both must hold. With ``loose`` the command prints no Markdown, and every number of
+the table must be among the numbers that it printed.
+
+``command``  prints the rows. Data and noise are seeded, so equal means equal. ``long``: it takes many minutes.
+``kept``     a file with what the command printed. The page is held against it in ``make test``.
+``clock``    seconds, a machine's speed or noise that is not seeded: a new run differs, so only ``kept`` is compared.
+``test``     no command: a test, or the doctests of a file, holds these numbers.
+``missing``  why nothing holds them. ``list`` ends with these.
+
+Every table of numbers below ``docs/`` has an entry, or a program that writes it (``WRITTEN``): a test asks for that.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 REGISTRY = ROOT / "tools" / "page_numbers.toml"
+WRITTEN = {  # pages that a program writes as a whole, and what compares them
+    "docs/gcm_figures.md": "tools/gcm_page.py --check, in make test",
+    "docs/hospital.md": "benchmarks/hospital.py page, from benchmarks/results; tests/unit/tools/test_page_numbers.py",
+    "docs/papers.md": "no measurements; tests/unit/test_papers.py",
+}
+FEW = 4  # a table with fewer numbers is one of words
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A table, or a text, of a page and the command that prints it."""
+    """A table, or a text, of a page and what it is held against."""
 
     page: str
     below: str
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ()
+    table: int = 1
     text: str = ""
+    loose: bool = False
+    kept: str = ""
     long: bool = False
+    clock: bool = False
+    test: str = ""
+    missing: str = ""
 
     @property
     def name(self) -> str:
         """How it is called in messages."""
-        return f"{self.page}: {self.text or self.below.lstrip('# ')}"
+        which = f" ({self.table})" if self.table > 1 else ""
+        return f"{self.page}: {self.text or self.below.strip('# ') or 'all tables'}{which}"
 
 
 def entries(registry: Path = REGISTRY) -> list[Entry]:
     """Return all entries of the registry."""
     with registry.open("rb") as file:
         found: list[dict[str, Any]] = tomllib.load(file)["number"]
-    return [Entry(**{**one, "command": tuple(one["command"])}) for one in found]
+    return [Entry(**{**one, "command": tuple(one.get("command", ()))}) for one in found]
 
 
 def cells(row: str) -> tuple[str, ...]:
-    """Return the cells of a row of a Markdown table.
+    """Return the cells of a row of a Markdown table, their marks and a zero before the point taken off.
 
-    >>> cells("| a |  1.5 |")
-    ('a', '1.5')
+    >>> cells("| a |  1.5 | **0.25** |")
+    ('a', '1.5', '.25')
     """
-    return tuple(cell.strip() for cell in row.strip().strip("|").split("|"))
+    plain = re.sub(r"[`*]|(?<![\d.,])0(?=\.\d)|(?<=\d),(?=\d{3})", "", row)
+    return tuple(cell.strip() for cell in plain.strip().strip("|").split("|"))
 
 
 def is_row(line: str) -> bool:
@@ -60,26 +88,44 @@ def is_row(line: str) -> bool:
     return line.startswith("|") and bool(set(line) - set("|-: "))
 
 
-def table_below(text: str, below: str) -> list[tuple[str, ...]]:
-    """Return the rows of the first table below a line, its heads first.
+def tables(text: str) -> Iterator[tuple[str, int, list[tuple[str, ...]]]]:
+    """Yield each table of a page: the heading above it, which table below that it is, and its rows, heads first."""
+    heading, counts, rows = "", Counter[str](), list[tuple[str, ...]]()
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("|"):
+            rows += [cells(line)] if is_row(line) else []
+            continue
+        if rows:
+            counts[heading] += 1
+            yield heading, counts[heading], rows
+            rows = []
+        if line.startswith("#"):
+            heading = line
+
+
+def numbers(rows: list[tuple[str, ...]]) -> int:
+    """Return how many cells of a table, its heads left out, begin with a number.
+
+    >>> numbers([("n", "share"), ("10", ".05 (3 of 60)"), ("all", "1e-6")])
+    3
+    """
+    return sum(bool(re.match(r"[-+]?\.?\d", cell)) for row in rows[1:] for cell in row)
+
+
+def table_below(text: str, below: str, which: int = 1) -> list[tuple[str, ...]]:
+    """Return the rows of a table below a heading, its heads first.
 
     Raises
     ------
     LookupError
         If there is no such line, or no table below it.
     """
-    lines = text.splitlines()
-    if below not in lines:
+    if below not in text.splitlines():
         raise LookupError(f"no line {below!r}")
-    rows: list[tuple[str, ...]] = []
-    for line in lines[lines.index(below) + 1 :]:
-        if line.startswith("|"):
-            rows += [cells(line)] if is_row(line) else []
-        elif rows:
-            break
-    if not rows:
-        raise LookupError(f"no table below {below!r}")
-    return rows
+    for heading, count, rows in tables(text):
+        if (heading, count) == (below, which):
+            return rows
+    raise LookupError(f"no table {which} below {below!r}")
 
 
 def printed_by(command: tuple[str, ...]) -> str:
@@ -92,30 +138,106 @@ def printed_by(command: tuple[str, ...]) -> str:
     return done.stdout
 
 
+def values(text: str) -> list[set[float]]:
+    """Return the numbers in a text, each as the values that it may stand for: a per cent is also its hundredth.
+
+    >>> values("1,030 rows, .25 and 50%")
+    [{1030.0}, {0.25}, {0.5, 50.0}]
+    """
+    found = re.findall(r"((?:\d[\d,]*\d|\d)?(?:\.\d+)?(?:e[-+]?\d+)?)(%?)", text)
+    numbers = [
+        (float(number.replace(",", "")), mark) for number, mark in found if number[:1] in set(".0123456789")
+    ]
+    return [{value, value / 100} if mark else {value} for value, mark in numbers]
+
+
+def wanted_rows(page: str, entry: Entry) -> list[tuple[str, ...]]:
+    """Return the rows of a page that must have been printed, without heads."""
+    if entry.below == "*":
+        return [row for _, _, rows in tables(page) for row in rows[1:]]
+    return table_below(page, entry.below, entry.table)[1:]
+
+
 def drifted(page: str, printed: str, entry: Entry) -> list[str]:
-    """Return what the page has and the command does not print: nothing where they agree."""
+    """Return what the page has and the command did not print: nothing where they agree."""
     if entry.text:
         both = (" ".join(page.split()), " ".join(printed.split()))
         return [] if all(entry.text in text for text in both) else [entry.text]
-    shown = {cells(line) for line in printed.splitlines() if is_row(line)}
-    return [" | ".join(row) for row in table_below(page, entry.below)[1:] if row not in shown]
+    wanted = wanted_rows(page, entry)
+    if entry.loose:
+        seen = set[float]().union(*values(printed))
+        return [" | ".join(row) for row in wanted if not all(one & seen for one in values(" ".join(row)))]
+    shown = {cells(line.strip()) for line in printed.splitlines() if is_row(line.strip())}
+    return [" | ".join(row) for row in wanted if row not in shown]
+
+
+def page_of(entry: Entry) -> str:
+    """Return the text of the page."""
+    return (ROOT / entry.page).read_text(encoding="utf-8")
+
+
+def without_entry() -> list[str]:
+    """Return every table of numbers that nothing is said of."""
+    known = {(one.page, one.below, one.table) for one in entries()}
+    whole = {one.page for one in entries() if one.below == "*"} | set(WRITTEN)
+    lost = []
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        page = path.relative_to(ROOT).as_posix()
+        if page in whole:
+            continue
+        for heading, count, rows in tables(path.read_text(encoding="utf-8")):
+            if numbers(rows) >= FEW and (page, heading, count) not in known:
+                lost.append(f"{page}: {heading.lstrip('# ')} ({count})")
+    return lost
+
+
+def told(entry: Entry, printed: str) -> bool:
+    """Say whether the page agrees with what was printed."""
+    found = drifted(page_of(entry), printed, entry)
+    print(f"{'drifted' if found else 'agrees':8} {entry.name}", flush=True)
+    for row in found:
+        print(f"         the page has: {row}")
+    return not found
+
+
+def listed() -> None:
+    """Print every entry with what holds it, those without anything last."""
+    for one in sorted(entries(), key=lambda one: bool(one.missing)):
+        words = [f"python {' '.join(one.command)}"] if one.command else []
+        words += ["(many minutes)"] if one.long else []
+        words += [f"kept in {one.kept}"] if one.kept else []
+        words += [f"held by {one.test}"] if one.test else []
+        words += [f"NOT COMPARED: {one.missing}"] if one.missing else []
+        print(f"{one.name}\n    {'; '.join(words)}")
+    for page, program in WRITTEN.items():
+        print(f"{page}: all tables\n    {program}")
 
 
 def main(arguments: list[str]) -> int:
-    """Run the checks, or list them."""
-    chosen = [one for one in entries() if not one.long or "--long" in arguments]
-    if "list" in arguments:
-        for one in entries():
-            print(f"{one.name}\n    python {' '.join(one.command)}{'  (long)' if one.long else ''}")
+    """Compare, run, keep or list."""
+    mode = arguments[0] if arguments else "check"
+    words = [word for word in arguments[1:] if not word.startswith("-")]
+    chosen = [one for one in entries() if all(word in one.name + " ".join(one.command) for word in words)]
+    if mode == "list":
+        listed()
         return 0
-    wrong = 0
+    if mode == "check":
+        lost = without_entry()
+        print("".join(f"no entry  {name}\n" for name in lost), end="")
+        agree = [told(one, (ROOT / one.kept).read_text(encoding="utf-8")) for one in chosen if one.kept]
+        return int(bool(lost) or not all(agree))
+    if mode == "keep":
+        for command, kept in dict.fromkeys((one.command, one.kept) for one in chosen if one.kept):
+            (ROOT / kept).write_text(printed_by(command), encoding="utf-8")
+            print(f"kept     {kept}", flush=True)
+        return 0
+    agree, printed = [], dict[tuple[str, ...], str]()
     for one in chosen:
-        found = drifted((ROOT / one.page).read_text(encoding="utf-8"), printed_by(one.command), one)
-        print(f"{'drifted' if found else 'agrees':8} {one.name}", flush=True)
-        for row in found:
-            print(f"         the page has: {row}")
-        wrong += bool(found)
-    return int(wrong > 0)
+        if one.command and not one.clock and (not one.long or "--long" in arguments):
+            if one.command not in printed:
+                printed[one.command] = printed_by(one.command)
+            agree.append(told(one, printed[one.command]))
+    return int(not all(agree))
 
 
 if __name__ == "__main__":

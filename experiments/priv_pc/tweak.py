@@ -74,6 +74,7 @@ def draw(found: Sequence[Mean], path: Path) -> None:
                     axis.axhline(one.f1, color=colour, linestyle="--", label=f"shifts, epsilon {epsilon:g}")
         axis.set(title=network, xlabel="t, in scales of the noise", ylim=(0, 1.03))
         axis.set_xscale("symlog", linthresh=0.5)
+        axis.set_xlim(-0.1, 9)
         axis.set_xticks([0, 0.5, 1, 2, 4, 8], ["0", ".5", "1", "2", "4", "8"])
         axis.minorticks_off()
         axis.grid(alpha=0.3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import sys
 from pathlib import Path
@@ -54,22 +55,75 @@ def test_a_page_without_the_line_or_the_table_is_an_error() -> None:
         NUMBERS.table_below("## Level\n\nWords.\n", "## Level")
 
 
-def test_every_entry_has_its_table_and_its_command() -> None:
-    assert len(NUMBERS.entries()) >= 6
-    for entry in NUMBERS.entries():
-        page = (ROOT / entry.page).read_text(encoding="utf-8")
-        assert entry.text in page
-        assert len(NUMBERS.table_below(page, entry.below)) > 1, entry.name
-        if entry.command[:3] == ("-m", "dpcausal", "reproduce"):
-            assert entry.command[3] in FIGURES
-        else:
-            assert (ROOT / entry.command[0]).is_file()
+@pytest.mark.parametrize(
+    ("printed", "agrees"),
+    [("n 10: 5%, n 20: 0.06", True), ("n 10: .05, n 20: .07", False), ("n 10: .05, n 20", False)],
+)
+def test_without_markdown_every_number_must_have_been_printed(printed: str, agrees: bool) -> None:
+    loose = NUMBERS.Entry("docs/page.md", "## Level", ("x.py",), loose=True)
+    assert (NUMBERS.drifted(PAGE, printed, loose) == []) == agrees
+
+
+def test_all_tables_of_a_page_and_the_second_below_a_line() -> None:
+    page = PAGE + "\n| n | share |\n|---|---|\n| 30 | 0.07 |\n"
+    assert NUMBERS.table_below(page, "## Level", 2)[1:] == [("30", ".07")]
+    whole = NUMBERS.Entry("docs/page.md", "*", ("x.py",))
+    assert NUMBERS.drifted(page, "| 10 | 0.05 |\n| 20 | 0.06 |\n", whole) == ["30 | .07"]
+
+
+def test_every_table_of_numbers_has_an_entry() -> None:
+    assert NUMBERS.without_entry() == []
+
+
+ENTRIES = NUMBERS.entries()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_an_entry_names_what_exists_and_agrees_with_what_was_kept(entry: Any) -> None:
+    page = NUMBERS.page_of(entry)
+    assert entry.text in page
+    assert NUMBERS.wanted_rows(page, entry), entry.name
+    assert entry.command or entry.test or entry.missing
+    if entry.command[:3] == ("-m", "dpcausal", "reproduce"):
+        assert entry.command[3] in FIGURES
+    elif entry.command:
+        assert (ROOT / entry.command[0]).is_file()
+    if entry.test:
+        assert (ROOT / entry.test).is_file()
+    if entry.kept:
+        assert NUMBERS.drifted(page, (ROOT / entry.kept).read_text(encoding="utf-8"), entry) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "entry", [one for one in NUMBERS.entries() if not one.long], ids=lambda entry: entry.name
+    "entry",
+    [one for one in ENTRIES if one.command and not (one.long or one.clock or one.missing)],
+    ids=lambda entry: entry.name,
 )
 def test_the_page_has_what_the_command_prints(entry: Any) -> None:
-    page = (ROOT / entry.page).read_text(encoding="utf-8")
-    assert NUMBERS.drifted(page, NUMBERS.printed_by(entry.command), entry) == []
+    assert NUMBERS.drifted(NUMBERS.page_of(entry), NUMBERS.printed_by(entry.command), entry) == []
+
+
+def test_pages_of_gcm_figures_are_those_of_their_rates() -> None:
+    """docs/figures/NAME.md holds the table that the experiment makes of NAME.csv."""
+    found = 0
+    for path in sorted((ROOT / "docs" / "figures").glob("gcm_*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rates = {
+                (*NUMBERS.cells(f"| {row['panel']} | {row['method']} |"), float(row["at"])): int(
+                    row["rejected"]
+                )
+                / int(row["reps"])
+                for row in csv.DictReader(file)
+            }
+        ((_, _, rows),) = NUMBERS.tables(path.with_suffix(".md").read_text(encoding="utf-8"))
+        ats = [float(cell) for cell in rows[0][2:]]
+        for panel, method, *shares in rows[1:]:
+            for at, share in zip(ats, shares, strict=True):
+                key = (panel, method, at)
+                assert share == (f"{rates[key]:.3f}".removeprefix("0") if key in rates else ""), (
+                    path.name,
+                    key,
+                )
+                found += key in rates
+    assert found > 500
