@@ -55,7 +55,9 @@ def test_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
     answer, rests, cost, ledger = capsys.readouterr().out.splitlines()
     assert answer.startswith("Risk difference of y = yes, x yes against no, z, age held fixed: 0.")
     assert "95% interval" in answer
-    assert rests.startswith("Causal if z, age include every common cause of x and y; age by the declared bins")
+    assert rests.startswith(
+        "Causal if z, age include every common cause of x and y; age by the declared bins"
+    )
     assert cost.startswith(
         "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times"
     )
@@ -127,15 +129,24 @@ def test_the_forecast_costs_nothing_and_the_refusal_names_an_epsilon_that_passes
     assert said.startswith(
         "Forecast for the effect of x on age, z held fixed: the 95% interval is expected to be"
     )
-    assert "Such an interval says nothing" in said
+    assert "From half of the range on (50) an interval says nothing, and is refused." in said
+    assert "tighter bounds of age (now 0 to 100)" in said
     assert run([*asked, "--epsilon", "0.01", *charged]) == 2
     refused = capsys.readouterr().err
     assert "age lies between 0 and 100" in refused
-    enough = refused.split("What would help: --epsilon ")[1].split()[0].rstrip(",;")
+    enough = refused.split("What would help, each by itself: --epsilon ")[1].split()[0].rstrip(",;")
+    assert run(["ledger", "create", "--ledger", url, "--dataset", "poor", "--epsilon", "0.02"]) == 0
+    capsys.readouterr()
+    for more in (["--forecast"], []):  # no more is proposed than the ledger has
+        code = run([*asked, "--epsilon", "0.01", *more, "--ledger", url, "--dataset", "poor"])
+        words = "".join(capsys.readouterr())
+        assert code == (0 if more else 2)
+        assert f"--epsilon {enough}" not in words
+        assert f"(epsilon {enough} would do, but the ledger has 0.02 left)" in words
     assert run([*asked, "--epsilon", "0.01", "--forecast", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["enough"] == float(enough)
     assert run([*asked, "--epsilon", enough, *charged]) == 0
-    assert "Ledger: d, entry 2; charged epsilon" in capsys.readouterr().out  # entry 1 is the account
+    assert "Ledger: d, entry 3; charged epsilon" in capsys.readouterr().out  # after the two accounts
 
 
 BAD = [

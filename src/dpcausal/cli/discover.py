@@ -222,7 +222,15 @@ def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str)
 
 
 def refuse_hopeless(
-    schema: Schema, rows: int, epsilon: float, delta: float, level: float, method: str, target: str | None
+    schema: Schema,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    level: float,
+    method: str,
+    target: str | None,
+    ledger: str | None,
+    dataset: str | None,
 ) -> None:
     """Refuse what can show nothing, in the words of the command line; from public numbers, nothing is charged."""
     from dpcausal.core.look import Hopeless
@@ -231,7 +239,9 @@ def refuse_hopeless(
     from dpcausal.present.planning import look_words
 
     try:
-        refuse_hopeless(schema, rows, epsilon, delta, Neighbours.REPLACE_ONE, level, method, target)
+        refuse_hopeless(
+            schema, rows, epsilon, delta, Neighbours.REPLACE_ONE, level, method, target, ledger, dataset
+        )
     except Hopeless as error:
         raise InputError(look_words(error.look, command=True)) from None
 
@@ -417,7 +427,7 @@ def run_discover(
         if epsilon is not None and neighbours == "replace-one" and not anyway:
             name = "measured" if tables else "moments" if method == "auto" else method
             searching = planned_epsilon(epsilon, delta, kept)
-            refuse_hopeless(declared, rows.n, searching, delta, level, name, target)
+            refuse_hopeless(declared, rows.n, searching, delta, level, name, target, ledger, dataset)
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
         asked = {**options, "reserve": kept}

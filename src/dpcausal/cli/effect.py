@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -157,6 +158,7 @@ def run_effect(
     from dpcausal.effects.effect import checked_confidence
     from dpcausal.effects.question import effect_question
     from dpcausal.graphs.doubts import read_graph
+    from dpcausal.planning.look import left_in_ledger
     from dpcausal.privacy.accounting.composition import check_total
 
     names = None if adjust is None else names_of("--adjust", adjust, "leave it out to hold nothing fixed")
@@ -209,7 +211,9 @@ def run_effect(
         "neighbours": neighbours,
     }
     if forecast:
-        ahead = dc.forecast_effect(rows, treatment, outcome, **asked)
+        ahead = replace(
+            dc.forecast_effect(rows, treatment, outcome, **asked), left=left_in_ledger(ledger, dataset)
+        )
         typer.echo(ahead.to_json() if as_json else ahead.summary())
         return
     where: Place | None = None

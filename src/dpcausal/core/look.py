@@ -37,9 +37,12 @@ class Look:
     with_target : float or None
         The chance if one column is asked about, the one with fewest levels.
     fewer : tuple of (int, float) or None
-        The largest number of columns, or of cells, with which it would not be hopeless, and the chance then.
+        The largest number of columns, or of cells, with which a strong one would be found 4 times in 5, or, where none
+        is small enough for that, with which it would not be hopeless; and the chance then.
     enough : float or None
         The epsilon that finds a strong one 4 times in 5; None: none up to 100 does.
+    left : float or None
+        What the ledger has left of epsilon, where one was named: more is not proposed.
     """
 
     rows: int
@@ -54,6 +57,7 @@ class Look:
     with_target: float | None = None
     fewer: tuple[int, float] | None = None
     enough: float | None = None
+    left: float | None = None
 
     @property
     def hopeless(self) -> bool:

@@ -417,9 +417,8 @@ def discover(
         check_total(epsilon, delta)
         searching = planned_epsilon(epsilon, delta, kept)
         if not anyway and relation is Neighbours.REPLACE_ONE:
-            refuse_hopeless(
-                counts.schema, counts.n, searching, delta, relation, level, name, options.get("target")
-            )
+            about = (name, options.get("target"), ledger, dataset)
+            refuse_hopeless(counts.schema, counts.n, searching, delta, relation, level, *about)
         if name == "measured":
             gain = 1.0 if delta else noise_without_delta(sizes, searching, relation)
             if gain >= NOTABLE_GAIN:  # before anything is charged

@@ -35,8 +35,14 @@ from dpcausal.data.schema import Schema
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments
 from dpcausal.discovery.reserve import Reserve
-from dpcausal.effects.effect import checked_confidence, effect_by_graph, result_of, what_to_adjust_for
-from dpcausal.effects.question import EffectQuestion, effect_question, strata_cells
+from dpcausal.effects.effect import (
+    checked_confidence,
+    effect_by_graph,
+    outcome_bins,
+    result_of,
+    what_to_adjust_for,
+)
+from dpcausal.effects.question import EffectQuestion, effect_question, refuse_wide_bin
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
@@ -84,6 +90,15 @@ class ReleasedTables:
             for number in range(len(columns) + 1)
             for inner in combinations(columns, number)
         )
+
+    def lack(self, names: Sequence[str]) -> str:
+        """Return why there is no table over these columns, for an error."""
+        merged = [name for name in names if name in self.merged]
+        if merged:
+            return (
+                f"levels of {', '.join(merged)} were merged because of the noise, so no table has all of them"
+            )
+        return f"the released tables do not hold {', '.join(names)} together"
 
     def table(self, names: Sequence[str]) -> tuple[Floats, float, float]:
         """Return the table with an axis for each name, a variance that covers its noise, and the excess kurtosis."""
@@ -205,19 +220,18 @@ def effect_after(
     )
     for one in used:
         if not tables.holds((*one, treatment, outcome)):
-            names = ", ".join((*one, treatment, outcome))
-            enough = 4.0 * math.sqrt(2.0 * strata_cells(schema, one) / tables.rows)
             raise InputError(
-                f"the released tables do not hold {names} together: measure them (effect FILE --epsilon, in Python "
-                f"data= and epsilon=); about {enough:.2g} keeps privacy noise below sampling error"
+                f"{tables.lack((*one, treatment, outcome))}: measure them (effect FILE --epsilon, in Python data= and "
+                "epsilon=); effect --forecast (dc.forecast_effect) says beforehand, for nothing, how wide the interval "
+                "would be"
             )
+    if isinstance(schema[outcome], Numeric) and not anyway:
+        refuse_wide_bin(schema[outcome], outcome)
     measured = [_FromTables(tables, question, one) for one in used]
-    for kind, key, name in (
-        (EffectNoteKind.TREATMENT_BINS, "treatment", treatment),
-        (EffectNoteKind.OUTCOME_BINS, "outcome", outcome),
-    ):
-        if isinstance(schema[name], Numeric):
-            notes.append(EffectNote(kind, **{key: name}))
+    if isinstance(schema[treatment], Numeric):
+        notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
+    if isinstance(schema[outcome], Numeric):
+        notes.append(outcome_bins(schema, outcome))
     notes.append(EffectNote(EffectNoteKind.SAME_TABLES, held=HELD_AFTER_SELECTION))
     with np.errstate(all="ignore"):
         return result_of(question, sets, measured, level, notes, statement, schema)

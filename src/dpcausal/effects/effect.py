@@ -53,7 +53,9 @@ from dpcausal.effects.question import (
     checked_columns,
     effect_question,
     level_names,
+    refuse_wide_bin,
     strata_cells,
+    widest_bin,
 )
 from dpcausal.effects.regression import measure_regression, refuse_regression
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
@@ -72,6 +74,7 @@ from dpcausal.graphs.adjustment_pag import pag_adjustment
 from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
+from dpcausal.planning.look import left_in_ledger
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.budget import Allowance, Budget
@@ -284,8 +287,8 @@ def effect_by_graph(
             ahead = forecast_of(
                 data.schema, asked, method, epsilon, delta, relation, public_rows, level, values=values
             )
-            if not anyway:
-                refuse_uninformative(ahead)
+            if not anyway and ahead.says_nothing:
+                refuse_uninformative(replace(ahead, left=left_in_ledger(ledger, dataset)))
             if ahead.noise_rules:
                 asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
         note = {"command": "effect", "question": asked.question.key}
@@ -508,8 +511,18 @@ def asked_of_schema(
     if isinstance(schema[treatment], Numeric):
         notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
     if isinstance(schema[outcome], Numeric) and not values:
-        notes.append(EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome))
+        if not anyway:
+            refuse_wide_bin(schema[outcome], outcome)
+        notes.append(outcome_bins(schema, outcome))
     return AskedEffect(question, tuple(sets), tuple(notes))
+
+
+def outcome_bins(schema: Schema, outcome: str) -> EffectNote:
+    """Return the note that a numeric outcome counts by the middles of its bins, with the widest of them."""
+    column = schema[outcome]
+    assert isinstance(column, Numeric)
+    low, high, share = widest_bin(column)
+    return EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome, low=low, high=high, share=share)
 
 
 def measured_effect(

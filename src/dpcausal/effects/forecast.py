@@ -88,6 +88,8 @@ class EffectForecast:
         Where it says nothing: whether a delta of 1e-6 would be enough.
     fewer : tuple of str or None
         Where it says nothing: those of the columns held fixed with which it would say something.
+    left : float or None
+        What the ledger has left of epsilon, where one was named: more is not proposed.
 
     Examples
     --------
@@ -110,6 +112,7 @@ class EffectForecast:
     enough: float | None = None
     with_delta: bool = False
     fewer: tuple[str, ...] | None = None
+    left: float | None = None
 
     @property
     def most(self) -> float:
@@ -146,6 +149,7 @@ class EffectForecast:
             "enough": self.enough,
             "with_delta": self.with_delta,
             "fewer": None if self.fewer is None else list(self.fewer),
+            "left": self.left,
         }
 
     def to_json(self) -> str:

@@ -245,6 +245,43 @@ def _estimand(estimand: object, outcome: str, event: str | None) -> str:
     return asked
 
 
+MOST_BIN = (
+    0.5  # of the range of an outcome: where only counts are at hand, a wider bin can put a mean far off
+)
+
+
+def widest_bin(column: Numeric) -> tuple[float, float, float]:
+    """Return the ends of the widest bin of a number, and its share of the range.
+
+    >>> widest_bin(Numeric(0, 90, [1, 2, 9]))
+    (9.0, 90.0, 0.9)
+    """
+    low, high = max(
+        pairwise([column.lower, *(column.bins or ()), column.upper]), key=lambda ends: ends[1] - ends[0]
+    )
+    return float(low), float(high), (high - low) / (column.upper - column.lower)
+
+
+def refuse_wide_bin(column: Column, outcome: str) -> None:
+    """Refuse a mean of a number by the middles of its bins where one of them is too wide; from the schema alone.
+
+    Raises
+    ------
+    InputError
+        With what would help; nothing was charged.
+    """
+    if not isinstance(column, Numeric):
+        return
+    low, high, share = widest_bin(column)
+    if share > MOST_BIN:
+        raise InputError(
+            f"only counts of bins are at hand, and the bin {low:g} to {high:g} is {share:.0%} of the range of "
+            f"{outcome!r}: a mean by the middles of bins would be far off. An effect on the rows uses the values "
+            "(effect FILE --epsilon, in Python data= and epsilon=); finer bins or tighter bounds help, too "
+            "(anyway=True goes on)"
+        )
+
+
 def strata_cells(schema: Schema, adjust: Sequence[str]) -> int:
     """Return the number of cells of these columns."""
     return math.prod(schema[name].size for name in adjust)

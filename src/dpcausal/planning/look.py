@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from scipy.special import chdtri, chndtr
 
 from dpcausal.core.arguments import checked_column
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
@@ -33,6 +34,9 @@ from dpcausal.planning.designs import Aim, NoiseDesign, power_at
 from dpcausal.planning.measurement import SMALL_DELTA
 from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.stats.moments import moment_sensitivity
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
 
 Powers = tuple[float, float, float]
 Shows = Callable[[int, float, float], Powers]  # of so many columns, epsilon and delta
@@ -149,14 +153,30 @@ def _helps(shows: Shows, columns: int, epsilon: float, delta: float) -> dict[str
     found: dict[str, Any] = {}
     if not delta:
         found["with_delta"] = shows(columns, epsilon, SMALL_DELTA)[2]
-    low, high = 1, columns
-    while high > low + 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if shows(middle, epsilon, delta)[2] >= LEAST_POWER else (low, middle)
-    if low > 1:
-        found["fewer"] = (low, shows(low, epsilon, delta)[2])
+    for wanted in (WANTED, LEAST_POWER):
+        low, high = 1, columns
+        while high > low + 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if shows(middle, epsilon, delta)[2] >= wanted else (low, middle)
+        if low > 1:
+            found["fewer"] = (low, shows(low, epsilon, delta)[2])
+            break
     found["enough"] = enough_epsilon(lambda more: shows(columns, more, delta)[2], epsilon)
     return found
+
+
+def left_in_ledger(ledger: Ledger | str | None, dataset: str | None) -> float | None:
+    """Return the epsilon that a ledger has left for a data set; None where that can't be said. No row is looked at."""
+    if ledger is None or dataset is None:
+        return None
+    from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
+
+    try:
+        opened = Ledger.open(ledger) if isinstance(ledger, str) else ledger
+        accounts = opened.show(dataset) if isinstance(opened, Ledger) else []
+        return next((account.left_epsilon for account in accounts), None)
+    except DpcausalError:  # the charge says so
+        return None
 
 
 def refuse_hopeless(
@@ -168,6 +188,8 @@ def refuse_hopeless(
     level: float,
     method: str,
     target: str | None = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
 ) -> None:
     """Refuse a discovery that can show nothing, before anything is charged.
 
@@ -188,4 +210,5 @@ def refuse_hopeless(
     place = None if target is None else list(schema).index(checked_column(target, schema, "target"))
     found = look(sizes, rows, epsilon, delta, neighbours, level, moments=moments, target=place)
     if found is not None and found.hopeless:
+        found = replace(found, left=left_in_ledger(ledger, dataset))
         raise Hopeless(display().summary(found), found)

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
 
 NOTES: dict[EffectNoteKind, Words] = {
-    EffectNoteKind.UNADJUSTED: "nothing is held fixed: causal in a randomised trial only",
+    EffectNoteKind.UNADJUSTED: "nothing is held fixed, which is right in a randomised trial",
     EffectNoteKind.BINNED: lambda fact: (
         f"{', '.join(fact['columns'])} by the declared bins: confounding within a bin remains"
     ),
     EffectNoteKind.TREATMENT_BINS: "{treatment} by its declared bins",
-    EffectNoteKind.OUTCOME_BINS: "{outcome} by the middles of its declared bins, since only counts are at hand; a "
-    "wide bin, as the last one often is, can put this far off",
+    EffectNoteKind.OUTCOME_BINS: lambda fact: (
+        f"BIASED: {fact['outcome']} counts by the middles of its declared bins, since only counts are at hand; the bin "
+        f"{fact['low']:g} to {fact['high']:g} is {fact['share']:.0%} of the range, and a mean of rows in it can be off "
+        f"by {(fact['high'] - fact['low']) / 2:.3g}, which the interval does not cover"
+    ),
     EffectNoteKind.POOLED: (
         "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the rows)"
     ),
@@ -35,10 +38,12 @@ NOTES: dict[EffectNoteKind, Words] = {
         + f"{'about ' if fact['noise'] else ''}{1 - fact['share']:.0%} of the rows"
     ),
     EffectNoteKind.EVERYONE: lambda fact: (
-        f"for all rows, whatever holds there: {number(fact['low'])} to {number(fact['high'])}"
+        f"for all rows, whatever the effect is in those left out, the interval is {number(fact['low'])} to "
+        f"{number(fact['high'])}"
     ),
     EffectNoteKind.NOTHING_KNOWN: lambda fact: (
-        "the noise is larger than the groups that are compared; more epsilon, fewer columns held fixed, more rows help"
+        "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of what is "
+        "held fixed help"
         if fact["noise"]
         else "nowhere do both groups have 3 rows or more"
     ),
@@ -53,7 +58,7 @@ NOTES: dict[EffectNoteKind, Words] = {
             if "outcome" in fact.values
             else ""
         )
-        + "fewer columns or coarser bins held fixed, or more epsilon shorten it"
+        + "coarser bins of what is held fixed or more epsilon shorten it"
     ),
     EffectNoteKind.FROM_GRAPH: lambda fact: (
         f"the graph says to hold {', '.join(fact['columns'])} fixed"
@@ -170,7 +175,7 @@ def assumes_words(result: EffectResult) -> str:
         hold = "includes" if len(result.adjust) == 1 else "include"
         rests = f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
     else:
-        rests = "Causal if they have no common cause"
+        rests = f"Causal if {result.treatment} and {result.outcome} have no common cause"
     weighted = "; a mean over people in whom the treatment varies" if result.method == "regression" else ""
     notes = sorted(result.notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
     clauses = [rests + weighted, *map(note_words, notes)]
@@ -184,7 +189,12 @@ def assumes_words(result: EffectResult) -> str:
 
 
 # what a reader must see first: warnings stand before remarks
-FIRST = {EffectNoteKind.OUTCOME_EARLIER: 0, EffectNoteKind.CONTRADICTED: 0, EffectNoteKind.SEVERAL: 0}
+FIRST = {
+    EffectNoteKind.OUTCOME_EARLIER: 0,
+    EffectNoteKind.CONTRADICTED: 0,
+    EffectNoteKind.SEVERAL: 0,
+    EffectNoteKind.OUTCOME_BINS: 0,
+}
 
 
 def summary(result: EffectResult, *, full: bool = False) -> str:
@@ -250,14 +260,18 @@ def forecast_words(found: EffectForecast) -> str:
         f"alone makes about {number(found.width_without_noise)}. Nothing was charged or released."
     ]
     if found.says_nothing:
-        lines.append(f"Such an interval says nothing, and the command refuses it. {_ways(found)}.")
+        share = "all" if one.two_levels else "half"
+        lines.append(
+            f"From {share} of the range on ({number(found.most)}) an interval says nothing, and is refused. "
+            f"{_ways(found)}."
+        )
     elif found.noise_rules:
         bounds = (
             "" if one.two_levels else f"tighter bounds of {one.outcome} (now {one.low:g} to {one.high:g}), "
         )
         lines.append(
-            f"Most of it is privacy noise: {bounds}fewer columns or coarser bins held fixed, or more epsilon shorten "
-            "it."
+            f"Most of it is privacy noise: {bounds}coarser bins of what is held fixed or more epsilon shorten it; so "
+            "do fewer columns held fixed, but one that is a common cause then confounds the effect."
         )
     strata = f"{found.strata:,} combinations of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(
@@ -289,14 +303,32 @@ def _expected(found: EffectForecast) -> str:
 
 
 def _ways(found: EffectForecast) -> str:
-    """What would help, each checked by a forecast of its own where it is a number."""
-    ways = []
-    if found.enough is not None:
+    """What would help, each by itself, and what it costs; numbers are checked by a forecast of their own."""
+    one, ways = found.question, []
+    if found.enough is not None and (found.left is None or found.enough <= found.left):
         ways.append(f"{spelled('--epsilon ', 'epsilon=')}{found.enough:g}")
     if found.with_delta:
         ways.append(spelled("--delta 1e-6", "delta=1e-6"))
+    if not one.two_levels:
+        ways.append(f"tighter bounds of {one.outcome} (now {one.low:g} to {one.high:g})")
     if found.fewer is not None:
-        ways.append(f"holding only {', '.join(found.fewer)} fixed")
-    ways.append("coarser bins" if found.question.adjust else "more rows")
-    *first, last = ways
-    return f"What would help: {', '.join(first)}{' or ' if first else ''}{last}"
+        dropped = [name for name in one.adjust if name not in found.fewer]
+        ways.append(
+            f"leaving {', '.join(dropped)} out of what is held fixed, if {_no_causes(dropped)} of {one.treatment} and "
+            f"{one.outcome}: else the effect is confounded"
+        )
+    ways.append("coarser bins of what is held fixed" if one.adjust else "more rows")
+    what = "What would help, each by itself: " if len(ways) > 1 else "What would help: "
+    left = ""
+    if found.enough is not None and found.left is not None and found.enough > found.left:
+        left = f" (epsilon {found.enough:g} would do, but the ledger has {found.left:.3g} left)"
+    return what + "; ".join(ways) + left
+
+
+def _no_causes(names: list[str]) -> str:
+    """That columns are no common causes.
+
+    >>> _no_causes(["age"]), _no_causes(["age", "sex"])
+    ('it is no common cause', 'they are no common causes')
+    """
+    return "it is no common cause" if len(names) == 1 else "they are no common causes"

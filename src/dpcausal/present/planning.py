@@ -161,9 +161,10 @@ def advice(plan: Plan) -> list[str]:
         lines.append(
             f"Fewer columns would help: among {plan.fewer} a medium dependence (w = .3) is found in 80% of cases "
             + spelled(
-                "(--columns a,b,c here and in discover); so would one question (--target).",
-                "(leave some out of the schema); so would one question (target=).",
+                "(--columns a,b,c here and in discover); so would one question (--target). ",
+                "(leave some out of the schema); so would one question (target=). ",
             )
+            + "Leave no common cause out: two columns that depend on it would seem linked."
         )
     return lines
 
@@ -409,14 +410,16 @@ def look_words(look: Look, *, command: bool = False) -> str:
     if look.fewer is not None:
         what = "columns or fewer" if look.cells is None else "cells (coarser bins, fewer columns held fixed)"
         ways.append(f"{look.fewer[0]:,} {what} ({_percent(look.fewer[1])})")
-    if look.enough is not None:
+    short = look.enough is not None and look.left is not None and look.enough > look.left
+    if look.enough is not None and not short:
         ways.append(f"{'--epsilon ' if command else 'epsilon='}{look.enough:g} (80%)")
     *first, last = [*ways, "more rows"]
+    left = f" (epsilon {look.enough:g} would do, but the ledger has {look.left:.3g} left)" if short else ""
     return (
-        f"this can show nothing, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} and "
-        f"delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
-        f"{_percent(look.strong)} of cases. What would help: {', '.join(first)}{' or ' if first else ''}{last}. "
-        f"{'--anyway' if command else 'anyway=True'} runs it all the same"
+        f"this can show hardly anything, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} "
+        f"and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in only "
+        f"{_percent(look.strong)} of cases. What would help, each by itself: {', '.join(first)}"
+        f"{' or ' if first else ''}{last}{left}. {'--anyway' if command else 'anyway=True'} runs it all the same"
     )
 
 

@@ -622,6 +622,37 @@ def test_an_edge_of_the_report_opens_to_its_effect(tmp_path: Path) -> None:
     assert "Risk difference" not in (tmp_path / "other.html").read_text()
 
 
+def test_a_mean_by_the_middles_of_bins_is_refused_where_one_is_wide() -> None:
+    """Visits from 0 to 90, cut at 1, 2 and 4: rows in the last bin would count as 47."""
+    wide, even = dc.Numeric(0, 90, [1, 2, 4]), dc.Numeric(0, 8, [1, 2, 4])
+    rng = np.random.default_rng(1)
+    rows = {"drug": rng.choice(["no", "yes"], 2000).tolist(), "visits": rng.poisson(2.0, 2000).tolist()}
+    for column, off in ((wide, True), (even, False)):
+        data = dc.read(rows, dc.Schema(drug=BIT, visits=column))
+        result = dc.discover(data, epsilon=1.0, confidence=0, method="measured")
+        if off:
+            with pytest.raises(dc.InputError, match="the bin 4 to 90 is 96% of the range of 'visits'"):
+                result.effect("drug", "visits", adjust=[])
+        found = result.effect("drug", "visits", adjust=[], anyway=off)
+        first = str(found).splitlines()[1]
+        share = "4 to 90 is 96%" if off else "4 to 8 is 50%"
+        assert first.index("BIASED: visits counts by the middles") < first.index(
+            f"the bin {share} of the range"
+        )
+        assert not any(
+            note.is_a(EffectNoteKind.OUTCOME_BINS)
+            for note in dc.effect(data, "drug", "visits", epsilon=1.0).notes
+        )
+
+
+def test_confounders_are_not_dropped_without_a_word() -> None:
+    schema = dc.Schema(drug=BIT, pain=dc.Numeric(0, 10), age=dc.Numeric(0, 100, range(5, 100, 5)), sex=BIT)
+    ahead = dc.forecast_effect(schema, "drug", "pain", adjust=["age", "sex"], rows=150, epsilon=0.3)
+    assert ahead.says_nothing
+    told = str(replace(ahead, fewer=("sex",)))
+    assert "leaving age out of what is held fixed, if it is no common cause of drug and pain: else" in told
+
+
 def test_a_number_as_treatment_goes_by_its_bins() -> None:
     usual = dc.effect(DATA, "weight", "y", adjust=[], epsilon=None)
     assert usual.compare == ("below 25", "75 or more")

@@ -270,7 +270,10 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.UNADJUSTED: ({}, ("randomised trial",)),
     EffectNoteKind.BINNED: ({"columns": ["age", "dose"]}, ("age, dose by the declared bins", "remains")),
     EffectNoteKind.TREATMENT_BINS: ({"treatment": "dose"}, ("dose by its declared bins",)),
-    EffectNoteKind.OUTCOME_BINS: ({"outcome": "weight"}, ("weight by the middles",)),
+    EffectNoteKind.OUTCOME_BINS: (
+        {"outcome": "weight", "low": 2.0, "high": 11.0, "share": 0.82},
+        ("BIASED: weight counts by the middles", "the bin 2 to 11 is 82% of the range", "off by 4.5"),
+    ),
     EffectNoteKind.POOLED: ({"strata": 7, "share": 0.013}, ("7 combinations", "1.3%")),
     EffectNoteKind.LEFT_OUT: (
         {"share": 0.25, "noise": False},
