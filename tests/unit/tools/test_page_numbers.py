@@ -127,3 +127,28 @@ def test_pages_of_gcm_figures_are_those_of_their_rates() -> None:
                 )
                 found += key in rates
     assert found > 500
+
+
+def test_levels_are_those_of_the_settings() -> None:
+    """The summary of docs/citests.md is that of every setting in docs/figures/citests-tables.md, up to rounding."""
+    text = (ROOT / "docs" / "figures" / "citests-tables.md").read_text(encoding="utf-8")
+    rates: dict[str, list[float]] = {}
+    test = ""
+    for line in text.partition("## Level")[2].partition("## Power")[0].splitlines():
+        words = line.split()
+        if line.startswith("level: "):
+            test = words[1]
+        elif words and words[0].isdigit():  # n, k, a rate for each epsilon, and the rate without privacy
+            rates.setdefault(test, []).extend(float(word) for word in words[2:-1] if word != "-")
+    page = (ROOT / "docs" / "citests.md").read_text(encoding="utf-8")
+    rows = NUMBERS.table_below(page, "## Level")[1:]
+    assert len(rows) == len(rates)
+    for name, *numbers in rows:
+        found = rates[name.split()[0]]
+        count, least, most, below, above = map(float, numbers)
+        assert (count, least, most) == (len(found), min(found), max(found))
+        for told, outside, edge in (
+            (below, sum(rate < 0.035 for rate in found), found.count(0.035)),
+            (above, sum(rate > 0.065 for rate in found), found.count(0.065)),
+        ):
+            assert outside <= told <= outside + edge  # a rate on the edge was rounded
