@@ -148,6 +148,7 @@ class DraftNoteKind(StrEnum):
     NUMBER_LEVELS = (
         "number-levels"  # lowest, highest: levels that are whole numbers, which may be grades or codes
     )
+    LABEL = "label"  # label: what the file calls the column
     DETERMINED = "determined"  # by: columns that it follows from; relation: how
     MANY_COLUMNS = "many-columns"  # columns: how many are drafted
     TIME_TO_EVENT = "time-to-event"  # event: the column that may say whether the time ended in it
@@ -322,6 +323,8 @@ def _draft_as(
         )
         for name in names
     ]
+    if isinstance(opened, LoadedSource):
+        drafted = [_with_label(one, opened.labels.get(one.name, "")) for one in drafted]
     drafted = _with_remarks_on_others(drafted, first_rows.missing_where())
     drafted = _with_determined(drafted, first_rows, opened)
     if columns is None and (many := sum(one.column is not None for one in drafted)) > RULES.many_columns:
@@ -368,6 +371,13 @@ def _with_remarks_on_others(
             notes.append(DraftNote(DraftNoteKind.MISSING_WITH, cells=cells, column=other, value=value))
         found.append(replace(one, notes=tuple(notes)))
     return found
+
+
+def _with_label(one: DraftedColumn, label: str) -> DraftedColumn:
+    """Return the column with the label that its file has for it, unless that is its name."""
+    if not label or label == one.name:
+        return one
+    return replace(one, notes=(DraftNote(DraftNoteKind.LABEL, label=label), *one.notes))
 
 
 def _with_determined(

@@ -47,6 +47,11 @@ class RdsFile:
             raise InputError(f"{path.name} does not hold a data frame: save one with saveRDS(frame, file)")
         self.names = [name or "" for name in self._texts(attributes["names"])]
         self._vectors = list(frame.value)
+        self.labels: dict[str, str] = {}
+        for name, vector in zip(self.names, self._vectors, strict=False):
+            label = self._texts(self._attributes(_referenced(vector)).get("label"))
+            if label and label[0] and label[0].strip():
+                self.labels[name] = label[0].strip()
 
     def _texts(self, vector: Any) -> list[str | None]:
         """Return a vector of texts; empty where it is none."""

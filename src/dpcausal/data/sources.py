@@ -335,10 +335,15 @@ class LoadedSource(ColumnSource):
     """A file whose columns are loaded whole when they are asked for: a workbook, or one of SPSS, Stata, SAS or R."""
 
     def __init__(
-        self, label: str, names: list[str], load: Callable[[Sequence[str]], Mapping[str, Any]]
+        self,
+        label: str,
+        names: list[str],
+        load: Callable[[Sequence[str]], Mapping[str, Any]],
+        labels: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(label, [], [], names)
         self._load = load
+        self.labels = labels or {}  # what the file calls its columns, for drafts
 
     def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
         """Load the named columns and convert them."""
@@ -366,14 +371,14 @@ def _open_stat_file(path: Path, wanted: Sequence[str], declared: FileFormat) -> 
     from dpcausal.data.stat_files import StatFile
 
     file = StatFile(path, declared)
-    return LoadedSource(path.name, file.names, file.columns)
+    return LoadedSource(path.name, file.names, file.columns, file.labels)
 
 
 def _open_rds(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
     from dpcausal.data.rds import RdsFile
 
     file = RdsFile(path, declared)
-    return LoadedSource(path.name, file.names, file.columns)
+    return LoadedSource(path.name, file.names, file.columns, file.labels)
 
 
 def as_arrow(name: str, column: Any, declared: Column | None = None) -> pa.ChunkedArray:

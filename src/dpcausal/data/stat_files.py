@@ -71,7 +71,7 @@ def missing_extra(suffix: str, extra: str) -> InputError:
 
 
 class StatFile:
-    """One file: ``names`` of its columns, ``rows`` (None where it does not say), and ``columns`` of cells."""
+    """One file: ``names`` of its columns, their ``labels`` where they have some, and ``columns`` of cells."""
 
     def __init__(self, path: Path, declared: FileFormat) -> None:
         self._path, self._suffix = path, path.suffix.lower()
@@ -87,6 +87,11 @@ class StatFile:
         self._labels: dict[str, dict[Any, str]] = about.variable_value_labels
         self._raw = dict(zip(map(self._text, about.column_names), about.column_names, strict=True))
         self.names = [self._text(name) for name in about.column_names]
+        self.labels = {
+            self._text(name): self._text(label).strip()
+            for name, label in about.column_names_to_labels.items()
+            if label and label.strip()
+        }
 
     def _stated_encoding(self) -> str | None:
         """Return the encoding that the file states, where it is one of one byte a character."""

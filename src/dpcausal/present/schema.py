@@ -106,7 +106,9 @@ def _order_hint(column: Categorical) -> str:
     if len(levels) < 3:
         return ""
     unless = "" if len(levels) == column.size else ", and only once no level is for missing values"
-    return f"# ordered = true  # if the order of the levels means something{unless}\n"
+    texts = all(isinstance(level, str) for level in column.levels)
+    sort = ": sort them by it first, they are alphabetical now" if texts and levels == sorted(levels) else ""
+    return f"# ordered = true  # if the levels have an order{sort}{unless}\n"
 
 
 def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
@@ -239,6 +241,8 @@ def note_words(note: DraftNote) -> str:
                 f"whole numbers from {fact['lowest']} to {fact['highest']}: for grades (a score, a decile) write "
                 "`ordered = true`, which tests of order need; codes have no order"
             )
+        case DraftNoteKind.LABEL:
+            return f"label in the file: {fact['label']}"
         case DraftNoteKind.DETERMINED:
             return determined_words(fact["by"], fact["relation"])
         case DraftNoteKind.MANY_COLUMNS:

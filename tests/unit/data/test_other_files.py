@@ -173,6 +173,21 @@ def test_labels_of_some_values_leave_numbers_numbers(tmp_path: Path) -> None:
     assert age.upper <= 110
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".rds"])
+def test_a_draft_shows_the_labels_that_a_file_has_for_its_columns(suffix: str, tmp_path: Path) -> None:
+    path, frame = tmp_path / f"t{suffix}", pd.DataFrame({"flc": [1.0, 2.0, 2.0], "sex": [1.0, 2.0, 1.0]})
+    if suffix == ".rds":
+        label = r_attributes(label=r_texts(["Größe der Gruppe".encode()]))
+        write_frame({"flc": r_numbers([1, 2, 2], label), "sex": r_numbers([1, 2, 1])}, 3, path)
+    else:
+        writer: Any = pyreadstat.write_sav if suffix == ".sav" else pyreadstat.write_dta
+        writer(frame, str(path), column_labels={"flc": "Größe der Gruppe", "sex": "sex"})
+    drafted = dc.Schema.draft(path)
+    assert "[columns.flc]\n# label in the file: Größe der Gruppe\n" in drafted.to_toml()
+    assert drafted.to_toml().count("label in the file") == 1
+    assert drafted["flc"] == dc.Categorical([1, 2])
+
+
 def test_values_that_the_file_calls_missing_are_missing(tmp_path: Path) -> None:
     pyreadstat.write_sav(FRAME, str(tmp_path / "t.sav"), missing_ranges={"age": [999]})
     schema = dc.Schema(age=dc.Numeric(0, 2000, other=7))

@@ -343,6 +343,7 @@ EXAMPLES[DraftNote] = {
     DraftNoteKind.FAR_UPPER: ({"most": 25.0, "part": 0.25}, ("`upper = 25`", "25% of the noise")),
     DraftNoteKind.AGE_BOUNDS: ({"lower": 0.0, "upper": 110.0}, ("0 to 110 are bounds for any age",)),
     DraftNoteKind.NUMBER_LEVELS: ({"lowest": 1, "highest": 10}, ("from 1 to 10", "`ordered = true`")),
+    DraftNoteKind.LABEL: ({"label": "MGUS diagnosed"}, ("label in the file: MGUS diagnosed",)),
     DraftNoteKind.DETERMINED: (
         {"by": ("kappa", "lambda"), "relation": "cuts-of-sum"},
         ("follows from cut points on the sum of kappa and lambda", "leave out one of the three"),
