@@ -59,17 +59,9 @@ dpcausal discover patients.csv --schema schema.toml \\
 dpcausal discover patients.csv --schema schema.toml \\
   --target bronc --epsilon 0.5 --delta 1e-6 --out graph
 
-# a cause that is not in the table may act on two of them
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 0.5 --delta 1e-6 --latent --out graph
-
 # then how large an effect is, with noise of its own; the total covers both
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
-
-# an option of a method; --help-methods lists them
-dpcausal discover patients.csv --schema schema.toml \\
-  --epsilon 0.5 --delta 1e-6 --out other --method priv-pc --option hits=20
 
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc \\
@@ -77,15 +69,11 @@ dpcausal discover patients.csv --schema schema.toml --method pc \\
 
 [bold]What it writes[/bold]
 
-DIR gets report.html, privacy.json and the graph: graph.svg, graph.json,
-graph.dot, graph.graphml, for R graph.dagitty and arcs.csv; and
-registry.yaml, a draft for OpenDP's registry of deployments. release.json
-(measured, moments) is what dpcausal again and effect --release use, free.
-An earlier release there is kept, in DIR/earlier-1 and so on.
-Without --epsilon nothing is computed, unless --method pc asks for the
-classical algorithm, which is not private.
-Rows may stay on an engine: --source URL --table T in the place of a file
-(duckdb:///clinic.duckdb, postgresql://me@host/clinic, spark://host:port).
+DIR gets report.html, privacy.json, the graph (graph.svg, .json, .dot,
+.graphml; for R graph.dagitty and arcs.csv), pairs.csv (every pair: found,
+hint, absent or open) and registry.yaml, a draft for OpenDP's registry.
+release.json (measured, moments) is for dpcausal again and effect --release,
+both free. An earlier release is kept in DIR/earlier-1 and so on.
 
 [bold]Methods[/bold] (dpcausal discover --help-methods: with their options)
 
@@ -267,7 +255,7 @@ def run_discover(
     ] = "auto",
     level: Annotated[
         float,
-        typer.Option("--level", help="Size of each test: its chance of a false link, not a confidence."),
+        typer.Option("--level", help="Level of each test: how often it shows a link where there is none."),
     ] = 0.05,
     max_order: Annotated[
         int | None, typer.Option("--max-order", help="Most columns held fixed at once.")
@@ -283,7 +271,8 @@ def run_discover(
         list[str] | None,
         typer.Option(
             "--tiers",
-            help="Columns in order of time: 'a,b;c' puts a and b before c, and no arrow points back.",
+            help="Columns in order of time: 'a,b;c' puts a and b before c. No arrow points back; between a and b it "
+            "may go either way.",
         ),
     ] = None,
     ledger: LedgerUrl = None,
@@ -299,7 +288,8 @@ def run_discover(
     latent: Annotated[
         bool,
         typer.Option(
-            "--latent", help="A cause may be missing from the table: marks say what is sure all the same."
+            "--latent",
+            help="Allow for common causes that are not in the table (FCI); edges have marks at both ends.",
         ),
     ] = False,
     effect: Annotated[

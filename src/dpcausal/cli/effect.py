@@ -82,7 +82,8 @@ def run_effect(
         list[str] | None,
         typer.Option(
             "--adjust",
-            help="Columns to hold fixed: with commas, or repeat it. None without a graph: a trial.",
+            help="Columns to hold fixed: with commas, or repeat it. Without any, and without --graph, nothing is: "
+            "right in a randomised trial.",
         ),
     ] = None,
     graph: Annotated[
@@ -117,7 +118,9 @@ def run_effect(
         float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
     ] = None,
     delta: Delta = 0.0,
-    level: Annotated[float, typer.Option("--level", help="Confidence of the interval.")] = 0.95,
+    level: Annotated[
+        float, typer.Option("--level", help="Confidence of the interval, not the level of a test.")
+    ] = 0.95,
     neighbours: Relation = "replace-one",
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,

@@ -72,15 +72,45 @@ FIRST: tuple[str, ...] = (
     "tiers",
     "target",
 )
-FIRST += ("method", "ledger", "dataset", "out", "columns", "full", "as_json")
+FIRST += ("method", "ledger", "dataset", "out", "columns")
+# the others in panels of their own, on a page with many: where the rows are, what is printed, and the rest
+PANELS = {
+    "Rows": ("source", "table", "explain", "encoding", "sheet"),
+    "More on the question and the method": (),
+    "Output": ("show_open", "full", "as_json", "methods", "help"),
+}
+MANY_OPTIONS = 16
+
+
+def panel_of(name: str) -> str | None:
+    """Return the panel of a help page that an option stands in; None for the first one.
+
+    >>> panel_of("epsilon"), panel_of("sheet"), panel_of("max_order")
+    (None, 'Rows', 'More on the question and the method')
+    """
+    if name in FIRST:
+        return None
+    return next((panel for panel, names in PANELS.items() if name in names), list(PANELS)[1])
 
 
 class Command(TyperCommand):
     """Refuses an option that takes one value and is given twice: the ledger is charged for one question only."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help page, the options that most people need first."""
-        self.params.sort(key=lambda one: FIRST.index(one.name) if one.name in FIRST else len(FIRST))
+        """Write the help page, the options that most people need first and the others in panels."""
+        places = [*FIRST, *(name for names in PANELS.values() for name in names)]
+        panels: list[str | None] = [None, *PANELS]
+
+        def rank(one: Any) -> tuple[int, int]:
+            return panels.index(panel_of(one.name)), places.index(one.name) if one.name in places else len(
+                places
+            )
+
+        self.params.sort(key=rank)
+        if len(self.params) >= MANY_OPTIONS:
+            for one in self.params:
+                if panel_of(one.name) is not None:
+                    one.rich_help_panel = panel_of(one.name)  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -110,18 +140,24 @@ SchemaFile = Annotated[
 OptionalSchema = Annotated[
     Path | None, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
 ]
-Delta = Annotated[float, typer.Option("--delta", help="How probably the promise may fail; below 1/rows.")]
+Delta = Annotated[
+    float, typer.Option("--delta", help="Probability with which the promise may fail; far below 1/rows.")
+]
 Relation = Annotated[
     str,
     typer.Option(
         "--neighbours",
-        help="Which tables must give like results: replace-one (one row differs), add-remove (one row more).",
+        help="What one row may change: replace-one (its values; the number of rows is public) or add-remove (whether "
+        "it is there; their number is protected, too).",
         autocompletion=lambda: ["replace-one", "add-remove"],
     ),
 ]
 LedgerUrl = Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")]
 DatasetName = Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")]
-Full = Annotated[bool, typer.Option("--full", help="Say everything: marks, method, the whole statement.")]
+Full = Annotated[
+    bool,
+    typer.Option("--full", help="Print everything: every pair, the method, the whole privacy statement."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
