@@ -107,6 +107,9 @@ def fail(message: str, code: int) -> int:
 
 
 _warnings: dict[str, None] = {}  # of this run, each once; shown when it ends well: an error is one line
+_NOT_SHOWN = (
+    "ColumnsIgnored",
+)  # by name, so that nothing is imported; `schema --check` lists undeclared columns
 
 
 def _warn(
@@ -117,7 +120,8 @@ def _warn(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    _warnings[str(message)] = None
+    if category.__name__ not in _NOT_SHOWN:
+        _warnings[str(message)] = None
 
 
 def run(arguments: list[str] | None = None) -> int:
