@@ -152,3 +152,11 @@ def test_levels_are_those_of_the_settings() -> None:
             (above, sum(rate > 0.065 for rate in found), found.count(0.065)),
         ):
             assert outside <= told <= outside + edge  # a rate on the edge was rounded
+
+
+def test_nhefs_is_what_its_results_say() -> None:
+    sys.path.append(str(ROOT / "benchmarks"))
+    from effects_nhefs import lines
+
+    entry = NUMBERS.Entry("docs/methods/effect.md", "## Figures", table=2)
+    assert NUMBERS.drifted(NUMBERS.page_of(entry), "\n".join(lines()), entry) == []
