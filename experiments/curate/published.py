@@ -2,7 +2,8 @@
 
 Sensitivity .3627/sqrt(n) (one row really moves the score by up to 1.8/sqrt(n) and more), tests counted as
 C(d,2) C(d-2,i), kept edges not charged, and a coin that always says keep. The score is the p-value of the weighted
-conditional tau; threshold .35, chosen as in ``priv_pc/published.py``.
+conditional tau. The threshold is .35: of .05, .2, .35 and .5 it does well on all four small networks (six seeds each,
+none of them used in the figures).
 ``claimed`` is what its own sums give for delta 1e-3: deletions only.
 """
 
@@ -15,8 +16,9 @@ import numpy as np
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.curate import cost_now
 from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, drive, pc_search
-from priv_pc.published import THRESHOLD, advanced, pvalue
+from priv_pc.published import advanced, printed_pvalue
 
+THRESHOLD = 0.35
 BETA = 0.1
 ORDERS = 4
 
@@ -46,7 +48,7 @@ def curate(counts: MemoryCounts, total: float, rng: np.random.Generator) -> tupl
             state["left"] -= state["epsilon"] * tests[0]
         answers: list[Answer] = []
         for question in batch:
-            noisy = pvalue(counts, question) + rng.laplace(0, sensitivity / state["epsilon"])
+            noisy = printed_pvalue(counts, question) + rng.laplace(0, sensitivity / state["epsilon"])
             gone = bool(noisy > THRESHOLD * (1 + BETA))
             if gone:
                 deletions.append(state["epsilon"])

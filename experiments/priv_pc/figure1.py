@@ -60,7 +60,7 @@ STYLES: dict[str, Any] = {
     SG: (0, (5, 1, 1, 1, 1, 1)),
 }
 GREYS = {AS_PUBLISHED: "black", SVT: "dimgrey", EM: "darkgrey", SG: "silver"}
-STOPS = (0.05, 0.35)  # thresholds of the statistics without noise
+STOPS = (0.05, 0.1, 0.35)  # thresholds of the statistics without noise
 
 
 def _all_rows(epsilon: float, n: int) -> int:
