@@ -1,17 +1,23 @@
 """Counting on engines beside memory and beside the engines' own GROUP BY.
 
     python benchmarks/engines.py same [--tables 200]        codes of random ugly tables, engine by engine
-    python benchmarks/engines.py cost [--rows 1000000 10000000] [--columns 20] [--ways ...] [--folder DIR]
+    python benchmarks/engines.py cost [--rows 1000000 10000000] [--columns 20] [--ways ...] [--cluster 1] [--out FILE]
+    python benchmarks/engines.py paper FILE [--rows 1000000000 10000000000] [--cores 100]
 
 ``same`` compares tables of every column, and of the first three together, of random schemas with ugly cells: memory,
 stream, DuckDB (a file, a table of a database by its own coder, SQL through Ibis), PostgreSQL (where
 ``DPCAUSAL_TEST_POSTGRES`` holds a URL) and Spark (where Java is there). It prints how many tables were compared and how
-many differ. What memory refuses by types must be refused by every engine.
+many differ. What memory refuses by types must be refused by every engine. Ten tables stand side by side in one, so that
+an engine codes and counts them in one query.
 
 ``cost`` runs ``discover`` from end to end, and the bare GROUP BY of the same engine over the same columns, each in a
 process of its own, and prints seconds, CPU seconds (those of the JVM included, its start not) and the largest resident
 memory. What is compiled is compiled before, on a few rows. ``confidence=0``: repeats cost the same for any number of
-rows.
+rows. Spark runs within this machine, or with ``--cluster N`` as a master with N workers of one core each; it also tells
+the bytes that it read and those that it shuffled. With ``--out FILE`` the figures are kept.
+
+``paper`` takes those figures and says what larger tables would cost: bytes scanned and shuffled, CPU seconds, the rows
+that travel, each from its slope between the two largest sizes measured, and which part would take longest on a cluster.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +47,11 @@ from dpcausal.counts.protocol import Counts
 from engine_tables import Loader, duckdb_loader, postgres_loader, spark_loader
 from ugly_tables import ugly_table
 
+REFUSED = 10  # tables that must be refused, on every engine
 WAYS = ("memory", "duckdb", "duckdb GROUP BY", "spark", "spark GROUP BY")
+CLUSTER = "--conf spark.executor.memory=700m --conf spark.sql.shuffle.partitions=8 pyspark-shell"
+NETWORK = 1e9  # bytes a second that pass between machines, or to the one that asked
+KEY_BYTES = 16  # of a distinct row that travels: its key and its count
 LEVELS = (2, 3, 2, 4, 2, 3, 2, 2, 4, 2, 3, 2, 2, 3, 4, 2, 2, 3, 2, 2)
 
 
@@ -57,12 +67,20 @@ def has_spark() -> bool:
 # ---- the same codes
 
 
-def compared(counts: Counts, expected: Counts) -> bool:
-    """Return whether the tables of every column, and of the first three together, are the same."""
-    names = list(counts.schema)
-    requests = [*([name] for name in names), names[:3]]
-    found = zip(counts.tables(requests), expected.tables(requests), strict=True)
-    return counts.n == expected.n and all(np.array_equal(a, b) for a, b in found)
+def compared(counts: Counts, expected: Counts, parts: list[list[str]]) -> list[bool]:
+    """Return for each list of columns whether the tables of every one, and of three together, are the same."""
+    requests: list[list[str]] = []
+    owner = []
+    for i, names in enumerate(parts):
+        held = [name for name in names if name in counts.schema]
+        asked = [*([name] for name in held), held[:3]]
+        requests += asked
+        owner += [i] * len(asked)
+    same_tables = map(np.array_equal, counts.tables(requests), expected.tables(requests))
+    found = [counts.n == expected.n] * len(parts)
+    for i, equal in zip(owner, same_tables, strict=True):
+        found[i] = found[i] and bool(equal)
+    return found
 
 
 def in_database(rows: pa.Table, schema: dc.Schema) -> Counts | None:
@@ -83,7 +101,42 @@ def in_database(rows: pa.Table, schema: dc.Schema) -> Counts | None:
     return DuckDBCounts("visits", schema.select(kept), connection=connection) if kept else None
 
 
-def same(tables: int, spark_tables: int) -> None:
+def ugly_tables(count: int, refused_by: list[Loader]) -> Iterator[tuple[pa.Table, dc.Schema]]:
+    """Yield random tables that memory takes; the others must be refused on every engine, which is checked."""
+    taken = refused = 0
+    for seed in itertools.count():
+        if taken == count:
+            break
+        rows, schema = ugly_table(seed)
+        try:
+            dc.read(rows, schema)
+        except dc.SchemaError:  # by types alone: numbers where no level is one
+            refused += 1
+            for loader in refused_by if refused <= REFUSED else ():
+                with contextlib.suppress(dc.SchemaError):
+                    dc.connect(loader.put(rows), schema)
+                    raise SystemExit(f"{loader.name} takes a table that memory refuses") from None
+            continue
+        taken += 1
+        yield rows, schema
+    print(
+        f"{refused} more were refused by their types in memory, the first {min(refused, REFUSED)} on every engine"
+    )
+
+
+def side_by_side(some: list[tuple[pa.Table, dc.Schema]]) -> tuple[pa.Table, dc.Schema, list[list[str]]]:
+    """Return several tables as one, their schemas as one, and the columns that belong together."""
+    columns: dict[str, Any] = {}
+    declared: dict[str, Any] = {}
+    parts = []
+    for i, (rows, schema) in enumerate(some):
+        parts.append([f"{i} {name}" for name in schema])
+        columns |= {f"{i} {name}": rows[name] for name in schema}
+        declared |= {f"{i} {name}": column for name, column in schema.items()}
+    return pa.table(columns), dc.Schema(declared), parts
+
+
+def same(tables: int, spark_tables: int, together: int) -> None:
     """Compare every engine with memory, and print how often they differ."""
     from dpcausal.counts.stream import stream
 
@@ -94,37 +147,26 @@ def same(tables: int, spark_tables: int) -> None:
     if spark_tables and has_spark():
         loaders["Spark"] = spark_loader(folder)
     done: dict[str, list[bool]] = {}
-    refused = compared_tables = 0
-    for seed in itertools.count():
-        if compared_tables == tables:
-            break
-        rows, schema = ugly_table(seed)
+    ugly = ugly_tables(tables, list(loaders.values()))
+    while some := list(itertools.islice(ugly, together)):
+        for rows, schema in some:  # a stream takes no more than 64 bits a row
+            pq.write_table(rows, folder / "one.parquet")
+            streamed, held = stream(folder / "one.parquet", schema), MemoryCounts(dc.read(rows, schema))
+            done.setdefault("stream", []).extend(compared(streamed, held, [list(schema)]))
+        rows, schema, parts = side_by_side(some)
         path = folder / "rows.parquet"
         pq.write_table(rows, path)
-        try:
-            expected = MemoryCounts(dc.read(rows, schema))
-        except dc.SchemaError:  # by types alone: numbers where no level is one
-            refused += 1
-            for loader in loaders.values():
-                with contextlib.suppress(dc.SchemaError):
-                    dc.connect(loader.put(rows), schema)
-                    raise SystemExit(f"{loader.name} takes a table that memory refuses") from None
-            continue
-        compared_tables += 1
-        ways: dict[str, Callable[[], Any]] = {
-            "stream": lambda path=path, schema=schema: stream(path, schema),  # type: ignore[misc]
-            "DuckDB, a file": lambda path=path, schema=schema: dc.connect(path, schema),  # type: ignore[misc]
-            "DuckDB, a table": lambda rows=rows, schema=schema: in_database(rows, schema),  # type: ignore[misc]
+        expected = MemoryCounts(dc.read(rows, schema))
+        ways: dict[str, Any] = {
+            "DuckDB, a file": dc.connect(path, schema),
+            "DuckDB, a table": in_database(rows, schema),
         }
         for name, loader in loaders.items():
-            if name != "Spark" or compared_tables <= spark_tables:
-                ways[name] = lambda loader=loader, rows=rows, schema=schema: dc.connect(
-                    loader.put(rows), schema
-                )  # type: ignore[misc]
-        for name, make in ways.items():
-            if (made := make()) is not None:
-                done.setdefault(name, []).append(compared(made, expected))
-    print(f"{refused} tables were refused by their types, everywhere")
+            if name != "Spark" or len(done.get(name, ())) < spark_tables:
+                ways[name] = dc.connect(loader.put(rows), schema)
+        for name, counts in ways.items():
+            if counts is not None:
+                done.setdefault(name, []).extend(compared(counts, expected, parts))
     print(f"{'engine':22} {'tables':>7} {'differ':>7}")
     for name, results in done.items():
         print(f"{name:22} {len(results):7} {results.count(False):7}")
@@ -171,88 +213,188 @@ def process_figures(pid: int) -> tuple[float, float]:
     return (int(fields[11]) + int(fields[12])) / ticks, int(peak.split()[1]) / 1024
 
 
-def measure(way: str, path: Path, warm: Path, workers: int) -> dict[str, float]:
+def group_cpu(leader: int) -> float:
+    """Return the CPU seconds of a process and of all that it started, which are in its group."""
+    total, ticks = 0, os.sysconf("SC_CLK_TCK")
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[2]) == leader:
+                total += int(fields[11]) + int(fields[12])
+    return total / ticks
+
+
+def spark_bytes(backend: Any) -> tuple[int, int]:
+    """Return the bytes that Spark has read and shuffled so far."""
+    context = backend._session.sparkContext
+    context._jsc.sc().listenerBus().waitUntilEmpty()
+    gateway, store = context._gateway, context._jsc.sc().statusStore()
+    none = gateway.jvm.java.util.ArrayList()
+    stages = store.stageList(none, False, False, gateway.new_array(gateway.jvm.double, 0), none)
+    listed = [stages.apply(i) for i in range(stages.size())]
+    return sum(s.inputBytes() for s in listed), sum(s.shuffleWriteBytes() for s in listed)
+
+
+@contextlib.contextmanager
+def spark(workers: int, cluster_workers: int) -> Iterator[tuple[Any, Callable[[], float]]]:
+    """Yield Spark, and what tells the CPU seconds of all its processes but this one."""
+    from dpcausal.counts.connect import _spark
+
+    if not cluster_workers:
+        backend = _spark(f"spark://local[{workers}]")
+        jvm = backend._session.sparkContext._gateway.proc.pid
+        yield backend, lambda: process_figures(jvm)[0]
+        return
+    sys.path.append(str(Path(__file__).parents[1] / "tests" / "engines"))
+    from cluster import cluster
+
+    os.environ["PYSPARK_SUBMIT_ARGS"] = CLUSTER
+    with cluster(cluster_workers) as (url, processes):
+        backend = _spark(url)
+        jvm = backend._session.sparkContext._gateway.proc.pid
+        yield backend, lambda: process_figures(jvm)[0] + sum(group_cpu(p.pid) for p in processes)
+        backend._session.stop()
+
+
+def measure(way: str, path: Path, warm: Path, workers: int, cluster_workers: int) -> dict[str, float]:
     """Run one way in this process."""
     schema = schema_of(path)
     engine, _, bare = way.partition(" ")
-    jvm: int | None = None
-    backend: Any = None
-    if engine == "spark":
-        from dpcausal.counts.connect import _spark
 
-        backend = _spark(f"spark://local[{workers}]")
-        jvm = backend._session.sparkContext._gateway.proc.pid
+    def once(backend: Any, others: Callable[[], float]) -> dict[str, float]:
+        def source(file: Path) -> Any:
+            if engine == "memory":
+                return dc.read(file, schema)
+            if engine == "duckdb":
+                return dc.connect(file, schema, memory_limit=700_000_000)
+            return dc.connect(backend.read_parquet(str(file)), schema)
 
-    def source(file: Path) -> Any:
-        if engine == "memory":
-            return dc.read(file, schema)
-        if engine == "duckdb":
-            return dc.connect(file, schema, memory_limit=700_000_000)
-        return dc.connect(backend.read_parquet(str(file)), schema)
+        def run(file: Path) -> int:
+            if not bare:
+                found = dc.discover(
+                    source(file), epsilon=1.0, delta=1e-9, method="measured", confidence=0, anyway=True
+                )
+                return len(found.graph.skeleton)
+            names = list(schema)
+            if engine == "duckdb":
+                import duckdb
 
-    def run(file: Path) -> int:
-        if not bare:
-            found = dc.discover(
-                source(file), epsilon=1.0, delta=1e-9, method="measured", confidence=0, anyway=True
-            )
-            return len(found.graph.skeleton)
-        names = list(schema)
-        if engine == "duckdb":
-            import duckdb
+                connection = duckdb.connect(config={"threads": 2, "memory_limit": "1GB"})
+                listed = ", ".join(names)
+                query = f"SELECT {listed}, count(*) AS w FROM read_parquet('{file}') GROUP BY {listed}"
+                return len(connection.execute(query).fetchnumpy()["w"])
+            return int(backend._session.read.parquet(str(file)).groupBy(*names).count().toArrow().num_rows)
 
-            connection = duckdb.connect(config={"threads": 2, "memory_limit": "1GB"})
-            listed = ", ".join(names)
-            query = f"SELECT {listed}, count(*) AS w FROM read_parquet('{file}') GROUP BY {listed}"
-            return len(connection.execute(query).fetchnumpy()["w"])
-        return int(backend._session.read.parquet(str(file)).groupBy(*names).count().toArrow().num_rows)
+        def figures() -> tuple[float, float, int, int]:
+            moved = spark_bytes(backend) if backend else (0, 0)
+            return time.perf_counter(), time.process_time() + others(), *moved
 
-    def figures() -> tuple[float, float]:
-        cpu, _ = process_figures(jvm) if jvm else (0.0, 0.0)
-        return time.perf_counter(), time.process_time() + cpu
+        run(warm)
+        before = figures()
+        answer = run(path)
+        seconds, cpu, scanned, shuffled = (b - a for a, b in zip(before, figures(), strict=True))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        if backend:
+            peak += process_figures(backend._session.sparkContext._gateway.proc.pid)[1]
+        found = {"seconds": seconds, "cpu": cpu, "mib": peak, "answer": answer}
+        return found | {"scanned": scanned, "shuffled": shuffled, "bytes": path.stat().st_size}
 
-    run(warm)
-    before = figures()
-    answer = run(path)
-    after = figures()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 + (
-        process_figures(jvm)[1] if jvm else 0.0
-    )
-    return {"seconds": after[0] - before[0], "cpu": after[1] - before[1], "mib": peak, "answer": answer}
+    if engine != "spark":
+        return once(None, lambda: 0.0)
+    with spark(workers, cluster_workers) as (backend, others):
+        return once(backend, others)
 
 
-def cost(
-    rows: list[int], columns: list[int], ways: list[str], folder: Path, memory_rows: int, workers: int
-) -> None:
+def cost(options: argparse.Namespace) -> None:
     """Measure every way for every size, and print what it costs beside the engine's own GROUP BY."""
+    folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     warm_rows = 20_000
-    head = f"{'rows':>12} {'columns':>7}  {'way':18} {'seconds':>8} {'CPU s':>8} {'peak MiB':>9} {'to GROUP BY':>12}"
-    print(head, flush=True)
-    for wide in columns:
+    print(
+        f"{'rows':>12} {'columns':>7}  {'way':18} {'seconds':>8} {'CPU s':>8} {'peak MiB':>9} {'to GROUP BY':>12} "
+        f"{'read MB':>9} {'shuffled MB':>12}",
+        flush=True,
+    )
+    kept = []
+    for wide in options.columns:
         warm = folder / f"warm_{wide}.parquet"
         generate(warm, warm_rows, wide)
-        for n in rows:
+        for n in options.rows:
             path = folder / f"rows_{n}_{wide}.parquet"
             if not path.exists():
                 generate(path.with_suffix(".tmp"), n, wide)
                 path.with_suffix(".tmp").rename(path)
             found: dict[str, dict[str, float]] = {}
-            for way in ways:
-                if way == "memory" and n > memory_rows:
+            for way in options.ways:
+                if way == "memory" and n > options.memory_rows:
                     continue
-                one = ["one", way, str(path), str(warm), "--workers", str(workers)]
+                one = ["one", way, str(path), str(warm), "--workers", str(options.workers)]
                 done = subprocess.run(
-                    [sys.executable, __file__, *one], check=True, capture_output=True, text=True
+                    [sys.executable, __file__, *one, "--cluster", str(options.cluster)],
+                    check=True,
+                    capture_output=True,
+                    text=True,
                 )
                 found[way] = json.loads(done.stdout.splitlines()[-1])
+                kept.append({"rows": n, "columns": wide, "way": way, **found[way]})
             for way, figure in found.items():
                 bare = found.get(f"{way.partition(' ')[0]} GROUP BY")
                 ratio = f"{figure['cpu'] / bare['cpu']:12.2f}" if bare else " " * 12
                 print(
                     f"{n:12,} {wide:7}  {way:18} {figure['seconds']:8.1f} {figure['cpu']:8.1f} "
-                    f"{figure['mib']:9.0f} {ratio}",
+                    f"{figure['mib']:9.0f} {ratio} {figure['scanned'] / 1e6:9.1f} {figure['shuffled'] / 1e6:12.2f}",
                     flush=True,
                 )
+            if options.out:
+                options.out.write_text(json.dumps(kept, indent=1))
+
+
+# ---- on paper
+
+
+def line(small: dict[str, float], large: dict[str, float], what: str) -> Callable[[float], float]:
+    """Return the straight line through what was measured at two numbers of rows."""
+    slope = (large[what] - small[what]) / (large["rows"] - small["rows"])
+    return lambda rows: large[what] + slope * (rows - large["rows"])
+
+
+def paper(path: Path, sizes: list[int], cores: int) -> None:
+    """Print what larger tables would cost on Spark, from the two largest sizes that were measured."""
+    kept = json.loads(path.read_text())
+    wide = 20
+    by_way: dict[str, list[dict[str, float]]] = {}
+    for figure in sorted(kept, key=lambda one: one["rows"]):
+        if figure["columns"] == wide:
+            by_way.setdefault(figure["way"], []).append(figure)
+    small, large = by_way["spark"][-2:]
+    groups = by_way["spark GROUP BY"][-2:]
+    cpu, scanned, shuffled = (line(small, large, what) for what in ("cpu", "bytes", "shuffled"))
+    distinct = line(groups[0], groups[1], "answer")
+    cells = float(np.prod([LEVELS[i % len(LEVELS)] for i in range(wide)]))
+    print(f"Spark, {wide} columns, from {small['rows']:,.0f} and {large['rows']:,.0f} rows; {cores} cores")
+    print(
+        f"{'rows':>15} {'scanned GB':>11} {'CPU s':>9} {'shuffled GB':>12} {'distinct rows':>14} "
+        f"{'scan, code, count s':>20} {'shuffle s':>10} {'answer s':>9}  longest"
+    )
+    for n in sizes:
+        rows_back = min(distinct(n), cells)
+        parts = {
+            "reading and coding, and the partial GROUP BY": cpu(n) / cores,
+            "the shuffle of GROUP BY": shuffled(n) / NETWORK,
+            "distinct rows on their way here": rows_back * KEY_BYTES / NETWORK,
+        }
+        reading, moving, answer = parts.values()
+        print(
+            f"{n:15,} {scanned(n) / 1e9:11.1f} {cpu(n):9.0f} {shuffled(n) / 1e9:12.2f} {rows_back:14,.0f} "
+            f"{reading:20.1f} {moving:10.2f} {answer:9.2f}  {max(parts, key=lambda part: parts[part])}"
+        )
+    worst = [float(n) * KEY_BYTES for n in sizes]
+    print(
+        "If no two rows were alike, each would be shuffled: "
+        + " and ".join(f"{size / 1e9:,.0f} GB" for size in worst)
+        + f", {', '.join(f'{size / NETWORK:,.0f} s' for size in worst)}: then the GROUP BY of keys is longest,"
+        " until the declared cells no longer fit in memory and covering tables are counted instead"
+    )
 
 
 def main() -> None:
@@ -263,27 +405,36 @@ def main() -> None:
     codes = parts.add_parser("same")
     codes.add_argument("--tables", type=int, default=200)
     codes.add_argument("--spark-tables", type=int, default=200)
+    codes.add_argument("--together", type=int, default=10, help="tables side by side in one query")
     costs = parts.add_parser("cost")
     costs.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000, 100_000_000])
     costs.add_argument("--columns", type=int, nargs="+", default=[20])
     costs.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
     costs.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "dpcausal_engines")
     costs.add_argument("--memory-rows", type=int, default=100_000_000)
-    costs.add_argument("--workers", type=int, default=2)
+    costs.add_argument("--workers", type=int, default=2, help="cores of Spark within this machine")
+    costs.add_argument("--cluster", type=int, default=0, help="workers of a standalone cluster instead")
+    costs.add_argument("--out", type=Path, help="keep the figures, for paper")
+    papers = parts.add_parser("paper")
+    papers.add_argument("figures", type=Path)
+    papers.add_argument("--rows", type=int, nargs="+", default=[1_000_000_000, 10_000_000_000])
+    papers.add_argument("--cores", type=int, default=100)
     one = parts.add_parser("one")
     one.add_argument("way", choices=WAYS)
     one.add_argument("path", type=Path)
     one.add_argument("warm", type=Path)
     one.add_argument("--workers", type=int, default=2)
+    one.add_argument("--cluster", type=int, default=0)
     options = parser.parse_args()
     if options.part == "same":
-        same(options.tables, options.spark_tables)
+        same(options.tables, options.spark_tables, options.together)
     elif options.part == "cost":
-        cost(
-            options.rows, options.columns, options.ways, options.folder, options.memory_rows, options.workers
-        )
+        cost(options)
+    elif options.part == "paper":
+        paper(options.figures, options.rows, options.cores)
     else:
-        print(json.dumps(measure(options.way, options.path, options.warm, options.workers)))
+        figures = measure(options.way, options.path, options.warm, options.workers, options.cluster)
+        print(json.dumps(figures), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.counts.feature_sums import BatchRows, cells_of, shortened, shortening
+from dpcausal.citests.quantiles import exact_spread
+from dpcausal.counts import feature_sums
+from dpcausal.counts.feature_sums import PLACES, BatchRows, cells_of, shortened, shortening
+from dpcausal.discovery import moments
 from dpcausal.discovery.moments import Moments, feature_cells, longest, sums
 from dpcausal.discovery.search import NoteKind, Query
 from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, unpacked
@@ -79,6 +83,27 @@ def test_skewed_columns_make_no_edges(delta: float) -> None:
             assert found >= {frozenset("xz"), frozenset("zy"), frozenset("xw")}
             false += len(found) - 3
     assert false <= 6
+
+
+def test_integer_features_leave_the_null_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions whose answer is independence: p-values are those of features that are hardly rounded, within .05."""
+    nulls = [("x", "y", ("z",)), ("w", "y", ("x",)), ("w", "z", ("x",)), ("w", "y", ("x", "z"))]
+    pvalues: dict[bool, list[float]] = {False: [], True: []}
+    for seed in range(3):
+        data = skewed(20_000, seed)
+        rows = BatchRows.of(data)
+        spreads = {name: exact_spread(rows, name) for name in data.schema}
+        for fine, found in pvalues.items():
+            with monkeypatch.context() as finer:
+                if fine:  # a cell for every place, features in steps of 2^-16
+                    finer.setattr(moments, "CELLS", PLACES)
+                    for module in (moments, feature_sums):
+                        finer.setattr(module, "UNIT_BITS", 16)
+                columns = feature_cells(data.schema, 1, spreads)
+                matrix = sums(rows, columns, shortening(math.sqrt(longest(data.schema, 1))))
+            made = Moments(data.schema, 1, matrix, float(data.n), 0.0)
+            found += [made.test(Query(*question)).pvalue for question in nulls]
+    assert np.abs(np.subtract(pvalues[True], pvalues[False])).max() < 0.05
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
