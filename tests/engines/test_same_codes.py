@@ -204,6 +204,24 @@ def test_collations_of_postgres(load_on: Callable[[str], Loader]) -> None:
     )
 
 
+def test_an_enumeration_of_postgres_harms_no_other_column(load_on: Callable[[str], Loader]) -> None:
+    """It has no collation to ask for: a table with one could not be opened. Declared, it is one line."""
+    load = load_on("postgres")
+    mood = f"mood_{load.space}"  # in a schema that is searched: else Ibis knows no such type
+    with load.backend.con.cursor() as cursor:
+        cursor.execute(f"CREATE TYPE public.{mood} AS ENUM ('sad', 'glad')")
+    table = pa.table({"x": ["no", "yes", "no"], "m": ["sad", "glad", "sad"]})
+    source = load.put(table, {"m": mood})
+    try:
+        yes_no = dc.Categorical(["no", "yes"])
+        assert dc.connect(source, dc.Schema(x=yes_no)).table(["x"]).tolist() == [2, 1]
+        with pytest.raises((dc.InputError, dc.EngineError), match=r"view"):
+            dc.connect(source, dc.Schema(m=dc.Categorical(["low", "glad"]))).table(["m"])
+    finally:
+        with load.backend.con.cursor() as cursor:
+            cursor.execute(f"DROP TYPE public.{mood} CASCADE")
+
+
 def test_numbers_of_postgres_that_no_float_holds(load_on: Callable[[str], Loader]) -> None:
     load = load_on("postgres")
     cells = ["1e400", "-1e400", "1e-400", "NaN", "0.1", None, "5", "Infinity", "0.09999999999999999999999"]

@@ -347,8 +347,9 @@ def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:
     if not texts:
         return frozenset()
     inner = ibis.to_sql(table.select(*texts), dialect="postgres")
+    # as text: a column keeps its collation, and an enumeration, which has none, is no error
     parts = ", ".join(
-        f"pg_typeof({_quoted(name)})::text, pg_collation_for({_quoted(name)})" for name in texts
+        f"pg_typeof({_quoted(name)})::text, pg_collation_for({_quoted(name)}::text)" for name in texts
     )
     # one row of NULLs has the types and collations of all rows
     sql = f"SELECT {parts} FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ({inner}) rows WHERE false) t ON true"
