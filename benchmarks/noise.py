@@ -1,6 +1,7 @@
 """What a draw of noise costs: microseconds per scalar, seconds per 100,000 in an array, OpenDP's own calls beside it.
 
-Bytes are read from the operating system for every call; nothing is drawn beforehand, so a scalar costs what it costs.
+Processor time, so that other work on the machine does not count. Bytes are read from the operating system for every
+call; nothing is drawn beforehand, so a scalar costs what it costs.
 
 python benchmarks/noise.py
 """
@@ -22,12 +23,12 @@ SCALARS, ARRAY = 20_000, 100_000
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Median time of ``work``."""
+    """Median processor time of ``work``."""
     times = []
     for _ in range(REPEATS):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return statistics.median(times)
 
 
