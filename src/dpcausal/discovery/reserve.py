@@ -283,7 +283,7 @@ class Reserve:
         ways = {unit: every[unit] for unit in self._units}
 
         def noise(unit: str) -> float:
-            spread = not asked.question.two_levels
+            spread = not asked.question.by_levels
             return noise_variance(effect_mechanism(1, spread, *ways[unit], budget.neighbours)[0])
 
         unit = min(ways, key=noise)

@@ -429,7 +429,7 @@ def uses_delta(
     if chosen == "regression":
         return allowed.rho > 0
     _, each = parts_of(schema, asked.question, asked.used, allowed, neighbours)
-    return isinstance(effect_mechanism(1, not asked.question.two_levels, *each, neighbours)[0], Gaussian)
+    return isinstance(effect_mechanism(1, not asked.question.by_levels, *each, neighbours)[0], Gaussian)
 
 
 def allowed_by(epsilon: float, delta: float) -> Allowance:
@@ -735,7 +735,7 @@ def refuse_hopeless(
     question: EffectQuestion, allowed: Allowance, neighbours: Neighbours, n: int, epsilon: float
 ) -> None:
     """Refuse a budget at which noise hides arms of half of the rows each: from public numbers, nothing charged."""
-    mechanism, _ = effect_mechanism(1, not question.two_levels, allowed.epsilon, allowed.rho, neighbours)
+    mechanism, _ = effect_mechanism(1, not question.by_levels, allowed.epsilon, allowed.rho, neighbours)
     noise = math.sqrt(2 * noise_variance(mechanism))  # an arm is the sum of two cells
     if n / 2 < LEAST_ARM * noise:
         enough = 1.06 * epsilon * 2 * LEAST_ARM * noise / max(n, 1)  # two digits err by less
@@ -793,7 +793,7 @@ def chosen_method(
     if n is None:
         return "table" if strata <= MOST_STRATA else "regression"
     mechanism, _ = effect_mechanism(
-        min(size, MAX_CELLS), not question.two_levels, allowed.epsilon, allowed.rho, neighbours
+        min(size, MAX_CELLS), not question.by_levels, allowed.epsilon, allowed.rho, neighbours
     )
     noise = math.sqrt(2 * noise_variance(mechanism))
     enough = n / (question.treatment_levels * strata) >= MIN_NOISE_SHARE * noise

@@ -248,7 +248,7 @@ def table_width(
         arms = arms_of_cells(cells, others, BINARY, variance, rows, kurtosis / max(summed, 1))
         of_noise = ("count_noise", "sum_noise", "cross_noise")
         more = {name: getattr(arms, name) * many[:, None] for name in of_noise}
-        more |= {"other_noise": arms.other_noise * many, "factor": factor}
+        more |= {"other_noise": arms.other_noise * many, "factor": np.full(arms.counts.shape, factor)}
         low, high = answer(Arms(**{**arms.__dict__, **more}), plain, level).interval
         widths.append(high - low)
     return upper_quartile(widths)
@@ -342,7 +342,7 @@ def expected_widths(
     plain = max((table_width(question, strata(one), 1, rows, None, 0.0, level) for one in sets), default=0.0)
     tables = tables_for(schema, question, sets, allowed.epsilon, allowed.rho, neighbours)
     part = allowed.part(SPENT / len(tables)) if len(tables) > 1 else allowed
-    mechanism, kurtosis = effect_mechanism(1, not question.two_levels, *part, neighbours)
+    mechanism, kurtosis = effect_mechanism(1, not question.by_levels, *part, neighbours)
     widths = []
     for one in sets:
         columns = next(table for table in tables if set(one) <= set(table))

@@ -18,6 +18,9 @@ from dpcausal.data.schema import Schema
 
 Estimand = Literal["risk difference", "risk ratio", "odds ratio", "mean difference"]
 ESTIMANDS: tuple[str, ...] = get_args(Estimand)
+MOST_COUNTED = (
+    3  # levels of an outcome whose rows are counted level by level: less noise than split rows with Q
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,16 @@ class EffectQuestion:
     def two_levels(self) -> bool:
         """Whether every row has an outcome of 0 or 1."""
         return not self.by_value and set(self.scores) <= {0.0, 1.0}
+
+    @property
+    def by_levels(self) -> bool:
+        """Whether rows are counted by the level of the outcome: with up to ``MOST_COUNTED`` levels."""
+        return self.two_levels or (not self.by_value and len(self.scores) <= MOST_COUNTED)
+
+    @property
+    def cell_scores(self) -> tuple[float, ...]:
+        """What the cells of an arm count, in [0, 1]: levels where rows are counted by them, else two halves."""
+        return self.scores if self.by_levels and not self.two_levels else (0.0, 1.0)
 
     @property
     def others(self) -> bool:

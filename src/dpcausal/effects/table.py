@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,44 +31,39 @@ from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 from dpcausal.stats.split_cells import SPREAD, UNITS, split_sensitivity, split_units, spread_units
-from dpcausal.stats.standardise import Arms, arms_of_cells, variance_factor
+from dpcausal.stats.standardise import Arms, arms_of_cells, spread_factor
 
 Floats = NDArray[np.float64]
 MAX_CELLS = 1 << 20  # of a table that is measured
 SPENT = 1.0 - 1e-12  # of a part of the budget: parts that add up to one never pass the total by rounding
-BINARY = np.array([0.0, 1.0])
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A released table. ``cells`` has an axis for each of ``columns``, then arms and the two halves of a row."""
+    """A released table. ``cells`` has an axis for each of ``columns``, then arms and levels, or halves of a row."""
 
     columns: tuple[str, ...]
     cells: Floats
     others: Floats | None  # rows in neither arm, an axis for each column
-    spread: float | None  # Q in rows; None with two levels
+    spread: float | None  # Q in rows; None where rows are counted by levels
     variance: float  # of the noise of a cell
     kurtosis: float
     rows: float  # public, or the noisy sum
+    scores: tuple[float, ...] = (0.0, 1.0)  # of the cells of an arm
 
     def arms(self, adjust: Sequence[str]) -> Arms:
         """Return the sums over strata of ``adjust``, which are among ``columns``."""
         over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
         summed = math.prod(self.cells.shape[i] for i in over)
-        cells = self.cells.sum(axis=over).reshape(-1, 2, 2)
+        scores = np.asarray(self.scores)
+        cells = self.cells.sum(axis=over).reshape(-1, 2, len(scores))
         others = None if self.others is None else self.others.sum(axis=over).ravel()
         found = arms_of_cells(
-            cells, others, BINARY, summed * self.variance, self.rows, self.kurtosis / max(summed, 1)
+            cells, others, scores, summed * self.variance, self.rows, self.kurtosis / max(summed, 1)
         )
         if self.spread is None:
             return found
-        total = float(found.sums.sum())
-        squares = total - self.spread / (4 * SPREAD)
-        return _with_factor(found, variance_factor(float(found.counts.sum()), total, squares))
-
-
-def _with_factor(arms: Arms, factor: float) -> Arms:
-    return Arms(**{**arms.__dict__, "factor": factor})
+        return replace(found, factor=spread_factor(found, self.spread / (4 * SPREAD)))
 
 
 @proved("table.proof.md")
@@ -99,17 +94,17 @@ def effect_mechanism(
 
 def table_size(schema: Schema, question: EffectQuestion, columns: Sequence[str]) -> int:
     """Return how many numbers the table of these strata holds: public."""
-    cells = strata_cells(schema, columns) * (5 if question.others else 4)
-    return cells + (0 if question.two_levels else 1)
+    cells = strata_cells(schema, columns) * (2 * len(question.cell_scores) + question.others)
+    return cells + (0 if question.by_levels else 1)
 
 
 @proved("table.proof.md")
 def exact_cells(
     data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]
 ) -> tuple[NDArray[np.int64], ...]:
-    """Return the exact cells (strata, 2, 2), the rows of no arm (strata,), and Q; for a mechanism alone.
+    """Return the exact cells (strata, 2, levels or halves), the rows of no arm (strata,), and Q; for a mechanism alone.
 
-    In rows where the outcome has two levels, else in units of 1/``UNITS`` of a row.
+    In rows where they are counted by levels, else in units of 1/``UNITS`` of a row.
     """
     schema = data.schema
     strata, (first, second) = strata_cells(schema, columns), question.arms
@@ -139,6 +134,8 @@ def exact_cells(
         ones = question.score_array() == 1.0
         high = chosen[:, :, ones].sum(axis=2)
         return np.stack([chosen.sum(axis=2) - high, high], axis=2), others, np.zeros(1, np.int64)
+    if question.by_levels:
+        return chosen, others, np.zeros(1, np.int64)
     k = split_units(question.score_array())
     high = chosen @ k
     cells = np.stack([UNITS * chosen.sum(axis=2) - high, high], axis=2)
@@ -157,7 +154,7 @@ def measure(
     """Release the table over strata of ``columns`` for what is allowed; ``n``: rows where they are public."""
     schema = data.schema
     size = table_size(schema, question, columns)
-    spread = not question.two_levels
+    spread = not question.by_levels
     mechanism, kurtosis = effect_mechanism(size, spread, allowed.epsilon, allowed.rho, budget.neighbours)
     cells, others, more = exact_cells(data, question, columns)
     parts = [cells.ravel(), *([others] if question.others else []), *([more] if spread else [])]
@@ -165,7 +162,7 @@ def measure(
     noisy = np.asarray(release(mechanism, budget, f"table of the {question.key}", exact))
     shape = tuple(schema[name].size for name in columns)
     ends = np.cumsum([cells.size, others.size])
-    found = noisy[: ends[0]].reshape(*shape, 2, 2)
+    found = noisy[: ends[0]].reshape(*shape, 2, -1)
     rest = noisy[ends[0] : ends[1]].reshape(shape) if question.others else None
     rows = float(found.sum()) + (0.0 if rest is None else float(rest.sum())) if n is None else float(n)
     return Measured(
@@ -176,17 +173,18 @@ def measure(
         noise_variance(mechanism),
         kurtosis,
         max(rows, 1.0),
+        question.cell_scores,
     )
 
 
 def exact_table(data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]) -> Measured:
     """Return the table without noise: not private, for ``epsilon=None``."""
     cells, others, more = exact_cells(data, question, columns)
-    spread = not question.two_levels
+    spread = not question.by_levels
     scale = UNITS if spread else 1
     shape = tuple(data.schema[name].size for name in columns)
     rest = (others / scale).reshape(shape) if question.others else None
-    found = (cells / scale).reshape(*shape, 2, 2)
+    found = (cells / scale).reshape(*shape, 2, -1)
     return Measured(
         tuple(columns),
         found,
@@ -195,6 +193,7 @@ def exact_table(data: Dataset | Counts, question: EffectQuestion, columns: Seque
         0.0,
         0.0,
         max(float(data.n), 1.0),
+        question.cell_scores,
     )
 
 
@@ -224,7 +223,7 @@ def tables_for(
             )
     if len(distinct) == 1:
         return distinct
-    spread, together = not question.two_levels, table_size(schema, question, union)
+    spread, together = not question.by_levels, table_size(schema, question, union)
     if together > MAX_CELLS:
         return distinct
     one_table = noise_variance(effect_mechanism(together, spread, epsilon, rho, neighbours)[0])

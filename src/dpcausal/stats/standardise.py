@@ -13,9 +13,10 @@ For a candidate mu the residual R = S - mu N has mean zero and a variance that i
     D_az(mu) = R^2 / (v_S - 2 mu c + mu^2 v_N + N+ f mu (1 - mu))
 
 v_S, v_N, c are variances of the noise and its covariance; N+ f mu (1 - mu) is the sampling variance, with f = 1 for
-two levels, and else the pooled variance of y over m (1 - m), which it can't exceed. The ends of the interval are the
-largest and smallest sum of w_z mu_az over all mu with sum of D + D_w <= q: a profile likelihood. D_w stands
-for the shares w_z, which vary by sampling and noise. The maximum is found through its dual,
+two levels, and else the variance of y within strata and arms over mu (1 - mu), which it can't exceed: one of each where
+rows were counted by levels (``cell_factors``), one for all where only Q is known (``spread_factor``). The ends of the
+interval are the largest and smallest sum of w_z mu_az over all mu with sum of D + D_w <= q: a profile likelihood. D_w
+stands for the shares w_z, which vary by sampling and noise. The maximum is found through its dual,
 
     min over k > 0 of   k q + sum max over mu of (w_z mu - k D_az(mu)) + V_w / (4 k),
 
@@ -35,7 +36,7 @@ References: Fieller 1954; Robins 1986 (g-formula); Zou & Donner 2008 (limits fro
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,8 @@ FEW_WEAK, MANY_WEAK = (
     24,
 )  # weak arms up to which means stay within [0, 1], and from which on ``BEYOND`` is allowed
 LOCAL_REACH = 8.0  # standard errors that the near points span
+MIN_FACTOR = 0.01  # of f
+FACTOR_SD = 0.25  # of f in a stratum and arm around f of all
 PRIOR_SD = (
     0.25  # of the mean of an arm in a stratum around that of the arm: for the estimate where noise is large
 )
@@ -78,8 +81,8 @@ class Arms:
         Variance of the noise of ``others``, shape (strata,).
     rows : float
         Rows in all: public, or the noisy sum.
-    factor : float
-        f: the variance of the outcome over m (1 - m).
+    factor : array
+        f: the variance of the outcome over mu (1 - mu).
     kurtosis : float
         Excess kurtosis of the noise of a cell.
     """
@@ -92,7 +95,7 @@ class Arms:
     cross_noise: Floats
     other_noise: Floats
     rows: float
-    factor: float = 1.0
+    factor: Floats
     kurtosis: float = 0.0
 
     @property
@@ -137,8 +140,8 @@ def arms_of_cells(
     shape = (strata, 2)
     counts, sums = cells.sum(axis=2), cells @ scores
     rest = np.zeros(strata) if others is None else np.asarray(others, float)
-    squares, first = cells @ scores**2, float(scores.sum())
-    return Arms(
+    first = float(scores.sum())
+    found = Arms(
         counts=counts,
         sums=sums,
         others=rest,
@@ -147,22 +150,62 @@ def arms_of_cells(
         cross_noise=np.full(shape, variance * first),
         other_noise=np.full(strata, 0.0 if others is None else other_cells * variance),
         rows=max(float(rows), 1.0),
-        factor=1.0
-        if levels == 2
-        else variance_factor(float(counts.sum()), float(sums.sum()), float(squares.sum())),
+        factor=np.ones(shape),
         kurtosis=kurtosis,
     )
+    if levels == 2:
+        return found
+    between = scores * (1 - scores)
+    noise = variance * float(between @ between)
+    return replace(found, factor=cell_factors(found, cells @ between, noise))
 
 
-def variance_factor(count: float, total: float, squares: float) -> float:
-    """Return f, the variance over m (1 - m) from noisy totals, kept within [0.01, 1].
+def spread_factor(arms: Arms, between: float) -> Floats:
+    """Return f, the same in all strata and arms, where only the sum of y (1 - y) over all rows is known.
 
-    >>> variance_factor(100.0, 50.0, 50.0), variance_factor(100.0, 50.0, 26.0)
-    (1.0, 0.04)
+    With B the sum of N mu (1 - mu) over strata and arms, f = 1 - ``between`` / B (1 - y is to y as 1 - mu to mu where
+    all of y is 0 or 1). The mu of noisy cells, drawn to that of their arm, are too far apart by their error, which is
+    added to B again.
+
+    >>> cells = np.array([[[50.0, 50.0], [50.0, 50.0]]])
+    >>> arms = arms_of_cells(cells, None, np.array([0.0, 1.0]), 0.0, 200.0)
+    >>> spread_factor(arms, 0.0).tolist(), spread_factor(arms, 40.0).round(2).tolist()
+    ([[1.0, 1.0]], [[0.2, 0.2]])
     """
-    count = max(count, 1.0)
-    mean = min(max(total / count, 1e-3), 1 - 1e-3)
-    return round(float(min(max((squares / count - mean**2) / (mean * (1 - mean)), 0.01), 1.0)), 12)
+    within = float(_within(arms)[0].sum())
+    found = 1.0 - max(between, 0.0) / max(within, 1.0)
+    return np.full(arms.counts.shape, round(min(max(found, MIN_FACTOR), 1.0), 12))
+
+
+def cell_factors(arms: Arms, between: Floats, noise: float) -> Floats:
+    """Return f of every stratum and arm from the sums of y (1 - y) there, whose noise has the variance ``noise``.
+
+    What a cell alone says is drawn to what all say together, the more the less it holds (``FACTOR_SD``).
+    """
+    within, means = _within(arms)
+    overall = float(np.clip(between.sum() / max(float(within.sum()), 1.0), 0.0, 1.0 - MIN_FACTOR))
+    count = np.maximum(arms.counts, 0.0)
+    part = overall * means * (1 - means)  # of y (1 - y) in a row, which is at most 1/4
+    error = noise + count * part * np.maximum(0.25 - part, 0.0) + overall**2 * _noise(arms, means)
+    signal = within**2 * FACTOR_SD**2
+    trust = np.divide(signal, signal + error, out=np.zeros_like(signal), where=signal + error > 0)
+    alone = np.divide(between, within, out=np.full_like(within, overall), where=within > 0)
+    return np.clip(1.0 - overall - trust * (alone - overall), MIN_FACTOR, 1.0)
+
+
+def _within(arms: Arms) -> tuple[Floats, Floats]:
+    """N mu (1 - mu) of every stratum and arm, with what errors of mu take away from it; and the mu."""
+    count = np.maximum(arms.counts, 0.0)
+    overall = np.clip(arms.sums.sum(axis=0) / np.maximum(arms.counts.sum(axis=0), 1e-9), 0.0, 1.0)
+    residual = arms.sums - overall * arms.counts
+    error = _noise(arms, overall) + count * overall * (1 - overall)
+    signal = count**2 * PRIOR_SD**2
+    trust = np.divide(signal, signal + error, out=np.zeros_like(signal), where=signal + error > 0)
+    alone = np.divide(residual, count, out=np.zeros_like(residual), where=count > 0)
+    means = np.clip(overall + trust * alone, 0.0, 1.0)
+    lost = trust**2 * (_noise(arms, means) + count * means * (1 - means))
+    lost = np.divide(lost, count, out=np.zeros_like(lost), where=count > 0)
+    return np.minimum(count * means * (1 - means) + lost, count / 4), means
 
 
 def pooled(arms: Arms) -> tuple[Arms, NDArray[np.intp]]:
@@ -178,6 +221,8 @@ def pooled(arms: Arms) -> tuple[Arms, NDArray[np.intp]]:
         return arms, np.arange(len(small))
     place = np.where(small, int((~small).sum()), np.cumsum(~small) - 1)
 
+    weights = np.maximum(arms.counts, 1e-9)
+
     def summed(values: Floats) -> Floats:
         found = np.zeros((int(place.max()) + 1, *values.shape[1:]))
         np.add.at(found, place, values)
@@ -192,7 +237,7 @@ def pooled(arms: Arms) -> tuple[Arms, NDArray[np.intp]]:
         summed(arms.cross_noise),
         summed(arms.other_noise),
         arms.rows,
-        arms.factor,
+        summed(arms.factor * weights) / summed(weights),
         arms.kurtosis,
     ), place
 
@@ -215,7 +260,7 @@ def kept(arms: Arms, keep: Bools) -> Arms:
         arms.cross_noise[keep],
         arms.other_noise[keep],
         rows,
-        arms.factor,
+        arms.factor[keep],
         arms.kurtosis,
     )
 
@@ -281,7 +326,7 @@ class Region:
             arms.sum_noise[..., None]
             - 2 * grid * arms.cross_noise[..., None]
             + grid**2 * arms.count_noise[..., None]
-            + floor[..., None] * arms.factor * inner * (1 - inner)
+            + (floor * arms.factor)[..., None] * inner * (1 - inner)
         )
         residual = arms.sums[..., None] - grid * arms.counts[..., None]
         self._grid = grid.reshape(-1, grid.shape[-1])

@@ -21,10 +21,11 @@ SCHEMA = dc.Schema(
     z=dc.Categorical([0, 1]),
     y=dc.Numeric(0.0, 1.0),
     b=dc.Categorical([0, 1]),
-    g=dc.Categorical([0, 1, 2], ordered=True),
+    g=dc.Categorical([0, 1, 2], ordered=True),  # counted level by level
+    h=dc.Categorical([0, 1, 2, 3], ordered=True),  # rows are split
 )
 ROWS = [
-    {"t": t, "z": z, "y": y, "b": b, "g": g}
+    {"t": t, "z": z, "y": y, "b": b, "g": g, "h": g + b}
     for t, z, y, b, g in product((0, 1, 2), (0, 1), (0.0, 0.3, 0.5, 1.0), (0, 1), (0, 1, 2))
 ]
 
@@ -34,12 +35,13 @@ def released(rows: list[dict[str, float]], outcome: str) -> np.ndarray:
     data = dc.read({name: [row[name] for row in rows] for name in SCHEMA}, SCHEMA)
     question = effect_question(SCHEMA, "t", outcome, ["z"], compare=(0, 2))
     cells, others, spread = exact_cells(data, question, ["z"])
-    scale = 1 if question.two_levels else UNITS
-    parts = [cells.ravel(), others, *([] if question.two_levels else [spread])]
+    assert question.by_levels == (outcome in "bg")
+    scale = 1 if question.by_levels else UNITS
+    parts = [cells.ravel(), others, *([] if question.by_levels else [spread])]
     return np.concatenate(parts) / scale
 
 
-@pytest.mark.parametrize("outcome", ["b", "y", "g"])
+@pytest.mark.parametrize("outcome", ["b", "y", "g", "h"])
 def test_no_neighbour_passes_the_sensitivity_of_a_table_and_some_come_near(outcome: str) -> None:
     base = ROWS[:3]
     before = released(base, outcome)
@@ -52,7 +54,7 @@ def test_no_neighbour_passes_the_sensitivity_of_a_table_and_some_come_near(outco
             float(np.linalg.norm(one - other, norm)) for one in single.values() for other in single.values()
         )
     for (relation, norm), largest in worst.items():
-        bound = split_sensitivity(Neighbours.parse(relation), spread=outcome != "b", norm=norm)
+        bound = split_sensitivity(Neighbours.parse(relation), spread=outcome in "yh", norm=norm)
         assert largest <= bound * (1 + 1e-12), (relation, norm)
         assert largest > 0.7 * bound * 1.2, (relation, norm)  # so that a constant 30% too small is passed
 
@@ -83,7 +85,14 @@ def test_no_neighbour_passes_the_sensitivity_of_the_sums_and_some_come_near() ->
 def test_units_are_whole_numbers_and_rows_add_up() -> None:
     rng = np.random.default_rng(2)
     rows = [
-        {"t": int(rng.integers(3)), "z": int(rng.integers(2)), "y": float(rng.random()), "b": 0, "g": 1}
+        {
+            "t": int(rng.integers(3)),
+            "z": int(rng.integers(2)),
+            "y": float(rng.random()),
+            "b": 0,
+            "g": 1,
+            "h": 1,
+        }
         for _ in range(50)
     ]
     found = released(rows, "y")
