@@ -26,7 +26,9 @@ from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.result import Reason, ReasonKind
 
 AUTO = f"by the columns: {KendallTest.info.name}, {Gcm.info.name} or {Measured.info.name}"
-MIN_ROWS_TIMES_EPSILON = 800  # fewer rows, times epsilon, tell too little about how a number is spread
+FINE_STRATA = 1000  # rows that leave strata fine
+# fewer rows, times epsilon, tell too little about how a number is spread: where strata are fine, and where they are not
+MIN_ROWS_TIMES_EPSILON = (400, 800)
 CELLS_PER_ROOT = 0.3  # cells of given levels, at most, for each root of the number of rows
 
 
@@ -63,7 +65,7 @@ def _with_numbers(question: Question, epsilon: float | None, numeric: int, n: in
         return Gcm.info.name, Reason(ReasonKind.NO_ORDER_NUMERIC, columns=numeric)
     if numeric > 1:
         return Gcm.info.name, Reason(ReasonKind.NUMERIC_GIVEN, columns=numeric)
-    if epsilon is not None and n * epsilon < MIN_ROWS_TIMES_EPSILON:
+    if epsilon is not None and n * epsilon < MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA]:
         return Gcm.info.name, Reason(ReasonKind.FEW_ROWS, columns=numeric)
     if question.other_cells > CELLS_PER_ROOT * math.sqrt(n):
         return Gcm.info.name, Reason(ReasonKind.MANY_CELLS, cells=question.other_cells)

@@ -3,11 +3,15 @@
 The best case of each test, for a dependence of Cohen's w between x and y, alike in all cells of what is given:
 
 - ``kendall``, ``spearman``: the statistic has variance V, n/16 for two levels each and at most n/9, and noise of
-  variance 2 b^2 (Laplace of scale b). It shows as much as n V/(V + 2 b^2) rows without noise. What strata of numbers
-  cost is left out, and Spearman's noise is taken for Kendall's.
+  variance 2 b^2 (Laplace of scale b). It shows as much as n V/(V + 2 b^2) rows without noise. Where numbers are given,
+  a share of epsilon goes to how they are spread. Spearman's noise is taken for Kendall's.
 - ``measured``: noise of variance s in each of r c k cells, k blocks of n/k rows: as much as n/(1 + s r c k/n) rows.
 
-The chance to reject is then that of a chi-squared test with so many rows. Other tests are let through.
+The chance to reject is then that of a chi-squared test with so many rows.
+
+- ``gcm`` in parts: the cut scores of all parts and the noise on their sum (``stats/gcm_parts.py``).
+
+Other tests are let through.
 
 **Guarantee.** Declared sizes, the public number of rows and the budget alone go in. Where the number of rows is
 protected there is no look, and no refusal.
@@ -16,19 +20,24 @@ protected there is no look, and no refusal.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from scipy.special import chdtri, chndtr
 
 from dpcausal.citests.base import CITest, Question, TestSettings
+from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
-from dpcausal.citests.rank import RankTest
+from dpcausal.citests.rank import RankTest, spread_share
+from dpcausal.citests.regression_columns import MAX_INDICATORS
 from dpcausal.citests.result import Missed, MissedKind
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.stats.gcm_pairs import largest_sensitivity
+from dpcausal.stats.gcm_parts import cut_sensitivity, part_power
 from dpcausal.stats.kendall import kendall_joint_sensitivity, kendall_weight
 
 SMALL_DELTA = 1e-6
@@ -39,29 +48,26 @@ def look(
     test: CITest, question: Question, rows: int, epsilon: float, delta: float, level: float
 ) -> Look | None:
     """What the test is expected to show of such a question; None for a test that this does not know."""
-    if rows < 1 or not isinstance(test, Measured | RankTest):
+    if rows < 1 or not _is_known(test, question):
         return None
 
-    def strong(with_epsilon: float, with_delta: float, cells: tuple[int, int, int]) -> float:
-        return _power(*_worth(test, cells, rows, with_epsilon, with_delta, numbers=numbers), STRONG, level)
+    def strong(with_epsilon: float, with_delta: float, of: Question) -> float:
+        return _chance(test, of, rows, with_epsilon, with_delta, level)(STRONG)
 
-    numbers = bool({question.x, question.y} & question.numeric)
-    sizes = (question.r, question.c, question.k)
     try:
-        worth = _worth(test, sizes, rows, epsilon, delta, numbers=numbers)
-        weak, medium, best = (_power(*worth, w, level) for w in (WEAK, MEDIUM, STRONG))
-        plain = Look(rows, epsilon, delta, weak, medium, best)
+        chance = _chance(test, question, rows, epsilon, delta, level)
+        plain = Look(rows, epsilon, delta, chance(WEAK), chance(MEDIUM), chance(STRONG))
         if not plain.hopeless:
             return plain
-        enough = enough_epsilon(lambda more: strong(more, delta, sizes), epsilon)
+        enough = enough_epsilon(lambda more: strong(more, delta, question), epsilon)
         if not isinstance(test, Measured):
             return replace(plain, enough=enough)
-        least = strong(epsilon, delta, (2, 2, 1))
+        least = strong(epsilon, delta, replace(question, r=2, c=2, k=1))
         cells = question.r * question.c * question.k
         return replace(
             plain,
             cells=cells,
-            with_delta=None if delta else strong(epsilon, SMALL_DELTA, sizes),
+            with_delta=None if delta else strong(epsilon, SMALL_DELTA, question),
             fewer=(4, least) if cells > 4 and least >= LEAST_POWER else None,
             enough=enough,
         )
@@ -84,12 +90,10 @@ def chances_of_test(
 
     ``share`` is that of the rarest level of every column; None: all are equally common.
     """
-    if not isinstance(test, Measured | RankTest):
+    if not _is_known(test, question):
         return None
-    numbers = bool({question.x, question.y} & question.numeric)
-    sizes = (question.r, question.c, question.k)
-    worth = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers, share=share)
-    return [_power(*worth, w, level) for w in effects]
+    chance = _chance(test, question, rows, epsilon, delta, level, neighbours, share)
+    return [chance(w) for w in effects]
 
 
 def missed_by(
@@ -101,23 +105,63 @@ def missed_by(
     """
     if rows < 1:
         return None
-    worth: tuple[float, int] = (float(rows), 1)
-    kind = MissedKind.WEAKER if epsilon is None else MissedKind.WEAKER_WITHOUT_NOISE
-    numbers = bool({question.x, question.y} & question.numeric)
     most = math.sqrt(max(min(question.r, question.c) - 1, 1))  # the largest w of a table of these levels
     try:
-        if epsilon is not None and isinstance(test, Measured | RankTest):
-            sizes = (question.r, question.c, question.k)
-            worth, kind = _worth(test, sizes, rows, epsilon, delta, numbers=numbers), MissedKind.WEAKER
-        if _power(*worth, most, level) < WANTED:
+        if epsilon is not None and _is_known(test, question):
+            chance, kind = _chance(test, question, rows, epsilon, delta, level), MissedKind.WEAKER
+        else:
+            chance = partial(_power, float(rows), 1, level=level)
+            kind = MissedKind.WEAKER if epsilon is None else MissedKind.WEAKER_WITHOUT_NOISE
+        if chance(most) < WANTED:
             return Missed(MissedKind.EVEN_STRONG)
         low, high = 0.0, most
         for _ in range(20):
             middle = (low + high) / 2
-            low, high = (low, middle) if _power(*worth, middle, level) >= WANTED else (middle, high)
+            low, high = (low, middle) if chance(middle) >= WANTED else (middle, high)
     except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold
         return None
     return Missed(kind, w=float(f"{high:.2g}"))
+
+
+def _is_known(test: CITest, question: Question) -> bool:
+    """Whether the chance of this test is known here."""
+    in_parts = (
+        isinstance(test, Gcm) and test.variant == "parts" and test.parts is None and not question.several
+    )
+    return in_parts or isinstance(test, Measured | RankTest)
+
+
+def _chance(
+    test: CITest,
+    question: Question,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    level: float,
+    neighbours: Neighbours = Neighbours.REPLACE_ONE,
+    share: float | None = None,
+) -> Callable[[float], float]:
+    """Return the chance to reject as a function of w."""
+    given = question.numeric.intersection(question.given)
+    if isinstance(test, Gcm):
+        pairs = (
+            1 if question.ordered else _indicators(question, question.x) * _indicators(question, question.y)
+        )
+        affordable = epsilon if pairs == 1 else epsilon * cut_sensitivity() / largest_sensitivity()
+        design = (rows, len(question.given), affordable, level)
+        return lambda w: part_power(*design, min(w, 1.0), numeric=bool(given), pairs=pairs)
+    if isinstance(test, RankTest) and given and test.on == "values" and test.strata == "auto":
+        epsilon *= 1.0 - spread_share(rows, epsilon)
+    numbers = bool({question.x, question.y} & question.numeric)
+    sizes = (question.r, question.c, question.k)
+    worth, dof = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers, share=share)
+    return partial(_power, worth, dof, level=level)
+
+
+def _indicators(question: Question, name: str) -> int:
+    """Return how many columns stand for x or y, at most; two levels, and numbers, have one."""
+    size = question.r if name == question.x else question.c
+    return 1 if name in question.numeric or size <= 2 else min(size, MAX_INDICATORS)
 
 
 def _worth(

@@ -178,7 +178,7 @@ class EffectResult:
             "possible": [_finite_values(one.to_dict()) for one in self.possible],
             "answer": shown.summary(self, part="answer"),
             "assumes": shown.summary(self, part="assumes"),
-            "facts": {"notes": [note.to_dict() for note in self.notes]},
+            "facts": {"notes": [_finite_note(note) for note in self.notes]},
             "privacy": self.privacy.to_dict(),
         }
 
@@ -207,6 +207,12 @@ class EffectResult:
 
 def _finite(value: float) -> float | None:
     return value if abs(value) < float("inf") else None
+
+
+def _finite_note(note: EffectNote) -> dict[str, Any]:
+    return {
+        word: _finite(value) if isinstance(value, float) else value for word, value in note.to_dict().items()
+    }
 
 
 def _finite_values(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -207,6 +207,18 @@ def test_nothing_is_known_of_an_arm_that_noise_hides() -> None:
     assert "noise is larger than the groups" in str(found)
 
 
+def test_an_interval_for_all_rows_that_nothing_limits_is_none_in_json() -> None:
+    few, open_ended = rows(150), 0
+    with dc.testing.seeded(3):
+        for _ in range(30):
+            found = dc.effect(few, "x", "y", adjust=["z"], epsilon=0.2, estimand="risk ratio", anyway=True)
+            ends = json.loads(found.to_json())["everyone"]
+            assert (ends[1] is None) == math.isinf(found.everyone[1])
+            noted = [note for note in found.notes if note.is_a(EffectNoteKind.EVERYONE)]
+            open_ended += any(math.isinf(note["high"]) for note in noted)
+    assert open_ended  # else nothing was tested
+
+
 def test_the_budget_and_its_statement() -> None:
     found = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=0.7)
     assert (found.privacy.delta, found.privacy.definition) == (0.0, "pure")
@@ -643,6 +655,18 @@ def test_a_mean_by_the_middles_of_bins_is_refused_where_one_is_wide() -> None:
             note.is_a(EffectNoteKind.OUTCOME_BINS)
             for note in dc.effect(data, "drug", "visits", epsilon=1.0).notes
         )
+
+
+def test_what_a_missing_outcome_counts_as_is_said() -> None:
+    rows = {"drug": ["no", "yes"] * 200, "visits": [1.0, 3.0] * 199 + [None, 2.0]}
+    for column, named in (
+        (dc.Numeric(0, 8, other=1, missing_level=True), True),
+        (dc.Numeric(0, 8, other=1), False),
+    ):
+        found = dc.effect(dc.read(rows, dc.Schema(drug=BIT, visits=column)), "drug", "visits", epsilon=1.0)
+        assert ("missing visits counts as 1, as the schema says" in str(found)) == named
+        own = " and in tables a bin of its own" if named else ""
+        assert f"a missing or undeclared value becomes (drug no, visits 1{own})" in found.summary(full=True)
 
 
 def test_confounders_are_not_dropped_without_a_word() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
+from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.look import look as look_at_test
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.result import MissedKind
@@ -176,7 +177,14 @@ PAIR_OF_THREE = dc.Schema(
 
 
 @pytest.mark.parametrize(
-    ("schema", "method"), [(PAIR, "kendall"), (PAIR, "spearman"), (PAIR_OF_THREE, "measured")]
+    ("schema", "method"),
+    [
+        (PAIR, "kendall"),
+        (PAIR, "spearman"),
+        (PAIR, "gcm"),
+        (PAIR_OF_THREE, "gcm"),
+        (PAIR_OF_THREE, "measured"),
+    ],
 )
 def test_a_single_test_is_refused_uncharged(schema: dc.Schema, method: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'l.db'}"
@@ -223,6 +231,26 @@ def test_the_power_of_a_single_test_is_about_that_of_the_test() -> None:
                     data, "a", "b", epsilon=epsilon, method="kendall", anyway=True
                 ).independent
         assert expected.strong - 0.2 < hits / 400 < expected.strong + 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "epsilon", "w"), [(400, 1.0, 0.3), (1500, 0.3, 0.3)])
+def test_the_power_of_gcm_is_about_that_of_the_test(n: int, epsilon: float, w: float) -> None:
+    """x and y with a correlation of w, given two numbers: 60 draws; the standard error is at most .065."""
+    rng = np.random.default_rng(7)
+    schema = dc.Schema({name: dc.Numeric(-5, 5) for name in ("x", "y", "a", "b")})
+    expected = look_at_test(Gcm(), Question.of(schema, "x", "y", ["a", "b"]), n, epsilon, 0.0, 0.05)
+    assert expected is not None
+    assert expected.weak < expected.medium < expected.strong
+    hits = 0
+    with dc.testing.seeded(5):
+        for _ in range(60):
+            x, e, a, b = rng.normal(size=(4, n))
+            y = w * x + np.sqrt(1 - w * w) * e
+            data = dc.read({"x": x + a, "y": y + a - b, "a": a, "b": b}, schema)
+            found = dc.ci_test(data, "x", "y", ["a", "b"], epsilon=epsilon, method="gcm", anyway=True)
+            hits += not found.independent
+    assert expected.medium - 0.3 < hits / 60 < expected.medium + 0.15
 
 
 def test_what_a_test_that_does_not_reject_would_miss_is_said_and_only_then() -> None:
