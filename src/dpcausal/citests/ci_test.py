@@ -287,7 +287,13 @@ def ci_test(
                 released=EXACT if epsilon is None else _released(test, held_fixed),
             )
         ],
-        public=(*PUBLIC, *data.schema.assumes, *known, *_also_public(test, data, question)),
+        public=(
+            *PUBLIC,
+            *data.schema.assumes,
+            data.schema.missing_as((*question.x_columns, *question.y_columns, *question.given)),
+            *known,
+            *_also_public(test, data, question),
+        ),
         adaptive=outcome.chosen is not None or by_spread,
         unit=test.protects,
         limits=source_limits(data),

@@ -60,6 +60,9 @@ class PublicKind(StrEnum):
     NOT_EMPTY = "not-empty"
     MOST_ROWS = "most-rows"  # rows: more are refused
     QUOTED_NEWLINES = "quoted-newlines"
+    # columns: of each its name, what a missing or undeclared value becomes, whether the schema names missing values
+    # (by codes or a bin), and whether missing numbers have a bin of their own in tables
+    MISSING_AS = "missing-as"
     LABELS = "labels"  # labels: the column that holds them
     METHOD = "method"
     QUESTION = "question"

@@ -199,6 +199,23 @@ class Schema(Mapping[str, Column]):
         """What a guarantee takes to be known of how a file is written: that quotes are closed, if declared."""
         return (Public(PublicKind.QUOTED_NEWLINES),) if self.quoted_newlines else ()
 
+    def missing_as(self, names: Iterable[str] | None = None) -> Public:
+        """Return what a missing or undeclared value of these columns becomes, of all of them unless named.
+
+        >>> fact = Schema(sex=Categorical(["f", "m"]), dose=Numeric(0, 9, missing_level=True)).missing_as()
+        >>> fact["columns"]
+        (('sex', 'f', False, False), ('dose', 0.0, True, True))
+        """
+        asked = set(self if names is None else names)
+        columns = []
+        for name, column in self.items():
+            if name in asked:
+                own = isinstance(column, Numeric) and column.missing_level
+                other = column.other if isinstance(column, Numeric) else str(column.other)
+                named = own or bool(column.missing) or bool(getattr(column, "missing_texts", ()))
+                columns.append((name, other, named, own))
+        return Public(PublicKind.MISSING_AS, columns=columns)
+
     def with_quoted_newlines(self, declared: bool = True) -> Schema:
         """Return this schema for CSV files with line breaks inside quotes.
 

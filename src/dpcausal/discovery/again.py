@@ -89,7 +89,7 @@ def _measurer(task: Task, kept: KeptTables) -> _Again:
         tables,
         kept.rows,
         kept.larger,
-        {place[name]: tuple(range(number)) for name, number in groups.items()},  # how many, not which
+        {place[name]: kept.merged.get(name, tuple(range(number))) for name, number in groups.items()},
     )
     if isinstance(tables, Components):
         found.whole, found.later = tables, kept.rounds()

@@ -452,6 +452,7 @@ def discover(
     public = (
         *PUBLIC,
         *counts.schema.assumes,
+        counts.schema.missing_as(),
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
         *([Public(PublicKind.RESERVE, share=kept)] if kept else []),

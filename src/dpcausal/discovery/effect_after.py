@@ -19,8 +19,8 @@ simulations. Effects that are named before the search (``discover(effect=...)``)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -67,12 +67,15 @@ class ReleasedTables:
         Columns of which levels were merged: an effect can't use them.
     rows : float
         Rows: public, or released.
+    groups : mapping of str to tuple of int
+        Of merged columns, the group of every level.
     """
 
     schema: Schema
     tables: NoisyTables
     merged: frozenset[str]
     rows: float
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"ReleasedTables({type(self.tables).__name__})"

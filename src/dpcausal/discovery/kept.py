@@ -7,7 +7,7 @@ back gives the same answers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -35,6 +35,9 @@ class KeptTables:
         Whether tables of three and more columns are asked for.
     near : tuple of str
         With a target, the columns that were measured with it a second time.
+    merged : mapping of str to tuple of int
+        Of columns with fewer groups than levels, the group of every level: it follows from released counts. Files of
+        earlier versions do not say.
     """
 
     tables: NoisyTables
@@ -42,6 +45,7 @@ class KeptTables:
     gaussian: bool
     larger: bool = False
     near: tuple[str, ...] = ()
+    merged: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def groups(self, schema: Schema) -> dict[str, int]:
         """Return the columns with fewer groups than levels, and how many groups."""
@@ -82,6 +86,11 @@ class KeptTables:
             "form": "components",
             "sizes": list(self.tables.sizes),
             "merged": self.groups(schema),
+            **(
+                {"groups": {name: list(groups) for name, groups in self.merged.items()}}
+                if self.merged
+                else {}
+            ),
             "rows": self.rows,
             **shared,
             "components": [
@@ -115,8 +124,16 @@ class KeptTables:
                 tables.variances[columns] = float(one["variance"])
         if len(tables.sizes) != len(schema):
             raise ValueError("tables over other columns than the schema has")
+        merged = {name: tuple(map(int, groups)) for name, groups in data.get("groups", {}).items()}
+        if any(len(groups) != schema[name].size for name, groups in merged.items()):
+            raise ValueError("groups of other levels than the schema has")
         return cls(
-            tables, float(data["rows"]), bool(data["gaussian"]), bool(data["larger"]), tuple(data["near"])
+            tables,
+            float(data["rows"]),
+            bool(data["gaussian"]),
+            bool(data["larger"]),
+            tuple(data["near"]),
+            merged,
         )
 
 

@@ -48,7 +48,15 @@ from dpcausal.discovery.forward import (
     repeats_of,
 )
 from dpcausal.discovery.knowledge import Knowledge, Pair
-from dpcausal.discovery.measurer import Given, Measurer, measured_note, not_colliders, rules_for, start
+from dpcausal.discovery.measurer import (
+    Given,
+    Measurer,
+    known_groups,
+    measured_note,
+    not_colliders,
+    rules_for,
+    start,
+)
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import (
     Answers,
@@ -201,7 +209,9 @@ def released_tables(measurer: Measurer) -> ReleasedTables:
     """Return what was released, for effects after the search."""
     task = measurer.task
     merged = frozenset(task.columns[j] for j in measurer.groups)
-    return ReleasedTables(task.counts.schema, measurer.tables, merged, max(measurer.rows, 1.0))
+    return ReleasedTables(
+        task.counts.schema, measurer.tables, merged, max(measurer.rows, 1.0), known_groups(measurer)
+    )
 
 
 def allow_hidden(

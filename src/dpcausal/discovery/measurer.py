@@ -432,13 +432,22 @@ def rules_for(task: Task) -> Rules:
     )
 
 
+def known_groups(measurer: Measurer) -> dict[str, tuple[int, ...]]:
+    """Return the group of every level of merged columns; a file of an earlier version says only how many there are."""
+    names, schema = measurer.task.columns, measurer.task.counts.schema
+    found = {names[j]: groups for j, groups in sorted(measurer.groups.items())}
+    return {name: groups for name, groups in found.items() if len(groups) == schema[name].size}
+
+
 def measured_note(measurer: Measurer) -> list[Note]:
     """What was measured, and which levels were merged."""
     notes = [_tables_note(measurer)]
     if measurer.groups:
         columns = measurer.task.columns
         merged = [(columns[j], max(groups) + 1) for j, groups in sorted(measurer.groups.items())]
-        notes.append(Note(NoteKind.MERGED_LEVELS, columns=merged))
+        notes.append(
+            Note(NoteKind.MERGED_LEVELS, columns=merged, groups=list(known_groups(measurer).items()))
+        )
     return notes
 
 

@@ -13,9 +13,9 @@ repeats the search on them (``again.py``) with other background knowledge.
 - ``method``; ``schema``, the declared columns as a schema file; ``neighbours``; ``rows``, None where it is protected;
 - ``values``: what was released. ``form`` is ``joint`` (one table: ``shape``, ``cells``, ``variance`` of the noise in a
   cell, ``kurtosis``), ``components`` (``sizes`` of the columns as they were measured, ``merged``, the columns with
-  fewer groups than levels, ``rows``, and a list ``components``: ``columns``, ``shape``, ``values``, ``variance``, in
-  the order in which they were measured), or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of
-  the ``matrix``, ``rows``, ``noise``);
+  fewer groups than levels, ``groups``, the group of every level of these, ``rows``, and a list ``components``:
+  ``columns``, ``shape``, ``values``, ``variance``, in the order in which they were measured), or ``moments``
+  (``harmonics``, ``spreads``, ``size``, the upper triangle of the ``matrix``, ``rows``, ``noise``);
 - ``search`` and ``declared``: the options and the background knowledge of the search;
 - ``budget``: epsilon and delta that were asked for, and the epsilon that the plan counted with;
 - ``reason``: why the method was taken; ``privacy``: the privacy statement.
@@ -423,7 +423,7 @@ def _kept_tables(
         counted, sizes = released.rows, released.tables.sizes
         amount = total.rho if plan.gaussian else total.epsilon
         larger = schedule_for(sizes, counted, 1.0, amount, neighbours, gaussian=plan.gaussian).larger
-    return KeptTables(released.tables, counted, plan.gaussian, larger)
+    return KeptTables(released.tables, counted, plan.gaussian, larger, merged=released.groups)
 
 
 def load_release(path: str | os.PathLike[str]) -> Release:

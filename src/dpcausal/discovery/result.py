@@ -22,6 +22,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
 from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
@@ -63,6 +64,11 @@ class SearchableRelease(Protocol):
     @property
     def privacy(self) -> PrivacyStatement:
         """What the release cost."""
+        ...
+
+    @property
+    def schema(self) -> Schema:
+        """The declared columns."""
         ...
 
     def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease:

@@ -82,7 +82,9 @@ class NoteKind(StrEnum):
     COMPONENTS = "components"  # gaussian, rows_measured, singles, pairs, larger, sd, mean_cell, least_cell
     HIDDEN_CAUSES = "hidden-causes"  # order, far: bounds of the further questions (None: none)
     TARGET = "target"  # target, near: the columns that were measured with it a second time
-    MERGED_LEVELS = "merged-levels"  # columns: pairs of (name, number of groups)
+    MERGED_LEVELS = (
+        "merged-levels"  # columns: pairs (name, number of groups); groups: (name, group of every level)
+    )
     UNANSWERED = "unanswered"  # reasons: pairs of (OpenReason, number of questions), most frequent first
     NO_DELTA = "no-delta"  # times: noise over the noise with a small delta
     CONFLICTS = "conflicts"  # pairs, settled: whether the nearest graph that exists is shown

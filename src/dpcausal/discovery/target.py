@@ -25,6 +25,7 @@ from dpcausal.discovery.kept import KeptTables
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measurer import (
     Measurer,
+    known_groups,
     measure_rows,
     measured_note,
     merge_levels,
@@ -201,6 +202,7 @@ def search_target(
             measurer.rows,
             measurer.plan.gaussian,
             near=tuple(columns[j] for j in near[1:]),
+            merged=known_groups(measurer),
         ),
     )
 

@@ -551,7 +551,8 @@ def measured_effect(
         What the same budget released earlier: the statement then tells of both.
     """
     schema, question = data.schema, asked.question
-    known = (*PUBLIC, *schema.assumes, ROWS if public_rows is not None else NOT_EMPTY)
+    names = {question.treatment, question.outcome, *(name for one in asked.used for name in one)}
+    known = (*PUBLIC, *schema.assumes, schema.missing_as(names), ROWS if public_rows is not None else NOT_EMPTY)
     quiet = np.errstate(all="ignore")  # what numpy warns of could depend on rows
 
     def statement(released: Sequence[Released], *more: Public) -> PrivacyStatement:

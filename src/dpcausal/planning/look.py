@@ -165,7 +165,7 @@ def _helps(shows: Shows, columns: int, epsilon: float, delta: float) -> dict[str
     return found
 
 
-def left_in_ledger(ledger: Ledger | str | None, dataset: str | None) -> float | None:
+def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
     """Return the epsilon that a ledger has left for a data set; None where that can't be said. No row is looked at."""
     if ledger is None or dataset is None:
         return None

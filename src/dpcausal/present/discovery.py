@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcausal.core.facts import Fact
+from dpcausal.data.columns import Column, Numeric
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
@@ -322,6 +323,58 @@ def merged_line(result: DiscoveryResult) -> str:
     notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
     told = "; ".join(_groups_words(note["columns"], MERGED_SHOWN) for note in notes)
     return f"Levels merged, because of the noise: {told}." if told else ""
+
+
+def merged_groups(result: DiscoveryResult) -> str:
+    """Return which levels were merged to which groups; empty where that is not known."""
+    if result.release is None:
+        return ""
+    schema = result.release.schema
+    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS) and "groups" in note.values]
+    told = [
+        f"{name}: {' | '.join(group_names(schema[name], groups))}"
+        for note in notes
+        for name, groups in note["groups"]
+        if name in schema
+    ]
+    return f"Groups after merging: {'; '.join(told)}." if told else ""
+
+
+def group_names(column: Column, groups: Collection[int]) -> list[str]:
+    """Return what each group of levels holds.
+
+    >>> from dpcausal.data.columns import Categorical, Numeric
+    >>> group_names(Numeric(0, 90, [30, 40, 50], missing_level=True), (0, 0, 1, 1, 1))
+    ['below 40', '40 or more, missing']
+    >>> group_names(Categorical(["a", "b", "c"]), (0, 1, 0))
+    ['a, c', 'b']
+    """
+    from dpcausal.effects.question import level_names
+
+    names, found = level_names(column), []
+    for group in range(max(groups) + 1):
+        codes = [code for code, one in enumerate(groups) if one == group]
+        cuts = [f"{cut:g}" for cut in column.bins or ()] if isinstance(column, Numeric) else []
+        if not cuts:
+            found.append(", ".join(names[code] for code in codes))
+            continue
+        bins = [code for code in codes if code <= len(cuts)]
+        told = [names[code] for code in codes if code > len(cuts)]  # missing
+        if bins:
+            low = cuts[bins[0] - 1] if bins[0] else None
+            high = cuts[bins[-1]] if bins[-1] < len(cuts) else None
+            told.insert(
+                0,
+                f"{low} to {high}"
+                if low and high
+                else f"{low} or more"
+                if low
+                else f"below {high}"
+                if high
+                else "all",
+            )
+        found.append(", ".join(told))
+    return found
 
 
 def _groups_words(columns: Collection[tuple[str, int]], most: int | None = None) -> str:
@@ -696,6 +749,8 @@ def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A
     if words := declared_words(result.known):
         lines.append(f"{words} A direction that follows from it was not found in the data.")
     lines += [words for words in (free_words(result),) if words]
-    lines += [*(as_sentence(note_words(note)) for note in result.notes), statement_summary(result.privacy)]
+    lines += [as_sentence(note_words(note)) for note in result.notes]
+    lines += [words for words in (merged_groups(result),) if words]
+    lines.append(statement_summary(result.privacy))
     lines += [PUBLISHED] if result.privacy.epsilon is not None else []
     return "\n".join(lines)

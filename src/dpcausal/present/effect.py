@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import PublicKind
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.brief import cost_lines
@@ -179,6 +180,7 @@ def assumes_words(result: EffectResult) -> str:
     weighted = "; a mean over people in whom the treatment varies" if result.method == "regression" else ""
     notes = sorted(result.notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
     clauses = [rests + weighted, *map(note_words, notes)]
+    clauses += _missing_clauses(result)
     nothing = [note for note in notes if note.is_a(EffectNoteKind.NOTHING_KNOWN)]
     if nothing and not result.possible:
         clauses = [f"Why: {note_words(nothing[0])}"]
@@ -186,6 +188,17 @@ def assumes_words(result: EffectResult) -> str:
         about = "about " if result.privacy.epsilon is not None else ""
         clauses.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     return "; ".join(clauses) + "."
+
+
+def _missing_clauses(result: EffectResult) -> list[str]:
+    """What missing values of the treatment and the outcome count as, where the schema says that there may be some."""
+    facts = [fact for fact in result.privacy.public if fact.is_a(PublicKind.MISSING_AS)]
+    return [
+        f"missing {name} counts as {f'{value:g}' if isinstance(value, float) else value}, as the schema says"
+        for fact in facts
+        for name, value, named, own_bin in fact["columns"]
+        if named and (name == result.outcome or (name == result.treatment and not own_bin))
+    ]
 
 
 # what a reader must see first: warnings stand before remarks

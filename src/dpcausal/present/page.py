@@ -35,6 +35,7 @@ from dpcausal.present.discovery import (
     given_words,
     helps_words,
     hint_pairs,
+    merged_groups,
     method_words,
     missing_words,
     note_words,
@@ -71,6 +72,7 @@ def open_questions(result: DiscoveryResult) -> list[str]:
 def above_the_graph(result: DiscoveryResult) -> list[str]:
     """What changes how the graph is read: what would help, the order of time, merged levels."""
     merged = [as_sentence(note_words(note)) for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
+    merged = [f"{words} {merged_groups(result)}".strip() for words in merged]
     return [*filter(None, (helps_words(result), tiers_words(result), free_words(result))), *merged]
 
 

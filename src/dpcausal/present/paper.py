@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import LimitKind
+from dpcausal.core.statement import LimitKind, PublicKind
 from dpcausal.discovery.knowledge import declared
 from dpcausal.present import hidden
 from dpcausal.present.brief_graph import target_of
@@ -23,7 +23,7 @@ from dpcausal.present.discovery import (
     missed_words,
 )
 from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.statement import odds, unit_words
+from dpcausal.present.statement import missing_as_words, odds, unit_words
 
 if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
@@ -189,6 +189,12 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
             parts.append("That schema was an unchecked draft, read from the rows.")
         if not statement.private:
             parts.append(f"It is not private, however: {statement.why_not_private}.")
+    missing = [fact for fact in statement.public if fact.is_a(PublicKind.MISSING_AS)]
+    if missing:
+        parts.append(
+            "Missing values, and values that the schema does not list, took the value that it names for them: "
+            f"{missing_as_words(missing[0]['columns'])}."
+        )
     known = declared(result.known)
     if "tiers" in known:
         order = ", then ".join(", ".join(tier) for tier in known["tiers"])
@@ -203,6 +209,11 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
             f"Confidence in an edge is the share of {many}, with another sample and other noise drawn as if what was "
             "released were the truth, in which it is found again, whichever way it points."
         )
+        hints = len(hint_pairs(result))
+        if hints:
+            parts.append(
+                f"{counted(hints, 'edge').capitalize()} with less than half are reported as weak hints only."
+            )
     if graph.kind == "pag":
         parts.append("Edges are those of a partial ancestral graph: common causes may be hidden.")
     else:

@@ -7,7 +7,7 @@ epsilon and delta of the statement, never a multiple. A ledger counts otherwise:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from html import escape
 from typing import Any
@@ -86,6 +86,24 @@ LIMITS: dict[LimitKind, Words] = {
     "edges may stand that were not tested.",
 }
 
+MISSING_SHOWN = 12  # columns named with what a missing value becomes
+
+
+def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
+    """Columns with what a missing or undeclared value of each becomes.
+
+    >>> missing_as_words([("sex", "male", False, False), ("dose", 1.5, True, True)])
+    'sex male, dose 1.5 and in tables a bin of its own'
+    """
+    told = [
+        f"{name} {f'{value:g}' if isinstance(value, float) else value}"
+        + (" and in tables a bin of its own" if own_bin else "")
+        for name, value, _, own_bin in columns[:MISSING_SHOWN]
+    ]
+    rest = len(columns) - MISSING_SHOWN
+    return ", ".join(told) + (f", and {rest} more as the schema says" if rest > 0 else "")
+
+
 PUBLIC: dict[PublicKind, Words] = {
     PublicKind.STATED: "{text}",
     PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins: what of it was read from the rows is not "
@@ -95,6 +113,9 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.MOST_ROWS: "that there are at most {rows:,} rows (a statistic of rows in memory refuses more)",
     PublicKind.QUOTED_NEWLINES: "that a CSV file is quoted as the schema declares (`quoted_newlines = true`: every "
     "quote is closed, and a line break inside quotes belongs to its cell)",
+    PublicKind.MISSING_AS: lambda fact: (
+        f"what a missing or undeclared value becomes ({missing_as_words(fact['columns'])})"
+    ),
     PublicKind.LABELS: "the labels in {labels} are fixed, whatever relation was asked for: who is in which group, and "
     "the size of both groups",
     PublicKind.METHOD: "the method, its level and background knowledge",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import dpcausal as dc
 from dpcausal.discovery import measurer
+from dpcausal.discovery.search import NoteKind
 
 SCHEMA = dc.Schema({name: dc.Categorical([f"{name}{i}" for i in range(20)]) for name in "klmo"})
 CODES = {name: np.random.default_rng(ord(name)).integers(0, 20, 300) for name in SCHEMA}
@@ -15,18 +18,42 @@ CODES = {name: np.random.default_rng(ord(name)).integers(0, 20, 300) for name in
 def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = [np.bincount(codes, minlength=20).tolist() for codes in CODES.values()]
     seen: list[list[float]] = []
+    asked: list[int] = []
     real = measurer.merged_levels
 
     def spied(counts: list[float], most: int, *, ordered: bool) -> tuple[int, ...]:
         seen.append([float(one) for one in counts])
+        asked.append(most)
         return real(counts, most, ordered=ordered)
 
     monkeypatch.setattr(measurer, "merged_levels", spied)
     columns = {name: [SCHEMA[name].levels[i] for i in codes] for name, codes in CODES.items()}
     with dc.testing.seeded(1):
-        dc.discover(
+        found = dc.discover(
             dc.read(columns, SCHEMA), method="measured", epsilon=4.0, delta=1e-6, anyway=True, confidence=0
         )
+    groups = {
+        name: real(counts, most, ordered=False)
+        for name, counts, most in zip(SCHEMA, seen, asked, strict=True)
+    }
+    assert found.release is not None
+    again = found.release.discover()  # as its file says
+    for result in (found, again):
+        (note,) = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
+        assert dict(note["groups"]) == groups
+        told = [
+            line
+            for line in result.summary(full=True).splitlines()
+            if line.startswith("Groups after merging: ")
+        ]
+        assert len(told) == 1
+        for name in SCHEMA:
+            first = ", ".join(
+                level for level, group in zip(SCHEMA[name].levels, groups[name], strict=True) if not group
+            )
+            assert f"{name}: {first} | " in told[0]
+    written = json.loads(found.release.to_json())["values"]
+    assert {name: tuple(which) for name, which in written["groups"].items()} == groups
     assert len(seen) == len(exact)  # every column had too many
     for released, counts in zip(seen, exact, strict=True):
         assert released != counts

@@ -481,6 +481,9 @@ def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResul
     )  # nobody can know: a draft was read from rows, and its mark is easily removed
     assert "taken from the schema, which counts as public knowledge" in told
     assert "unchecked draft" not in told
+    first = next(iter(result.release.schema.items())) if result.release is not None else None
+    assert first is not None
+    assert f"took the value that it names for them: {first[0]} {first[1].other}, " in told
     draft = replace(result.privacy, limits=(*result.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA)))
     assert "That schema was an unchecked draft" in methods_paragraph(replace(result, privacy=draft))
     torn = replace(

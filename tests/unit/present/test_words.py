@@ -69,6 +69,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.ROWS: ({}, ("number of rows",)),
         PublicKind.NOT_EMPTY: ({}, ("at least one row",)),
         PublicKind.MOST_ROWS: ({"rows": 2147483647}, ("at most 2,147,483,647 rows", "refuses more")),
+        PublicKind.MISSING_AS: (
+            {"columns": (("sex", "male", False, False), ("dose", 1.5, True, True))},
+            ("a missing or undeclared value becomes (sex male, dose 1.5 and in tables a bin of its own)",),
+        ),
         PublicKind.QUOTED_NEWLINES: ({}, ("quoted_newlines = true", "belongs to its cell")),
         PublicKind.LABELS: ({"labels": "smoke"}, ("labels in smoke are fixed", "size of both groups")),
         PublicKind.METHOD: ({}, ("method",)),
