@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, ReleasedKind
-from dpcausal.present.citest import way_words
 from dpcausal.present.missed import missed_words
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import caveat_lines, odds, question_words
+from dpcausal.present.trend import way_words
 
 if TYPE_CHECKING:
     from dpcausal.citests.result import CITestResult

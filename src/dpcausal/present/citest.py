@@ -17,6 +17,7 @@ from dpcausal.citests.result import (
 from dpcausal.present import statement
 from dpcausal.present.missed import missed_words
 from dpcausal.present.statement import Words, question_words, told
+from dpcausal.present.trend import way_words
 
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
 MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
@@ -77,18 +78,6 @@ def held_fixed_words(fact: HeldFixed) -> str:
             )
         case _:
             return f"{names} held fixed by the declared bins: what varies within a bin is not taken out"
-
-
-def way_words(trend: Trend) -> str:
-    """Return which way y goes with x, as a clause; levels do not rise, they come earlier or later.
-
-    >>> way_words(Trend("sex", "creatinine", (), rises=False, by_levels=True, tau=None))
-    'later levels of creatinine go with earlier levels of sex (in the order declared)'
-    """
-    if not trend.by_levels:
-        return f"{trend.y} {'rises' if trend.rises else 'falls'} as {trend.x} rises"
-    way = "later" if trend.rises else "earlier"
-    return f"later levels of {trend.y} go with {way} levels of {trend.x} (in the order declared)"
 
 
 def trend_words(trend: Trend) -> str:
