@@ -518,7 +518,7 @@ def _target_words(fact: Fact) -> str:
 def _merged_words(fact: Fact) -> str:
     return (
         "Levels were merged before tables were measured, because the noise leaves no room for more: "
-        f"{_groups_words(fact['columns'])}. "
+        f"{_groups_words(fact['columns'], MERGED_SHOWN)}. "
         "Merging can hide part of a dependence. It also holds less fixed: two columns that both depend on a merged one "
         "may seem linked because of it"
     )
@@ -652,11 +652,16 @@ def reach_words(reach: Reach | None) -> str:
         "nothing, however strong" if w is None else f"w = {w:.2g}"
         for w in (reach.pair, reach.pair_largest, reach.triple, reach.triple_largest)
     )
+    parts = [f"{usual} between two columns with a middling number of levels"]
+    parts += [f"{large} between those with most levels"] if large != usual else []
+    if (given, large_given) != (usual, large):
+        parts.append(
+            f"{given} with one more column held fixed" + (f" ({large_given})" if large_given != given else "")
+        )
     return (
-        "What this budget could show, by plan (from public numbers, levels equally common): found in "
-        f"{reach.power:.0%} of cases is, between two columns with a middling number of levels, {usual} (with most "
-        f"levels {large}); given one more column, {given} ({large_given}). Weaker dependences are missed more often, "
-        f"and stronger ones too where a level is rare. {W_MEANS}."
+        f"What this budget could show, by plan: {', '.join(parts)} is found in {reach.power:.0%} of cases. That is "
+        "from public numbers, as if levels were equally common: weaker dependences are missed more often, and stronger "
+        f"ones too where a level is rare. {W_MEANS}."
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
 from dpcausal.present.brief_graph import target_of
-from dpcausal.present.discovery import counts_words, lone_clauses
+from dpcausal.present.discovery import counts_words, lone_clauses, undecided_columns
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.legend import DASHES, WIDTHS, Key, key_ends, keys
 from dpcausal.present.svg import drawing
@@ -110,6 +110,12 @@ def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
     return replace(result, graph=made, open=frozenset())
 
 
+def drawn_notes(whole: DiscoveryResult, drawn: DiscoveryResult) -> EdgeNotes:
+    """Return the notes on what is drawn; that nothing could be decided about a column is known from the whole."""
+    silent = [name for name in undecided_columns(whole) if name in drawn.graph.nodes]
+    return replace(EdgeNotes.of(drawn), undecided=silent)
+
+
 def lone_words(result: DiscoveryResult, names: list[str]) -> str:
     """Return which columns of the result are not drawn, and why."""
     return f"Not drawn: {'; '.join(lone_clauses(result, names, len(names)))}"
@@ -154,7 +160,7 @@ def figure_svg(
     alone = left_out(result, open=open)
     title = figure_title(result, data_name(result, data))
     result = without(result, alone)
-    marks = EdgeNotes.of(result)
+    marks = drawn_notes(whole, result)
     left = result.open if open else ()
     parts, (x, y, wide, high) = drawing(result.shown, marks, name, left)
     wide = max(wide, MIN_WIDTH)

@@ -46,7 +46,15 @@ from dpcausal.present.discovery import (
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.effect import edge_lines as effect_lines
-from dpcausal.present.figure import data_name, figure_svg, left_out, lone_words, pictured, without
+from dpcausal.present.figure import (
+    data_name,
+    drawn_notes,
+    figure_svg,
+    left_out,
+    lone_words,
+    pictured,
+    without,
+)
 from dpcausal.present.files import STATEMENT, graph_json
 from dpcausal.present.legend import key_ends, keys
 from dpcausal.present.origin import Origin, number
@@ -72,7 +80,6 @@ def open_questions(result: DiscoveryResult) -> list[str]:
 def above_the_graph(result: DiscoveryResult) -> list[str]:
     """What changes how the graph is read: what would help, the order of time, merged levels."""
     merged = [as_sentence(note_words(note)) for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
-    merged = [f"{words} {merged_groups(result)}".strip() for words in merged]
     return [*filter(None, (helps_words(result), tiers_words(result), free_words(result))), *merged]
 
 
@@ -208,10 +215,16 @@ def arrow_sentence(result: DiscoveryResult, marks: EdgeNotes) -> str:
     if result.conflicts and not result.settled:
         return "An arrow points as the test results say; they contradict each other, so no graph fits all of them."
     where = f"that fits the test results{' best' if result.conflicts else ' (the equivalence class)'}"
-    agrees = " and agrees with what you declared; where you declared it, the data had no say in it"
+    by_you = [arrow for arrow in result.shown.directed if marks.declares(*arrow)]
+    told = "points as you declared: the data had no say in it."
+    if len(by_you) == len(result.shown.directed):
+        return f"Every arrow {told}"
+    agrees = " and agrees with what you declared" if by_you else ""
+    first = f"An arrow with a hollow head {told} " if by_you else ""
+    other = "one with a filled head" if by_you else "an arrow"
     return (
-        f"An arrow has the same direction in every graph {where}{agrees if marks.known.arrows else ''}; a wrong result "
-        "can turn it round."
+        f"{first}{other[0].upper()}{other[1:]} has the same direction in every graph {where}{agrees}; a wrong test "
+        "result can turn it round."
     )
 
 
@@ -346,6 +359,7 @@ def render(
     shown, absent = pictured(result), absent_rows(result)
     alone = left_out(shown, open=open)
     drawn = without(shown, alone)
+    drawn_marks = drawn_notes(shown, drawn)
     return environment.get_template("report.html").render(
         title=title or heading(result, name),
         result=result,
@@ -358,12 +372,12 @@ def render(
         statement_rows=statement_rows(statement),
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result, None if origin is None else STATEMENT),
-        drawing=svg(drawn.shown, EdgeNotes.of(drawn), possible=drawn.open, shown=open),
+        drawing=svg(drawn.shown, drawn_marks, possible=drawn.open, shown=open),
         counts=counts_words(result),
         open_pairs=open_pairs(result),
         open_means=OPEN_MEANS,
         show_open=open,
-        keys=[(key, key_ends(key)) for key in keys(drawn, EdgeNotes.of(drawn))],
+        keys=[(key, key_ends(key)) for key in keys(drawn, drawn_marks)],
         not_drawn=lone_words(result, alone) if alone else "",
         figure_json=_in_script(figure_svg(shown, open=False, data=name)),
         figure_open_json=_in_script(figure_svg(shown, open=True, data=name)) if result.open else "null",
@@ -379,6 +393,7 @@ def render(
         linked=_linked(result, marks, target),
         declared=declared_words(result.known),
         above=above_the_graph(result),
+        groups=merged_groups(result),
         arrow_means=arrow_sentence(result, marks),
         edges=edge_rows(result, marks),
         has_confidence=bool(marks.confidence),

@@ -120,6 +120,8 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
     weak = [name for name in linked if frozenset((name, target)) in hint_pairs(result)]
     hints = f" Of these {_are(len(weak))} only a weak hint ({HINTS_MEAN}): {listed(weak)}." if weak else ""
     first = f"{target} is directly linked to {counted(len(linked), 'column')}{which}.{hints}"
+    if not linked:
+        first = f"No column was shown to be linked to {target}."
     if weak and len(weak) == len(linked):
         first = f"No clear link with {target} was found, only weak hints ({HINTS_MEAN}): {listed(weak)}."
     absent, left = len(result.absent - result.known.left_out), len(result.open)

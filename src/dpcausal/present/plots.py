@@ -23,7 +23,15 @@ from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
 from dpcausal.planning.designs import smallest
 from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.figure import data_name, figure_title, left_out, lone_words, pictured, without
+from dpcausal.present.figure import (
+    data_name,
+    drawn_notes,
+    figure_title,
+    left_out,
+    lone_words,
+    pictured,
+    without,
+)
 from dpcausal.present.layout import layout
 from dpcausal.present.legend import DASHES, WIDTHS, Key, keys, line_grade, line_kind
 from dpcausal.present.spending import shortened, steps
@@ -122,7 +130,7 @@ def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool =
     result = pictured(result)
     left = left_out(result, open=open)
     result = without(result, left)
-    marks = EdgeNotes.of(result)
+    marks = drawn_notes(whole, result)
     told = [key for key in keys(result, marks) if open or key.kind != "open"]
     axes = plot_graph(result.shown, ax, possible=result.open if open else (), marks=marks, legend=told)
     if not result.privacy.private:

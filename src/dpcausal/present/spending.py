@@ -82,14 +82,14 @@ def unit_words(found: Sequence[Step]) -> str:
     parts = []
     if found and found[0].unit == "rho":
         parts.append(
-            "rho is the unit in which these steps add up (zCDP); their sum gives the epsilon and delta above"
+            "shares are those of rho, the unit in which these steps add up (zCDP); the table of steps below has it"
         )
-    if found and found[0].unit != "events":
+    elif found and found[0].unit != "events":
         parts.append("the bars show shares of the total")
     if any(step.times > 1 for step in found):
         parts.append("a bar sums the steps of one kind")
     text = "; ".join(parts)
-    return f"{text[0].upper() if not text.startswith('rho') else text[0]}{text[1:]}." if text else ""
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def shortened(label: str, most: int = 60) -> str:
@@ -110,14 +110,13 @@ def chart(found: Sequence[Step]) -> str:
     for i, step in enumerate(found):
         y = i * STEP + 6
         name = step.label + (f" ({step.times} times)" if step.times > 1 else "")
-        amount = f"{step.unit} {step.cost:.4g}" + (
-            f" ({step.cost / total:.0%})" if step.unit != "events" and total > 0 else ""
-        )
+        share = f"{step.cost / total:.0%}" if step.unit != "events" and total > 0 else ""
+        amount = f"{step.unit} {step.cost:.4g}" + (f" ({share})" if share else "")
         wide = max(WIDE * step.cost / most, 1.0)
         parts.append(
             f'<g class="bar"><title>{escape(f"{name}: {amount}")}</title>'
             f'<text class="name" x="0" y="{y + 12:g}">{escape(shortened(name))}</text>'
             f'<rect x="0" y="{y + 18:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
-            f'<text x="{wide + 8:.1f}" y="{y + 30:g}">{escape(amount)}</text></g>'
+            f'<text x="{wide + 8:.1f}" y="{y + 30:g}">{escape(share or amount)}</text></g>'
         )
     return "\n".join([*parts, "</svg>"])

@@ -392,8 +392,15 @@ def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
     assert found.reach.pair == planned[0].smallest
     assert found.reach.triple == planned[1].smallest
     told = reach_words(found.reach)
-    assert f"a middling number of levels, w = {planned[0].smallest:.2g} (with" in told
-    assert f"given one more column, w = {planned[1].smallest:.2g} (" in told
+    assert (
+        f"by plan: w = {planned[0].smallest:.2g} between two columns with a middling number of levels" in told
+    )
+    every = reach_words(Reach(0.8, 0.1, 0.2, 0.15, 0.3))
+    assert (
+        "w = 0.2 between those with most levels, w = 0.15 with one more column held fixed (w = 0.3) is"
+        in every
+    )
+    assert reach_words(Reach(0.8, 0.2, 0.2, 0.2, 0.2)).count("w = ") == 1  # no number twice
     assert told in unescape(render(found))
     least = dc.discover(data, epsilon=1e-6, delta=1e-9, method="measured", anyway=True).reach
     assert least is not None
