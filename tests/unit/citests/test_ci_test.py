@@ -63,9 +63,9 @@ def test_a_trimmed_mean_of_parts_finds_what_a_median_finds(asia: dc.Dataset) -> 
     options: dict[str, Any] = {"method": "g", "epsilon": 2.0, "median": "cauchy", "trim": 0.25, "parts": 41}
     with dc.testing.seeded(3):
         found = dc.ci_test(asia, "smoke", "lung", anyway=True, **options)
-        null = [dc.ci_test(asia, "asia", "smoke", anyway=True, **options).pvalue for _ in range(20)]
+        null = [dc.ci_test(asia, "asia", "smoke", anyway=True, **options).pvalue for _ in range(8)]
     assert not found.independent
-    assert sum(p <= 0.05 for p in null if p is not None) <= 5  # 20 at .05: fails with probability 3e-4
+    assert sum(p <= 0.05 for p in null if p is not None) <= 3  # 8 at .05: fails with probability 4e-4
     assert "trimmed mean" in found.summary(full=True)
     assert "median of the p-values" not in found.summary(full=True)
     (event,) = found.privacy.events
