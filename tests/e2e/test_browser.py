@@ -416,7 +416,7 @@ def test_the_figure_downloads_and_the_paragraph_copies(result: DiscoveryResult, 
     assert seen["copied"].startswith("copy: We learned a causal graph over 4 columns")
     assert seen["said"] == "Copied"
     assert seen["opened"] is True
-    assert seen["folded"] == 0
+    assert seen["folded"] == 1  # few absent pairs are shown at once
 
 
 def luminance(colour: str) -> float:
