@@ -11,10 +11,10 @@ many differ. What memory refuses by types must be refused by every engine. Ten t
 an engine codes and counts them in one query.
 
 ``cost`` runs ``discover`` from end to end, and the bare GROUP BY of the same engine over the same columns, each in a
-process of its own, and prints seconds, CPU seconds (those of the JVM included, its start not) and the largest resident
-memory. What is compiled is compiled before, on a few rows. ``confidence=0``: repeats cost the same for any number of
-rows. Spark runs within this machine, or with ``--cluster N`` as a master with N workers of one core each; it also tells
-the bytes that it read and those that it shuffled. With ``--out FILE`` the figures are kept.
+process of its own, smaller tables first, and prints seconds, CPU seconds (those of the JVM included, its start not) and
+the largest resident memory so far. What is compiled is compiled before, on a few rows. ``confidence=0``: repeats cost
+the same for any number of rows. Spark runs within this machine, or with ``--cluster N`` as a master with N workers of
+one core each; it also tells the bytes that it read and shuffled. With ``--out FILE`` the figures are kept.
 
 ``paper`` takes those figures and says what larger tables would cost: bytes scanned and shuffled, CPU seconds, the rows
 that travel, each from its slope between the two largest sizes measured, and which part would take longest on a cluster.
@@ -256,42 +256,41 @@ def spark(workers: int, cluster_workers: int) -> Iterator[tuple[Any, Callable[[]
         backend._session.stop()
 
 
-def measure(way: str, path: Path, warm: Path, workers: int, cluster_workers: int) -> dict[str, float]:
-    """Run one way in this process."""
-    schema = schema_of(path)
+def measure(way: str, paths: list[Path], workers: int, cluster_workers: int) -> Iterator[dict[str, float]]:
+    """Run one way in this process, on one file after the other."""
     engine, _, bare = way.partition(" ")
 
-    def once(backend: Any, others: Callable[[], float]) -> dict[str, float]:
-        def source(file: Path) -> Any:
-            if engine == "memory":
-                return dc.read(file, schema)
-            if engine == "duckdb":
-                return dc.connect(file, schema, memory_limit=700_000_000)
-            return dc.connect(backend.read_parquet(str(file)), schema)
+    def source(file: Path, schema: dc.Schema, backend: Any) -> Any:
+        if engine == "memory":
+            return dc.read(file, schema)
+        if engine == "duckdb":
+            return dc.connect(file, schema, memory_limit=700_000_000)
+        return dc.connect(backend.read_parquet(str(file)), schema)
 
-        def run(file: Path) -> int:
-            if not bare:
-                found = dc.discover(
-                    source(file), epsilon=1.0, delta=1e-9, method="measured", confidence=0, anyway=True
-                )
-                return len(found.graph.skeleton)
-            names = list(schema)
-            if engine == "duckdb":
-                import duckdb
+    def run(file: Path, backend: Any) -> int:
+        schema = schema_of(file)
+        if not bare:
+            data = source(file, schema, backend)
+            found = dc.discover(data, epsilon=1.0, delta=1e-9, method="measured", confidence=0, anyway=True)
+            return len(found.graph.skeleton)
+        names = list(schema)
+        if engine == "duckdb":
+            import duckdb
 
-                connection = duckdb.connect(config={"threads": 2, "memory_limit": "1GB"})
-                listed = ", ".join(names)
-                query = f"SELECT {listed}, count(*) AS w FROM read_parquet('{file}') GROUP BY {listed}"
-                return len(connection.execute(query).fetchnumpy()["w"])
-            return int(backend._session.read.parquet(str(file)).groupBy(*names).count().toArrow().num_rows)
+            connection = duckdb.connect(config={"threads": 2, "memory_limit": "1GB"})
+            listed = ", ".join(names)
+            query = f"SELECT {listed}, count(*) AS w FROM read_parquet('{file}') GROUP BY {listed}"
+            return len(connection.execute(query).fetchnumpy()["w"])
+        return int(backend._session.read.parquet(str(file)).groupBy(*names).count().toArrow().num_rows)
 
+    def once(path: Path, backend: Any, others: Callable[[], float]) -> dict[str, float]:
         def figures() -> tuple[float, float, int, int]:
             moved = spark_bytes(backend) if backend else (0, 0)
             return time.perf_counter(), time.process_time() + others(), *moved
 
-        run(warm)
+        run(warm_file(path), backend)
         before = figures()
-        answer = run(path)
+        answer = run(path, backend)
         seconds, cpu, scanned, shuffled = (b - a for a, b in zip(before, figures(), strict=True))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         if backend:
@@ -300,53 +299,64 @@ def measure(way: str, path: Path, warm: Path, workers: int, cluster_workers: int
         return found | {"scanned": scanned, "shuffled": shuffled, "bytes": path.stat().st_size}
 
     if engine != "spark":
-        return once(None, lambda: 0.0)
+        yield from (once(path, None, lambda: 0.0) for path in paths)
+        return
     with spark(workers, cluster_workers) as (backend, others):
-        return once(backend, others)
+        yield from (once(path, backend, others) for path in paths)
+
+
+def warm_file(path: Path) -> Path:
+    """Return the file of few rows that has the columns of this one."""
+    return path.with_name(f"warm_{path.stem.rpartition('_')[2]}.parquet")
 
 
 def cost(options: argparse.Namespace) -> None:
     """Measure every way for every size, and print what it costs beside the engine's own GROUP BY."""
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
-    warm_rows = 20_000
+    sizes = [(n, wide) for wide in options.columns for n in sorted(options.rows)]
+    for n, wide in sizes:
+        path = folder / f"rows_{n}_{wide}.parquet"
+        generate(warm_file(path), 20_000, wide)
+        if not path.exists():
+            generate(path.with_suffix(".tmp"), n, wide)
+            path.with_suffix(".tmp").rename(path)
     print(
         f"{'rows':>12} {'columns':>7}  {'way':18} {'seconds':>8} {'CPU s':>8} {'peak MiB':>9} {'to GROUP BY':>12} "
         f"{'read MB':>9} {'shuffled MB':>12}",
         flush=True,
     )
-    kept = []
-    for wide in options.columns:
-        warm = folder / f"warm_{wide}.parquet"
-        generate(warm, warm_rows, wide)
-        for n in options.rows:
-            path = folder / f"rows_{n}_{wide}.parquet"
-            if not path.exists():
-                generate(path.with_suffix(".tmp"), n, wide)
-                path.with_suffix(".tmp").rename(path)
-            found: dict[str, dict[str, float]] = {}
-            for way in options.ways:
-                if way == "memory" and n > options.memory_rows:
-                    continue
-                one = ["one", way, str(path), str(warm), "--workers", str(options.workers)]
-                done = subprocess.run(
-                    [sys.executable, __file__, *one, "--cluster", str(options.cluster)],
-                    check=True,
-                    capture_output=True,
-                    text=True,
-                )
-                found[way] = json.loads(done.stdout.splitlines()[-1])
-                kept.append({"rows": n, "columns": wide, "way": way, **found[way]})
-            for way, figure in found.items():
-                bare = found.get(f"{way.partition(' ')[0]} GROUP BY")
-                ratio = f"{figure['cpu'] / bare['cpu']:12.2f}" if bare else " " * 12
-                print(
-                    f"{n:12,} {wide:7}  {way:18} {figure['seconds']:8.1f} {figure['cpu']:8.1f} "
-                    f"{figure['mib']:9.0f} {ratio} {figure['scanned'] / 1e6:9.1f} {figure['shuffled'] / 1e6:12.2f}",
-                    flush=True,
-                )
-            if options.out:
-                options.out.write_text(json.dumps(kept, indent=1))
+    kept: list[dict[str, Any]] = []
+    for way in sorted(options.ways, key=lambda way: "GROUP BY" not in way):
+        asked = [one for one in sizes if way != "memory" or one[0] <= options.memory_rows]
+        files = [str(folder / f"rows_{n}_{wide}.parquet") for n, wide in asked]
+        spark_options = ["--workers", str(options.workers), "--cluster", str(options.cluster)]
+        command = [sys.executable, __file__, "one", way, *files, *spark_options]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as running:
+            assert running.stdout is not None
+            told = (line for line in running.stdout if line.startswith("{"))
+            for (n, wide), figures in zip(asked, told, strict=True):
+                kept.append({"rows": n, "columns": wide, "way": way, **json.loads(figures)})
+                tell(kept)
+                if options.out:
+                    options.out.write_text(json.dumps(kept, indent=1))
+        if running.returncode:
+            raise SystemExit(f"{way} failed")
+
+
+def tell(kept: list[dict[str, Any]]) -> None:
+    """Print the last figures, beside those of the engine's own GROUP BY."""
+    one = kept[-1]
+    bare_way = f"{one['way'].partition(' ')[0]} GROUP BY"
+    bare = [x for x in kept if (x["way"], x["rows"], x["columns"]) == (bare_way, one["rows"], one["columns"])]
+    ratio = f"{one['cpu'] / bare[0]['cpu']:12.2f}" if bare else " " * 12
+    print(
+        f"{one['rows']:12,} {one['columns']:7}  {one['way']:18} {one['seconds']:8.1f} {one['cpu']:8.1f} "
+        f"{one['mib']:9.0f} {ratio} {one['scanned'] / 1e6:9.1f} {one['shuffled'] / 1e6:12.2f}",
+        flush=True,
+    )
 
 
 # ---- on paper
@@ -421,8 +431,7 @@ def main() -> None:
     papers.add_argument("--cores", type=int, default=100)
     one = parts.add_parser("one")
     one.add_argument("way", choices=WAYS)
-    one.add_argument("path", type=Path)
-    one.add_argument("warm", type=Path)
+    one.add_argument("paths", type=Path, nargs="+")
     one.add_argument("--workers", type=int, default=2)
     one.add_argument("--cluster", type=int, default=0)
     options = parser.parse_args()
@@ -433,8 +442,8 @@ def main() -> None:
     elif options.part == "paper":
         paper(options.figures, options.rows, options.cores)
     else:
-        figures = measure(options.way, options.path, options.warm, options.workers, options.cluster)
-        print(json.dumps(figures), flush=True)
+        for figures in measure(options.way, options.paths, options.workers, options.cluster):
+            print(json.dumps(figures), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,14 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dpcausal as dc
 from dpcausal.counts.engine import EngineCounts, EngineTable
-from dpcausal.counts.expressions import DIALECTS
+from dpcausal.counts.expressions import DIALECTS, code_expression
+from dpcausal.counts.feature_queries import FeatureQueries, one_by_one
+from dpcausal.counts.feature_sums import BLOCKS, Cells, shortening
 
 ibis = pytest.importorskip("ibis")
 
@@ -50,10 +53,35 @@ def compiled(dialect: str) -> str:
     return "\n\n".join(f"{ibis.to_sql(part, dialect=dialect)};" for part in parts) + "\n"
 
 
+def compiled_features(dialect: str) -> str:
+    """Return queries of moments: places on a log scale; lengths and sums of two cells of a number, and of levels."""
+    table = ibis.table({"age": "float64", "dose": "float32", "smoke": "string"}, name="patients")
+    dose = dc.Numeric(0.5, 400, scale="log")
+    schema = dc.Schema(age=SCHEMA["age"], dose=dose, smoke=SCHEMA["smoke"])
+    writer = FeatureQueries(
+        table,
+        {"smoke": code_expression(table.smoke, "smoke", schema["smoke"], DIALECTS[dialect], "patients")},
+        {"age": schema["age"], "dose": dose},
+        DIALECTS[dialect],
+        "patients",
+    )
+    halves = np.arange(BLOCKS) * 2 // BLOCKS
+    number = Cells(np.array([[-512], [512]]), halves, np.ones(BLOCKS, np.int64))
+    columns = {"age": number, "smoke": Cells(np.array([[0], [512]]))}
+    with one_by_one():
+        parts = [
+            writer.places("dose"),
+            writer.lengths(columns, np.array([262144, 524288])),
+            writer.sums(columns, shortening(1.5), writer.in_parts(columns)[0]),
+        ]
+        return "\n\n".join(f"{ibis.to_sql(part, dialect=dialect)};" for part in parts) + "\n"
+
+
 @pytest.mark.parametrize("dialect", GOLDEN)
-def test_the_sql_is_the_one_that_was_read(dialect: str) -> None:
-    path = FOLDER / f"{dialect}.sql"
-    found = compiled(dialect)
+@pytest.mark.parametrize("what", ["codes", "features"])
+def test_the_sql_is_the_one_that_was_read(dialect: str, what: str) -> None:
+    path = FOLDER / f"{dialect}{'' if what == 'codes' else '_features'}.sql"
+    found = compiled(dialect) if what == "codes" else compiled_features(dialect)
     if os.environ.get("DPCAUSAL_WRITE_GOLDEN"):
         FOLDER.mkdir(exist_ok=True)
         path.write_bytes(found.encode())

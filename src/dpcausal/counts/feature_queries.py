@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 SUMS_PER_QUERY = {"pyspark": 96}  # Spark compiles no wider aggregation as a whole
 MANY_SUMS = 512
+CAST_ONE = ("bigquery", "snowflake")  # they cast no array of texts, and others cast a constant one only once
 NO_LIMIT = 1 << 62  # PostgreSQL evaluates what is below a LIMIT once, and would copy it into every use else
 
 
@@ -79,13 +80,13 @@ def span_of(number: ir.Value, column: Numeric) -> ir.Value:
     return bin_expression(number, span_starts(column.lower, column.upper)[1:-1])
 
 
-def place_in_span(number: ir.Value, span: ir.Value, column: Numeric) -> ir.Value:
+def place_in_span(number: ir.Value, span: ir.Value, column: Numeric, dialect: Dialect) -> ir.Value:
     """Return the place of a number within the bounds of a log column, as ``places_in_spans`` gives it."""
     starts, parts = span_starts(column.lower, column.upper), 1 << SPAN_BITS
     widths = span_widths(starts)
-    above = number - _at_double(np.array(starts[:-1]), span)
-    least = _at_double(widths * 2.0 ** -(SPAN_BITS + 1), span)
-    return span.cast("int64") * parts + _share(above, _at_double(widths, span), least, parts)
+    above = number - _at(np.array(starts[:-1]), span, dialect)
+    least = _at(widths * 2.0 ** -(SPAN_BITS + 1), span, dialect)
+    return span.cast("int64") * parts + _share(above, _at(widths, span, dialect), least, parts)
 
 
 def _share(above: ir.Value, width: ir.Value, least: ir.Value, parts: int) -> ir.Value:
@@ -103,20 +104,16 @@ def _double(number: float) -> Any:
     return ibis.literal(repr(float(number))).cast("float64")
 
 
-def _at(numbers: Integers, place: ir.Value) -> ir.Value:
-    """Return the number at a place of a constant table."""
+def _at(numbers: Integers | Floats, place: ir.Value, dialect: Dialect) -> ir.Value:
+    """Return the number at a place of a constant table, which is sent as text."""
     import ibis
 
-    table = ibis.literal(",".join(map(str, numbers.tolist()))).split(",").cast("array<int32>")
-    return table[place.cast("int32")]  # Spark takes no other
-
-
-def _at_double(numbers: Floats, place: ir.Value) -> ir.Value:
-    """Return the double at a place of a constant table."""
-    import ibis
-
-    table = ibis.literal(",".join(map(repr, numbers.tolist()))).split(",").cast("array<float64>")
-    return table[place.cast("int32")]
+    type_ = "float64" if numbers.dtype == np.float64 else "int32"
+    table = ibis.literal(",".join(map(repr, numbers.tolist()))).split(",")
+    at = place.cast("int32")  # Spark takes no other
+    if dialect.name in CAST_ONE:
+        return table[at].cast(type_)
+    return table.cast(f"array<{type_}>")[at]
 
 
 class FeatureQueries:
@@ -168,7 +165,9 @@ class FeatureQueries:
             if name not in self._numbers:
                 return numbers[here]
             if name in scaled:
-                return place_in_span(numbers[here], numbers[f"span{here}"], self._numbers[name])
+                return place_in_span(
+                    numbers[here], numbers[f"span{here}"], self._numbers[name], self._dialect
+                )
             return place_of(numbers[here], self._numbers[name])
 
         return numbers.select(**{here: place(name, here) for name, here in called.items()})
@@ -188,16 +187,27 @@ class FeatureQueries:
             if cells.first is not None and cells.parts is not None:
                 block = here >> BLOCK_BITS
                 inside = here - block * (1 << BLOCK_BITS)
-                here = _at(cells.first, block) + ((inside * _at(cells.parts, block)) >> BLOCK_BITS)
+                parts = _at(cells.parts, block, self._dialect)
+                here = _at(cells.first, block, self._dialect) + ((inside * parts) >> BLOCK_BITS)
             found[called[name]] = here
         return self._barrier(places.select(**found)), called
+
+    def _length(self, cells: ir.Table, called: Mapping[str, str], columns: Mapping[str, Cells]) -> ir.Value:
+        """Return the squared length of a row's features."""
+        import ibis
+
+        total: Any = ibis.literal(0, type="int64")
+        for name, table in columns.items():
+            if table.width:
+                total = total + _at(table.squares, cells[called[name]], self._dialect).cast("int64")
+        return total
 
     def lengths(self, columns: Mapping[str, Cells], limits: Integers) -> ir.Table:
         """Return the query for how many rows have a squared length of at most each limit, and not of the one before."""
         import ibis
 
         cells, called = self.cells(columns)
-        lengths = self._barrier(cells.select(length=_length(cells, called, columns)))
+        lengths = self._barrier(cells.select(length=self._length(cells, called, columns)))
 
         def search(low: int, high: int) -> Any:
             if low == high:
@@ -217,12 +227,12 @@ class FeatureQueries:
 
         used = sorted({f for pair in pairs for f in pair if f >= 0})
         cells, called = self.cells(columns)
-        wanted: dict[str, Any] = {"length": _length(cells, called, columns)}
+        wanted: dict[str, Any] = {"length": self._length(cells, called, columns)}
         place = 0
         for name, table in columns.items():
             for f in range(table.width):
                 if place + f in used:
-                    wanted[f"h{place + f}"] = _at(table.features[:, f], cells[called[name]])
+                    wanted[f"h{place + f}"] = _at(table.features[:, f], cells[called[name]], self._dialect)
             place += table.width
         features = self._barrier(cells.select(**wanted))
         # a row whose features are all 0 is within every limit; but PostgreSQL and Spark fail where its length divides
@@ -256,17 +266,6 @@ class FeatureQueries:
                     pairs = [(-1, b) for b in other] + pairs
                 parts.append(pairs)
         return parts
-
-
-def _length(cells: ir.Table, called: Mapping[str, str], columns: Mapping[str, Cells]) -> ir.Value:
-    """Return the squared length of a row's features."""
-    import ibis
-
-    total: Any = ibis.literal(0, type="int64")
-    for name, table in columns.items():
-        if table.width:
-            total = total + _at(table.squares, cells[called[name]]).cast("int64")
-    return total
 
 
 def _cut(features: ir.Table, name: str, short: Shortening) -> ir.Value:
