@@ -230,7 +230,9 @@ class EngineCounts:
         }
         for name in self._numbers:
             parts[f"how {name} is spread"] = partial(writer.places, name)
-        lengths = "how long rows are (what is looked up follows from spreads that were released, here from bounds)"
+        lengths = (
+            "how long rows are (what is looked up follows from spreads that were released, here from bounds)"
+        )
         parts[lengths] = lambda: writer.lengths(columns, limits)
         sums = writer.in_parts(columns)
         for i, pairs in enumerate(sums, 1):
