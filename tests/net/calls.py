@@ -734,7 +734,7 @@ def _effects() -> Iterator[Case]:
         given = {"epsilon": terms.epsilon, "delta": terms.delta, "neighbours": terms.neighbours}
         tiers = [["a"], ["d"], ["b", "e"]]
         known: dict[str, Any] = {"required": [("a", "d")], "tiers": tiers, "confidence": 0, "anyway": True}
-        found = dc.discover(data, reserve=0.4, **known, **given)
+        found = dc.discover(data, effect=("a", "d"), reserve=0.4, **known, **given)
         paid = found.effect("a", "d", part=0.6), found.effect("a", "d", level=0.9)
         more = found.effect("a", "e", adjust=["b"], method="table", anyway=True)
         return paid, more, found.effect("a", "d", free=True), found.effect("a", "d", data=data, **given)
