@@ -2,7 +2,7 @@
 
     python benchmarks/engines.py same [--tables 200]        codes of random ugly tables, engine by engine
     python benchmarks/engines.py cost [--rows 1000000 10000000] [--columns 20] [--ways ...] [--cluster 1] [--out FILE]
-    python benchmarks/engines.py paper FILE [--rows 1000000000 10000000000] [--cores 100]
+    python benchmarks/engines.py paper FILE... [--rows 1000000000 10000000000] [--cores 100]
 
 ``same`` compares tables of every column, and of the first three together, of random schemas with ugly cells: memory,
 stream, DuckDB (a file, a table of a database by its own coder, SQL through Ibis), PostgreSQL (where
@@ -368,9 +368,9 @@ def line(small: dict[str, float], large: dict[str, float], what: str) -> Callabl
     return lambda rows: large[what] + slope * (rows - large["rows"])
 
 
-def paper(path: Path, sizes: list[int], cores: int) -> None:
+def paper(files: list[Path], sizes: list[int], cores: int) -> None:
     """Print what larger tables would cost on Spark, from the two largest sizes that were measured."""
-    kept = json.loads(path.read_text())
+    kept = [figure for file in files for figure in json.loads(file.read_text())]
     wide = 20
     by_way: dict[str, list[dict[str, float]]] = {}
     for figure in sorted(kept, key=lambda one: one["rows"]):
@@ -386,25 +386,22 @@ def paper(path: Path, sizes: list[int], cores: int) -> None:
         f"{'rows':>15} {'scanned GB':>11} {'CPU s':>9} {'shuffled GB':>12} {'distinct rows':>14} "
         f"{'scan, code, count s':>20} {'shuffle s':>10} {'answer s':>9}  longest"
     )
-    for n in sizes:
-        rows_back = min(distinct(n), cells)
-        parts = {
-            "reading and coding, and the partial GROUP BY": cpu(n) / cores,
-            "the shuffle of GROUP BY": shuffled(n) / NETWORK,
-            "distinct rows on their way here": rows_back * KEY_BYTES / NETWORK,
-        }
-        reading, moving, answer = parts.values()
-        print(
-            f"{n:15,} {scanned(n) / 1e9:11.1f} {cpu(n):9.0f} {shuffled(n) / 1e9:12.2f} {rows_back:14,.0f} "
-            f"{reading:20.1f} {moving:10.2f} {answer:9.2f}  {max(parts, key=lambda part: parts[part])}"
-        )
-    worst = [float(n) * KEY_BYTES for n in sizes]
-    print(
-        "If no two rows were alike, each would be shuffled: "
-        + " and ".join(f"{size / 1e9:,.0f} GB" for size in worst)
-        + f", {', '.join(f'{size / NETWORK:,.0f} s' for size in worst)}: then the GROUP BY of keys is longest,"
-        " until the declared cells no longer fit in memory and covering tables are counted instead"
-    )
+    for alike in (True, False):
+        if not alike:
+            print("the same if no two rows were alike, so that every one is shuffled")
+        for n in sizes:
+            moved = shuffled(n) if alike else float(n) * KEY_BYTES
+            back = min(distinct(n) if alike else float(n), cells)
+            parts = {
+                "reading, coding, counting on each machine": cpu(n) / cores,
+                "the shuffle of GROUP BY": moved / NETWORK,
+                "distinct rows on their way here": back * KEY_BYTES / NETWORK,
+            }
+            reading, moving, answer = parts.values()
+            print(
+                f"{n:15,} {scanned(n) / 1e9:11.1f} {cpu(n):9.0f} {moved / 1e9:12.2f} {back:14,.0f} "
+                f"{reading:20.1f} {moving:10.2f} {answer:9.2f}  {max(parts, key=lambda part: parts[part])}"
+            )
 
 
 def main() -> None:
@@ -426,7 +423,7 @@ def main() -> None:
     costs.add_argument("--cluster", type=int, default=0, help="workers of a standalone cluster instead")
     costs.add_argument("--out", type=Path, help="keep the figures, for paper")
     papers = parts.add_parser("paper")
-    papers.add_argument("figures", type=Path)
+    papers.add_argument("figures", type=Path, nargs="+")
     papers.add_argument("--rows", type=int, nargs="+", default=[1_000_000_000, 10_000_000_000])
     papers.add_argument("--cores", type=int, default=100)
     one = parts.add_parser("one")
