@@ -480,7 +480,7 @@ def _known_words(fact: Fact) -> str:
     if fact["mean_cell"] is not None:
         mean, least = _rows_words(fact["mean_cell"]), _rows_words(fact["least_cell"])
         held = f"; an average cell holds {mean} rows, or {least} in the table with most cells"
-    return f"known to {_rows_words(fact['sd'])} rows (standard deviation of the noise){held}"
+    return f"noise of standard deviation {_rows_words(fact['sd'])} rows{held}"
 
 
 def _noise_words(fact: Fact) -> str:
@@ -493,7 +493,7 @@ def _components_words(fact: Fact) -> str:
     sets = fact["larger"] + fact["singles"] + fact["pairs"]
     return (
         f"Measured with {_noise_words(fact)} noise: {rows}tables of {sets:,} sets of columns ({fact['singles']:,} "
-        f"single, {fact['pairs']:,} pair{'' if fact['pairs'] == 1 else 's'}{more}); a cell for two columns is "
+        f"single, {fact['pairs']:,} pair{'' if fact['pairs'] == 1 else 's'}{more}); a cell for two columns has "
         f"{_known_words(fact)}"
     )
 
@@ -599,7 +599,7 @@ NOTES: dict[NoteKind, Words] = {
     NoteKind.ONE_LEVEL: _one_level_words,
     NoteKind.JOINT_TABLE: lambda fact: (
         f"One joint table of {fact['cells']:,} cells was measured with {_noise_words(fact)} noise; a cell of a table "
-        f"of two columns is {_known_words(fact)}"
+        f"of two columns has {_known_words(fact)}"
     ),
     NoteKind.COMPONENTS: _components_words,
     NoteKind.HIDDEN_CAUSES: hidden.note_words,
@@ -614,7 +614,7 @@ NOTES: dict[NoteKind, Words] = {
     ),
     NoteKind.CLASSICAL_MOMENTS: "PC with tests on moments of features ({harmonics} harmonics) at level {level:g}",
     NoteKind.MOMENTS: "{features} features of the columns (of a number: its value and {waves} pairs of waves); sums of "
-    "their products are known to {sd:.3g} rows (standard deviation)",
+    "their products have noise of standard deviation {sd:.3g} rows",
     NoteKind.THRESHOLD: _threshold_words,
     NoteKind.EQUAL_WIDTHS: _equal_widths_words,
     NoteKind.CHOICES: _choices_words,

@@ -150,8 +150,8 @@ def promise_in_four(statement: PrivacyStatement) -> list[str]:
     second = (
         "That is a weak promise: at such an epsilon or delta a reader may learn a great deal about one person."
         if statement.weak
-        else "So a reader learns little about any one person that could not be learned without that person's row; what "
-        "is true of people in general is learned either way."
+        else "So whoever reads this learns nearly the same as if any one person's row had been different; what is true "
+        "of people in general is not hidden."
     )
     third = f"Protected is {unit_words(statement.unit)}: a person with k rows is protected k times less."
     fourth = (

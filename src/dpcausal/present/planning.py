@@ -87,7 +87,7 @@ def answer(plan: Plan) -> str:
         why = (
             f"{aim.rows:,} rows show no less than {short.smallest_exact:.3g} even without noise"
             if short.smallest_exact > aim.effect
-            else f"no part of the budget is kept for it, or {aim.rows:,} rows are too few to test it"
+            else f"{aim.rows:,} rows are too few for that among so many columns"
         )
         rest = [order for order in plan.orders if order.epsilon_enough is not None]
         by_order = f" By order: {_by_order(plan)}." if rest else ""
@@ -102,40 +102,52 @@ def answer(plan: Plan) -> str:
     if len({number(value) for _, value in needed}) == 1:
         return f"Epsilon {epsilon:g} is not enough {cases}: it takes {number(enough)}."
     if all(value > epsilon for _, value in needed):
-        takes = ", ".join(f"{number(value)} (given {order or 'none'})" for order, value in needed)
+        takes = ", ".join(
+            f"{value} ({given})" for given, value in _in_runs([number(value) for _, value in needed])
+        )
         return f"Epsilon {epsilon:g} is not enough {cases}: it takes {takes}."
     return f"Epsilon {epsilon:g} is partly enough {cases}: {_by_order(plan)}."
 
 
 def _by_order(plan: Plan) -> str:
     """Which orders the budget is enough for, and what would be for each of the others."""
-    parts: list[str] = []
-    fine: list[int] = []
-    for order in plan.orders:
-        needed = order.epsilon_enough
+
+    def says(needed: float | None) -> str:
         if needed is not None and needed <= plan.design.epsilon:
-            fine.append(order.order)
-            continue
-        would = "at no epsilon" if needed is None else f"it takes epsilon {number(needed)}"
-        parts += [*_yes(fine), f"given {order.order or 'none'}: no, {would}"]
-        fine = []
-    parts += _yes(fine)
-    return "; ".join(parts)
+            return "yes"
+        return "no, at no epsilon" if needed is None else f"no, it takes epsilon {number(needed)}"
+
+    return "; ".join(
+        f"{given}: {said}" for given, said in _in_runs([says(one.epsilon_enough) for one in plan.orders])
+    )
 
 
-def _yes(orders: list[int]) -> list[str]:
-    """The part for orders in a row that the budget is enough for.
+def _in_runs(said: list[str]) -> list[tuple[str, str]]:
+    """(orders in words, what is said of them), orders in a row of which the same is said taken together.
 
-    >>> _yes([0, 1, 2]), _yes([0]), _yes([3]), _yes([2, 3]), _yes([])
-    (['given up to 2 columns: yes'], ['given none: yes'], ['given 3: yes'], ['given 2 to 3: yes'], [])
+    >>> _in_runs(["yes", "yes", "no"])
+    [('given up to 1 column', 'yes'), ('given 2', 'no')]
     """
-    if not orders:
-        return []
+    runs: list[tuple[list[int], str]] = []
+    for order, words in enumerate(said):
+        if runs and runs[-1][1] == words:
+            runs[-1][0].append(order)
+        else:
+            runs.append(([order], words))
+    return [(_given_words(orders), words) for orders, words in runs]
+
+
+def _given_words(orders: list[int]) -> str:
+    """Orders in a row.
+
+    >>> _given_words([0, 1, 2]), _given_words([0]), _given_words([3]), _given_words([2, 3])
+    ('given up to 2 columns', 'given none', 'given 3', 'given 2 to 3')
+    """
     if len(orders) == 1:
-        return [f"given {orders[0] or 'none'}: yes"]
+        return f"given {orders[0] or 'none'}"
     if orders[0] == 0:
-        return [f"given up to {orders[-1]} column{'s' * (orders[-1] > 1)}: yes"]
-    return [f"given {orders[0]} to {orders[-1]}: yes"]
+        return f"given up to {orders[-1]} column{'s' * (orders[-1] > 1)}"
+    return f"given {orders[0]} to {orders[-1]}"
 
 
 def advice(plan: Plan) -> list[str]:
@@ -166,6 +178,9 @@ def advice(plan: Plan) -> list[str]:
             )
             + "Leave no common cause out: two columns that depend on it would seem linked."
         )
+    elif plan.target is None and not plan.numbers and (plan.epsilon_enough or math.inf) > plan.design.epsilon:
+        one = spelled("--target NAME (here and in discover)", "target=")
+        lines.append(f"If your question is about one column, {one} asks about it alone, with less noise.")
     return lines
 
 
@@ -205,8 +220,8 @@ def untestable_words(plan: Plan) -> list[str]:
     if all(order.testable for order in plan.orders):
         return []
     return [
-        'can be tested "no": with so many columns held fixed this budget can call no pair absent; what is not decided '
-        "before stays open."
+        'can be tested "no": with so many columns held fixed a typical pair that shows no link can\'t be called '
+        "absent, and stays open."
     ]
 
 

@@ -495,8 +495,8 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
         ),
         (
             Note(NoteKind.JOINT_TABLE, gaussian=False, cells=8, sd=2.0, mean_cell=None, least_cell=None),
-            "One joint table of 8 cells was measured with Laplace noise; a cell of a table of two columns is known to "
-            "2 rows (standard deviation of the noise)",
+            "One joint table of 8 cells was measured with Laplace noise; a cell of a table of two columns has noise "
+            "of standard deviation 2 rows",
         ),
         (
             Note(
@@ -510,8 +510,8 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
                 mean_cell=None,
                 least_cell=None,
             ),
-            "Measured with Gaussian noise: tables of 3 sets of columns (2 single, 1 pair); a cell for two columns is "
-            "known to 2 rows (standard deviation of the noise)",
+            "Measured with Gaussian noise: tables of 3 sets of columns (2 single, 1 pair); a cell for two columns has "
+            "noise of standard deviation 2 rows",
         ),
         (
             Note(
