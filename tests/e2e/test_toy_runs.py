@@ -85,7 +85,7 @@ TOYS: dict[str, list[Toy]] = {
     ],
     "log_scale": [Toy("--sets 5 --rows 300 --epsilon 9 --tests gcm", says="graphs by moments")],
     "effects_forecast": [
-        Toy("--networks 1 --seeds 1", "m.ROWS = (300,); m.EPSILONS = (1.0,)", says="factor")
+        Toy("--networks 1 --seeds 1", "m.ROWS = (300,); m.EPSILONS = (1.0,)", says="let through")
     ],
     "engines": [
         Toy("same --tables 3 --spark-tables 0", needs="ibis", says="differ"),
