@@ -1,6 +1,6 @@
 """A layered layout for a CPDAG: arrows point down, few lines cross, and no line passes through a box.
 
-The four steps of Sugiyama, Tagawa & Toda (1981), each deterministic:
+The four steps of Sugiyama, Tagawa & Toda (1981) and one more, each deterministic:
 
 1. every edge is laid along one order of the nodes that respects the arrows (plain edges get a direction too, without
    meaning anything; of a directed cycle some arrow points up), and a node's layer is the longest path to it;
@@ -8,7 +8,8 @@ The four steps of Sugiyama, Tagawa & Toda (1981), each deterministic:
 3. within layers, nodes and way points are ordered by the mean place of what they are joined to, swept down and up,
    and the order with the fewest crossings is kept;
 4. places: each layer in turn is put as near as it can be to the mean of its neighbours, in the sense of least squares
-   with the order and the widths kept (isotonic regression, by pooling adjacent violators).
+   with the order and the widths kept (isotonic regression, by pooling adjacent violators);
+5. rows of nodes without an edge are put below the middle of the others.
 
 A way point is as tall as a box and nothing else stands on it: a line drawn straight down through its way points and
 curved only between layers meets no box.
@@ -195,6 +196,7 @@ def layout(graph: Graph, width: Mapping[str, float], tier: Mapping[str, int] | N
             near[one].append(two)
             near[two].append(one)
     x = _places(rows, near, size)
+    _centre_lone_rows(x, rows, near, size)
     left = min((x[item] - size[item] / 2 for item in x), default=0.0)
     return Layout(
         {name: x[name] - left for name in graph.nodes},
@@ -224,6 +226,24 @@ def _places(
                 wanted.append(sum(weight * place for weight, place in pull) / total if total else x[item])
             x.update(zip(row, _spread(row, wanted, size), strict=True))
     return x
+
+
+def _centre_lone_rows(
+    x: dict[Item, float], rows: list[list[Item]], near: Mapping[Item, list[Item]], size: Mapping[Item, float]
+) -> None:
+    """Step 5. Rows of boxes without a line go below the middle of the others: nothing pulls them there."""
+
+    def middle(items: list[Item]) -> float:
+        ends = [x[item] + side * size[item] / 2 for item in items for side in (-1, 1)]
+        return (min(ends) + max(ends)) / 2
+
+    lone = [row for row in rows if row and not any(near[item] for item in row)]
+    linked = [item for row in rows if row not in lone for item in row]
+    if not linked:
+        return
+    for row in lone:
+        shift = middle(linked) - middle(row)
+        x.update({item: x[item] + shift for item in row})
 
 
 def _spread(row: list[Item], wanted: list[float], size: Mapping[Item, float]) -> list[float]:

@@ -112,6 +112,24 @@ def test_lone_nodes_stand_below_in_short_rows() -> None:
     graph = dc.Graph(["a", "b", *(f"lone{i}" for i in range(15))], directed=[("a", "b")])
     depth = layers(graph)
     assert sorted(depth[f"lone{i}"] for i in range(15)) == [2] * 6 + [3] * 6 + [4] * 3
+    arrows = [
+        ("age", "flc"),
+        ("age", "creatinine"),
+        ("age", "death"),
+        ("sex", "creatinine"),
+        ("creatinine", "flc"),
+    ]
+    cohort = dc.Graph(
+        ["age", "sex", "flc", "creatinine", "mgus", "death"],
+        directed=[*arrows, ("creatinine", "death")],
+        undirected=[("age", "sex")],
+    )
+    x = placed(cohort)[0].x  # and below the others, not far to their left
+    assert (
+        min(x[name] for name in x if name != "mgus")
+        <= x["mgus"]
+        <= max(x[name] for name in x if name != "mgus")
+    )
 
 
 def test_a_long_line_runs_beside_the_box_between() -> None:
