@@ -27,10 +27,11 @@ Columns = Annotated[
 
 
 def restricted(schema: Schema, columns: list[str], encoding: str | None, sheet: str | None) -> Schema:
-    """Return the schema of the named columns only, of all where none is named, for a file written as declared."""
-    if columns:
-        from dpcausal.data.read import ColumnsIgnored
+    """Return the schema of the named columns only, of all where none is named, for a file written as declared.
 
-        warnings.filterwarnings("ignore", category=ColumnsIgnored)  # it was asked for
+    That other columns of the file are ignored is what a schema is for: ``schema --check`` names them, not every answer.
+    """
+    warnings.filterwarnings("ignore", message=".* not in the schema, ignored$", category=UserWarning)
+    if columns:
         schema = schema.select(dict.fromkeys(columns))
     return schema.with_format(encoding=encoding, sheet=sheet)
