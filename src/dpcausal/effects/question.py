@@ -291,7 +291,7 @@ def refuse_wide_bin(column: Column, outcome: str) -> None:
             f"only counts of bins are at hand, and the bin {low:g} to {high:g} is {share:.0%} of the range of "
             f"{outcome!r}: a mean by the middles of bins would be far off. An effect on the rows uses the values "
             "(effect FILE --epsilon, in Python data= and epsilon=); finer bins or tighter bounds help, too "
-            "(anyway=True goes on)"
+            "(--anyway, in Python anyway=True, goes on)"
         )
 
 
