@@ -160,3 +160,19 @@ def test_nhefs_is_what_its_results_say() -> None:
 
     entry = NUMBERS.Entry("docs/methods/effect.md", "## Figures", table=2)
     assert NUMBERS.drifted(NUMBERS.page_of(entry), "\n".join(lines()), entry) == []
+
+
+def test_who_is_above_whom_is_told_as_in_the_table() -> None:
+    """docs/corrections.md quotes the counts of docs/figures/priv-pc-figure1.md."""
+    page = (ROOT / "docs" / "figures" / "priv-pc-figure1.md").read_text(encoding="utf-8")
+    rows = NUMBERS.table_below(page, "## Who is above whom")[1:]
+    text = " ".join((ROOT / "docs" / "corrections.md").read_text(encoding="utf-8").split())
+    counts = {tuple(name.split(",")[:2]): told for name, *told in rows}
+    above, equal, below = counts["priv-pc over svt-pc", " corrected"]
+    assert f"above SVT-PC {above} times, equal {equal} times and below {below} times; against EM-PC " in text
+    for pair, words in (
+        (("priv-pc over em-pc", " corrected"), "against EM-PC {}, {} and {}"),
+        (("priv-pc over svt-pc", " as published"), "it is {}, {} and {} against SVT-PC"),
+        (("priv-pc over em-pc", " as published"), "and {}, {} and {} against EM-PC"),
+    ):
+        assert words.format(*counts[pair]) in text
