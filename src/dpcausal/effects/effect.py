@@ -552,7 +552,12 @@ def measured_effect(
     """
     schema, question = data.schema, asked.question
     names = {question.treatment, question.outcome, *(name for one in asked.used for name in one)}
-    known = (*PUBLIC, *schema.assumes, schema.missing_as(names), ROWS if public_rows is not None else NOT_EMPTY)
+    known = (
+        *PUBLIC,
+        *schema.assumes,
+        schema.missing_as(names),
+        ROWS if public_rows is not None else NOT_EMPTY,
+    )
     quiet = np.errstate(all="ignore")  # what numpy warns of could depend on rows
 
     def statement(released: Sequence[Released], *more: Public) -> PrivacyStatement:
@@ -721,7 +726,15 @@ def doubt_notes(
     ends = {treatment, outcome}
     if frozenset(ends) in doubts.open:
         found.append(EffectNote(EffectNoteKind.OPEN_ITSELF))
-    near = sorted({name for pair in doubts.open if len(pair & ends) == 1 for name in pair - ends})
+    near = sorted(
+        {
+            name
+            for pair in doubts.open
+            if len(pair & ends) == 1
+            for name in pair - ends
+            if not doubts.earlier(treatment, name)  # what comes later is no common cause
+        }
+    )
     if near:
         found.append(EffectNote(EffectNoteKind.OPEN_PAIRS, columns=near))
     if doubts.earlier(outcome, treatment):

@@ -10,7 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.effects.effect import allowed_by
+from dpcausal.effects.effect import allowed_by, doubt_notes
 from dpcausal.effects.forecast import (
     MOST_STRATA,
     Uninformative,
@@ -19,6 +19,8 @@ from dpcausal.effects.forecast import (
     typical_strata,
 )
 from dpcausal.effects.regression import TYPICAL
+from dpcausal.effects.result import EffectNoteKind
+from dpcausal.graphs.doubts import Doubts
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 
@@ -152,3 +154,12 @@ def test_the_estimate_is_nearer_to_the_adjusted_effect_than_means_drawn_to_their
                 dc.effect(data, "x", "y", adjust=["z"], epsilon=0.3, method="table").estimate - exact
             )
     assert abs(float(np.mean(errors))) < 0.02
+
+
+def test_what_comes_later_in_time_is_not_proposed_to_be_held_fixed() -> None:
+    """Pairs with visits and income stayed open, but both were declared to come after sex: no common cause."""
+    left = frozenset(frozenset(("sex", name)) for name in ("visits", "income", "age"))
+    tiers = (frozenset({"sex", "age"}), frozenset({"income"}), frozenset({"visits"}))
+    for known, names in (((), ("age", "income")), (tiers, ("age",))):
+        notes = doubt_notes("sex", "visits", Doubts(open=left, tiers=known), ())
+        assert [note["columns"] for note in notes if note.is_a(EffectNoteKind.OPEN_PAIRS)] == [names]
