@@ -15,7 +15,9 @@ from dpcausal.core.errors import InputError, LedgerError
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
-NOTE_IT = "a check sum: noted elsewhere, ledger verify --head shows later whether entries were changed or removed"
+NOTE_IT = (
+    "a check sum: noted elsewhere, ledger verify --head shows later whether entries were changed or removed"
+)
 HEAD = re.compile("[0-9a-f]{64}")
 SHORT = 8  # characters shown of a release id
 
