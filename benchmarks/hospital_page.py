@@ -258,7 +258,7 @@ def parts() -> dict[str, list[str]]:
         "behind": behind_table(results),
         "null": [null.worst(), "", *null.table()],
         "references": real.references(),
-        "real": real.table(),
+        "real": [*real.table(), "", "Edges of `measured` without support:", "", *real.unsupported()],
         "time": clock.table(),
         "all": all_points(results),
     }

@@ -20,6 +20,7 @@ import json
 import math
 import tarfile
 import time
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -284,4 +285,21 @@ def references() -> list[str]:
             f"- {name}: hill climbing {len(wanted[0])} edges, PC-stable {len(wanted[1])}, both "
             f"{len(wanted[0] & wanted[1])}; F1 of the one against the other {f1(sorted(wanted[0]), wanted[1]):.2f}."
         )
+    return lines
+
+
+def unsupported() -> list[str]:
+    """Edges of ``measured`` without support, and in how many of its runs."""
+    held, lines = load(), []
+    for name, shares in held["reference"].items():
+        some = {pair for pair, share in shares.items() if max(share) >= SOME}
+        runs = [
+            edges
+            for key, seeds in held["runs"].items()
+            if key.split("|")[:2] == [name, "measured"]
+            for edges, _, _ in seeds.values()
+        ]
+        found = Counter(edge for edges in runs for edge in edges if edge not in some)
+        told = ", ".join(f"`{edge}` in {count}" for edge, count in found.most_common()) or "none"
+        lines.append(f"- {name}, {len(runs)} runs: {told}.")
     return lines
