@@ -365,6 +365,8 @@ def tell(kept: list[dict[str, Any]]) -> None:
 def line(small: dict[str, float], large: dict[str, float], what: str) -> Callable[[float], float]:
     """Return the straight line through what was measured at two numbers of rows."""
     slope = (large[what] - small[what]) / (large["rows"] - small["rows"])
+    if slope <= 0:
+        raise SystemExit(f"{what} did not grow up to {large['rows']:,} rows: measure larger tables")
     return lambda rows: large[what] + slope * (rows - large["rows"])
 
 
