@@ -231,14 +231,29 @@ def plot_graph(
         axes.add_patch(
             FancyArrowPatch(
                 path=_path(line, upward),
-                arrowstyle="-|>" if arrow else "-",
+                arrowstyle="-|>" if arrow and kind != "declared" else "-",
                 mutation_scale=14,
-                facecolor="white" if kind == "declared" else INK,
-                edgecolor=INK,
+                color=INK,
                 zorder=1,
                 **style,
             )
         )
+        if kind == "declared":  # a hollow head of its own: a heavy line would fill it
+            x, y = line.points[0] if upward else line.points[-1]
+            tail = (x, y + (12 if upward else -12))
+            hollow: dict[str, Any] = {
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "lw": 1.2,
+                "fc": "white",
+                "ec": INK,
+                "zorder": 1.5,
+            }
+            axes.add_patch(
+                FancyArrowPatch(
+                    tail, (x, y), arrowstyle="-|>,head_length=.5,head_width=.35", mutation_scale=22, **hollow
+                )
+            )
     for name in graph.nodes:
         silent: dict[str, Any] = {"ec": SOFT, "ls": (0, (3, 2))} if name in notes.undecided else {"ec": INK}
         x, y = places.x[name], row(places.layer[name])
