@@ -36,8 +36,12 @@ class EffectNoteKind(StrEnum):
     SEVERAL = "several"  # count: effects that the graph allows
     NO_EFFECT = "no-effect"  # some member of the class has none
     LINEAR = "linear"  # columns: taken out by linear regression
-    SCORED = "scored"  # columns: treatment or outcome, in standard deviations of normal scores that were released
-    SAME_TABLES = "same-tables"  # those that chose the graph; held: of 95% intervals, in simulations
+    SCORED = (
+        "scored"  # columns: treatment or outcome, in standard deviations of normal scores that were released
+    )
+    SAME_TABLES = (
+        "same-tables"  # those that chose the graph; held, few: of 95% intervals, with many and few rows
+    )
     SAME_MOMENTS = "same-moments"  # the moments that chose the graph; rows beyond the reach were shrunk
     FRESH_NOISE = "fresh-noise"  # a table with noise of its own, after a graph was learned
     RESERVED = "reserved"  # share: of the discovery's budget, kept for effects; a table with noise of its own

@@ -298,7 +298,10 @@ EXAMPLES[EffectNote] = {
         {"columns": ["age", "dose"]},
         ("age and dose in standard deviations of their normal scores",),
     ),
-    EffectNoteKind.SAME_TABLES: ({"held": 0.94}, ("also chose the graph", "94% of such 95% intervals held")),
+    EffectNoteKind.SAME_TABLES: (
+        {"held": 0.94, "few": 0.9},
+        ("also chose the graph", "94% of such 95% intervals held", "90% with 2,000"),
+    ),
     EffectNoteKind.RESERVED: ({"share": 0.3}, ("noise of its own", "30% of the discovery's budget")),
     EffectNoteKind.HIDDEN_CAUSES: ({}, ("common causes may be hidden",)),
     EffectNoteKind.EVERYONE: ({"low": -0.25, "high": 0.5}, ("for all rows", "-0.25 to 0.5")),
