@@ -216,6 +216,9 @@ def listed() -> None:
 def main(arguments: list[str]) -> int:
     """Compare, run, keep or list."""
     mode = arguments[0] if arguments else "check"
+    if mode not in ("check", "run", "keep", "list"):
+        print(__doc__)
+        return 0 if mode in ("-h", "--help") else 2
     words = [word for word in arguments[1:] if not word.startswith("-")]
     chosen = [one for one in entries() if all(word in one.name + " ".join(one.command) for word in words)]
     if mode == "list":
