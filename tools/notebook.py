@@ -36,7 +36,7 @@ def executed(notebook: Path = NOTEBOOK) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         where = {"metadata": {"path": folder}}
         NotebookClient(found, timeout=SECONDS, kernel_name="python3", resources=where).execute()
-    return found
+    return joined(found)
 
 
 def kept(notebook: Path = NOTEBOOK) -> Any:
@@ -44,7 +44,21 @@ def kept(notebook: Path = NOTEBOOK) -> Any:
     import nbformat
 
     read: Any = nbformat.read  # has no types
-    return read(notebook, as_version=4)
+    return joined(read(notebook, as_version=4))
+
+
+def joined(notebook: Any) -> Any:
+    """Join what a cell printed in several pieces: how many there are depends on the machine."""
+    for cell in notebook.cells:
+        outputs: list[Any] = []
+        for output in cell.get("outputs", []):
+            if outputs and output.get("name") and outputs[-1].get("name") == output["name"]:
+                outputs[-1]["text"] += output["text"]
+            else:
+                outputs.append(output)
+        if "outputs" in cell:
+            cell["outputs"] = outputs
+    return notebook
 
 
 def kinds(cell: Any) -> list[str]:

@@ -115,6 +115,29 @@ def test_a_signal_while_the_command_starts(delay: float, place: Path) -> None:
     assert (code, err) in [(130, "dpcausal: interrupted\n"), *ended]
 
 
+def test_a_signal_is_not_lost_where_python_would_print_it_and_go_on() -> None:
+    """An exception in the callback of a weak reference is printed, and that is all; imports have such a callback."""
+    program = (
+        "import signal, time, weakref\n"
+        "from dpcausal.cli.start import interrupt\n"
+        "signal.signal(signal.SIGALRM, interrupt)\n"
+        "signal.signal(signal.SIGINT, interrupt)\n"
+        "place = {'signal': signal}\n"
+        "text = 'def cb(gone): signal.raise_signal(signal.SIGINT)'\n"
+        "exec(compile(text, '<frozen importlib._bootstrap>', 'exec'), place)\n"
+        "class Lock: pass\n"
+        "lock = Lock()\n"
+        "held = weakref.ref(lock, place['cb'])\n"
+        "try:\n"
+        "    del lock\n"
+        "    time.sleep(20)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
 def test_an_interrupt_that_compiled_code_wraps(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
