@@ -128,10 +128,9 @@ def test_backends_terminated_again_and_again(postgres_url: str) -> None:
     )
 
     def terminate() -> None:
+        ends = time.monotonic() + 10  # on a busy machine no charge would get through else
         with engine.connect() as connection:
-            while (
-                not stop.wait(0.02) and killed[0] < 100
-            ):  # on a busy machine no charge would get through else
+            while not stop.wait(0.02) and killed[0] < 100 and time.monotonic() < ends:
                 killed[0] += connection.execute(query, {"name": name}).scalar_one()
 
     thread = threading.Thread(target=terminate)
