@@ -16,6 +16,7 @@ changes. Mechanism classes are found by walking their package, and an unknown on
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import inspect
@@ -28,6 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -161,6 +163,50 @@ def mechanism_classes() -> dict[str, type]:
         and (hasattr(kind, "sample") or hasattr(kind, "start"))
         and not getattr(kind, "_is_protocol", False)
     }
+
+
+Site = tuple[str, int, str]  # file, line, and the class that is called there
+
+
+def mechanism_sites() -> set[Site]:
+    """Where the package makes mechanisms; not its own audit, nor mechanisms that are parts of others."""
+    root, found = Path(dpcausal.__file__).parent, set()
+    for path in root.rglob("*.py"):
+        name = path.relative_to(root).as_posix()
+        if name.startswith(("audit/", "privacy/")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func).split(".")[-1]
+                if called in mechanism_classes():
+                    found.add((name, node.lineno, called))
+    return found
+
+
+@contextlib.contextmanager
+def sites_watched() -> Iterator[Callable[[Tape], set[Site]]]:
+    """Gives a function that tells where the mechanisms of a tape were made."""
+    root = Path(dpcausal.__file__).parent
+    made: dict[int, tuple[object, Site]] = {}  # with the mechanism, so that no other can take its id
+
+    def watched(kind: type) -> Callable[..., None]:
+        first = kind.__init__  # type: ignore[misc]
+
+        def init(self: object, *args: Any, **kwargs: Any) -> None:
+            caller = sys._getframe(1)
+            path = Path(caller.f_code.co_filename)
+            if path.is_relative_to(root):
+                site = path.relative_to(root).as_posix(), caller.f_lineno, kind.__name__
+                made[id(self)] = self, site
+            first(self, *args, **kwargs)
+
+        return init
+
+    forget()  # designs that were made before
+    with contextlib.ExitStack() as stack:
+        for kind in mechanism_classes().values():
+            stack.enter_context(mock.patch.object(kind, "__init__", watched(kind)))
+        yield lambda tape: {made[id(use.mechanism)][1] for use in tape.uses if id(use.mechanism) in made}
 
 
 @cache
