@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
+from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 
 
@@ -111,7 +112,7 @@ class Trend:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CITestResult:
+class CITestResult(OtherNames):
     """The answer of ``dc.ci_test``, with what it cost.
 
     Attributes
@@ -152,6 +153,17 @@ class CITestResult:
     >>> test.independent, test.method, test.direction.rises, test.privacy.epsilon
     (False, 'kendall', True, 1.0)
     """
+
+    _other_names: ClassVar[dict[str, str]] = spellings(
+        ("p p_value pval p_val", "result.pvalue"),
+        ("stat test_statistic value", "result.statistic"),
+        ("df degrees_of_freedom", "result.dof"),
+        ("alpha", "result.level"),
+        ("test name", "result.method"),
+        ("dependent reject rejected significant", "not result.independent"),
+        ("sign", "result.direction (None where it is not known)"),
+        ("epsilon delta", "result.privacy.epsilon and result.privacy.delta"),
+    )
 
     x: str | tuple[str, ...]
     y: str | tuple[str, ...]

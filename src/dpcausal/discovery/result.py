@@ -15,9 +15,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from dpcausal.core.display import display
+from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
@@ -100,7 +101,7 @@ class SearchableRelease(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoveryResult:
+class DiscoveryResult(OtherNames):
     """The answer of ``dc.discover``, with what it cost.
 
     Attributes
@@ -164,6 +165,25 @@ class DiscoveryResult:
     >>> frozenset({"smoke", "bronc"}) in result.graph.skeleton, result.privacy.epsilon <= 2.0
     (True, True)
     """
+
+    _other_names: ClassVar[dict[str, str]] = spellings(
+        (
+            "p pvalue pvalues p_value p_values pval",
+            "result.confidence for edges, or ask dc.ci_test about one pair",
+        ),
+        ("sepset sepsets separating_sets", "result.separating"),
+        ("dag cpdag pdag pag", "result.graph"),
+        ("nodes columns variables", "result.graph.nodes"),
+        ("skeleton", "result.graph.skeleton"),
+        ("directed arrows", "result.shown.directed"),
+        ("undirected", "result.shown.undirected"),
+        ("adjacency", "result.graph.skeleton, the set of adjacent pairs"),
+        ("undecided open_pairs", "result.open"),
+        ("alpha", "result.level"),
+        ("n n_rows", "result.rows"),
+        ("effects", "result.effect(treatment, outcome)"),
+        ("epsilon delta", "result.privacy.epsilon and result.privacy.delta"),
+    )
 
     graph: Graph
     privacy: PrivacyStatement

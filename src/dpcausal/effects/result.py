@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
+from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 
 
@@ -92,7 +93,7 @@ class PossibleEffect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffectResult:
+class EffectResult(OtherNames):
     """The answer of ``dc.effect``, with what it cost.
 
     Attributes
@@ -137,6 +138,19 @@ class EffectResult:
     >>> found.estimand, 0.2 < found.estimate < 0.4, found.interval[0] < found.estimate < found.interval[1]
     ('risk difference', True, True)
     """
+
+    _other_names: ClassVar[dict[str, str]] = spellings(
+        ("effect ate value point", "result.estimate"),
+        ("ci conf_int confidence_interval confint", "result.interval"),
+        (
+            "p pvalue p_value pval se stderr std_err",
+            "result.interval: it has sampling and privacy noise in it",
+        ),
+        ("alpha confidence", "result.level"),
+        ("risks", "result.means"),
+        ("adjusted adjustment given confounders", "result.adjust"),
+        ("epsilon delta", "result.privacy.epsilon and result.privacy.delta"),
+    )
 
     treatment: str
     outcome: str

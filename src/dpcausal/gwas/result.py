@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from dpcausal.core.display import display
+from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.gwas.cohort import Variant
 
@@ -18,7 +19,7 @@ COLUMNS = ("CHR", "SNP", "BP", "A1", "A2", "STAT_DP", "P_DP", "DECISION")
 
 
 @dataclass(frozen=True)
-class Hit:
+class Hit(OtherNames):
     """A released SNP.
 
     Attributes
@@ -30,6 +31,13 @@ class Hit:
     rejected : bool
         Whether it is declared associated.
     """
+
+    _other_names: ClassVar[dict[str, str]] = spellings(
+        ("p p_value pval P_DP", "hit.pvalue"),
+        ("stat value STAT_DP", "hit.statistic"),
+        ("snp name SNP", "hit.variant.name"),
+        ("decision DECISION significant", "hit.rejected"),
+    )
 
     variant: Variant
     statistic: float | None
