@@ -73,6 +73,12 @@ def cost_lines(statement: PrivacyStatement) -> list[str]:
     return [line for line in lines if line]
 
 
+def short_cost_lines(statement: PrivacyStatement) -> list[str]:
+    """Return privacy and the ledger in one line; what weakens the promise has a line of its own beneath it."""
+    lines, weak = cost_lines(statement), caveat_lines(statement)
+    return [" ".join(line for line in lines if line not in weak), *weak]
+
+
 def answer_text(result: CITestResult) -> str:
     """Return a test in a few lines: the answer, what it could have missed, privacy, the ledger."""
     found = "no evidence against independence" if result.independent else "dependent"
@@ -81,4 +87,9 @@ def answer_text(result: CITestResult) -> str:
     trend = "" if result.direction is None else f"; {way_words(result.direction)}"
     answer = f"{question_words(result.x, result.y, result.given)}: {found} ({chance}){trend}."
     missed = "" if result.missed is None else missed_words(result.missed)
-    return "\n".join([line for line in (answer, missed, *cost_lines(result.privacy)) if line])
+    noise = ""
+    if result.with_noise is not None:
+        from dpcausal.present.citest import with_noise_words  # a private answer needs none of it
+
+        noise = with_noise_words(result.with_noise)
+    return "\n".join([line for line in (answer, missed, *cost_lines(result.privacy), noise) if line])

@@ -10,7 +10,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PublicKind
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
-from dpcausal.present.brief import cost_lines
+from dpcausal.present.brief import short_cost_lines
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import Words, told
 
@@ -211,11 +211,12 @@ FIRST = {
 
 
 def summary(result: EffectResult, *, full: bool = False) -> str:
-    """Return the answer, what it rests on, what it cost and where it is counted, in a line each.
+    """Return three lines: the answer, what it rests on, and what it cost with where that is counted.
 
-    Effects that a graph allows are listed below the answer. ``full``: all of them, and the whole privacy statement.
+    A weak promise and an unchecked schema have a line each beneath them. Effects that a graph allows are listed below
+    the answer. ``full``: all of them, and the whole privacy statement.
     """
-    cost = [statement.summary(result.privacy)] if full else cost_lines(result.privacy)
+    cost = [statement.summary(result.privacy)] if full else short_cost_lines(result.privacy)
     return "\n".join([answer_words(result), *listed_effects(result, full=full), assumes_words(result), *cost])
 
 

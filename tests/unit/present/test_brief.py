@@ -181,6 +181,17 @@ def test_a_test_is_three_lines() -> None:
     assert "Assumed public" not in str(answer)
 
 
+def test_an_effect_is_three_lines_and_one_for_each_warning() -> None:
+    answer = dc.effect(dc.networks.load("asia").sample(20_000, seed=1), "smoke", "bronc", epsilon=1.0)
+    said = answer.summary().splitlines()
+    assert said[2:] == [f"{privacy_line(answer.privacy)} {ledger_line(answer.privacy)}"]
+    limits = (*answer.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA))
+    draft = replace(answer, privacy=replace(answer.privacy, limits=limits)).summary().splitlines()
+    assert draft[:3] == said
+    assert len(draft) == 4
+    assert "unchecked draft" in draft[3]
+
+
 def test_what_must_not_be_missed_is_in_brief(result: DiscoveryResult) -> None:
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert str(exact).startswith("NOT PRIVATE: ")
