@@ -224,7 +224,7 @@ def run_test(
     from dpcausal.citests.base import Question
     from dpcausal.citests.rank import RankTest
     from dpcausal.citests.registry import class_named
-    from dpcausal.cli.options import draft_is_told, warn_weak
+    from dpcausal.cli.options import charging, draft_is_told, warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
@@ -260,7 +260,11 @@ def run_test(
     rows = rows_of(data, source, table, declared, bars)
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
-        with in_options(), shown("testing", None, bars):  # one test: there is nothing to count
+        with (
+            charging(ledger, dataset, data),
+            in_options(),
+            shown("testing", None, bars),
+        ):  # one test: there is nothing to count
             found = dc.ci_test(
                 rows,
                 of_x,

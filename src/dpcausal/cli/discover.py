@@ -332,7 +332,7 @@ def run_discover(
     load_scipy()
     load_pyarrow(data)
     import dpcausal as dc
-    from dpcausal.cli.options import origin_of
+    from dpcausal.cli.options import charging, origin_of
     from dpcausal.discovery.discover import NoDelta, discover, method_named, planned_epsilon, takes_moments
     from dpcausal.discovery.reserve import checked_effects, checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
@@ -421,7 +421,8 @@ def run_discover(
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
         asked = {**options, "reserve": kept}
-        result = discover(rows, progress=bars, anyway=True, **asked, **of_method)  # looked at above
+        with charging(ledger, dataset, data):
+            result = discover(rows, progress=bars, anyway=True, **asked, **of_method)  # looked at above
         result, told, found = with_effects(result, effects)
         try:
             where = write(

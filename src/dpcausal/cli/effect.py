@@ -155,7 +155,7 @@ def run_effect(
 ) -> None:
     """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.cli.options import draft_is_told, warn_weak
+    from dpcausal.cli.options import charging, draft_is_told, warn_weak
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
     from dpcausal.effects.effect import checked_confidence
@@ -221,7 +221,7 @@ def run_effect(
         return
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
-        with shown("measuring", None, bars):
+        with charging(ledger, dataset, data), shown("measuring", None, bars):
             found = dc.effect(
                 rows,
                 treatment,

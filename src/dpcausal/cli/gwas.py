@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import AsJson, Command, DatasetName, Full, LedgerUrl, path, warn_weak
+from dpcausal.cli.options import AsJson, Command, DatasetName, Full, LedgerUrl, charging, path, warn_weak
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
@@ -160,7 +160,7 @@ def run_gwas(
         with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
             counts = opened.count(missing=rule, allele_order=order, threads=threads, tick=tick)
     known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
-    with prepared(out):
+    with prepared(out), charging(ledger, dataset, None if prefix is None else Path(prefix)):
         result = screen(
             counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]

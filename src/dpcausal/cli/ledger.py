@@ -100,9 +100,11 @@ def create(
     warn_weak(epsilon, delta)
     warn_large_delta(delta)
     entry = opened.create(dataset, epsilon, delta, neighbours=neighbours, similar_name=similar_name)
-    from dpcausal.present.ledger import another_words
+    from dpcausal.present.ledger import another_words, beside_words
+    from dpcausal.privacy.ledger.beside import ledgers_beside
 
-    beside = another_words(dataset, [one.dataset for one in opened.show() if one.dataset != dataset])
+    others = another_words(dataset, [one.dataset for one in opened.show() if one.dataset != dataset])
+    beside = " ".join(filter(None, (others, beside_words(dataset, ledgers_beside(ledger)))))
     if as_json:
         _print_json({**_as_numbers(entry), **({"remark": beside} if beside else {})})
     else:

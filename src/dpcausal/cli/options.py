@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -371,6 +372,27 @@ def warn_weak(
     for limit in weak_limits(epsilon, delta, rows):
         if limit.kind not in told:
             warnings.warn(limit_words(limit), WeakPromise, stacklevel=2)
+
+
+class SecondBudget(UserWarning):
+    """The rows may have another budget, in this ledger or in one beside it."""
+
+
+@contextmanager
+def charging(ledger: str | None, dataset: str | None, data: Path | None) -> Iterator[None]:
+    """Warn of other budgets of this file or data set, and note the file's name in the ledger; all of it is public."""
+    if ledger is None or dataset is None:
+        yield
+        return
+    from dpcausal.present.ledger import other_budget_words
+    from dpcausal.privacy.budget import charged_for
+    from dpcausal.privacy.ledger.beside import other_budgets
+
+    file = "" if data is None else data.name
+    for other in other_budgets(ledger, dataset, file, None if data is None else data.parent):
+        warnings.warn(other_budget_words(dataset, other), SecondBudget, stacklevel=3)
+    with charged_for(file):
+        yield
 
 
 def draft_is_told() -> None:

@@ -8,6 +8,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import WEAK_EPSILON
 from dpcausal.present.brief import CHANGES
 from dpcausal.present.statement import odds
+from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account
 
 MOST_NAMED = 5  # other data sets that a line names
@@ -57,6 +58,49 @@ promised is the sum. The ledger holds no rows, so it can't know."
         f"Other data sets of this ledger: {', '.join(map(repr, others[:MOST_NAMED]))}{more}. If the same people are in "
         f"{dataset!r}, budgets add up: what they are promised is the sum. The ledger holds no rows, so it can't know."
     )
+
+
+def beside_words(dataset: str, others: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return what must be known when a ledger is used beside others in its folder; empty where there are none.
+
+    >>> beside_words("cohort", [("old.db", ["cohort", "survey"])])
+    "Another ledger in this folder: old.db (data sets 'cohort', 'survey'). If the same people are in 'cohort' of this \
+ledger, charge only one of the two: budgets add up, and no ledger knows of another."
+    """
+    used = [(ledger, names) for ledger, names in others if names]
+    if not used:
+        return ""
+    which = "; ".join(
+        f"{ledger} (data set{'s' * (len(names) > 1)} {', '.join(map(repr, names[:MOST_NAMED]))}"
+        f"{f' and {len(names) - MOST_NAMED} more' if len(names) > MOST_NAMED else ''})"
+        for ledger, names in used[:MOST_NAMED]
+    )
+    more = f" and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
+    one = len(used) == 1
+    return (
+        f"{'Another ledger' if one else 'Other ledgers'} in this folder: {which}{more}. If the same people are in "
+        f"{dataset!r} of this ledger, charge only one of {'the two' if one else 'them'}: budgets add up, and no ledger "
+        "knows of another."
+    )
+
+
+def other_budget_words(dataset: str, other: OtherBudget) -> str:
+    """Return what must be known where the rows may have a second budget.
+
+    >>> other_budget_words("cohort2", OtherBudget("", "cohort", "p.csv"))
+    "p.csv was charged to the data set 'cohort' of this ledger before. For the same people, its budget and that of \
+'cohort2' add up: charge one of them only."
+    >>> other_budget_words("cohort", OtherBudget("old.db", "cohort"))
+    "The ledger old.db has a data set 'cohort', too. For the same people, its budget and that of 'cohort' here add up: \
+charge one of them only."
+    """
+    here = f"{dataset!r} here" if other.ledger else repr(dataset)
+    if other.file:
+        where = f"the ledger {other.ledger}" if other.ledger else "this ledger"
+        first = f"{other.file} was charged to the data set {other.dataset!r} of {where} before."
+    else:
+        first = f"The ledger {other.ledger} has a data set {other.dataset!r}, too."
+    return f"{first} For the same people, its budget and that of {here} add up: charge one of them only."
 
 
 def combined_words(accounts: Sequence[Account]) -> str:

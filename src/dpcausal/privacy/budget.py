@@ -32,6 +32,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from dpcausal._version import __version__
@@ -56,6 +57,21 @@ from dpcausal.privacy.events import Event
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
+
+_FILE = ContextVar("file", default="")
+
+
+@contextmanager
+def charged_for(file: str) -> Iterator[None]:
+    """Note the name of the file with the rows in ledger entries of budgets that are made within the block.
+
+    The command line does so: names of files are public, and two budgets of one file can be seen.
+    """
+    token = _FILE.set(file)
+    try:
+        yield
+    finally:
+        _FILE.reset(token)
 
 
 class Allowance(NamedTuple):
@@ -131,7 +147,7 @@ class Budget:
         if ledger is not None and epsilon is None:
             raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
         self._ledger, self._dataset = ledger, dataset
-        self._note = dict(note or {})
+        self._note = {**(note or {}), **({"file": _FILE.get()} if _FILE.get() else {})}
         self._release = uuid.uuid4().hex
         self._entry: Entry | None = None
         self._left: dict[str, float] = {}  # in the ledger, after the charge

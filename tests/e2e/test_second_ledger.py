@@ -1,0 +1,94 @@
+"""The same rows under a second budget: another ledger in the folder, or another data set charged for the same file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpcausal.cli.app import run
+from dpcausal.privacy.ledger import Ledger
+from dpcausal.privacy.ledger.beside import OtherBudget, ledgers_beside, other_budgets
+
+SCHEMA = "".join(f'[columns.{name}]\ntype = "categorical"\nlevels = ["x", "y"]\n\n' for name in "ab")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.csv").write_text("a,b\n" + "x,x\ny,y\n" * 1000)
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    return tmp_path
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
+    assert run(list(words)) == 0
+    said = capsys.readouterr()
+    return said.out, said.err
+
+
+def create(capsys: pytest.CaptureFixture[str], ledger: str, dataset: str, *more: str) -> str:
+    address = f"sqlite:///{ledger}"
+    words = ("ledger", "create", "--ledger", address, "--dataset", dataset, "--epsilon", "10", *more)
+    return call(capsys, *words)[0]
+
+
+def ask(capsys: pytest.CaptureFixture[str], ledger: str, dataset: str, data: str = "p.csv") -> str:
+    question = ("test", data, "--schema", "schema.toml", "--x", "a", "--y", "b", "--epsilon", "1")
+    return call(capsys, *question, "--ledger", f"sqlite:///{ledger}", "--dataset", dataset)[1]
+
+
+def test_a_second_ledger_is_told_of_the_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "ledger in this folder" not in create(capsys, "old.db", "cohort")
+    said = create(capsys, "new.db", "Cohort")
+    assert (
+        "Another ledger in this folder: old.db (data set 'cohort'). If the same people are in 'Cohort'"
+        in said
+    )
+    assert "old.db" in json.loads(create(capsys, "third.db", "x", "--json"))["remark"]
+
+
+def test_a_file_that_was_charged_elsewhere_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create(capsys, "old.db", "cohort")
+    create(capsys, "new.db", "other people")
+    assert ask(capsys, "old.db", "cohort") == ""
+    assert ask(capsys, "old.db", "cohort") == ""  # the same budget again is no second one
+    said = ask(capsys, "new.db", "other people")
+    assert said.count("\n") == 1
+    assert "p.csv was charged to the data set 'cohort' of the ledger old.db before" in said
+    assert Ledger.open("sqlite:///new.db").log()[-1].to_dict()["note"]["file"] == "p.csv"
+
+
+def test_two_names_for_one_file_in_one_ledger(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create(capsys, "old.db", "cohort")
+    create(capsys, "old.db", "survey")
+    ask(capsys, "old.db", "cohort")
+    said = ask(capsys, "old.db", "survey")
+    assert "p.csv was charged to the data set 'cohort' of this ledger before" in said
+    (folder / "q.csv").write_bytes((folder / "p.csv").read_bytes())  # rows are not compared
+    create(capsys, "old.db", "third")
+    assert ask(capsys, "old.db", "third", "q.csv") == ""
+
+
+def test_a_name_that_looks_alike_in_a_ledger_beside_the_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "budgets").mkdir()
+    create(capsys, "budgets/mine.db", "cohort 2")
+    create(capsys, "old.db", "Cohort2")
+    said = ask(capsys, "budgets/mine.db", "cohort 2")
+    assert "The ledger old.db has a data set 'Cohort2', too." in said
+
+
+def test_what_is_no_ledger_is_passed_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "text.db").write_text("no database")
+    (folder / "short.db").write_bytes(b"SQLite format 3\0")
+    (folder / "folder.db").mkdir()
+    create(capsys, "old.db", "cohort")
+    assert [names for _, names in ledgers_beside("sqlite:///old.db") if names] == []
+    create(capsys, "new.db", "cohort")
+    assert other_budgets("sqlite:///new.db", "cohort", "p.csv") == [OtherBudget("old.db", "cohort")]
+    assert ask(capsys, "new.db", "cohort").count("\n") == 1
+    assert other_budgets("postgresql://me@host/db", "cohort", "p.csv") == []
+    assert other_budgets("nonsense", "cohort") == []
