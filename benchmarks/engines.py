@@ -3,6 +3,7 @@
     python benchmarks/engines.py same [--tables 200]        codes of random ugly tables, engine by engine
     python benchmarks/engines.py cost [--rows 1000000 10000000] [--columns 20] [--ways ...] [--cluster 1] [--out FILE]
     python benchmarks/engines.py paper FILE... [--rows 1000000000 10000000000] [--cores 100]
+    python benchmarks/engines.py tables                     the tables of docs/engines.md, from benchmarks/results
 
 ``same`` compares tables of every column, and of the first three together, of random schemas with ugly cells: memory,
 stream, DuckDB (a file, a table of a database by its own coder, SQL through Ibis), PostgreSQL (where
@@ -18,6 +19,7 @@ one core each; it also tells the bytes that it read and shuffled. With ``--out F
 
 ``paper`` takes those figures and says what larger tables would cost: bytes scanned and shuffled, CPU seconds, the rows
 that travel, each from its slope between the two largest sizes measured, and which part would take longest on a cluster.
+``tables`` prints what was kept of such runs.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ from engine_tables import Loader, duckdb_loader, postgres_loader, spark_loader
 from ugly_tables import ugly_table
 
 REFUSED = 10  # tables that must be refused, on every engine
+RESULTS = Path(__file__).parent / "results" / "engines.json"
+NAMES = {"memory": "memory", "duckdb": "DuckDB", "spark": "Spark"}
 WAYS = ("memory", "duckdb", "duckdb GROUP BY", "spark", "spark GROUP BY")
 CLUSTER = "--conf spark.executor.memory=700m --conf spark.sql.shuffle.partitions=8 pyspark-shell"
 NETWORK = 1e9  # bytes a second that pass between machines, or to the one that asked
@@ -370,9 +374,8 @@ def line(small: dict[str, float], large: dict[str, float], what: str) -> Callabl
     return lambda rows: large[what] + slope * (rows - large["rows"])
 
 
-def paper(files: list[Path], sizes: list[int], cores: int) -> None:
+def paper(kept: list[dict[str, Any]], sizes: list[int], cores: int) -> None:
     """Print what larger tables would cost on Spark, from the two largest sizes that were measured."""
-    kept = [figure for file in files for figure in json.loads(file.read_text())]
     wide = 20
     by_way: dict[str, list[dict[str, float]]] = {}
     for figure in sorted(kept, key=lambda one: one["rows"]):
@@ -383,27 +386,57 @@ def paper(files: list[Path], sizes: list[int], cores: int) -> None:
     cpu, scanned, shuffled = (line(small, large, what) for what in ("cpu", "bytes", "shuffled"))
     distinct = line(groups[0], groups[1], "answer")
     cells = float(np.prod([LEVELS[i % len(LEVELS)] for i in range(wide)]))
-    print(f"Spark, {wide} columns, from {small['rows']:,.0f} and {large['rows']:,.0f} rows; {cores} cores")
     print(
-        f"{'rows':>15} {'scanned GB':>11} {'CPU s':>9} {'shuffled GB':>12} {'distinct rows':>14} "
-        f"{'scan, code, count s':>20} {'shuffle s':>10} {'answer s':>9}  longest"
+        "| rows | scanned, GB | CPU s | shuffled, GB | distinct rows | reading and coding, s | shuffle, s | longest |"
     )
+    print("|---:|---:|---:|---:|---:|---:|---:|---|")
     for alike in (True, False):
-        if not alike:
-            print("the same if no two rows were alike, so that every one is shuffled")
         for n in sizes:
             moved = shuffled(n) if alike else float(n) * KEY_BYTES
             back = min(distinct(n) if alike else float(n), cells)
             parts = {
-                "reading, coding, counting on each machine": cpu(n) / cores,
-                "the shuffle of GROUP BY": moved / NETWORK,
+                "reading and coding": cpu(n) / cores,
+                "`GROUP BY`": moved / NETWORK,
                 "distinct rows on their way here": back * KEY_BYTES / NETWORK,
             }
-            reading, moving, answer = parts.values()
+            reading, moving, _ = parts.values()
             print(
-                f"{n:15,} {scanned(n) / 1e9:11.1f} {cpu(n):9.0f} {moved / 1e9:12.2f} {back:14,.0f} "
-                f"{reading:20.1f} {moving:10.2f} {answer:9.2f}  {max(parts, key=lambda part: parts[part])}"
+                f"| {n:,}{'' if alike else ', no two alike'} | {scanned(n) / 1e9:.1f} | {cpu(n):,.0f} | "
+                f"{moved / 1e9:.2f} | {back:,.0f}{'' if alike else ' at most'} | {reading:.1f} | {moving:.2f} | "
+                f"{max(parts, key=lambda part: parts[part])} |"
             )
+
+
+# ---- the page
+
+
+def tables() -> None:
+    """Print the tables of ``docs/engines.md`` from what was kept."""
+    kept = json.loads(RESULTS.read_text())
+    for part in ("sizes", "columns"):
+        print(
+            "| rows | columns | engine | `GROUP BY`, CPU s | `discover`, CPU s | ratio | peak memory, MiB |"
+        )
+        print("|---:|---:|---|---:|---:|---:|---:|")
+        of = {(one["way"], one["rows"], one["columns"]): one for one in kept[part]}
+        for (way, rows, wide), one in of.items():
+            if "GROUP BY" in way:
+                continue
+            bare = of.get((f"{way} GROUP BY", rows, wide))
+            beside = f"{bare['cpu']:.1f} | {one['cpu']:.1f} | {one['cpu'] / bare['cpu']:.2f}" if bare else (
+                f" | {one['cpu']:.1f} | "
+            )  # fmt: skip
+            print(f"| {rows:,} | {wide} | {NAMES[way]} | {beside} | {one['mib']:.0f} |")
+        print()
+    print("| rows | one worker, s | two workers, s | CPU s of one | CPU s of two | read, MB | shuffled, MB |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    for one, two in zip(kept["one worker"], kept["two workers"], strict=True):
+        print(
+            f"| {one['rows']:,} | {one['seconds']:.1f} | {two['seconds']:.1f} | {one['cpu']:.1f} | {two['cpu']:.1f} | "
+            f"{one['scanned'] / 1e6:.1f} | {one['shuffled'] / 1e6:.2f} |"
+        )
+    print()
+    paper(kept["sizes"], [1_000_000_000, 10_000_000_000], 100)
 
 
 def main() -> None:
@@ -424,6 +457,7 @@ def main() -> None:
     costs.add_argument("--workers", type=int, default=2, help="cores of Spark within this machine")
     costs.add_argument("--cluster", type=int, default=0, help="workers of a standalone cluster instead")
     costs.add_argument("--out", type=Path, help="keep the figures, for paper")
+    parts.add_parser("tables")
     papers = parts.add_parser("paper")
     papers.add_argument("figures", type=Path, nargs="+")
     papers.add_argument("--rows", type=int, nargs="+", default=[1_000_000_000, 10_000_000_000])
@@ -439,7 +473,10 @@ def main() -> None:
     elif options.part == "cost":
         cost(options)
     elif options.part == "paper":
-        paper(options.figures, options.rows, options.cores)
+        kept = [figure for file in options.figures for figure in json.loads(file.read_text())]
+        paper(kept, options.rows, options.cores)
+    elif options.part == "tables":
+        tables()
     else:
         for figures in measure(options.way, options.paths, options.workers, options.cluster):
             print(json.dumps(figures), flush=True)
