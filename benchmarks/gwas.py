@@ -1,7 +1,7 @@
 """GWAS screening: plink as the referee and the rival, power and family-wise error, known hits recovered.
 
     python benchmarks/gwas.py [parity|speed|power|recovery|known ...] [--repetitions 1000] [--snps 200000]
-        [--large] [--figure FILE]
+        [--most ROWS] [--large] [--figure FILE]
 
 The last three parts are in ``gwas_power.py``.
 Needs Debian's plink1.9 and plink2 on the path for parity and speed; what they would say is left out where they are not.
@@ -185,6 +185,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=20, help="of each recovery setting")
     parser.add_argument("--snps", type=int, default=200_000)
+    parser.add_argument("--most", type=int, help="rows of the tables of power and recovery; all without it")
     parser.add_argument("--rounds", type=int, default=5, help="of speed; the least time counts")
     parser.add_argument("--large", action="store_true", help="speed at 800,000 SNPs too")
     parser.add_argument("--figure")
@@ -196,10 +197,10 @@ def main() -> None:
             sizes = [options.snps, *([4 * options.snps] if options.large else [])]
             speed(Path(folder), sizes, options.rounds)
     if "power" in options.parts:
-        single(options.repetitions)
-        family(options.repetitions)
+        single(options.repetitions, options.most)
+        family(options.repetitions, options.most)
     if "recovery" in options.parts:
-        recovery(options.runs, options.snps, options.figure)
+        recovery(options.runs, options.snps, options.figure, options.most)
     if "known" in options.parts:
         known(options.runs, options.snps)
 

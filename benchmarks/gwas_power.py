@@ -1,8 +1,12 @@
-"""Power, family-wise error and known hits recovered by private GWAS screening: parts of ``gwas.py``, which runs all."""
+"""Power, family-wise error and known hits recovered by private GWAS screening: parts of ``gwas.py``, which runs all.
+
+``most`` prints that many rows of a table, which are those of the whole table: data and noise are seeded.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +28,13 @@ def rows_as_counts(a: np.ndarray, b: np.ndarray, n: int) -> GenotypeCounts:
     return GenotypeCounts(table, n // 4, n // 4, variants, np.arange(len(a)))
 
 
-def single(repetitions: int) -> None:
+def single(repetitions: int, most: int | None = None) -> None:
     """One test; the paper's settings: one binary row as the unit, margins public."""
     generator = np.random.default_rng(0)
     quoted = {4096: ".58", 8192: ".91"}  # handed to us as the paper's, whose main text we do not have
     print("\nsingle test, cells .26/.24, epsilon .1, level .05\n")
     print("| N | power | quoted | rejects without effect |\n|---|---|---|---|")
-    for n in (1024, 2048, 4096, 8192, 16384):
+    for n in (1024, 2048, 4096, 8192, 16384)[:most]:
         seen = []
         with seeded(n):
             for shift in (0.02, 0.0):
@@ -42,7 +46,7 @@ def single(repetitions: int) -> None:
         print(f"| {n} | {seen[0]:.3f} | {quoted.get(n, '')} | {seen[1]:.3f} |", flush=True)
 
 
-def family(repetitions: int) -> None:
+def family(repetitions: int, most: int | None = None) -> None:
     """Ten tests, two of them with an effect; and ``NULLS`` times as many studies without any."""
     generator = np.random.default_rng(1)
     print(
@@ -53,29 +57,26 @@ def family(repetitions: int) -> None:
         "| N | epsilon | method | statistic | power | false hits | family-wise error, no signal |\n|"
         + "---|" * 7
     )
-    for n, epsilon in ((1024, 0.5), (32768, 0.1)):
+    settings = product(((1024, 0.5), (32768, 0.1)), ("em", "svt"), ("distance", "circle", "chi2"))
+    for (n, epsilon), method, statistic in islice(settings, most):
         gap = np.sqrt(30 * 0.25 * 4 / n) / 2
-        for method in ("em", "svt"):
-            for statistic in ("distance", "circle", "chi2"):
-                plan = Screen(
-                    snps=10, cases=n // 4, controls=n // 4, epsilon=epsilon, method=method, max_hits=2,
-                    statistic=statistic, unit="allele", maf=0.5,
-                )  # fmt: skip
-                right = wrong = alone = 0
-                with seeded(n):
-                    for signals, runs in ((2, repetitions), (0, NULLS * repetitions)):
-                        shift = np.where(np.arange(10) < signals, gap, 0.0)
-                        for _ in range(runs):
-                            a, b = (generator.binomial(n // 2, 0.5 + s) for s in (shift, -shift))
-                            names = {
-                                int(hit.variant.name) for hit in plan.run(rows_as_counts(a, b, n)).rejected
-                            }
-                            right += len(names & {0, 1}) if signals else 0
-                            wrong += bool(names - {0, 1}) if signals else 0
-                            alone += bool(names) if not signals else 0
-                shares = (right / 2 / repetitions, wrong / repetitions, alone / NULLS / repetitions)
-                figures = " | ".join(f"{x:.3f}" for x in shares)
-                print(f"| {n} | {epsilon} | {method} | {statistic} | {figures} |", flush=True)
+        plan = Screen(
+            snps=10, cases=n // 4, controls=n // 4, epsilon=epsilon, method=method, max_hits=2,
+            statistic=statistic, unit="allele", maf=0.5,
+        )  # fmt: skip
+        right = wrong = alone = 0
+        with seeded(n):
+            for signals, runs in ((2, repetitions), (0, NULLS * repetitions)):
+                shift = np.where(np.arange(10) < signals, gap, 0.0)
+                for _ in range(runs):
+                    a, b = (generator.binomial(n // 2, 0.5 + s) for s in (shift, -shift))
+                    names = {int(hit.variant.name) for hit in plan.run(rows_as_counts(a, b, n)).rejected}
+                    right += len(names & {0, 1}) if signals else 0
+                    wrong += bool(names - {0, 1}) if signals else 0
+                    alone += bool(names) if not signals else 0
+        shares = (right / 2 / repetitions, wrong / repetitions, alone / NULLS / repetitions)
+        figures = " | ".join(f"{x:.3f}" for x in shares)
+        print(f"| {n} | {epsilon} | {method} | {statistic} | {figures} |", flush=True)
 
 
 def planted(studies: int, **asked: float) -> tuple[list[GenotypeCounts], set[str]]:
@@ -140,7 +141,7 @@ def known(repetitions: int, snps: int) -> None:
                 )
 
 
-def recovery(repetitions: int, snps: int, figure: str | None) -> None:
+def recovery(repetitions: int, snps: int, figure: str | None, most: int | None = None) -> None:
     """Share of k planted hits found and rejected, person as the unit, minor allele frequencies above .05 public."""
     print(f"\nknown hits recovered (rejected true hits / k), 10 planted among {snps}, {repetitions} runs\n")
     print(
@@ -148,31 +149,31 @@ def recovery(repetitions: int, snps: int, figure: str | None) -> None:
         + "---|" * 9
     )
     shown: dict[tuple[int, str], dict[float, list[float]]] = {}
-    for people, ratio in ((5000, 1.5), (50_000, 1.15)):
-        made, truth = planted(STUDIES, people=people, snps=snps, odds_ratio=ratio)
-        for epsilon in (1.0, 3.0):
-            for method in ("svt", "em"):
-                for statistic in ("distance", "circle", "chi2"):
-                    shares, false = [], 0
-                    for k in (1, 5, 10):
-                        plan = Screen(
-                            snps=snps, cases=people // 2, controls=people // 2, epsilon=epsilon, method=method,
-                            max_hits=k, statistic=statistic, maf=0.05,
-                        )  # fmt: skip
-                        found = 0
-                        with seeded(k):
-                            for run in range(repetitions):
-                                names = {hit.variant.name for hit in plan.run(made[run % STUDIES]).rejected}
-                                found += len(names & truth)
-                                false += bool(names - truth)
-                        shares.append(found / repetitions / k)
-                    shown.setdefault((people, f"{method} {statistic}"), {})[epsilon] = shares
-                    told = " | ".join(f"{x:.2f}" for x in shares)
-                    false_share = false / 3 / repetitions
-                    print(
-                        f"| {people} | {ratio} | {epsilon:g} | {method} | {statistic} | {told} | {false_share:.3f} |",
-                        flush=True,
-                    )
+    studies = ((5000, 1.5), (50_000, 1.15))
+    settings = product(studies, (1.0, 3.0), ("svt", "em"), ("distance", "circle", "chi2"))
+    at, made, truth = 0, list[GenotypeCounts](), set[str]()
+    for (people, ratio), epsilon, method, statistic in islice(settings, most):
+        if people != at:
+            at, (made, truth) = people, planted(STUDIES, people=people, snps=snps, odds_ratio=ratio)
+        shares, false = [], 0
+        for k in (1, 5, 10):
+            plan = Screen(
+                snps=snps, cases=people // 2, controls=people // 2, epsilon=epsilon, method=method,
+                max_hits=k, statistic=statistic, maf=0.05,
+            )  # fmt: skip
+            found = 0
+            with seeded(k):
+                for run in range(repetitions):
+                    names = {hit.variant.name for hit in plan.run(made[run % STUDIES]).rejected}
+                    found += len(names & truth)
+                    false += bool(names - truth)
+            shares.append(found / repetitions / k)
+        shown.setdefault((people, f"{method} {statistic}"), {})[epsilon] = shares
+        told = " | ".join(f"{x:.2f}" for x in shares)
+        print(
+            f"| {people} | {ratio} | {epsilon:g} | {method} | {statistic} | {told} | {false / 3 / repetitions:.3f} |",
+            flush=True,
+        )
     if figure:
         draw(shown, figure)
 

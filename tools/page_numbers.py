@@ -13,6 +13,8 @@ the table must be among the numbers that it printed.
 
 ``command``  prints the rows. Data and noise are seeded, so equal means equal. ``long``: it takes many minutes.
 ``kept``     a file with what the command printed. The page is held against it in ``make test``.
+``spot``     a command that prints some of the rows within a minute or two, with the heads of the table: ``make
+             test-all`` runs it, and every row must be on the page. For seeded tables of many minutes.
 ``clock``    seconds, a machine's speed or noise that is not seeded: a new run differs, so only ``kept`` is compared.
 ``test``     no command: a test, or the doctests of a file, holds these numbers.
 ``missing``  why nothing holds them. ``list`` ends with these.
@@ -54,6 +56,7 @@ class Entry:
     text: str = ""
     loose: bool = False
     kept: str = ""
+    spot: tuple[str, ...] = ()
     long: bool = False
     clock: bool = False
     test: str = ""
@@ -70,7 +73,10 @@ def entries(registry: Path = REGISTRY) -> list[Entry]:
     """Return all entries of the registry."""
     with registry.open("rb") as file:
         found: list[dict[str, Any]] = tomllib.load(file)["number"]
-    return [Entry(**{**one, "command": tuple(one.get("command", ()))}) for one in found]
+    return [
+        Entry(**{**one, "command": tuple(one.get("command", ())), "spot": tuple(one.get("spot", ()))})
+        for one in found
+    ]
 
 
 def cells(row: str) -> tuple[str, ...]:
@@ -171,6 +177,21 @@ def drifted(page: str, printed: str, entry: Entry) -> list[str]:
     return [" | ".join(row) for row in wanted if row not in shown]
 
 
+def strangers(page: str, printed: str, entry: Entry) -> list[str]:
+    """Return the rows that a spot check printed and the page does not have: nothing where they agree.
+
+    Raises
+    ------
+    LookupError
+        If nothing was printed with the heads of the table.
+    """
+    heads, *wanted = table_below(page, entry.below, entry.table)
+    shown = [row for _, _, (first, *rows) in tables(printed) if first == heads for row in rows]
+    if not shown:
+        raise LookupError(f"no row was printed below the heads {' | '.join(heads)}")
+    return [" | ".join(row) for row in shown if row not in wanted]
+
+
 def page_of(entry: Entry) -> str:
     """Return the text of the page."""
     return (ROOT / entry.page).read_text(encoding="utf-8")
@@ -206,6 +227,7 @@ def listed() -> None:
         words = [f"python {' '.join(one.command)}"] if one.command else []
         words += ["(many minutes)"] if one.long else []
         words += [f"kept in {one.kept}"] if one.kept else []
+        words += [f"some rows by python {' '.join(one.spot)}"] if one.spot else []
         words += [f"held by {one.test}"] if one.test else []
         words += [f"NOT COMPARED: {one.missing}"] if one.missing else []
         print(f"{one.name}\n    {'; '.join(words)}")
@@ -240,6 +262,13 @@ def main(arguments: list[str]) -> int:
             if one.command not in printed:
                 printed[one.command] = printed_by(one.command)
             agree.append(told(one, printed[one.command]))
+        elif one.spot and "--long" not in arguments:
+            if one.spot not in printed:
+                printed[one.spot] = printed_by(one.spot)
+            found = strangers(page_of(one), printed[one.spot], one)
+            print(f"{'drifted' if found else 'agrees':8} {one.name} (some rows)", flush=True)
+            print("".join(f"         printed: {row}\n" for row in found), end="")
+            agree.append(not found)
     return int(not all(agree))
 
 

@@ -2,7 +2,7 @@
 
 The paper's unit is epsilon 1 for *each* sieve-and-examine, whatever that adds up to. Ours is a total, here 1. In the
 paper's unit a search of c pairs may cost up to c, so it is run here with a total of c and no delta, which gives every
-round (deletion, choice) epsilon 1. The paper: 64 to 532 s for EM-PC, 1.2 to 10 s for SVT-PC, 2 to 16 s for Priv-PC, 5
+round (deletion, choice) epsilon 1. The paper: 65 to 532 s for EM-PC, 1.2 to 10 s for SVT-PC, 2 to 16 s for Priv-PC, 5
 to 19 s without subsampling. (Its table 1 says that asia has 10 edges; it has 8: ``dpcausal.networks``.)
 """
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import importlib.util
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpcausal.cli.reproduce import FIGURES
+from dpcausal.networks import load as load_network
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -71,11 +73,26 @@ def test_all_tables_of_a_page_and_the_second_below_a_line() -> None:
     assert NUMBERS.drifted(page, "| 10 | 0.05 |\n| 20 | 0.06 |\n", whole) == ["30 | .07"]
 
 
+def test_every_row_of_a_spot_check_must_be_on_the_page() -> None:
+    head = "| n | share |\n|---|---|\n"
+    other = "\n| n | time |\n|---|---|\n| 10 | 0.07 |\n"
+    assert NUMBERS.strangers(PAGE, head + "| 20 | .06 |\n" + other, ENTRY) == []
+    assert NUMBERS.strangers(PAGE, head + "| 20 | .06 |\n| 10 | .06 |\n", ENTRY) == ["10 | .06"]
+    with pytest.raises(LookupError, match="no row was printed"):
+        NUMBERS.strangers(PAGE, other, ENTRY)
+
+
 def test_every_table_of_numbers_has_an_entry() -> None:
     assert NUMBERS.without_entry() == []
 
 
 ENTRIES = NUMBERS.entries()
+
+
+@cache
+def printed_once(command: tuple[str, ...]) -> str:
+    """Several tables may be of one command."""
+    return str(NUMBERS.printed_by(command))
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -88,6 +105,8 @@ def test_an_entry_names_what_exists_and_agrees_with_what_was_kept(entry: Any) ->
         assert entry.command[3] in FIGURES
     elif entry.command:
         assert (ROOT / entry.command[0]).is_file()
+    assert not entry.spot or entry.long
+    assert not entry.spot or entry.spot[0] == entry.command[0]
     if entry.test:
         assert (ROOT / entry.test).is_file()
     if entry.kept:
@@ -101,7 +120,13 @@ def test_an_entry_names_what_exists_and_agrees_with_what_was_kept(entry: Any) ->
     ids=lambda entry: entry.name,
 )
 def test_the_page_has_what_the_command_prints(entry: Any) -> None:
-    assert NUMBERS.drifted(NUMBERS.page_of(entry), NUMBERS.printed_by(entry.command), entry) == []
+    assert NUMBERS.drifted(NUMBERS.page_of(entry), printed_once(entry.command), entry) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.spot], ids=lambda entry: entry.name)
+def test_the_page_has_the_rows_of_a_spot_check(entry: Any) -> None:
+    assert NUMBERS.strangers(NUMBERS.page_of(entry), printed_once(entry.spot), entry) == []
 
 
 def test_pages_of_gcm_figures_are_those_of_their_rates() -> None:
@@ -127,6 +152,24 @@ def test_pages_of_gcm_figures_are_those_of_their_rates() -> None:
                 )
                 found += key in rates
     assert found > 500
+
+
+def test_table_2_is_that_of_its_times() -> None:
+    """docs/figures/priv-pc-table2.md rounds priv-pc-table2.csv, and what docs/priv_pc.md says of it is so."""
+    page = (ROOT / "docs" / "figures" / "priv-pc-table2.md").read_text(encoding="utf-8")
+    (_, _, (heads, *shown)), (_, _, (_, *paper)), (_, _, (_, *edges)) = NUMBERS.tables(page)
+    with (ROOT / "docs" / "figures" / "priv-pc-table2.csv").open(encoding="utf-8", newline="") as file:
+        times = list(csv.DictReader(file))
+    assert [(row["unit"], row["network"]) for row in times] == [row[:2] for row in shown]
+    for row, (_, _, *rounded) in zip(times, shown, strict=True):
+        for name, cell in zip(heads[2:], rounded, strict=True):
+            assert abs(float(row[name]) - float(cell)) <= 0.0501, (row, name)
+        assert float(row["priv-pc"]) < float(row["priv-pc, subsample"])
+    seconds = {name: [float(row[at]) for row in paper] for at, name in ((3, "em-pc"), (5, "priv-pc"))}
+    assert [round(end(seconds[name])) for name in seconds for end in (min, max)] == [65, 532, 2, 16]
+    assert [(name, len(load_network(name).dag.skeleton)) for name, *_ in edges] == [
+        (name, int(here)) for name, here, _ in edges
+    ]
 
 
 def test_levels_are_those_of_the_settings() -> None:
