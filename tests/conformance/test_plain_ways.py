@@ -59,3 +59,24 @@ def test_a_kernel_that_runs_as_it_stands_gives_the_same_bits() -> None:
     found = np.concatenate(rank_statistics(ranked(x), ranked(y), block, 40), axis=None)
     assert found.shape == (4,)
     assert done.stdout.split() == [value.tobytes().hex(), variance.tobytes().hex(), found.tobytes().hex()]
+
+
+MANY = """
+import sys
+import numpy as np
+from dpcausal.core.compiled import PLAIN_IN_ALL
+from dpcausal.stats.kendall import kendall_terms
+blocks = np.random.default_rng(5).integers(0, 40, (64, 2, 4))
+for done in range(0, PLAIN_IN_ALL, blocks.size):
+    first = kendall_terms(blocks)
+    assert "numba" not in sys.modules, done
+last = kendall_terms(blocks)
+assert "numba" in sys.modules
+print(all(a.tobytes() == b.tobytes() for a, b in zip(first, last)))
+"""
+
+
+def test_a_kernel_is_compiled_after_much_work() -> None:
+    """Thousands of small questions do not run as slowly as the first few."""
+    done = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]

@@ -27,6 +27,9 @@ FEW_CELLS = 512  # a loop over so many takes a few milliseconds without being co
 
 FEW_ROWS = 4096  # a merge sort of so many takes a tenth of a second without being compiled
 FEW_CALLS = 1024  # that numpy may do in a kernel's place: a quarter of a second
+PLAIN_IN_ALL = (
+    65_536  # cells or rows of all calls that a kernel runs as it stands: about a second, as loading numba
+)
 
 
 def few_cells(table: Any, *_: Any) -> bool:
@@ -71,7 +74,8 @@ class Kernel:
         Options of ``numba.njit`` besides ``nogil`` and ``cache``.
     plainly
         For which arguments the function is run as it stands, as long as it is not compiled: loading numba takes longer
-        than a loop over few cells. It must look at shapes alone, which are public.
+        than a loop over few cells. It must look at shapes alone, which are public. Once the first arguments of such
+        calls have had ``PLAIN_IN_ALL`` elements together, it is compiled all the same.
     """
 
     def __init__(
@@ -81,7 +85,7 @@ class Kernel:
         plainly: Callable[..., bool] | None = None,
     ) -> None:
         self.py_func, self._options, self._plainly = function, options, plainly
-        self.waited = 0
+        self.waited, self._done_plainly = 0, 0
         update_wrapper(self, function)
 
     @cached_property
@@ -101,8 +105,10 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         if getattr(_running, "plainly", False):  # called by a kernel that runs as it stands
             return self.py_func(*arguments)
-        if self._plainly is None or "numba" in sys.modules or not self._plainly(*arguments):
+        loaded = "numba" in sys.modules or self._done_plainly >= PLAIN_IN_ALL
+        if self._plainly is None or loaded or not self._plainly(*arguments):
             return self.dispatcher(*arguments)
+        self._done_plainly += arguments[0].size
         _running.plainly = True
         try:
             return self.py_func(*arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -195,6 +196,21 @@ def test_levels_are_those_of_the_settings() -> None:
             (above, sum(rate > 0.065 for rate in found), found.count(0.065)),
         ):
             assert outside <= told <= outside + edge  # a rate on the edge was rounded
+
+
+def test_sensitivities_are_the_largest_of_their_shapes() -> None:
+    """The first table of sensitivities in docs/citests.md, from what sensitivity_rank.py --quick printed."""
+    kept = (ROOT / "benchmarks" / "results" / "sensitivity_rank_quick.txt").read_text(encoding="utf-8")
+    largest: dict[tuple[str, str], float] = {}
+    for relation, found in re.findall(r"^  (add-remove|replace-one) +k=\d \dx\d  (.*)$", kept, re.M):
+        for name, ratio in re.findall(r"(\S.*?) (\d\.\d{3})(?:  |$)", found):
+            key = relation, name.replace(",", ", ").replace("_a", "-a")
+            largest[key] = max(largest.get(key, 0.0), float(ratio))
+    page = (ROOT / "docs" / "citests.md").read_text(encoding="utf-8")
+    (_, *names), *rows = NUMBERS.table_below(page, "## Sensitivity")
+    assert [row[0] for row in rows] == ["add-remove", "replace-one"]
+    for relation, *ratios in rows:
+        assert [float(ratio) for ratio in ratios] == [largest[relation, name] for name in names]
 
 
 def test_nhefs_is_what_its_results_say() -> None:
