@@ -49,6 +49,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="20; null: 100; real: 10")
     parser.add_argument("--methods", default=",".join(grid.METHODS))
     parser.add_argument("--networks", help="the five small ones, and alarm where its file is given")
+    parser.add_argument("--rows", type=int, nargs="+", help="run: only these numbers of rows")
+    parser.add_argument("--epsilons", type=float, nargs="+", help="run: only these")
     parser.add_argument("--alarm", type=Path, help="the alarm network as a .bif file")
     parser.add_argument("--python", help="python of the environment with mbi, for mst and aim")
     parser.add_argument("--folder", type=Path, help="where the files of real data are")
@@ -77,6 +79,8 @@ def main() -> None:
                 alarm=asked.alarm,
                 python=asked.python,
                 minutes=asked.minutes,
+                rows=asked.rows,
+                epsilons=asked.epsilons,
             )
             rivals = [point for _, point in page.above(results)[0] if point.network in networks.split(",")]
             grid.control(results, list(dict.fromkeys(rivals)), alarm=asked.alarm, python=asked.python)

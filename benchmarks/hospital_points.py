@@ -172,8 +172,13 @@ def run(
     alarm: Path | None = None,
     python: str | None = None,
     minutes: float = math.inf,
+    rows: list[int] | None = None,
+    epsilons: list[float] | None = None,
 ) -> None:
-    """Fill in what is missing, small seeds first; rows are drawn once for all points that share them."""
+    """Fill in what is missing, small seeds first; rows are drawn once for all points that share them.
+
+    ``rows`` and ``epsilons`` are those to run, all of the grid unless given.
+    """
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         worker = (
@@ -186,7 +191,8 @@ def run(
                     todo = dict.fromkeys(
                         point
                         for where in settings((name,))
-                        if where.n == n
+                        if where.n == n and n in (rows or [n])
+                        if where.epsilon in (epsilons or [where.epsilon])
                         for method in methods
                         for point in of_method(method, where)
                         if str(seed) not in results.values(point)

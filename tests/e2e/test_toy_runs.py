@@ -52,7 +52,10 @@ REAL = "m.real.read = lambda folder, name: m.grid.network_named('cancer', None).
 TOYS: dict[str, list[Toy]] = {
     "adapters": [Toy("--rows 1000 --seeds 1", says="calls")],
     "audits": [Toy("--trials 100 ci-test:measured", says="ci-test:measured")],
-    "auto_level": [Toy("--runs 2 --rows 500 --laws uniform lognormal", says="rejected")],
+    "auto_level": [
+        Toy("--runs 2 --rows 500 --laws uniform lognormal", says="rejected"),
+        Toy("--runs 2 --points 500:1 500:.4:1 --fresh", says="two lognormals"),
+    ],
     "bigger_than_memory": [Toy("--rows 5000 --repeat 1 --file {out}/big.parquet", says="GROUP BY")],
     "citests": [
         Toy("--quick --part values", says="scipy"),
