@@ -8,7 +8,7 @@ First the true answers (d-separation in the network): what a loop asks when no t
 the test for, "questions" what is left when each unordered question is kept: what an oracle charges. epsilon of each
 question is what the total allows if exactly that many are paid for.
 Then private runs by ``kendall`` at the same total: skeleton F1, and how much was paid and refused, for an oracle
-planned for that many questions.
+planned for that many questions. Data and noise are seeded; the order in which pgmpy asks depends on ``PYTHONHASHSEED``.
 """
 
 from __future__ import annotations
@@ -111,9 +111,12 @@ def main() -> None:
     samples = [network.sample(chosen.rows, seed=900 + i) for i in range(chosen.seeds)]
     print(
         f"{chosen.network}, true answers; epsilon of a question at a total of {chosen.epsilon:g}: "
-        f"pure, and with delta {DELTA:g}"
+        f"pure, and with delta {DELTA:g}\n"
     )
-    print(f"{'':24s} calls  questions  pure   with delta   F1 of private runs: mean, paid, refused")
+    print(
+        "| loop | calls | questions | epsilon each, pure | with delta | F1 of private runs | paid | refused |\n|"
+        + "---|" * 8
+    )
     for name, loop in loops().items():
         truth = TrueAnswers(network)
         assert loop(truth) == network.dag.skeleton, name
@@ -131,13 +134,14 @@ def main() -> None:
                 level=LEVEL,
                 method="kendall",
             )
-            graph = dc.Graph(oracle.columns, undirected=loop(oracle))
+            with dc.testing.seeded(len(scores)):
+                graph = dc.Graph(oracle.columns, undirected=loop(oracle))
             scores.append(skeleton_scores(network.dag, graph).f1)
             paid.append(oracle.charged)
             refused.append(len(oracle.refused))
-        prices = f"{plan[0].each:.4f}  {plan[1].each:.4f}"
-        result = f"{mean(scores):.2f}  {mean(paid):5.0f}  {mean(refused):5.0f}"
-        print(f"{name:24s} {truth.calls:5d}  {truth.charged:9d}  {prices}      {result}", flush=True)
+        prices = " | ".join(f"{one.each:.3f}".removeprefix("0") for one in plan)
+        result = f"{mean(scores):.2f} | {mean(paid):.0f} | {mean(refused):.0f}"
+        print(f"| {name} | {truth.calls} | {truth.charged} | {prices} | {result} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What an audit through the public call measures: a lower bound on the epsilon of each call, at a claim of 1.
 
-    python benchmarks/audits.py [--trials 4000] [NAME ...]      a table; all calls that can be audited, or these
+    python benchmarks/audits.py [--trials 4000] [NAME ...] [--fourfold NAME ...]
+                     a table; all calls that can be audited, or these, some of them with four times the trials
 
 Each row is ``dpcausal audit NAME --neighbours RELATION``: the call runs as a user's does, with production noise, on the
 two neighbours that came nearest to its charge in the search of ``tests/net/worst.py``; "share" says how near (1: the
@@ -20,17 +21,17 @@ from dpcausal.audit.calls import CALLS, target
 from dpcausal.audit.empirical import audit
 
 
-def rows(names: list[str], trials: int) -> None:
-    """Print one row of the table after another."""
+def rows(trials: dict[str, int]) -> None:
+    """Print one row of the table after another, by name with its trials."""
     stored = json.loads(files("dpcausal.audit").joinpath("neighbours.json").read_text())
     print(
         "| call | neighbours | share | trials | epsilon is at least | ms a call |\n|---|---|---|---|---|---|"
     )
-    for name in names:
+    for name, count in trials.items():
         for relation in CALLS[name].relations:
             of = target(name, 1.0, relation)
             start = time.process_time()
-            found = audit(name, of.sampler, of.claim, of.delta, trials=trials)
+            found = audit(name, of.sampler, of.claim, of.delta, trials=count)
             each = 1000 * (time.process_time() - start) / (2 * found.trials)
             share = stored[name][relation]["share"]
             bound = f"{found.lower:.2f}" + (" REFUTED" if found.refuted else "")
@@ -47,11 +48,15 @@ def main() -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="as in dpcausal audit NAME")
     parser.add_argument("--trials", type=int, default=4000, help="runs on each of the two neighbours")
+    parser.add_argument(
+        "--fourfold", nargs="+", metavar="NAME", default=[], help="with four times the trials"
+    )
     given = parser.parse_args()
-    unknown = [name for name in given.names if name not in CALLS]
+    unknown = [name for name in (*given.names, *given.fourfold) if name not in CALLS]
     if unknown:
         parser.error(f"no call is named {unknown[0]}: there are {', '.join(CALLS)}")
-    rows(given.names or list(CALLS), given.trials)
+    names = given.names or ([] if given.fourfold else list(CALLS))
+    rows(dict.fromkeys(names, given.trials) | dict.fromkeys(given.fourfold, 4 * given.trials))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Values of the classical statistics against R, scipy, statsmodels and pgmpy.
 
-R's values (stats, coin, vcd) are in ``tests/references/*.json``, made by ``make_references.R`` there; where R is
-installed the same script is run on as many new tables. scipy is run here on freshly drawn tables; statsmodels (CMH) and
-pgmpy (chi-squared and G on rows) only where they are installed.
+R's values (stats, coin, vcd) are in ``tests/references/*.json``, made by ``make_references.R`` there; with ``fresh``,
+and where R is installed, the same script is run on as many new tables. scipy is run here on freshly drawn tables;
+statsmodels (CMH) and pgmpy (chi-squared and G on rows) only where they are installed.
 """
 
 from __future__ import annotations
@@ -191,18 +191,20 @@ def against_pgmpy(count: int) -> list[Line]:
     return lines
 
 
-def print_values(*, quick: bool) -> bool:
+def print_values(*, quick: bool, fresh: bool = False) -> bool:
     """The table; whether every difference is rounding."""
     count = 60 if quick else 300
-    lines = (
-        against_r(fresh=not quick) + against_scipy(count) + against_statsmodels(count) + against_pgmpy(count)
-    )
-    print("values: largest difference relative to max(1, |reference|), number of comparisons")
+    lines = against_r(fresh=fresh) + against_scipy(count) + against_statsmodels(count) + against_pgmpy(count)
+    print("values: largest difference relative to max(1, |reference|), and number of comparisons\n")
+    print("| reference | what | largest difference | comparisons |\n|---|---|---|---|")
     for line in lines:
-        print(f"  {line.what:48s} {line.worst:.1e}  {line.sets}")
+        reference, _, what = line.what.partition(": ")
+        print(f"| {reference} | {what} | {line.worst:.1e} | {line.sets:,} |")
+    print()
+    for line in lines:
         for why, times in line.notes.items():
-            print(f"      {times} times: {why}")
+            print(f"{line.what}: {times} times {why}")
     missing = {"statsmodels", "pgmpy"} - {line.what.split(":")[0] for line in lines}
     if missing:
-        print(f"  not installed here: {', '.join(sorted(missing))}")
+        print(f"not installed here: {', '.join(sorted(missing))}")
     return all(line.worst < 1e-9 for line in lines)

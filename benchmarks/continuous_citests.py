@@ -1,6 +1,6 @@
 """Level and power of the tests on numbers, where z moves x and y: kendall, spearman, gcm and crt.
 
-    python benchmarks/continuous_citests.py [--runs 200] [--out results.jsonl]
+    python benchmarks/continuous_citests.py [--runs 200] [--most SETTINGS] [--out results.jsonl]
 
 x = f + a, y = f + b + effect a with f = .7 (z_1 + ... + z_d)/sqrt d and a, b, z standard normal, bounds -5 to 5 (z:
 -4 to 4). crt knows the law of x given z. Runs are kept in ``--out`` and not repeated. Noise is seeded: results
@@ -74,11 +74,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path, default=Path("continuous_citests.jsonl"))
+    parser.add_argument("--most", type=int, help="settings, from the first; all without it")
     parser.add_argument("--print-only", action="store_true", help="only what --out holds")
     arguments = parser.parse_args()
     lines = arguments.out.read_text().splitlines() if arguments.out.exists() else []
     done = {(r["name"], tuple(r["setting"])): r["rejected"] / r["runs"] for r in map(json.loads, lines)}
-    for setting in () if arguments.print_only else SETTINGS:
+    for setting in () if arguments.print_only else SETTINGS[: arguments.most]:
         for name in TESTS:
             if (name, setting) in done:
                 continue
@@ -89,7 +90,7 @@ def main() -> None:
                 file.write(json.dumps(record) + "\n")
     print("| n, numeric z, effect, epsilon | " + " | ".join(TESTS) + " |")
     print("|---" * (len(TESTS) + 1) + "|")
-    for setting in SETTINGS:
+    for setting in SETTINGS[: arguments.most]:
         cells = " | ".join(f"{done[name, setting]:.2f}" if (name, setting) in done else "" for name in TESTS)
         print(f"| {', '.join('none' if v is None else f'{v:g}' for v in setting)} | {cells} |")
 

@@ -1,6 +1,7 @@
 """Skeleton F1 on random graphs of 10 numeric columns against epsilon, private methods and PC without privacy.
 
     python benchmarks/continuous_discovery.py [--graphs 10] [--rows 10000 100000] [--out results.jsonl] [--figure DIR]
+        [--kinds linear nonlinear] [--only METHOD ...]
 
 Random graphs with two edges a column on average; every column is a sum over its parents, plus standard normal noise,
 then divided by its own standard deviation. ``linear``: weights of size .5 to 1. ``nonlinear``: each parent through
@@ -26,6 +27,7 @@ COLUMNS = 10
 DEGREE = 2.0
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEVEL = 0.01
+KINDS = ["linear", "nonlinear"]
 METHODS: dict[str, dict[str, Any]] = {
     "moments": {"method": "moments"},
     "moments, linear": {"method": "moments", "harmonics": 0},
@@ -66,14 +68,14 @@ def network(kind: str, n: int, seed: int) -> tuple[dc.Dataset, set[frozenset[str
     return dc.read({f"c{i}": x[:, i] for i in range(COLUMNS)}, schema), edges
 
 
-def wanted(graphs: int, rows: list[int]) -> Iterator[dict[str, Any]]:
-    """Every run, graphs outermost so that a stopped benchmark is even."""
-    for n in rows:
-        for seed in range(graphs):
-            for kind in ("linear", "nonlinear"):
-                for name in FREE:
+def wanted(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Every run that was asked for, graphs outermost so that a stopped benchmark is even."""
+    for n in asked.rows:
+        for seed in range(asked.graphs):
+            for kind in asked.kinds:
+                for name in [name for name in FREE if name in asked.only]:
                     yield {"kind": kind, "n": n, "seed": seed, "name": name, "epsilon": None}
-                for name in METHODS:
+                for name in [name for name in METHODS if name in asked.only]:
                     if name in SLOW and n > MOST_ROWS_SLOW:
                         continue
                     for epsilon in EPSILONS:
@@ -115,8 +117,8 @@ def table(runs: list[dict[str, Any]]) -> list[str]:
         mine = [run for run in runs if (run["kind"], run["n"]) == (kind, n)]
         graphs = len({run["seed"] for run in mine})
         lines += [f"{kind}, n = {n:,}, {graphs} graphs", ""]
-        lines += ["| method | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " | seconds |"]
-        lines += ["|---" * (len(EPSILONS) + 2) + "|"]
+        lines += ["| method | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " |"]
+        lines += ["|---" * (len(EPSILONS) + 1) + "|"]
         for name in [*METHODS, *FREE]:
             cells = []
             for epsilon in EPSILONS if name in METHODS else (None,):
@@ -124,9 +126,8 @@ def table(runs: list[dict[str, Any]]) -> list[str]:
                 cells.append(f"{statistics.mean(values):.2f}" if values else "")
             if not any(cells):
                 continue
-            seconds = statistics.median(r["seconds"] for r in mine if r["name"] == name)
             row = cells if name in METHODS else [f"{cells[0]} (no privacy)"] + [""] * (len(EPSILONS) - 1)
-            lines.append(f"| {name} | " + " | ".join(row) + f" | {seconds:.1f} |")
+            lines.append(f"| {name} | " + " | ".join(row) + " |")
         lines.append("")
     return lines
 
@@ -172,12 +173,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--out", type=Path, default=Path("continuous_discovery.jsonl"))
     parser.add_argument("--figure", type=Path)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--only", nargs="+", choices=[*METHODS, *FREE], default=[*METHODS, *FREE])
     parser.add_argument("--print-only", action="store_true", help="only what --out holds")
     arguments = parser.parse_args()
     runs = read(arguments.out)
     done = {(r["kind"], r["n"], r["seed"], r["name"], r["epsilon"]) for r in runs}
     at, made = None, None
-    for run in () if arguments.print_only else wanted(arguments.graphs, arguments.rows):
+    for run in () if arguments.print_only else wanted(arguments):
         if (run["kind"], run["n"], run["seed"], run["name"], run["epsilon"]) in done:
             continue
         if at != (run["kind"], run["n"], run["seed"]) or made is None:

@@ -27,17 +27,17 @@ from dpcausal.gwas.cohort import Cohort, GenotypeCounts
 from dpcausal.gwas.screen import Screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.gwas.statistics import allelic_chi2
-from gwas_power import family, known, recovery, single
+from gwas_power import by_frequencies, family, recovery, single
 
 
-def plink() -> bool:
-    """Whether both plinks are here."""
-    return all(map(shutil.which, ("plink1.9", "plink2")))
+def plink(*names: str) -> bool:
+    """Whether these plinks are here; both, if none is named."""
+    return all(map(shutil.which, names or ("plink1.9", "plink2")))
 
 
 def child_cpu(command: list[str], environment: dict[str, str] | None = None) -> float:
     """CPU seconds of a process; not a number for a plink that is not here."""
-    if command[0].startswith("plink") and not plink():
+    if command[0].startswith("plink") and not plink(command[0]):
         return float("nan")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
@@ -53,13 +53,19 @@ def cpu(work: Callable[[], object]) -> float:
 
 
 def parity(folder: Path) -> None:
-    """Counts and chi-squared of 1,000 x 20,000 to plink's printed digits."""
-    if not plink():
-        print("parity: plink1.9 and plink2 are not here, left out")
-        return
+    """Counts and chi-squared of 1,000 x 20,000 to the digits that the plinks which are here print."""
     prefix = str(folder / "parity")
     Simulation(people=1000, snps=20_000, causal=10, seed=1).write(prefix)
     counts = Cohort.open(prefix).count()
+    for name, compare in (("plink1.9", parity_one), ("plink2", parity_two)):
+        if plink(name):
+            compare(prefix, counts)
+        else:
+            print(f"parity: {name} is not here, left out")
+
+
+def parity_one(prefix: str, counts: GenotypeCounts) -> None:
+    """Allele counts, chi-squared and genotype tables of plink 1.9."""
     base = ["plink1.9", "--bfile", prefix, "--allow-no-sex", "--keep-allele-order", "--out", prefix]
     child_cpu([*base, "--assoc", "counts"])
     child_cpu([*base, "--model"])
@@ -72,18 +78,21 @@ def parity(folder: Path) -> None:
         half = 0.5 * 10.0 ** (np.floor(np.log10(max(printed, 1e-300))) - 3)
         same = abs(printed - chi2[i]) <= half * (1 + 1e-9)
         wrong += (int(words[4]), int(words[5])) != (a[i], b[i]) or not same
-    genotypes = counts.genotypes()
     lines = [line.split() for line in Path(f"{prefix}.model").read_text().splitlines() if " GENO " in line]
     told = np.array([[list(map(int, words[j].split("/"))) for j in (5, 6)] for words in lines])
     print(f"parity with plink 1.9: {wrong} of 20000 allele counts or chi-squared differ;", end=" ")
-    print(f"{int((told != genotypes).any(axis=(1, 2)).sum())} of {len(told)} genotype tables differ")
+    print(f"{int((told != counts.genotypes()).any(axis=(1, 2)).sum())} of {len(told)} genotype tables differ")
+
+
+def parity_two(prefix: str, counts: GenotypeCounts) -> None:
+    """Genotype counts of plink2, cases and controls."""
     wrong = 0
     for g, group in enumerate(("case", "control")):
         child_cpu(
             ["plink2", "--bfile", prefix, "--geno-counts", "--keep-if", f"PHENO1=={group}", "--out", prefix]
         )
         rows = [line.split()[4:7] for line in Path(f"{prefix}.gcount").read_text().splitlines()[1:]]
-        wrong += int((np.array(rows, int)[:, ::-1] != genotypes[:, g]).any(axis=1).sum())
+        wrong += int((np.array(rows, int)[:, ::-1] != counts.genotypes()[:, g]).any(axis=1).sum())
     print(f"parity with plink2 --geno-counts: {wrong} of 40000 rows differ")
 
 
@@ -100,19 +109,8 @@ def repeated(source: str, prefix: str, times: int) -> None:
 def speed(folder: Path, sizes: list[int], rounds: int = 5) -> None:
     """CPU seconds against plink on 5,000 people; in each round everything runs once, and the least of each counts."""
     if not plink():
-        print("speed: plink1.9 and plink2 are not here, their columns are not numbers")
+        print("speed: a plink that is not here has no numbers in its columns")
     memory = np.ones(2**26, np.uint64)
-    names = [
-        "SNPs",
-        "plink 1.9 --assoc",
-        "plink2 --geno-counts",
-        "open",
-        "count",
-        "memory read GB/s",
-        "count GB/s (share)",
-    ]
-    names += ["screen svt", "screen em", "end to end svt / plink2", "end to end em / plink2"]
-    print("\n| " + " | ".join(names) + " |\n|" + "---|" * len(names))
     totals = []
     for snps in sizes:
         prefix = str(folder / f"speed{snps}")
@@ -142,14 +140,25 @@ def speed(folder: Path, sizes: list[int], rounds: int = 5) -> None:
         bandwidth, rate = memory.nbytes / t["memory"] / 1e9, snps * 1250 / t["count"] / 1e9
         whole = [t["open"] + t["count"] + t[method] for method in ("svt", "em")]
         totals.append((t["count"], whole[0], t["geno"]))
-        ratios = " | ".join(
-            f"{w:.3f} = {w / t['geno']:.2f} (of plink 1.9: {w / t['assoc']:.2f})" for w in whole
-        )
-        print(
-            f"| {snps} | {t['assoc']:.3f} | {t['geno']:.3f} | {t['open']:.3f} | {t['count']:.3f} | {bandwidth:.1f} "
-            f"| {rate:.2f} ({rate / bandwidth:.0%}) | {t['svt']:.3f} | {t['em']:.3f} | {ratios} |",
-            flush=True,
-        )
+        row = {
+            "SNPs": f"{snps:,}",
+            "plink 1.9 --assoc": f"{t['assoc']:.3f}",
+            "plink2 --geno-counts": f"{t['geno']:.3f}",
+            "open": f"{t['open']:.3f}",
+            "count": f"{t['count']:.3f}",
+            "memory read GB/s": f"{bandwidth:.1f}",
+            "count GB/s (share)": f"{rate:.2f} ({rate / bandwidth:.0%})",
+            "screen svt": f"{t['svt']:.3f}",
+            "screen em": f"{t['em']:.3f}",
+        }
+        for method, seconds in zip(("svt", "em"), whole, strict=True):
+            row[f"{method}, end to end"] = f"{seconds:.3f}"
+            row[f"{method} / plink2"] = f"{seconds / t['geno']:.2f}"
+            row[f"{method} / plink 1.9"] = f"{seconds / t['assoc']:.2f}"
+        row = {name: cell for name, cell in row.items() if cell != "nan"}  # of a plink that is not here
+        if snps == sizes[0]:
+            print(f"\n| {' | '.join(row)} |\n|" + "---|" * len(row))
+        print(f"| {' | '.join(row.values())} |", flush=True)
     if len(sizes) > 1:
         count, whole_, geno = (last / first for first, last in zip(totals[0], totals[-1], strict=True))
         print(
@@ -202,7 +211,7 @@ def main() -> None:
     if "recovery" in options.parts:
         recovery(options.runs, options.snps, options.figure, options.most)
     if "known" in options.parts:
-        known(options.runs, options.snps)
+        by_frequencies(options.runs, options.snps)
 
 
 if __name__ == "__main__":

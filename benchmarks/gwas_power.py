@@ -89,7 +89,7 @@ def planted(studies: int, **asked: float) -> tuple[list[GenotypeCounts], set[str
     return made, {plans[0].variant(int(i)).name for i in plans[0].causal_rows()}
 
 
-def known(repetitions: int, snps: int) -> None:
+def by_frequencies(repetitions: int, snps: int) -> None:
     """The same hits by what is known about frequencies; 10 paid for."""
     print(
         f"\nby what is known about frequencies: hits found of 10, {snps} SNPs, epsilon 1 and 3, {repetitions} runs\n"

@@ -1,4 +1,4 @@
-"""What a draw of noise costs: microseconds per scalar, seconds per 100,000 in an array, OpenDP's own calls beside it.
+"""What a draw of noise costs: microseconds by itself and in an array of 100,000, OpenDP's own calls beside it.
 
 Processor time, so that other work on the machine does not count. Bytes are read from the operating system for every
 call; nothing is drawn beforehand, so a scalar costs what it costs.
@@ -48,7 +48,8 @@ def main() -> None:
         "gaussian": noise.discrete_gaussian,
     }
     print(
-        f"{'kind':10} {'scale':>9} {'us/scalar':>10} {'us/array':>9} {'s/100,000':>10} {'seeded us':>10} {'OpenDP':>10}"
+        "| noise | scale | by itself | in an array | seeded, in an array | OpenDP, by itself |\n|"
+        + "---|" * 6
     )
     for kind, draw in draws.items():
         for scale in SCALES:
@@ -61,21 +62,23 @@ def main() -> None:
             def array(draw: Callable[..., object] = draw, scale: float = scale) -> None:
                 draw(scale, ARRAY)
 
-            scalar, hundred = seconds(scalars) / SCALARS, seconds(array)
+            scalar, array_time = seconds(scalars) / SCALARS, seconds(array)
             with seeded(1):
                 fast = seconds(array) / ARRAY
             raw = float("nan")
             if kind != "geometric":
                 single = opendp_scalar(kind, scale)
                 raw = seconds(lambda single=single: [single(0) for _ in range(500)]) / 500  # type: ignore[misc]
+            opendp = "" if kind == "geometric" else f"{raw * 1e6:.1f}"
             print(
-                f"{kind:10} {scale:9.4g} {scalar * 1e6:10.1f} {hundred / ARRAY * 1e6:9.2f} {hundred:10.3f}"
-                f" {fast * 1e6:10.2f} {raw * 1e6:10.1f}"
+                f"| {kind} | {scale:.4g} | {scalar * 1e6:.1f} | {array_time / ARRAY * 1e6:.2f} | {fast * 1e6:.2f} "
+                f"| {opendp} |",
+                flush=True,
             )
     cauchy = seconds(lambda: [noise.discrete_cauchy(20.5) for _ in range(5_000)]) / 5_000
-    print(f"{'cauchy':10} {20.5:9.1f} {cauchy * 1e6:10.1f}")
+    print(f"| cauchy | 20.5 | {cauchy * 1e6:.1f} | | | |")
     fresh = seconds(lambda: noise.discrete_laplace(3.0 + time.perf_counter()))
-    print(f"a single draw at a fresh scale: {fresh * 1e6:.0f} us")
+    print(f"\na single draw at a fresh scale: {fresh * 1e6:.0f} us")
 
 
 if __name__ == "__main__":

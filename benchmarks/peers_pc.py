@@ -70,6 +70,7 @@ def cpu_seconds(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:
 
 
 WANTED = {"pgmpy", "causallearn", "pyagrum"}
+VARIANTS = ["stable", "parallel"]
 
 
 def here(name: str) -> bool:
@@ -85,7 +86,7 @@ def peers(data: dc.Dataset) -> dict[str, Callable[[], Skeleton]]:
     if here("pyagrum"):
         found["pyAgrum PC"] = pyagrum_skeleton(data, LEVEL)
     if here("pgmpy"):
-        for variant in ("stable", "parallel"):
+        for variant in VARIANTS:
             found[f"pgmpy {variant}"] = pgmpy_skeleton(data, LEVEL, variant)
     return found
 
@@ -120,15 +121,16 @@ def compare_times(title: str, data: dc.Dataset, truth: Skeleton, repeats: int) -
     """CPU seconds, ratio to ours, edges right and wrong."""
     ours(data)  # compiles
     own, mine = cpu_seconds(lambda: ours(data), max(repeats, 5))
-    print(f"{title}: CPU seconds, times ours, edges (found, of them true, of {len(truth)})")
+    print(f"| {title} | CPU s | times ours | edges | true, of {len(truth)} |\n|---|---|---|---|---|")
 
     def line(name: str, seconds: float, found: Skeleton) -> None:
-        ratio = f"{seconds / own:7.1f}x" if name != "dpcausal pc" else "        "
-        print(f"  {name:22s} {seconds:9.4f} {ratio}  {len(found):3d} {len(found & truth):3d}", flush=True)
+        ratio = "" if name == "dpcausal" else f"{seconds / own:.3g}"
+        print(f"| {name} | {seconds:.3g} | {ratio} | {len(found)} | {len(found & truth)} |", flush=True)
 
-    line("dpcausal pc", own, mine)
+    line("dpcausal", own, mine)
     for name, run in peers(data).items():
         line(name, *cpu_seconds(run, repeats))
+    print()
 
 
 def alarm_network(path: Path | None) -> Any:
@@ -154,9 +156,14 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--alarm", type=Path)
+    parser.add_argument("--alarm-rows", type=int, default=100_000)
+    parser.add_argument(
+        "--variants", nargs="+", choices=VARIANTS, default=VARIANTS, help="of pgmpy, for times"
+    )
     parser.add_argument("--peer", choices=sorted(WANTED), action="append")
     chosen = parser.parse_args()
     parts = chosen.part or ("skeleton", "asia", "alarm")
+    VARIANTS[:] = chosen.variants
     WANTED.intersection_update(chosen.peer or WANTED)
     missing = sorted(name for name in WANTED if not here(name))
     if missing:
@@ -172,7 +179,10 @@ def main() -> None:
     if "alarm" in parts:
         net = alarm_network(chosen.alarm)
         compare_times(
-            "alarm, 100,000 rows", net.sample(100_000, seed=1), frozenset(net.dag.skeleton), chosen.repeats
+            f"alarm, {chosen.alarm_rows:,} rows",
+            net.sample(chosen.alarm_rows, seed=1),
+            frozenset(net.dag.skeleton),
+            chosen.repeats,
         )
 
 

@@ -13,8 +13,8 @@ the table must be among the numbers that it printed.
 
 ``command``  prints the rows. Data and noise are seeded, so equal means equal. ``long``: it takes many minutes.
 ``kept``     a file with what the command printed. The page is held against it in ``make test``.
-``spot``     a command that prints some of the rows within a minute or two, with the heads of the table: ``make
-             test-all`` runs it, and every row must be on the page. For seeded tables of many minutes.
+``spot``     a command that prints some of the rows within a minute or two, below as many heads and the same first one:
+             ``make test-all`` runs it, and every row must be on the page. For seeded tables of many minutes.
 ``clock``    seconds, a machine's speed or noise that is not seeded: a new run differs, so only ``kept`` is compared.
 ``test``     no command: a test, or the doctests of a file, holds these numbers.
 ``missing``  why nothing holds them. ``list`` ends with these.
@@ -186,9 +186,12 @@ def strangers(page: str, printed: str, entry: Entry) -> list[str]:
         If nothing was printed with the heads of the table.
     """
     heads, *wanted = table_below(page, entry.below, entry.table)
-    shown = [row for _, _, (first, *rows) in tables(printed) if first == heads for row in rows]
+    alike = [
+        rows for _, _, (first, *rows) in tables(printed) if first[0] == heads[0] and len(first) == len(heads)
+    ]
+    shown = [row for rows in alike for row in rows]
     if not shown:
-        raise LookupError(f"no row was printed below the heads {' | '.join(heads)}")
+        raise LookupError(f"no row was printed below {len(heads)} heads of which the first is {heads[0]!r}")
     return [" | ".join(row) for row in shown if row not in wanted]
 
 

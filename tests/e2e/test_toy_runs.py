@@ -61,8 +61,10 @@ TOYS: dict[str, list[Toy]] = {
         Toy("--quick --part values", says="scipy"),
         Toy("--quick --part sensitivity", "m.sensitivity_rank.SHAPES = ((1, 2, 2),)", says="found / claimed"),
         Toy("--quick --part level --part plots --out {out}", FEW, says="summary of levels"),
+        Toy("--quick --part again", FEW + "; m.again_draws = lambda setting, *, quick: 2", says="again"),
         Toy("--quick --part power --out {out}", FEW, says="without privacy"),
     ],
+    "bins": [Toy("--sets 1 --rows 500", "m.CUTS = (3,)", says="bins asked for")],
     "commands": [Toy("--runs 1", says="discover")],
     "confidence": [Toy("--graphs 1 --repeats 3", "m.ROWS = (500,)", says="found again")],
     "continuous_citests": [
@@ -86,7 +88,7 @@ TOYS: dict[str, list[Toy]] = {
         Toy("exact --graphs 2", needs="causallearn", says="same"),
         Toy("marks --networks 1", "m.ROWS = (500,)", says="marks"),
     ],
-    "log_scale": [Toy("--sets 5 --rows 300 --epsilon 9 --tests gcm", says="graphs by moments")],
+    "log_scale": [Toy("--sets 5 --rows 300 --epsilon 9", "del m.TESTS['`gcm`']", says="graphs by moments")],
     "effects_forecast": [
         Toy("--networks 1 --seeds 1", "m.ROWS = (300,); m.EPSILONS = (1.0,)", says="let through")
     ],
@@ -144,7 +146,7 @@ TOYS: dict[str, list[Toy]] = {
     "peers_bnlearn": [Toy("--rows 2000", says="bnlearn")],
     "peers_pc": [
         Toy("--part skeleton --sets 1", says="not installed" if not find_spec("pgmpy") else "skeleton equal"),
-        Toy(f"--part alarm --alarm {BIF} --repeats 1", says="CPU seconds"),
+        Toy(f"--part alarm --alarm {BIF} --repeats 1", says="times ours"),
     ],
     "private_gcm": [
         Toy("--part sensitivity --quick", BRIEF, says="bound"),

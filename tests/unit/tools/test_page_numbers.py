@@ -76,7 +76,7 @@ def test_all_tables_of_a_page_and_the_second_below_a_line() -> None:
 
 def test_every_row_of_a_spot_check_must_be_on_the_page() -> None:
     head = "| n | share |\n|---|---|\n"
-    other = "\n| n | time |\n|---|---|\n| 10 | 0.07 |\n"
+    other = "\n| n | share | time |\n|---|---|---|\n| 10 | 0.07 | 3 |\n\n| k | share |\n|---|---|\n| 10 | 0.07 |\n"
     assert NUMBERS.strangers(PAGE, head + "| 20 | .06 |\n" + other, ENTRY) == []
     assert NUMBERS.strangers(PAGE, head + "| 20 | .06 |\n| 10 | .06 |\n", ENTRY) == ["10 | .06"]
     with pytest.raises(LookupError, match="no row was printed"):
