@@ -1,6 +1,6 @@
 """What the loops of other packages cost when every question is paid for: questions asked, and epsilon of each.
 
-    python benchmarks/adapters.py [--network asia] [--rows 100000] [--epsilon 10] [--seeds 5]
+    python benchmarks/adapters.py [--network asia] [--rows 100000] [--epsilon 10] [--seeds 5] [--own]
 
 Needs causal-learn and pgmpy (``benchmarks/requirements.txt``); those that are not installed are left out and said so.
 
@@ -72,20 +72,20 @@ def pgmpy_loop(variant: str) -> Loop:
     return run
 
 
-def loops() -> dict[str, Loop]:
-    """Name -> loop, as far as installed."""
+def loops(own: bool) -> dict[str, Loop]:
+    """Name -> loop, as far as installed; only ours with ``own``."""
     found: dict[str, Loop] = {
         "dpcausal, stable": our_loop(stable=True),
         "dpcausal, original": our_loop(stable=False),
     }
-    if find_spec("causallearn"):
+    if find_spec("causallearn") and not own:
         found["causal-learn, stable"] = lambda oracle: causal_learn.skeleton(
             causal_learn.pc(oracle, stable=True)
         )
         found["causal-learn, original"] = lambda oracle: causal_learn.skeleton(
             causal_learn.pc(oracle, stable=False)
         )
-    if find_spec("pgmpy"):
+    if find_spec("pgmpy") and not own:
         from pgmpy.global_vars import logger
 
         logger.setLevel("ERROR")
@@ -103,10 +103,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--epsilon", type=float, default=10.0)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--own", action="store_true", help="only our own loops")
     chosen = parser.parse_args()
     network = dc.networks.load(chosen.network)
     missing = [name for name in ("causallearn", "pgmpy") if not find_spec(name)]
-    if missing:
+    if missing and not chosen.own:
         print(f"not installed here, left out: {', '.join(missing)}")
     samples = [network.sample(chosen.rows, seed=900 + i) for i in range(chosen.seeds)]
     print(
@@ -117,7 +118,7 @@ def main() -> None:
         "| loop | calls | questions | epsilon each, pure | with delta | F1 of private runs | paid | refused |\n|"
         + "---|" * 8
     )
-    for name, loop in loops().items():
+    for name, loop in loops(chosen.own).items():
         truth = TrueAnswers(network)
         assert loop(truth) == network.dag.skeleton, name
         plan = [
