@@ -215,6 +215,10 @@ def _outcome(
             f"moments give a difference, not a {question.estimand}: give data= and an epsilon for a table"
         )
     if isinstance(schema[outcome], Numeric):
+        if event is not None:
+            raise InputError(
+                f'the moments hold "{outcome}" as a number, and no cut of it: give data= and an epsilon for a table'
+            )
         y = np.zeros(len(released.matrix))
         y[released.places(outcome)[0]] = 1.0
         return y, released.unit(outcome), question.estimand, question.event
