@@ -156,7 +156,8 @@ BAD = [
     (["--treatment", "z"], "3 levels without an order"),
     (["--adjust", "agee"], 'did you mean "age"'),
     (["--adjust", "x"], "can't adjust for"),
-    (["--adjust", " , "], "--adjust names no column"),
+    (["--adjust", " , "], "--adjust none holds nothing fixed"),
+    (["--estimand", "hazard ratio"], "no survival analysis"),
     (["--epsilon", "0"], "epsilon must be a finite number above zero"),
     (["--epsilon", "1e-9"], "epsilon must lie within"),
     (["--epsilon", "1e9"], "epsilon must lie within"),
@@ -241,3 +242,52 @@ def test_delta_is_charged_where_it_is_used_and_told_as_charged(
     assert f", delta {delta}; left" in charged
     spent = [float(entry.delta) for entry in dc.Ledger.open(url).log("d")][1:]
     assert spent == [float(delta)]
+
+
+def test_nothing_is_held_fixed_by_saying_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*BASE, "--adjust", "none", "--no-privacy"]) == 0
+    assert "nothing is held fixed" in capsys.readouterr().out
+    found = [
+        "discover",
+        "t.csv",
+        "--schema",
+        "s.toml",
+        "--epsilon",
+        "2",
+        "--columns",
+        "x,y,age",
+        "--out",
+        "first",
+    ]
+    assert run([*found, "--forbidden", "x--y", "--confidence", "0"]) == 0
+    capsys.readouterr()
+    free = ["effect", "--release", "first", "--treatment", "x", "--outcome", "y"]
+    assert run(free) == 2
+    assert "--adjust none for nothing" in capsys.readouterr().err
+    assert run([*free, "--adjust", "none"]) == 0
+    assert "Risk difference of y = yes, x yes against no: 0." in capsys.readouterr().out
+    free[-1] = "age"
+    assert run([*free, "--adjust", "none", "--event", "60 or more"]) == 0
+    assert "Risk difference of age >= 60, x yes against no: " in capsys.readouterr().out
+    assert run([*free, "--adjust", "none"]) == 2
+    assert '--event ">= 60"' in capsys.readouterr().err
+    assert run([*free, "--adjust", "none", "--event", ">= 50"]) == 2
+    assert "The declared cuts are 40, 60;" in capsys.readouterr().err
+
+
+def test_a_number_by_a_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*BASE[:-1], "age", "--event", ">=50", "--adjust", "z", "--epsilon", "3"]
+    assert run(words) == 0
+    assert capsys.readouterr().out.startswith(
+        "Risk difference of age >= 50, x yes against no, z held fixed: "
+    )
+    assert run([*words, "--forecast"]) == 0
+    assert "Forecast for the effect of x on age" in capsys.readouterr().out
+
+
+def test_the_command_line_is_answered_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["effect", "t.csv", "--schema", "s.toml", "--epsilon", "1", "--treatment"]
+    assert run([*words, "z", "--outcome", "y"]) == 2
+    assert '--compare "a,b"' in capsys.readouterr().err
+    assert run([*words, "x", "--outcome", "z"]) == 2
+    assert '--event "c"' in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcausal.cli.effect_free import refuse_paid, run_free
+from dpcausal.cli.effect_free import refuse_paid, run_free, without_none
 from dpcausal.cli.file_options import Encoding, Sheet, restricted
 from dpcausal.cli.options import (
     AsJson,
@@ -50,6 +50,10 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
 # from the tables that discover released, at no cost
 dpcausal effect --release first --treatment smoke --outcome bronc --adjust age
 
+# a number by a cut; nothing held fixed, as in a randomised trial
+dpcausal effect trial.csv --schema schema.toml --treatment arm \\
+  --outcome cells --event ">= 400" --adjust none --epsilon 1
+
 # a ratio, of the levels that you name; charged to a ledger; kept in files
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome bronc --adjust age --estimand "risk ratio" --compare no,yes \\
@@ -82,8 +86,8 @@ def run_effect(
         list[str] | None,
         typer.Option(
             "--adjust",
-            help="Columns to hold fixed: with commas, or repeat it. Without any, and without --graph, nothing is: "
-            "right in a randomised trial.",
+            help="Columns to hold fixed: with commas, or repeat it; none for nothing. Without it, and without --graph, "
+            "nothing is: right in a randomised trial.",
         ),
     ] = None,
     graph: Annotated[
@@ -104,7 +108,10 @@ def run_effect(
         str | None, typer.Option("--compare", help="Two levels of the treatment: from,to.", metavar="A,B")
     ] = None,
     event: Annotated[
-        str | None, typer.Option("--event", help="The level of the outcome whose risk is meant.")
+        str | None,
+        typer.Option(
+            "--event", help='The level of the outcome whose risk is meant; of a number, a cut: ">= 400".'
+        ),
     ] = None,
     method: Annotated[
         str,
@@ -159,12 +166,12 @@ def run_effect(
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
     from dpcausal.effects.effect import checked_confidence
-    from dpcausal.effects.question import effect_question
+    from dpcausal.effects.question import effect_question, schema_with_cut
     from dpcausal.graphs.doubts import read_graph
     from dpcausal.planning.look import left_in_ledger
     from dpcausal.privacy.accounting.composition import check_total
 
-    names = None if adjust is None else names_of("--adjust", adjust, "leave it out to hold nothing fixed")
+    names = None if adjust is None else names_of("--adjust", adjust, "--adjust none holds nothing fixed")
     two = None if compare is None else [name.strip() for name in compare.split(",")]
     if release is not None:
         paid = {
@@ -186,9 +193,11 @@ def run_effect(
     if no_privacy and (delta or ledger is not None):
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
     declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
+    names = without_none(names, declared)
+    asked_of = declared if source is not None else schema_with_cut(declared, outcome, event)
     # before a large file is read
     effect_question(
-        declared, treatment, outcome, names or (), estimand=estimand, compare=two, event=event, values=True
+        asked_of, treatment, outcome, names or (), estimand=estimand, compare=two, event=event, values=True
     )
     checked_confidence(level)
     if epsilon is not None:

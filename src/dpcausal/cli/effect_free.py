@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,15 @@ def refuse_paid(given: Mapping[str, Any]) -> None:
         raise InputError(
             f"--release takes everything from what was released, free: leave out {', '.join(named)}"
         )
+
+
+def without_none(adjust: list[str] | None, columns: Container[str]) -> list[str] | None:
+    """Return the columns to hold fixed: none of them for the word "none", unless a column is called so.
+
+    >>> without_none(["none"], ["age"]), without_none(["none"], ["none"]), without_none(None, [])
+    ([], ['none'], None)
+    """
+    return [] if adjust == ["none"] and "none" not in columns else adjust
 
 
 def run_free(
@@ -42,7 +51,9 @@ def run_free(
         raise InputError(
             f"this release is about {kept.target} alone, so what to hold fixed is not known: {PAID}"
         )
-    found = kept.discover(confidence=0).effect(treatment, outcome, adjust=adjust, **question)
+    result = kept.discover(confidence=0)
+    held = without_none(adjust, result.graph.nodes)
+    found = result.effect(treatment, outcome, adjust=held, **question)
     typer.echo(found.to_json() if as_json else found.summary(full=full))
     if out is not None:
         with prepared(out):

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,19 @@ class Schema(Mapping[str, Column]):
         """
         format_ = self._format.changed(**entries)
         return self if format_ == self._format else Schema._marked(self._columns, self._draft, format_)
+
+    def with_bins(self, name: str, bins: Sequence[float]) -> Schema:
+        """Return this schema with other cut points of a number.
+
+        >>> Schema(age=Numeric(0, 110)).with_bins("age", [65])["age"].bins
+        (65.0,)
+        """
+        column = self[name]
+        if not isinstance(column, Numeric):
+            raise SchemaError(f'column "{name}" has levels and no bins')
+        missing: list[Any] = [*column.missing, *column.missing_texts]
+        columns = {**self._columns, name: replace(column, bins=tuple(bins), missing=missing)}
+        return Schema._marked(columns, self._draft, self._format)
 
     @property
     def assumes(self) -> tuple[Public, ...]:

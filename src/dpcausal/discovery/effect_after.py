@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level, Numeric
@@ -36,13 +37,15 @@ from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.effects.effect import (
+    by_middles,
     checked_confidence,
     effect_by_graph,
+    number_rules,
     outcome_bins,
     result_of,
     what_to_adjust_for,
 )
-from dpcausal.effects.question import EffectQuestion, effect_question, refuse_wide_bin
+from dpcausal.effects.question import EffectQuestion, bins_bias, effect_question
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
@@ -225,17 +228,22 @@ def effect_after(
     for one in used:
         if not tables.holds((*one, treatment, outcome)):
             raise InputError(
-                f"{tables.lack((*one, treatment, outcome))}: measure them (effect FILE --epsilon, in Python data= and "
-                "epsilon=); effect --forecast (dc.forecast_effect) says beforehand, for nothing, how wide the interval "
-                "would be"
+                f"{tables.lack((*one, treatment, outcome))}: measure them "
+                f"({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}); "
+                f"{spelled('effect --forecast', 'dc.forecast_effect')} says beforehand, for nothing, how wide the "
+                "interval would be"
             )
-    if isinstance(schema[outcome], Numeric) and not anyway:
-        refuse_wide_bin(schema[outcome], outcome)
     measured = [_FromTables(tables, question, one) for one in used]
     if isinstance(schema[treatment], Numeric):
         notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
-    if isinstance(schema[outcome], Numeric):
-        notes.append(outcome_bins(schema, outcome))
+    off, column = 0.0, schema[outcome]
+    if by_middles(schema, question) and isinstance(column, Numeric):
+        counts, *_ = tables.table((treatment, outcome))
+        off = bins_bias(column, counts[list(question.arms)])
+        notes.append(outcome_bins(outcome, off))
+    notes += number_rules(schema, question)
     notes.append(EffectNote(EffectNoteKind.SAME_TABLES, held=HELD_AFTER_SELECTION, few=HELD_WITH_FEW_ROWS))
     with np.errstate(all="ignore"):
-        return result_of(question, sets, measured, level, notes, statement, schema)
+        return result_of(
+            question, sets, measured, level, notes, statement, schema, off=off, refuse=not anyway
+        )

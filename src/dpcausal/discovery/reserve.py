@@ -33,12 +33,14 @@ from dpcausal.data.schema import Schema
 from dpcausal.effects.effect import (
     AskedEffect,
     asked_effect,
+    by_middles,
     measured_effect,
     method_for,
     refuse_hopeless,
     result_of,
+    widest,
 )
-from dpcausal.effects.question import effect_question
+from dpcausal.effects.question import effect_question, rows_with_cut
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.effects.table import Measured, effect_mechanism
 from dpcausal.graphs.doubts import Doubts
@@ -197,6 +199,7 @@ class Reserve:
         budget, data = self._budget, self._data
         if budget is None or data is None:
             raise InputError(GONE)
+        data = rows_with_cut(data, outcome, event)
         asked = asked_effect(
             data,
             treatment,
@@ -239,7 +242,11 @@ class Reserve:
             return None
         tables, statement = found
         with np.errstate(all="ignore"):
-            return result_of(asked.question, asked.sets, tables, level, asked.notes, statement, data.schema)
+            schema = data.schema
+            off = widest(schema, asked.question.outcome) if by_middles(schema, asked.question) else 0.0
+            return result_of(
+                asked.question, asked.sets, tables, level, asked.notes, statement, schema, off=off
+            )
 
     def _usual_part(self, pair: tuple[str, str]) -> float:
         """The part of an answer that names none: equal ones for those named beforehand, what they leave for others."""
@@ -293,7 +300,7 @@ class Reserve:
 def _key(asked: AskedEffect) -> tuple[Any, ...]:
     """What decides which table is measured."""
     one = asked.question
-    return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value)
+    return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value, one.event)
 
 
 def _copied(share: float) -> Reserve:

@@ -32,6 +32,7 @@ from dpcausal.core.arguments import (
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import (
     NOT_EMPTY,
     ROWS,
@@ -53,7 +54,10 @@ from dpcausal.effects.question import (
     checked_columns,
     effect_question,
     level_names,
+    refuse_biased,
     refuse_wide_bin,
+    rows_with_cut,
+    schema_with_cut,
     strata_cells,
     widest_bin,
 )
@@ -77,7 +81,7 @@ from dpcausal.graphs.pag import PAG
 from dpcausal.planning.look import left_in_ledger
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import Filter
-from dpcausal.privacy.budget import Allowance, Budget
+from dpcausal.privacy.budget import Allowance, Budget, require_left
 from dpcausal.privacy.mechanisms.additive import Gaussian
 from dpcausal.stats.limits import row_limit
 from dpcausal.stats.standardise import Arms
@@ -139,13 +143,14 @@ def effect(
     treatment, outcome : str
         The columns. A number as treatment is taken by its declared bins, as outcome by its values.
     adjust : iterable of str or None, default None
-        The columns to hold fixed. None takes them from ``graph``; without a graph nothing is held fixed, which is right
-        in a randomised trial only. Numbers are held fixed by their declared bins.
+        The columns to hold fixed, or ``[]`` for none. None takes them from ``graph``; without a graph nothing is held
+        fixed, which is right in a randomised trial only. Numbers are held fixed by their declared bins.
     graph : Graph, Path or None, default None
         Which columns to adjust for: the smallest set that satisfies the back-door criterion. Where directions at the
         treatment are open, every effect that the graph allows is estimated (``.possible``). With ``adjust`` it is used
-        to refuse columns that the treatment changes. The ``Path`` of a ``graph.json`` that ``discover`` wrote brings
-        what it says against itself: contradicted directions, open pairs, the order of time.
+        only to refuse columns that the treatment changes, and to warn of those that come later. The ``Path`` of a
+        ``graph.json`` that ``discover`` wrote brings what it says against itself: contradicted directions, open pairs,
+        the order of time.
     epsilon : float or None
         What the answer may cost; smaller is safer. There is no default. None means no privacy.
     delta : float, default 0.0
@@ -158,7 +163,8 @@ def effect(
         The two levels of the treatment; the effect is that of the second against the first. None is the declared order:
         second minus first, or last minus first where more levels are ordered.
     event : level or None, default None
-        The level of the outcome whose risk is compared; None is the second of two.
+        The level of the outcome whose risk is compared; None is the second of two. Of a number, a cut within its
+        bounds: ">= 400" ("400 or more") or "< 400"; where only counts are at hand, one that is declared.
     method : str, default "auto"
         "table": standardisation over strata. "regression": columns are taken out by linear regression, for more columns
         than a table can hold. "auto" is a table unless, with levels equally common, its cells would hold less than
@@ -212,7 +218,7 @@ def effect(
     """
     refuse_missing_epsilon(epsilon, "effect", (), "epsilon=None")
     known, doubts = graph_and_doubts(graph)
-    return effect_by_graph(
+    found = effect_by_graph(
         data,
         treatment,
         outcome,
@@ -231,6 +237,9 @@ def effect(
         dataset=dataset,
         anyway=anyway,
     )
+    if known is None or adjust is None:
+        return found
+    return replace(found, notes=(*found.notes, EffectNote(EffectNoteKind.GRAPH_CHECKS)))
 
 
 def effect_by_graph(
@@ -259,6 +268,7 @@ def effect_by_graph(
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
         raise not_a_dataset(data)
+    data = rows_with_cut(data, outcome, event)
     if relation is Neighbours.FIXED_LABELS:
         raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
     asked = asked_effect(
@@ -288,6 +298,7 @@ def effect_by_graph(
                 data.schema, asked, method, epsilon, delta, relation, public_rows, level, values=values
             )
             if not anyway and ahead.says_nothing:
+                require_left(ledger, dataset, epsilon)
                 refuse_uninformative(replace(ahead, left=left_in_ledger(ledger, dataset)))
             if ahead.noise_rules:
                 asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
@@ -398,6 +409,7 @@ def forecast_effect(
     schema = source if isinstance(source, Schema) else source.schema
     values = isinstance(source, Schema | Dataset)
     known, doubts = graph_and_doubts(graph)
+    schema = schema_with_cut(schema, outcome, event) if values else schema
     asked = asked_of_schema(
         schema,
         treatment,
@@ -465,9 +477,12 @@ def asked_effect(
     anyway: bool = False,
     doubts: Doubts = NONE,
 ) -> AskedEffect:
-    """Return what is asked, checked against the schema and the graph; of ``data`` only public facts are looked at."""
+    """Return what is asked, checked against the schema and the graph; of ``data`` only public facts are looked at.
+
+    A mean of a number of which only wide bins are counted is refused here, before anything is charged.
+    """
     values = isinstance(data, Dataset) and outcome in data.values
-    return asked_of_schema(
+    asked = asked_of_schema(
         data.schema,
         treatment,
         outcome,
@@ -480,6 +495,14 @@ def asked_effect(
         anyway=anyway,
         doubts=doubts,
     )
+    if by_middles(data.schema, asked.question) and not anyway:
+        refuse_wide_bin(data.schema[outcome], outcome)
+    return asked
+
+
+def by_middles(schema: Schema, question: EffectQuestion) -> bool:
+    """Return whether the outcome is a number whose mean is taken by the middles of its bins."""
+    return isinstance(schema[question.outcome], Numeric) and not question.by_value and question.event is None
 
 
 def asked_of_schema(
@@ -510,19 +533,42 @@ def asked_of_schema(
     )
     if isinstance(schema[treatment], Numeric):
         notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
-    if isinstance(schema[outcome], Numeric) and not values:
-        if not anyway:
-            refuse_wide_bin(schema[outcome], outcome)
-        notes.append(outcome_bins(schema, outcome))
+    if by_middles(schema, question):
+        notes.append(outcome_bins(outcome, widest(schema, outcome)))
+    notes += number_rules(schema, question)
     return AskedEffect(question, tuple(sets), tuple(notes))
 
 
-def outcome_bins(schema: Schema, outcome: str) -> EffectNote:
-    """Return the note that a numeric outcome counts by the middles of its bins, with the widest of them."""
+def outcome_bins(outcome: str, off: float) -> EffectNote:
+    """Return the note that a number counts by the middles of its bins, with how far off that can put a difference."""
+    return EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome, off=off)
+
+
+def number_rules(schema: Schema, question: EffectQuestion) -> list[EffectNote]:
+    """Return what missing numbers count as, and outcomes beyond the bounds, by the schema alone.
+
+    Of columns held fixed only those are named of which the schema says that numbers may be missing.
+    """
+    outcome, missing, bounds = question.outcome, [], []
+    for name in (outcome, question.treatment, *question.adjust):
+        column = schema[name]
+        if not isinstance(column, Numeric):
+            continue
+        by_bin = name != outcome or question.event is not None
+        may = name not in question.adjust or column.missing or column.missing_texts
+        if may and (name == outcome or not column.missing_level):
+            missing.append((name, None if by_bin and column.missing_level else column.other))
+        if not by_bin:
+            bounds.append((name, column.lower, column.upper))
+    return [EffectNote(EffectNoteKind.NUMBERS, missing=missing, bounds=bounds)] if missing else []
+
+
+def widest(schema: Schema, outcome: str) -> float:
+    """Return how far off a difference of means by the middles of bins can be, whatever the counts are: public."""
     column = schema[outcome]
     assert isinstance(column, Numeric)
-    low, high, share = widest_bin(column)
-    return EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome, low=low, high=high, share=share)
+    low, high, _ = widest_bin(column)
+    return high - low  # half of it in either arm
 
 
 def measured_effect(
@@ -591,7 +637,8 @@ def measured_effect(
         for table in measured
     ]
     told = statement(released)
-    return result_of(question, asked.sets, measured, level, asked.notes, told, schema), measured
+    off = widest(schema, question.outcome) if by_middles(schema, question) else 0.0
+    return result_of(question, asked.sets, measured, level, asked.notes, told, schema, off=off), measured
 
 
 def checked_confidence(level: object) -> float:
@@ -655,13 +702,17 @@ def what_to_adjust_for(
         if sure and not anyway:
             raise InputError(
                 f'by the graph "{treatment}" changes {", ".join(sure)}: adjusting for that hides part of the effect or '
-                "makes one up; leave it out (--anyway, in Python anyway=True, goes on)"
+                f"makes one up; leave it out ({spelled('--anyway', 'anyway=True')} goes on)"
             )
         maybe = [name for name in known if name in descendants(graph, treatment, possible=True)]
         if maybe:
-            note = EffectNote(EffectNoteKind.DESCENDANT, columns=maybe)
+            notes.append(EffectNote(EffectNoteKind.DESCENDANT, columns=maybe))
+    later = [name for name in given if doubts.earlier(treatment, name)]
+    if later:
+        notes.append(EffectNote(EffectNoteKind.LATER, treatment=treatment, columns=later))
+    for note in notes:
+        if note.is_a(EffectNoteKind.DESCENDANT) or note.is_a(EffectNoteKind.LATER):
             warnings.warn(display().words(note), AdjustsForDescendant, stacklevel=4)
-            notes.append(note)
     return [given], notes
 
 
@@ -683,8 +734,9 @@ def sets_of_graph(
         shown = ", ".join(" - ".join(sorted(pair)) for pair in own)
         raise InputError(
             f"the graph contradicts itself about the direction of {shown}, so it can't say what to hold fixed. Name "
-            "the columns (--adjust, in Python adjust=), or learn the graph with the order of time declared (--tiers); "
-            "--anyway (anyway=True) takes such an edge without a direction"
+            f"the columns ({spelled('--adjust', 'adjust=')}), or learn the graph with the order of time declared "
+            f"({spelled('--tiers', 'tiers=')}); {spelled('--anyway', 'anyway=True')} takes such an edge without a "
+            "direction"
         )
     graph = undirected_at(graph, frozenset(own))
     notes = doubt_notes(treatment, outcome, doubts, sorted(doubts.contradicted, key=sorted))
@@ -846,8 +898,15 @@ def result_of(
     notes: Sequence[EffectNote],
     statement: PrivacyStatement,
     schema: Schema,
+    *,
+    off: float = 0.0,
+    refuse: bool = False,
 ) -> EffectResult:
-    """Return the result of released tables: an answer for every set."""
+    """Return the result of released tables: an answer for every set.
+
+    ``off`` is how far off the middles of bins can put a difference of means: every interval is wider by as much.
+    ``refuse``: whether an answer that is ruled by it is refused, where nothing was paid for it.
+    """
     answers: list[tuple[tuple[str, ...] | None, Answer]] = []
     for one in sets:
         if one is None:
@@ -855,7 +914,14 @@ def result_of(
             answers.append((None, Answer(nothing, (nothing, nothing), (np.nan, np.nan), 1.0, ())))
             continue
         table = next(table for table in measured if set(one) <= set(table.columns))
-        answers.append((one, answer(table.arms(one), question, level)))
+        found = answer(table.arms(one), question, level)
+        if off:
+            if refuse:
+                column = schema[question.outcome]
+                assert isinstance(column, Numeric)
+                refuse_biased(column, question.outcome, off, found.interval)
+            found = wider(found, off, question.high - question.low)
+        answers.append((one, found))
     said = list(notes)
     binned = [name for name in question.adjust if isinstance(schema[name], Numeric)]
     if binned:
@@ -904,6 +970,22 @@ def result_of(
         possible=possible,
         left_out=strata_left_out(schema, question.adjust, first.kept),
     )
+
+
+def wider(found: Answer, off: float, most: float) -> Answer:
+    """Return an answer whose intervals reach further by ``off`` on both sides, within what is possible."""
+
+    def reach(ends: tuple[float, float]) -> tuple[float, float]:
+        return max(ends[0] - off, -most), min(ends[1] + off, most)
+
+    every = None if found.everyone is None else reach(found.everyone)
+    notes = [
+        note
+        if every is None or not note.is_a(EffectNoteKind.EVERYONE)
+        else EffectNote(EffectNoteKind.EVERYONE, low=every[0], high=every[1])
+        for note in found.notes
+    ]
+    return replace(found, interval=reach(found.interval), everyone=every, notes=tuple(notes))
 
 
 def _result(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +14,10 @@ from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, did_you_mean, did_you_mean_column
+from dpcausal.core.spelling import spelled
+from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column, Level, Numeric
+from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 
 Estimand = Literal["risk difference", "risk ratio", "odds ratio", "mean difference"]
@@ -46,7 +50,7 @@ class EffectQuestion:
     low, high : float
         The values of the outcome that 0 and 1 stand for.
     event : str or None
-        The level whose risk is compared, for a risk; else None.
+        The level whose risk is compared, for a risk, or the cut of a number (">= 400", "< 400"); else None.
     estimand : str
         As in ``ESTIMANDS``.
     """
@@ -145,7 +149,8 @@ def effect_question(
         The two levels of the treatment, the one compared with first; None for the first and last of two or of ordered
         levels.
     event
-        The level of the outcome whose risk is meant; None for the second of two.
+        The level of the outcome whose risk is meant; None for the second of two. Of a number, a declared cut such as
+        ">= 400", or a declared bin.
     values
         Whether the numbers of a numeric outcome are there; else its bins count by their middles.
 
@@ -188,9 +193,10 @@ def _arms(
         raise InputError(f'the treatment "{name}" has one level: there is nothing to compare')
     if compare is None:
         if not ordered:
+            how = spelled(f'--compare "{names[0]},{names[1]}"', f"compare=({names[0]!r}, {names[1]!r})")
             raise InputError(
                 f'the treatment "{name}" has {column.size} levels without an order: say which two to compare, such as '
-                f"compare=({names[0]!r}, {names[1]!r})"
+                f"{how}"
             )
         return (0, last), (names[0], names[last])
     two = [str(level) for level in checked_list(compare, "compare", "two levels")]
@@ -209,7 +215,8 @@ def _scores(
     """Scores of levels or bins in [0, 1], the values of 0 and 1, and the level whose risk is meant."""
     if isinstance(column, Numeric):
         if event is not None:
-            raise InputError(f'the outcome "{name}" is a number and has no level {event!r}')
+            happens, called = _number_event(name, column, event)
+            return happens, 0.0, 1.0, called
         ends = [column.lower, *(column.bins or ()), column.upper]
         middles = [(a + b) / 2 for a, b in pairwise(ends)] + [
             float(column.other or 0.0)
@@ -230,7 +237,7 @@ def _scores(
     if not column.ordered:
         raise InputError(
             f'the outcome "{name}" has {column.size} levels without an order: say which one counts, such as '
-            f"event={printed[-1]!r}, or declare ordered = true"
+            f"{_event(printed[-1])}, or declare ordered = true"
         )
     whole = [
         float(level) for level in column.levels if isinstance(level, int) and not isinstance(level, bool)
@@ -240,12 +247,100 @@ def _scores(
     return tuple((value - low) / (high - low) for value in values), low, high, None
 
 
+NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+AT_LEAST = (rf"(?:>=|=>|\u2265|at least)\s*{NUMBER}", rf"{NUMBER}\s*(?:\+|(?:or|and) (?:more|above|over))")
+BELOW = (rf"(?:<|below|under|less than)\s*{NUMBER}",)
+
+
+def number_cut(event: object) -> tuple[float, bool] | None:
+    """Return the cut of a number that a text names, and whether numbers at or above it are meant; None: no cut.
+
+    >>> number_cut(">=400"), number_cut("400 or more"), number_cut("below 18.5"), number_cut("18 to 65")
+    ((400.0, True), (400.0, True), (18.5, False), None)
+    """
+    text = str(event).strip().lower()
+    for patterns, above in ((AT_LEAST, True), (BELOW, False)):
+        for pattern in patterns:
+            match = re.fullmatch(pattern, text)
+            if match:
+                return float(match.group(1)), above
+    return None
+
+
+def _event(text: str) -> str:
+    """How an event is named, as the reader spells it."""
+    return spelled(f'--event "{text}"', f"event={text!r}")
+
+
+def _number_event(name: str, column: Numeric, event: Level) -> tuple[tuple[float, ...], str]:
+    """Scores of bins, 1 where the event is, and what it is called: a declared cut or a declared bin."""
+    cuts, names = tuple(column.bins or ()), level_names(column)
+    cut = number_cut(event)
+    if cut is None:
+        if str(event) in names:
+            return tuple(float(one == str(event)) for one in names), str(event)
+    elif cut[0] in cuts:
+        first = cuts.index(cut[0]) + 1
+        bins = range(len(cuts) + 1)
+        happens = [float((i >= first) == cut[1]) for i in bins] + [0.0] * column.missing_level
+        return tuple(happens), f"{'>=' if cut[1] else '<'} {cut[0]:g}"
+    example = f">= {cuts[0]:g}" if cuts else ">= NUMBER"
+    raise InputError(
+        f'the outcome "{name}" is a number and has no event {str(event)!r}: name a cut, such as {_event(example)}. The '
+        f"declared cuts are {', '.join(f'{one:g}' for one in cuts) or 'none'}; an effect that is measured on the rows "
+        f"takes any number between {column.lower:g} and {column.upper:g}"
+    )
+
+
+def schema_with_cut(schema: Schema, outcome: object, event: object) -> Schema:
+    """Return the schema in which the cut that ``event`` names is declared, for rows that are measured now.
+
+    A number between the bounds becomes the only cut of the outcome; where it is declared already, or no such cut is
+    named, the schema is returned as it is. The event is public, so that this depends on no row.
+
+    >>> from dpcausal.data.columns import Numeric
+    >>> schema_with_cut(Schema(cells=Numeric(0, 1000, [500])), "cells", ">= 400")["cells"].bins
+    (400.0,)
+    """
+    column = schema[outcome] if isinstance(outcome, str) and outcome in schema else None
+    cut = None if event is None else number_cut(event)
+    if not isinstance(column, Numeric) or cut is None or cut[0] in (column.bins or ()):
+        return schema
+    if not column.lower < cut[0] < column.upper:
+        return schema
+    return schema.with_bins(str(outcome), [cut[0]])
+
+
+def rows_with_cut(data: Dataset | Counts, outcome: object, event: object) -> Dataset | Counts:
+    """Return the rows coded by ``schema_with_cut``; counts are of declared bins, and stay as they are."""
+    if not isinstance(data, Dataset) or outcome not in data.values:
+        return data
+    schema = schema_with_cut(data.schema, outcome, event)
+    if schema is data.schema:
+        return data
+    name = str(outcome)
+    old, column = data.schema[name], schema[name]
+    assert isinstance(column, Numeric)
+    codes = np.searchsorted(np.asarray(column.bins), data.values[name], side="right").astype(np.uint8)
+    if column.missing_level:
+        codes = np.where(data.codes[name] == old.other_code, column.other_code, codes)
+    return Dataset(schema, data.n, {**data.codes, name: codes}, data.values)
+
+
+SURVIVAL = ("hazard", "survival", "kaplan", "cox", "median time")
+
+
 def _estimand(estimand: object, outcome: str, event: str | None) -> str:
     asked = checked_name(estimand, "estimand").replace("-", " ").strip().lower()
     if asked == "auto":
         return "mean difference" if event is None else "risk difference"
     if asked not in ESTIMANDS:
         known = ", ".join(("auto", *ESTIMANDS))
+        if any(word in asked for word in SURVIVAL):
+            raise InputError(
+                f"there is no survival analysis here, so no estimand is called {estimand!r}: time to an event and "
+                f"censoring are not used; there are {known}, of an event by a fixed time"
+            )
         raise InputError(
             f"no estimand is called {estimand!r}{did_you_mean(asked, ESTIMANDS)}; there are {known}"
         )
@@ -253,14 +348,17 @@ def _estimand(estimand: object, outcome: str, event: str | None) -> str:
         return "risk difference" if event is not None else asked
     if event is None:
         raise InputError(
-            f'a {asked} needs an outcome with two levels; "{outcome}" has a mean difference, or give event='
+            f'a {asked} needs an outcome with two levels; "{outcome}" has a mean difference, or say which level or cut '
+            f"counts ({spelled('--event', 'event=')})"
         )
     return asked
 
 
-MOST_BIN = (
-    0.5  # of the range of an outcome: where only counts are at hand, a wider bin can put a mean far off
-)
+# of half the width of an interval: where bins can put a mean off by more, they rule the answer, and it is refused
+MOST_BIAS = 0.5
+# of the range of an outcome that a bin may take, before anything is charged: an interval that says something is at most
+# half the range wide (``forecast.MOST_WIDTH``), and MOST_BIAS of half of that is an eighth
+MOST_BIN = MOST_BIAS * 0.25
 
 
 def widest_bin(column: Numeric) -> tuple[float, float, float]:
@@ -273,6 +371,34 @@ def widest_bin(column: Numeric) -> tuple[float, float, float]:
         pairwise([column.lower, *(column.bins or ()), column.upper]), key=lambda ends: ends[1] - ends[0]
     )
     return float(low), float(high), (high - low) / (column.upper - column.lower)
+
+
+def bins_bias(column: Numeric, counts: NDArray[np.float64]) -> float:
+    """Return by how much a difference of means by the middles of bins can be off, from public bins and released counts.
+
+    A row lies at most half the width of its bin from the middle, in either arm; ``counts`` has a row for each of the
+    two arms and a column for each bin, and counts that noise made negative are taken as none. Missing values that have
+    a bin of their own all count the same.
+
+    >>> bins_bias(Numeric(-50, 50, [0]), np.array([[10.0, 30.0], [20.0, 20.0]]))
+    50.0
+    """
+    widths = [b - a for a, b in pairwise([column.lower, *(column.bins or ()), column.upper])]
+    half = np.array(widths + [0.0] * column.missing_level) / 2
+    positive = np.maximum(counts, 0.0)
+    totals = positive.sum(axis=1)
+    means = np.divide(positive @ half, totals, out=np.full(2, half.max()), where=totals > 0)
+    return float(means.sum())
+
+
+def _instead(column: Numeric) -> str:
+    cuts = column.bins or ()
+    example = f">= {cuts[len(cuts) // 2]:g}" if cuts else ">= NUMBER"
+    return (
+        f"The risk difference of a cut has no such error ({_event(example)}), and an effect measured on the rows uses "
+        f"the values ({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}); "
+        f"{spelled('--anyway', 'anyway=True')} goes on, with an interval that is wider by that much"
+    )
 
 
 def refuse_wide_bin(column: Column, outcome: str) -> None:
@@ -289,9 +415,23 @@ def refuse_wide_bin(column: Column, outcome: str) -> None:
     if share > MOST_BIN:
         raise InputError(
             f"only counts of bins are at hand, and the bin {low:g} to {high:g} is {share:.0%} of the range of "
-            f"{outcome!r}: a mean by the middles of bins would be far off. An effect on the rows uses the values "
-            "(effect FILE --epsilon, in Python data= and epsilon=); finer bins or tighter bounds help, too "
-            "(--anyway, in Python anyway=True, goes on)"
+            f"{outcome!r}: a mean by the middles of bins would be far off. {_instead(column)}"
+        )
+
+
+def refuse_biased(column: Numeric, outcome: str, bias: float, interval: tuple[float, float]) -> None:
+    """Refuse a mean by the middles of bins whose possible bias rules the interval; ``interval`` is without the bias.
+
+    Raises
+    ------
+    InputError
+        With what would help; all in it was released before.
+    """
+    half = (interval[1] - interval[0]) / 2
+    if bias > MOST_BIAS * half:
+        raise InputError(
+            f"only counts of bins are at hand, and rows within the bins of {outcome!r} can put a difference of means "
+            f"off by {bias:.3g}, where the interval would reach {half:.3g} to each side. {_instead(column)}"
         )
 
 

@@ -20,7 +20,10 @@ class EffectNoteKind(StrEnum):
     UNADJUSTED = "unadjusted"
     BINNED = "binned"  # columns: numeric ones held fixed by their declared bins
     TREATMENT_BINS = "treatment-bins"  # treatment: a number, by its declared bins
-    OUTCOME_BINS = "outcome-bins"  # outcome: its bins count by their middles, since only counts are there
+    # outcome: its bins count by their middles, since only counts are there; off: how far off that can be
+    OUTCOME_BINS = "outcome-bins"
+    # missing: names, and what a missing number counts as (None: not as the event); bounds: of an outcome, with its name
+    NUMBERS = "numbers"
     POOLED = "pooled"  # strata: smaller than their noise and made one; share: of the noisy rows
     LEFT_OUT = "left-out"  # share: of the rows, in strata with hardly any rows in an arm; noise: whether counts have it
     EVERYONE = "everyone"  # low, high: the interval for all rows, whatever the effect is in strata left out
@@ -34,6 +37,8 @@ class EffectNoteKind(StrEnum):
         "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
     )
     DESCENDANT = "descendant"  # columns: adjusted for although the treatment may change them
+    LATER = "later"  # columns: adjusted for although declared to come after the treatment in time
+    GRAPH_CHECKS = "graph-checks"  # the columns were named, and the graph was only used to check them
     SEVERAL = "several"  # count: effects that the graph allows
     NO_EFFECT = "no-effect"  # some member of the class has none
     LINEAR = "linear"  # columns: taken out by linear regression
@@ -105,7 +110,7 @@ class EffectResult(OtherNames):
     compare : pair of str
         The levels of the treatment; the effect is that of the second against the first.
     event : str or None
-        The level of the outcome whose risk is compared; None for a mean.
+        The level of the outcome whose risk is compared, or the cut of a number (">= 400"); None for a mean.
     estimand : str
         "risk difference", "risk ratio", "odds ratio" or "mean difference".
     estimate : float

@@ -21,6 +21,7 @@ from collections.abc import Collection, Mapping
 from itertools import combinations
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.spelling import spelled
 from dpcausal.graphs.equivalence import nearest
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.separation import d_separated
@@ -52,8 +53,8 @@ def no_path(x: str, y: str) -> str:
     """Return why a graph can't say what to hold fixed, and that this is no evidence of no effect."""
     return (
         f'this graph shows no path of arrows from "{x}" to "{y}", so it does not say what to hold fixed. That is no '
-        "evidence of no effect: a weak edge is missed easily. Name the columns to hold fixed (--adjust, in Python "
-        "adjust=)"
+        "evidence of no effect: a weak edge is missed easily. Name the columns to hold fixed "
+        f"({spelled('--adjust A,B; --adjust none for nothing', 'adjust=[...]; adjust=[] for nothing')})"
     )
 
 

@@ -11,7 +11,7 @@ from dpcausal.core.statement import PublicKind
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.brief import short_cost_lines
-from dpcausal.present.spelling import spelled
+from dpcausal.present.spelling import for_everyone, spelled
 from dpcausal.present.statement import Words, told
 
 if TYPE_CHECKING:
@@ -25,9 +25,21 @@ NOTES: dict[EffectNoteKind, Words] = {
     ),
     EffectNoteKind.TREATMENT_BINS: "{treatment} by its declared bins",
     EffectNoteKind.OUTCOME_BINS: lambda fact: (
-        f"BIASED: {fact['outcome']} counts by the middles of its declared bins, since only counts are at hand; the bin "
-        f"{fact['low']:g} to {fact['high']:g} is {fact['share']:.0%} of the range, and a mean of rows in it can be off "
-        f"by {(fact['high'] - fact['low']) / 2:.3g}, which the interval does not cover"
+        f"BIASED: {fact['outcome']} counts by the middles of its declared bins, since only counts are at hand; rows "
+        f"within bins can put the estimate off by {fact['off']:.3g}, and the interval is wider by as much on both sides"
+    ),
+    EffectNoteKind.NUMBERS: lambda fact: (
+        "by the schema, "
+        + " and ".join(
+            [
+                f"missing {name} {'is not the event' if other is None else f'counts as {other:g}'}"
+                for name, other in fact["missing"]
+            ]
+            + [
+                f"{name} outside {low:g} to {high:g} as the nearer bound"
+                for name, low, high in fact["bounds"]
+            ]
+        )
     ),
     EffectNoteKind.POOLED: (
         "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the rows)"
@@ -73,6 +85,12 @@ NOTES: dict[EffectNoteKind, Words] = {
         f"by the graph the treatment may change {', '.join(fact['columns'])}: adjusting for that can hide part of the "
         "effect or make one up"
     ),
+    EffectNoteKind.LATER: lambda fact: (
+        f"WARNING: {', '.join(fact['columns'])} {'was' if len(fact['columns']) == 1 else 'were'} declared to come "
+        f"after {fact['treatment']} in time, which may change {'it' if len(fact['columns']) == 1 else 'them'}: "
+        "adjusting for that can hide part of the effect or make one up"
+    ),
+    EffectNoteKind.GRAPH_CHECKS: "you named what is held fixed, and the graph was only used to check it",
     EffectNoteKind.SEVERAL: (
         "the graph leaves directions open and allows {count} effects; nothing says which is right, and a mean of them "
         "is no estimate"
@@ -141,7 +159,7 @@ def number(value: float) -> str:
 def answer_words(result: EffectResult) -> str:
     """Return the first line: the effect and its interval, or that nothing can be said."""
     first, second = result.compare
-    what = result.outcome if result.event is None else f"{result.outcome} = {result.event}"
+    what = result.outcome if result.event is None else f"{result.outcome} {happened(result.event)}"
     low, high = result.interval
     ends = (
         f"{number(low)} or more"
@@ -159,6 +177,15 @@ def answer_words(result: EffectResult) -> str:
         least = f", from {number(min(known))} to {number(max(known))}" if known else ""
         return f"{about}: the graph allows {len(result.possible)} effects{least} ({level} of all {ends})."
     return f"{about}: {number(result.estimate)} ({level} {ends})."
+
+
+def happened(event: str) -> str:
+    """Return an event as it follows its column: a level, or the cut of a number.
+
+    >>> happened("yes"), happened(">= 400")
+    ('= yes', '>= 400')
+    """
+    return event if event.startswith((">= ", "< ")) else f"= {event}"
 
 
 def _scored(result: EffectResult) -> str:
@@ -191,22 +218,24 @@ def assumes_words(result: EffectResult) -> str:
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
-    """What missing values of the treatment and the outcome count as, where the schema says that there may be some."""
+    """The level that missing cells of treatment and outcome count as, where the schema says that there may be some."""
     facts = [fact for fact in result.privacy.public if fact.is_a(PublicKind.MISSING_AS)]
     return [
-        f"missing {name} counts as {f'{value:g}' if isinstance(value, float) else value}, as the schema says"
+        f"missing {name} counts as {value}, as the schema says"
         for fact in facts
-        for name, value, named, own_bin in fact["columns"]
-        if named and (name == result.outcome or (name == result.treatment and not own_bin))
+        for name, value, named, _ in fact["columns"]
+        if named and isinstance(value, str) and name in (result.outcome, result.treatment)
     ]
 
 
-# what a reader must see first: warnings stand before remarks
+# what a reader must see first: warnings stand before remarks, and rules of the schema after them
 FIRST = {
     EffectNoteKind.OUTCOME_EARLIER: 0,
+    EffectNoteKind.LATER: 0,
     EffectNoteKind.CONTRADICTED: 0,
     EffectNoteKind.SEVERAL: 0,
     EffectNoteKind.OUTCOME_BINS: 0,
+    EffectNoteKind.NUMBERS: 2,
 }
 
 
@@ -235,7 +264,8 @@ def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
     if paid is None and result.tables is None:
         return []
     try:
-        found = paid or result.effect(a, b, free=True)
+        with for_everyone():
+            found = paid or result.effect(a, b, free=True)
     except InputError as error:
         return [f"No effect of {a} on {b} is estimated: {error}."]
     return [answer_words(found), *listed_effects(found), assumes_words(found)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import pickle
@@ -17,7 +18,8 @@ import dpcausal as dc
 from dpcausal.core.statement import Public, PublicKind
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.effect_after import HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS
-from dpcausal.effects.effect import strata_left_out
+from dpcausal.effects.effect import AdjustsForDescendant, strata_left_out
+from dpcausal.effects.question import refuse_biased
 from dpcausal.effects.result import EffectNoteKind
 from dpcausal.privacy.accounting.composition import Filter, Spent
 from dpcausal.privacy.events import event_from_dict
@@ -133,8 +135,11 @@ def test_counts_answer_like_rows() -> None:
     with dc.testing.seeded(3):
         other = dc.effect(MemoryCounts(DATA), "x", "y", adjust=["z"], epsilon=1.0)
     assert one.interval == other.interval
-    binned = dc.effect(MemoryCounts(DATA), "x", "weight", adjust=["z"], epsilon=None)
-    assert EffectNoteKind.OUTCOME_BINS in {note.kind for note in binned.notes}
+    with pytest.raises(dc.InputError, match="the bin 0 to 25 is 25% of the range of 'weight'"):
+        dc.effect(MemoryCounts(DATA), "x", "weight", adjust=["z"], epsilon=None)
+    binned = dc.effect(MemoryCounts(DATA), "x", "weight", adjust=["z"], epsilon=None, anyway=True)
+    assert [note["off"] for note in binned.notes if note.is_a(EffectNoteKind.OUTCOME_BINS)] == [25.0]
+    assert binned.interval[1] - binned.interval[0] > 2 * 25.0
 
 
 def test_three_arms_compare_two_and_count_the_rest_for_the_strata() -> None:
@@ -638,27 +643,101 @@ def test_an_edge_of_the_report_opens_to_its_effect(tmp_path: Path) -> None:
     assert "Risk difference" not in (tmp_path / "other.html").read_text()
 
 
-def test_a_mean_by_the_middles_of_bins_is_refused_where_one_is_wide() -> None:
-    """Visits from 0 to 90, cut at 1, 2 and 4: rows in the last bin would count as 47."""
-    wide, even = dc.Numeric(0, 90, [1, 2, 4]), dc.Numeric(0, 8, [1, 2, 4])
+@pytest.mark.parametrize("cuts", [[0], [-25, 0, 25], [-10, -5, 0, 5, 10]])
+def test_a_free_mean_by_the_middles_of_bins_is_refused_where_they_rule_it(
+    cuts: list[int], tmp_path: Path
+) -> None:
+    """Rows within bins can put it off by more than half of what the interval reaches to a side: no number is said."""
     rng = np.random.default_rng(1)
-    rows = {"drug": rng.choice(["no", "yes"], 2000).tolist(), "visits": rng.poisson(2.0, 2000).tolist()}
-    for column, off in ((wide, True), (even, False)):
-        data = dc.read(rows, dc.Schema(drug=BIT, visits=column))
-        result = dc.discover(data, epsilon=1.0, confidence=0, method="measured")
-        if off:
-            with pytest.raises(dc.InputError, match="the bin 4 to 90 is 96% of the range of 'visits'"):
-                result.effect("drug", "visits", adjust=[])
-        found = result.effect("drug", "visits", adjust=[], anyway=off)
-        first = str(found).splitlines()[1]
-        share = "4 to 90 is 96%" if off else "4 to 8 is 50%"
-        assert first.index("BIASED: visits counts by the middles") < first.index(
-            f"the bin {share} of the range"
-        )
-        assert not any(
-            note.is_a(EffectNoteKind.OUTCOME_BINS)
-            for note in dc.effect(data, "drug", "visits", epsilon=1.0).notes
-        )
+    drug = rng.integers(0, 2, 3000)
+    gain = np.clip(rng.normal(3.0 * drug, 8.0), -50, 50)
+    schema = dc.Schema(drug=BIT, gain=dc.Numeric(-50, 50, cuts))
+    data = dc.read({"drug": np.array(["no", "yes"])[drug], "gain": gain}, schema)
+    with dc.testing.seeded(1):
+        result = dc.discover(data, epsilon=2.0, confidence=0, method="measured", required=[("drug", "gain")])
+    with pytest.raises(dc.InputError, match="rows within the bins of 'gain' can put a difference") as refused:
+        result.effect("drug", "gain", adjust=[])
+    cut = cuts[len(cuts) // 2]
+    assert f"event='>= {cut}'" in str(refused.value)
+    assert "data= and epsilon=" in str(refused.value)
+    result.report(tmp_path / "report.html")
+    page = html.unescape((tmp_path / "report.html").read_text())
+    assert "Mean difference" not in page
+    assert f"--event \">= {cut}\" (in Python event='>= {cut}')" in page
+    wide = result.effect("drug", "gain", adjust=[], anyway=True)
+    off = next(note["off"] for note in wide.notes if note.is_a(EffectNoteKind.OUTCOME_BINS))
+    assert off <= max(np.diff([-50, *cuts, 50]))
+    assert wide.interval[0] < 3.0 < wide.interval[1]
+    assert wide.interval[1] - wide.interval[0] > 2 * off
+    free = result.effect("drug", "gain", adjust=[], event=f">= {cut}")
+    truth = (gain[drug == 1] >= cut).mean() - (gain[drug == 0] >= cut).mean()
+    assert free.estimate == pytest.approx(truth, abs=0.01)
+    assert free.interval[0] < truth < free.interval[1]
+    assert str(free).startswith(f"Risk difference of gain >= {cut}, drug yes against no")
+    with pytest.raises(
+        dc.InputError, match=rf"no event '>= 3'.*declared cuts are {', '.join(map(str, cuts))};"
+    ):
+        result.effect("drug", "gain", adjust=[], event=">= 3")
+
+
+def test_finely_cut_numbers_have_a_mean_with_an_interval_that_holds_the_bins() -> None:
+    rng = np.random.default_rng(2)
+    rows = {"drug": rng.choice(["no", "yes"], 200), "pain": rng.uniform(0, 100, 200)}
+    data = dc.read(rows, dc.Schema(drug=BIT, pain=dc.Numeric(0, 100, np.arange(2, 100, 2))))
+    with dc.testing.seeded(1):
+        result = dc.discover(data, epsilon=5.0, confidence=0, method="measured")
+    found = result.effect("drug", "pain", adjust=[])
+    assert [note["off"] for note in found.notes if note.is_a(EffectNoteKind.OUTCOME_BINS)] == [
+        pytest.approx(2.0)
+    ]
+    with pytest.raises(dc.InputError, match="can put a difference of means off by 2"):
+        refuse_biased(dc.Numeric(0, 100), "pain", 2.0, (-3.9, 4.0))
+
+
+@pytest.mark.parametrize("event", [">=48", ">= 48", "48 or more", "at least 48", "< 48", "below 48"])
+def test_rows_that_are_measured_take_any_cut_of_a_number(event: str) -> None:
+    found = dc.effect(DATA, "x", "weight", adjust=["z"], epsilon=None, event=event)
+    below = "<" in event or "below" in event
+    assert found.event == ("< 48" if below else ">= 48")
+    values, codes = DATA.values["weight"], DATA.codes
+    happens = (values < 48) if below else (values >= 48)
+    strata = [codes["z"] == z for z in range(3)]
+    arms = [sum(s.mean() * happens[s & (codes["x"] == arm)].mean() for s in strata) for arm in (0, 1)]
+    assert found.estimate == pytest.approx(arms[1] - arms[0], abs=1e-9)
+    assert "BIASED" not in str(found)
+    ahead = dc.forecast_effect(DATA, "x", "weight", adjust=["z"], epsilon=1.0, event=event)
+    assert ahead.question.two_levels
+
+
+def test_a_cut_of_a_number_names_those_there_are() -> None:
+    for bad in ("48", ">= 200", "yes", "> 25"):
+        with pytest.raises(
+            dc.InputError, match=r"declared cuts are 25, 50, 75; .*any number between 0 and 100"
+        ):
+            dc.effect(DATA, "x", "weight", epsilon=None, event=bad)
+    with pytest.raises(dc.InputError, match="has no event '>= 48'"):
+        dc.effect(MemoryCounts(DATA), "x", "weight", epsilon=None, event=">= 48")
+    declared = dc.effect(MemoryCounts(DATA), "x", "weight", epsilon=None, event=">= 50")
+    rows = dc.effect(DATA, "x", "weight", epsilon=None, event="50 or more")
+    assert declared.estimate == pytest.approx(rows.estimate)
+    middle = dc.effect(DATA, "x", "weight", epsilon=None, event="25 to 50")
+    assert str(middle).startswith("Risk difference of weight = 25 to 50")
+
+
+def test_missing_numbers_are_no_event_where_they_have_a_bin_of_their_own() -> None:
+    rows = {"drug": ["no", "yes"] * 200, "visits": [1.0, 3.0] * 150 + [None, None] * 50}
+    schema = dc.Schema(drug=BIT, visits=dc.Numeric(0, 8, [4], other=7, missing_level=True))
+    found = dc.effect(dc.read(rows, schema), "drug", "visits", epsilon=None, event=">= 2")
+    assert found.means == (0.0, pytest.approx(0.75))
+    assert "missing visits is not the event" in str(found)
+
+
+def test_reserved_effects_of_two_cuts_are_two_tables() -> None:
+    with dc.testing.seeded(1):
+        result = dc.discover(DATA, epsilon=4.0, reserve=0.5, confidence=0, method="measured", max_order=0)
+        low = result.effect("x", "weight", adjust=[], event=">= 48", part=0.5)
+        high = result.effect("x", "weight", adjust=[], event=">= 41", part=0.5)
+    assert abs(low.means[0] - high.means[0]) > 0.2
 
 
 def test_what_a_missing_outcome_counts_as_is_said() -> None:
@@ -667,10 +746,39 @@ def test_what_a_missing_outcome_counts_as_is_said() -> None:
         (dc.Numeric(0, 8, other=1, missing_level=True), True),
         (dc.Numeric(0, 8, other=1), False),
     ):
-        found = dc.effect(dc.read(rows, dc.Schema(drug=BIT, visits=column)), "drug", "visits", epsilon=1.0)
-        assert ("missing visits counts as 1, as the schema says" in str(found)) == named
+        data = dc.read(rows, dc.Schema(drug=BIT, visits=column))
+        found = dc.effect(data, "drug", "visits", epsilon=1.0)
+        rule = "by the schema, missing visits counts as 1 and visits outside 0 to 8 as the nearer bound"
+        assert rule in str(found)
         own = " and in tables a bin of its own" if named else ""
         assert f"a missing or undeclared value becomes (drug no, visits 1{own})" in found.summary(full=True)
+        held = dc.effect(data, "drug", "visits", epsilon=1.0, event=">= 2")
+        assert ("missing visits is not the event" in str(held)) == named
+        assert ("missing visits counts as 1" in str(held)) != named
+
+
+def test_columns_that_come_later_by_declared_tiers_are_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(
+        '{"nodes": ["x", "y", "z", "grade"], "directed": [], '
+        '"declared": {"tiers": [["z"], ["x"], ["grade"], ["y"]]}}'
+    )
+    with pytest.warns(AdjustsForDescendant, match="grade was declared to come after x in time"):
+        found = dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=path, epsilon=None)
+    assert [note["columns"] for note in found.notes if note.is_a(EffectNoteKind.LATER)] == [("grade",)]
+    rests = str(found).splitlines()[1]
+    assert "you named what is held fixed, and the graph was only used to check it" in rests
+    assert rests.index("WARNING: grade was declared") < rests.index("you named what is held fixed")
+    known = {"tiers": [["z"], ["x"], ["grade", "weight"], ["y"]], "confidence": 0, "method": "measured"}
+    result = dc.discover(DATA, epsilon=2.0, max_order=1, **known)
+    with pytest.warns(AdjustsForDescendant, match="may change it"):
+        result.effect("x", "y", adjust=["grade"], free=True, anyway=True)
+
+
+def test_there_is_no_survival_analysis() -> None:
+    with pytest.raises(dc.InputError, match="no survival analysis here") as refused:
+        dc.effect(DATA, "x", "y", epsilon=1.0, estimand="hazard ratio")
+    assert "did you mean" not in str(refused.value)
 
 
 def test_confounders_are_not_dropped_without_a_word() -> None:

@@ -18,6 +18,8 @@ from dpcausal.citests.result import (
     MissedKind,
     Reason,
     ReasonKind,
+    WithNoise,
+    WithNoiseKind,
 )
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
@@ -189,9 +191,17 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         HeldFixedKind.DECLARED_BINS: ({"columns": ["age"]}, ("age", "by the declared bins")),
     },
     Missed: {
-        MissedKind.WEAKER: ({"w": 0.13}, ("weaker than about w = 0.13 would be missed in more than 1 of 5",)),
+        MissedKind.WEAKER: ({"w": 0.13}, ("w = 0.13 is found in 80% of cases at best, a weaker one less",)),
         MissedKind.WEAKER_WITHOUT_NOISE: ({"w": 0.07}, ("not known", "w = 0.07", "Even without noise")),
-        MissedKind.EVEN_STRONG: ({}, ("even a strong dependence would be missed",)),
+        MissedKind.EVEN_STRONG: (
+            {"strong": 0.58, "medium": 0.004},
+            ("strong dependence (Cohen's w = 0.5) is found in 58% of cases", "medium one (0.3) in under 1%"),
+        ),
+    },
+    WithNoise: {
+        WithNoiseKind.SAME: ({}, ("the same test",)),
+        WithNoiseKind.SAME_TABLE: ({"test": "measured"}, ("measured", "the same table with noise")),
+        WithNoiseKind.OTHER_BELOW: ({"epsilon": 0.16, "test": "gcm"}, ("epsilon 0.16", "gcm below")),
     },
     Chosen: {
         ChosenKind.RIDGE: (
@@ -275,9 +285,22 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.BINNED: ({"columns": ["age", "dose"]}, ("age, dose by the declared bins", "remains")),
     EffectNoteKind.TREATMENT_BINS: ({"treatment": "dose"}, ("dose by its declared bins",)),
     EffectNoteKind.OUTCOME_BINS: (
-        {"outcome": "weight", "low": 2.0, "high": 11.0, "share": 0.82},
-        ("BIASED: weight counts by the middles", "the bin 2 to 11 is 82% of the range", "off by 4.5"),
+        {"outcome": "weight", "off": 4.5},
+        ("BIASED: weight counts by the middles", "off by 4.5", "interval is wider by as much"),
     ),
+    EffectNoteKind.NUMBERS: (
+        {"missing": [["cells", 2.5], ["age", None]], "bounds": [["cells", 0.0, 9.0]]},
+        (
+            "missing cells counts as 2.5",
+            "missing age is not the event",
+            "cells outside 0 to 9 as the nearer bound",
+        ),
+    ),
+    EffectNoteKind.LATER: (
+        {"treatment": "dose", "columns": ["tar"]},
+        ("WARNING: tar was declared to come after dose", "hide part of the effect"),
+    ),
+    EffectNoteKind.GRAPH_CHECKS: ({}, ("you named what is held fixed", "only used to check")),
     EffectNoteKind.POOLED: ({"strata": 7, "share": 0.013}, ("7 combinations", "1.3%")),
     EffectNoteKind.LEFT_OUT: (
         {"share": 0.25, "noise": False},

@@ -1,0 +1,52 @@
+"""How an option is spelled to the reader: as on the command line, or as an argument in Python.
+
+A sentence that names an option asks here, errors of lower rooms too. The command line says once, around each command,
+that it is the reader; a page that anybody may read asks for both spellings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+_READER: ContextVar[Literal["python", "command", "both"]] = ContextVar("reader", default="python")
+
+
+def spelled(command: str, python: str) -> str:
+    """Return the spelling that the reader can use.
+
+    >>> spelled("--tiers 'a;b'", "tiers=[['a'], ['b']]")
+    "tiers=[['a'], ['b']]"
+    >>> with for_command_line():
+    ...     spelled("--tiers 'a;b'", "tiers=[['a'], ['b']]")
+    "--tiers 'a;b'"
+    >>> with for_everyone():
+    ...     spelled("--anyway", "anyway=True")
+    '--anyway (in Python anyway=True)'
+    """
+    reader = _READER.get()
+    if reader == "both":
+        return f"{command} (in Python {python})"
+    return command if reader == "command" else python
+
+
+@contextmanager
+def for_command_line() -> Iterator[None]:
+    """Spell options as on the command line within the block."""
+    token = _READER.set("command")
+    try:
+        yield
+    finally:
+        _READER.reset(token)
+
+
+@contextmanager
+def for_everyone() -> Iterator[None]:
+    """Spell options in both ways within the block: for a page that others read."""
+    token = _READER.set("both")
+    try:
+        yield
+    finally:
+        _READER.reset(token)
