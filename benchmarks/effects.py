@@ -4,6 +4,7 @@
     python benchmarks/effects.py random [--networks 200]                  # random networks of our own
     python benchmarks/effects.py rivals --python .venv-mbi/bin/python     # synthetic data, output perturbation
     python benchmarks/effects.py after [--sets 334] [--rows 10000]        # after a discovery
+    python benchmarks/effects.py scores [--sets 500] --rows 2000,10000    # after moments (effects_scores.py)
     python benchmarks/effects.py nhefs --folder FOLDER                    # causaldata-*.tar.gz in FOLDER
     python benchmarks/effects.py brief                                    # print results/effects.json; table: all of it
 
@@ -266,9 +267,18 @@ def add_interval(held: dict[str, Any], key: str, ends: tuple[float, float], trut
 
 
 def run_rivals(
-    python: str | None, seeds: int, rows: list[int], names: list[str], synthetic_seeds: int
+    python: str | None,
+    seeds: int,
+    rows: list[int],
+    names: list[str],
+    synthetic_seeds: int,
+    methods: list[str],
+    synthetic_only: bool,
 ) -> None:
-    """Fill in the rivals on the five networks; all under add-remove, as synthetic data are made."""
+    """Fill in the rivals on the five networks; all under add-remove, as synthetic data are made.
+
+    ``synthetic_only`` runs MST and AIM (``methods``) alone and leaves the other tallies as they are.
+    """
     import tempfile
 
     from utility_rivals import Worker
@@ -280,21 +290,23 @@ def run_rivals(
         schema, pairs = ordered(network), pairs_of(network)
         for n in rows:
             made: dict[str, Any] = {}
-            for seed in range(seeds):
+            for seed in range(synthetic_seeds if synthetic_only else seeds):
                 data, rng = as_rows(network, schema, n, seed), np.random.default_rng([seed, n])
                 for epsilon in EPSILONS:
                     synthetic = {}
-                    for method in ("mst", "aim") if worker and seed < synthetic_seeds else ():
+                    for method in methods if worker and seed < synthetic_seeds else ():
                         synthetic[method] = worker.synthetic(data, method, epsilon, seed)  # type: ignore[union-attr]
                     with dc.testing.seeded(seed):
                         for pair in pairs:
                             scale = schema[pair.outcome].size - 1
                             truth = pair.truth() / scale
-                            ours = asked(data, pair, epsilon, neighbours="add-remove", delta=DELTA)
-                            add(made, f"rivals|ours|{name}|{n}|{epsilon}", ours, pair, schema)
                             for method, made_up in synthetic.items():
                                 found = asked(made_up, pair, None)
                                 add(made, f"rivals|{method}|{name}|{n}|{epsilon}", found, pair, schema)
+                            if synthetic_only:
+                                continue
+                            ours = asked(data, pair, epsilon, neighbours="add-remove", delta=DELTA)
+                            add(made, f"rivals|ours|{name}|{n}|{epsilon}", ours, pair, schema)
                             key = f"|{name}|{n}|{epsilon}"
                             ends = output_perturbed(data, pair, epsilon, rng)
                             add_interval(made, f"rivals|output{key}", ends, truth)
@@ -370,7 +382,8 @@ def save(made: dict[str, Any]) -> None:
     )
     about = (
         "key -> [answers, covering kept strata, covering all strata, sum of widths, nothing known, sum of shares, "
-        "everyone covering all strata, sum of its widths]; the last two only where they were counted"
+        "everyone covering all strata, sum of its widths]; the last two only where they were counted; moments: "
+        "[answers, covering, sum of widths, nothing known, sum of errors away from 0, sum of sizes]"
     )
     RESULTS.write_text(f'{{"about": "{about}",\n"runs": {{\n{lines}\n}}}}\n')
 
@@ -382,6 +395,8 @@ def table() -> list[str]:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for key, tally in load().items():
+        if key.startswith("moments|"):
+            continue
         count, kept, whole, width, nothing, share = tally[:6]
         wide = [f"{value / count:.3f}" for value in tally[6:]] or ["", ""]
         means = f"{kept / count:.3f} | {whole / count:.3f} | {wide[0]} | {width / count:.3f} | {wide[1]}"
@@ -395,6 +410,8 @@ def brief() -> list[str]:
     sums: dict[tuple[str, ...], Any] = {}
     for key, tally in load().items():
         part, *rest = key.split("|")
+        if part == "moments":
+            continue
         if part in ("networks", "random"):
             _, n, epsilon = rest
             place = ("five networks" if part == "networks" else "random networks", n, epsilon)
@@ -430,12 +447,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("part", choices=("networks", "random", "rivals", "after", "nhefs", "table", "brief"))
+    parser.add_argument(
+        "part",
+        choices=(
+            "networks",
+            "random",
+            "rivals",
+            "after",
+            "scores",
+            "nhefs",
+            "table",
+            "brief",
+            "scores-brief",
+        ),
+    )
     parser.add_argument("--rows", type=numbers, default=list(ROWS))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument(
         "--synthetic-seeds", type=int, default=4, help="data sets that MST and AIM are run on"
     )
+    parser.add_argument("--methods", default="mst,aim", help="of synthetic data")
+    parser.add_argument("--synthetic-only", action="store_true", help="run MST and AIM, and no other rival")
     parser.add_argument("--networks", type=int, default=200)
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--epsilon", type=float, default=1.0)
@@ -452,7 +484,9 @@ def main() -> None:
             run_random(asked_for.networks, asked_for.seeds)
         case "rivals":
             names = asked_for.only.split(",")
-            run_rivals(asked_for.python, asked_for.seeds, asked_for.rows, names, asked_for.synthetic_seeds)
+            methods = asked_for.methods.split(",")
+            counts = (asked_for.synthetic_seeds, methods, asked_for.synthetic_only)
+            run_rivals(asked_for.python, asked_for.seeds, asked_for.rows, names, *counts)
         case "after":
             names = [name for name in asked_for.only.split(",") if name in ("cancer", "asia", "survey")]
             run_after(asked_for.sets, asked_for.epsilon, asked_for.rows[0], asked_for.ways.split(","), names)
@@ -460,6 +494,14 @@ def main() -> None:
             from effects_nhefs import run_nhefs
 
             run_nhefs(asked_for.folder, asked_for.seeds)
+        case "scores":
+            from effects_scores import run_scores
+
+            run_scores(asked_for.sets, asked_for.rows, save)
+        case "scores-brief":
+            from effects_scores import scores_brief
+
+            print("\n".join(scores_brief(load())))
         case "brief":
             print("\n".join(brief()))
         case _:

@@ -114,6 +114,12 @@ TOYS: dict[str, list[Toy]] = {
             says="cancer",
         ),
         Toy("after --sets 1 --rows 500", "m.RESULTS = Path('{out}/e.json')", says="survey"),
+        Toy(
+            "scores --sets 1 --rows 1000",
+            "import effects_scores as e; m.RESULTS = Path('{out}/e.json'); e.EPSILONS = (9.0,)",
+            says="1 graphs",
+        ),
+        Toy("scores-brief", says="mean error"),
         Toy("brief", says="five networks"),
         Toy("table", says="coverage"),
     ],

@@ -1,10 +1,9 @@
 """An effect after ``moments``, free: a regression on the matrix of moments that the search released.
 
 Columns take part by the features that were measured: levels by indicators, numbers between their bounds. A number that
-was measured by its normal score counts in standard deviations of the score, as a treatment and as an outcome, and the
-answer says so: the map from values to scores was released before, so that the score has no error of its own; what one
-standard deviation is in the column's units is not known. Waves (cosines and sines) of numbers held fixed are taken out
-too.
+was measured by its normal score counts in standard deviations of the score, as the moments show them, as a treatment
+and as an outcome, and the answer says so; what one standard deviation is in the column's units is not known. Waves
+(cosines and sines) of numbers held fixed are taken out too.
 The interval knows sampling and noise (``stats/moment_effect.py``). It takes the effect to be linear in these features,
 and rows that are longer than the reach were shrunk; the answer says both.
 
@@ -36,7 +35,6 @@ Floats = NDArray[np.float64]
 RANGE = 0.25  # of the range between bounds that a feature of 1 stands for
 ONE_MORE = ("as it is", "one unit more")
 ONE_DEVIATION_MORE = ("as it is", "one standard deviation more")
-SCORE = 2.0  # standard deviations of a normal score that a feature of 1 stands for
 WIDEST_SCORE = 8.0  # scores are cut at 4 standard deviations
 
 
@@ -81,9 +79,9 @@ class ReleasedMoments:
         raise InputError(f'no column "{name}" in the schema')
 
     def unit(self, name: str) -> float:
-        """Return how many units of its own, or of its score, a feature of 1 of a number stands for."""
+        """Return how many units of its own a feature of 1 of a number stands for; 1 for one in standard deviations."""
         if name in self.scored:
-            return SCORE
+            return 1.0
         column = self.schema[name]
         assert isinstance(column, Numeric)
         return RANGE * (column.upper - column.lower)
@@ -131,13 +129,14 @@ def effect_from_moments(
     a, times, arms = _treatment(released, treatment, compare)
     y, scale, named, happened = _outcome(released, treatment, outcome, estimand, event)
     z = float(-ndtri((1 - level) / 2))
+    deviations = (treatment in released.scored, outcome in released.scored)
     answers: list[tuple[tuple[str, ...] | None, Slope]] = []
     for one in sets:
         if one is None:
             answers.append((None, Slope(0.0, 0.0, 0.0)))
             continue
         given = [0, *(place for name in one for place in released.places(name))]
-        found = moment_slope(released.matrix, a, y, given, released.rows, released.noise, z)
+        found = moment_slope(released.matrix, a, y, given, released.rows, released.noise, z, deviations)
         ends = (found.estimate * times * scale, found.low * times * scale, found.high * times * scale)
         answers.append((one, _within(Slope(*ends), _widest(released, treatment, outcome, scale))))
     columns = used[0]

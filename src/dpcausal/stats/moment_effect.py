@@ -5,19 +5,32 @@ what is left of the treatment a and the outcome y after their regressions on z, 
 
     theta = v' M u / u' M u            the coefficient of a in the regression of y on a and z
 
-**Interval.** For a candidate theta the residual R = (v - theta u)' M u has mean zero and, to first order, variance
+**Interval.** For a candidate theta the residual R = (v - theta u)' M u has mean zero and is, to first order, the sum of
+products of M with Q = (w u' + u w') / 2, w = v - theta u. So its variance is
 
-    t^2 (|u|^2 |w|^2 + (u'w)^2) + (u'Mu) (w'Mw) / n,       w = v - theta u
+    2 t^2 tr(Q Q) + 2 tr(Q M Q M) / n
 
 the first part from noise of variance t^2 on off-diagonal entries of M and 2 t^2 on diagonal ones, the second from
-sampling with errors of one size. The interval is all theta with R^2 <= z^2 times that: a quadratic inequality
-(Fieller). Both regressions are used on both sides, so that an error in one (noise, the ridge) enters as a product with
-that of the other.
+sampling with errors of one size: (u'Mu) (w'Mw) / n where R is 0. The interval is all theta with R^2 <= z^2 times that:
+a quadratic inequality (Fieller). Both regressions are used on both sides, so that an error in one (noise, the ridge)
+enters as a product with that of the other.
 
-**Null law and assumptions**: the effect and what is taken out are linear. **Cost** O(q^3). **Edge cases**: where noise
-hides how much the treatment varies, nothing is known: infinite ends.
+**In standard deviations.** With V_a = a'Ma and V_y = y'My of the centred features, the effect in standard deviations is
+theta sqrt(V_a / V_y). V_a and V_y have errors, too; to first order they add
 
-References: Fieller 1954; Frisch & Waugh 1933.
+    theta (u'Mu) / 2 (a a' / V_a - y y' / V_y)
+
+to Q, which stays linear in theta. Why not take a normal score to have standard deviation 1: its map was measured with
+noise, s + d(s) in place of s. Among normal scores d has covariance with another score through its linear part alone
+(Hermite polynomials), so to first order a wrong map stretches a column and does nothing else, and dividing by the
+standard deviation that M shows takes that out. What is left is the sampling error of normal scores by rank, which is
+that of the normal model (Klaassen & Wellner 1997).
+
+**Null law and assumptions**: the effect and what is taken out are linear; columns in standard deviations have fourth
+moments like normal ones. **Cost** O(q^3). **Edge cases**: where noise hides how much the treatment (or a column in
+standard deviations) varies, nothing is known: infinite ends.
+
+References: Fieller 1954; Frisch & Waugh 1933; Klaassen & Wellner 1997, Bernoulli 3, 55-77.
 """
 
 from __future__ import annotations
@@ -43,7 +56,14 @@ class Slope(NamedTuple):
 
 
 def moment_slope(
-    moments: Floats, a: Floats, y: Floats, given: Sequence[int], n: float, noise: float, quantile: float
+    moments: Floats,
+    a: Floats,
+    y: Floats,
+    given: Sequence[int],
+    n: float,
+    noise: float,
+    quantile: float,
+    deviations: tuple[bool, bool] = (False, False),
 ) -> Slope:
     """Return the coefficient of ``a`` in the regression of ``y`` on it and on the features ``given``.
 
@@ -54,13 +74,15 @@ def moment_slope(
     a, y
         Treatment and outcome as combinations of features.
     given
-        Positions of the features taken out; the constant is among them.
+        Positions of the features taken out; the constant, at position 0, is among them.
     n
         The number of rows, or an estimate of it.
     noise
         t, the standard deviation of the noise on off-diagonal entries of M.
     quantile
         z, of the normal law.
+    deviations
+        Whether the treatment and the outcome count in standard deviations, as the moments show them.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.normal(size=1000)
@@ -69,6 +91,8 @@ def moment_slope(
     >>> found = moment_slope(f.T @ f, np.eye(4)[2], np.eye(4)[3], [0, 1], 1000, 0.0, 1.96)
     >>> found.low < 2 < found.high, round(found.estimate, 1)
     (True, 2.0)
+    >>> round(moment_slope(f.T @ f, np.eye(4)[2], np.eye(4)[3], [0, 1], 1000, 0.0, 1.96, (True, True)).estimate, 1)
+    1.2
     """
     places, rows = list(given), max(n, 1.0)
     ridge = noise * math.sqrt(len(places)) + RELATIVE_RIDGE * rows
@@ -81,16 +105,43 @@ def moment_slope(
         return found
 
     u, v = left(a), left(y)
-    across, within, total = float(v @ moments @ u), float(u @ moments @ u), float(v @ moments @ v)
-    long, skew, other = float(u @ u), float(u @ v), float(v @ v)
+    across, within = float(v @ moments @ u), float(u @ moments @ u)
+    span = [u, v]  # Q = span' (fixed + theta moved) span
+    fixed, moved = np.zeros((4, 4)), np.zeros((4, 4))
+    fixed[0, 1] = fixed[1, 0] = 0.5
+    moved[0, 0] = -1.0
+    unit, known = 1.0, within > 0
     t2, z2 = noise**2, quantile**2
-    varies = max(within, 0.0)
+    for place, (feature, asked, power) in enumerate(
+        zip((a, y), deviations, (0.5, -0.5), strict=True), start=2
+    ):
+        centred = feature.copy()
+        centred[0] -= moments[0] @ feature / moments[0, 0]
+        span.append(centred)
+        if asked:
+            spread = float(centred @ moments @ centred)
+            known = known and spread > quantile * noise * math.sqrt(2.0) * float(centred @ centred)
+            moved[place, place] = power * within / spread if known else 0.0
+            unit *= (spread / rows) ** power if known else 1.0
+    sides = np.array(span)
+    lengths, products = sides @ sides.T, _not_negative(sides @ moments @ sides.T)
+
+    def covariance(one: Floats, other: Floats) -> float:
+        noisy = np.trace(one @ lengths @ other @ lengths)
+        return float(2 * t2 * noisy + 2 * np.trace(one @ products @ other @ products) / rows)
+
     # R^2 - z^2 variance = square theta^2 + 2 half theta + rest
-    square = within**2 - z2 * (2 * t2 * long**2 + varies**2 / rows)
-    half = -across * within + z2 * (2 * t2 * long * skew + varies * across / rows)
-    rest = across**2 - z2 * (t2 * (long * other + skew**2) + varies * max(total, 0.0) / rows)
-    if not (within > 0 and square > 0 and math.isfinite(square + half + rest)):
+    square = within**2 - z2 * covariance(moved, moved)
+    half = -across * within - z2 * covariance(fixed, moved)
+    rest = across**2 - z2 * covariance(fixed, fixed)
+    if not (known and square > 0 and math.isfinite(square + half + rest)):
         return Slope(math.nan, -math.inf, math.inf)
     middle, root = -half / square, math.sqrt(max(half**2 - square * rest, 0.0)) / square
     low, high = middle - root, middle + root
-    return Slope(min(max(across / within, low), high), low, high)
+    return Slope(*(unit * value for value in (min(max(across / within, low), high), low, high)))
+
+
+def _not_negative(matrix: Floats) -> Floats:
+    """The matrix without the directions in which noise made it negative."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
