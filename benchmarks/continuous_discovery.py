@@ -29,9 +29,9 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEVEL = 0.01
 KINDS = ["linear", "nonlinear"]
 METHODS: dict[str, dict[str, Any]] = {
-    "moments": {"method": "moments"},
-    "moments, linear": {"method": "moments", "harmonics": 0},
-    "measured (bins)": {"method": "measured"},
+    "moments": {"method": "moments", "confidence": 0},
+    "moments, linear": {"method": "moments", "harmonics": 0, "confidence": 0},
+    "measured (bins)": {"method": "measured", "confidence": 0},
     "priv-pc (values)": {"method": "priv-pc"},
     "svt-pc (values)": {"method": "svt-pc"},
     "tests (kendall)": {"method": "tests", "test": "kendall"},

@@ -3,11 +3,12 @@
 Processor time, so that other work on the machine does not count. Bytes are read from the operating system for every
 call; nothing is drawn beforehand, so a scalar costs what it costs.
 
-python benchmarks/noise.py
+    python benchmarks/noise.py [--scales 0.3 1 10.3 4096.5 1125899906842624]
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -42,6 +43,12 @@ def opendp_scalar(kind: str, scale: float) -> Callable[[int], object]:
 
 
 def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scales", type=float, nargs="+", default=SCALES)
+    asked = parser.parse_args()
     draws = {
         "laplace": noise.discrete_laplace,
         "geometric": noise.geometric,
@@ -52,7 +59,7 @@ def main() -> None:
         + "---|" * 6
     )
     for kind, draw in draws.items():
-        for scale in SCALES:
+        for scale in asked.scales:
             draw(scale)
 
             def scalars(draw: Callable[..., object] = draw, scale: float = scale) -> None:
