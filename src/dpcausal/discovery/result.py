@@ -30,12 +30,13 @@ from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.effects.result import EffectResult
-from dpcausal.graphs.doubts import Doubts
+from dpcausal.graphs.doubts import Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import Reach
 
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
+HINT = 0.5  # of the repeats: an edge that is found again in fewer is a weak hint
 
 
 class PairState(StrEnum):
@@ -141,6 +142,9 @@ class DiscoveryResult(OtherNames):
     conflicts : frozenset of pairs
         Edges on whose directions test results contradict each other, or contradict what was declared; ``contradicted``
         are those of them whose direction was not declared.
+    on_hints : frozenset of pairs
+        Edges whose direction rests on weak hints: without edges that are found again in less than half of the repeats
+        it is not decided. In ``graph`` they have it, in ``shown`` they do not.
     known : Knowledge
         What was declared beforehand.
     rows : int or None
@@ -199,6 +203,7 @@ class DiscoveryResult(OtherNames):
     settled: bool = False  # where answers contradict each other, the nearest graph that exists is shown
     confidence: Mapping[Pair, float] | None = None
     conflicts: frozenset[Pair] = frozenset()
+    on_hints: frozenset[Pair] = frozenset()
     known: Knowledge = field(default_factory=Knowledge)
     repeats: int | None = None
     rows: int | None = None
@@ -285,9 +290,10 @@ class DiscoveryResult(OtherNames):
 
     @property
     def shown(self) -> Graph:
-        """The graph as it is printed, drawn and written for other programs: contradicted edges have no direction.
+        """The graph as it is printed, drawn and written for other programs.
 
-        In a PAG they have circles already.
+        Contradicted edges, and those whose direction rests on weak hints, have no direction. A PAG is shown as it is:
+        contradicted edges have circles already.
 
         Examples
         --------
@@ -297,7 +303,7 @@ class DiscoveryResult(OtherNames):
         >>> result.shown.skeleton == result.graph.skeleton, result.contradicted <= result.shown.undirected
         (True, True)
         """
-        torn = self.contradicted
+        torn = self.contradicted | self.on_hints
         if not torn or self.graph.kind == PAG.kind:
             return self.graph
         arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in torn]
@@ -329,6 +335,7 @@ class DiscoveryResult(OtherNames):
             "given_up_to": given_list(self.given_up_to),
             "conflicts": sorted_pairs(self.contradicted),
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
+            "on_hints": sorted_pairs(self.on_hints),
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}
                 for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
@@ -453,8 +460,11 @@ class DiscoveryResult(OtherNames):
         >>> found.privacy.epsilon, kept.reserve.left
         (2.0, 0.0)
         """
+        graph = self.graph
+        if self.on_hints and graph.kind != PAG.kind:
+            graph = undirected_at(graph, self.on_hints)
         return effect_after(
-            self.graph,
+            graph,
             self.tables,
             self.doubts,
             self.privacy,

@@ -17,7 +17,7 @@ from itertools import combinations
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
-from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
+from dpcausal.discovery.result import HINT, DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import Method, MethodReason, Note, NoteKind, SearchOutcome
 from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
@@ -54,6 +54,7 @@ def result_of_search(
     graph, conflicts = (
         _marks(found, asking, undecided) if found.latent else _arrows(found, asking, undecided, settle=settle)
     )
+    on_hints = _on_hints(found, asking, undecided, graph, settle=settle)
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     more = filter(None, (no_delta, _conflict_note(conflicts, known, columns, settle, found.latent)))
     return DiscoveryResult(
@@ -75,6 +76,7 @@ def result_of_search(
         reach=expected,
         about=found.about,
         conflicts=conflicts,
+        on_hints=on_hints,
         known=known,
         tables=found.tables,
     )
@@ -129,6 +131,39 @@ def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -
         heads=known.arrows,
         possible=undecided | (known.left_out - frozenset(middles)),
     )
+
+
+def _on_hints(
+    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], graph: Graph, *, settle: bool
+) -> frozenset[Pair]:
+    """Edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
+
+    Hints then count as possibly adjacent, so that what remains is decided whether they are edges or not. Hints
+    themselves, and arrows that were declared, are not among them.
+    """
+    hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.kept
+    if not hints & graph.skeleton:
+        return frozenset()
+    left = undecided | hints
+    firm, _ = _marks(found, known, left) if found.latent else _arrows(found, known, left, settle=settle)
+    decided = {frozenset((a, b)): (a, marks, b) for a, marks, b in firm.marked_edges()}
+    fixed = frozenset() if found.latent else frozenset(map(frozenset, known.required_arrows(graph.skeleton)))
+    return frozenset(
+        pair
+        for a, marks, b in graph.marked_edges()
+        if (pair := frozenset((a, b))) in decided.keys() - fixed
+        and (a, marks, b) != decided[pair]
+        and 0 < _heads(marks) >= _heads(decided[pair][1])
+    )
+
+
+def _heads(marks: str) -> int:
+    """How many ends of an edge are decided.
+
+    >>> [_heads(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
+    [0, 2, 1, 0, 2]
+    """
+    return 0 if marks == "-" else 2 - marks.count("o")
 
 
 def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:

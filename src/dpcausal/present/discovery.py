@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dpcausal.core.facts import Fact
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.discovery.knowledge import Knowledge, declared
-from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
+from dpcausal.discovery.result import HINT, DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
 from dpcausal.planning.designs import Reach
 from dpcausal.present import hidden
@@ -48,7 +48,7 @@ def method_description(method: str) -> str:
     return METHODS[method].description if method in METHODS else ""
 
 
-SURE, HINT = 0.8, 0.5  # found again: from SURE on drawn heavily, below HINT told to be a hint only
+SURE = 0.8  # found again: from here on drawn heavily, below HINT told to be a hint only
 HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
 PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
@@ -105,6 +105,10 @@ def only_tested_words(columns: int) -> str:
 CONTRADICTED_MEANS = (
     "Direction contradicted: some test results say one direction, others the opposite, so none is shown."
 )
+ON_HINTS = "direction rests on weak hints"
+ON_HINTS_MEANS = (
+    "Direction rests on weak hints: without edges that are weak hints it is not decided, so none is shown."
+)
 GIVEN_MEANS = "Only tested with so many columns held fixed: to hold more fixed might take the edge away."
 
 
@@ -112,6 +116,7 @@ def legend(result: DiscoveryResult) -> list[str]:
     """What the marks in the list of edges mean: only those that are there."""
     graph = result.shown
     more = [CONTRADICTED_MEANS] if result.contradicted and graph.kind != "pag" else []
+    more += [ON_HINTS_MEANS] if result.on_hints - result.contradicted else []
     more += [GIVEN_MEANS] if result.given_up_to else []
     if graph.kind == "pag":
         return [*filter(None, [hidden.legend_words(graph)]), *more]
@@ -723,6 +728,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     for edge, pair in rows:
         part = f"{sure[pair]:>6.0%}" if pair in sure else "" if not sure else " " * 6
         remarks = ["direction contradicted"] if pair in torn else []
+        remarks += [ON_HINTS] if pair in result.on_hints - torn else []
         remarks += [only_tested_words(result.given_up_to[pair])] if pair in result.given_up_to else []
         lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remarks)}{'; '.join(remarks)}".rstrip())
     joined = {name for _, pair in rows for name in pair}

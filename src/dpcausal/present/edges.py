@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.present import hidden
-from dpcausal.present.discovery import HINT, OPEN_MEANS, only_tested_words, undecided_columns
+from dpcausal.present.discovery import HINT, ON_HINTS, OPEN_MEANS, only_tested_words, undecided_columns
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -35,6 +35,7 @@ class EdgeNotes:
         True  # where test results contradict each other: whether the nearest graph that exists is shown
     )
     undecided: Collection[str] = ()  # columns about which nothing could be decided
+    on_hints: Collection[Pair] = ()  # edges whose direction rests on weak hints, and is not shown
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
@@ -58,6 +59,7 @@ class EdgeNotes:
             marks,
             result.settled,
             undecided_columns(result),
+            result.on_hints - result.contradicted,
         )
 
     def declares(self, a: str, b: str) -> bool:
@@ -76,8 +78,9 @@ class EdgeNotes:
         arrow = arrow and (pair not in self.conflicts or (a, b) in self.known.arrows)
         if (a, b) in self.marks:
             told = hidden.SENTENCES[self.marks[a, b]].format(a=a, b=b)
+            hinted = [ON_HINTS] if pair in self.on_hints else []
             text = "; ".join(
-                [f"{told} {self._fits()}", *self._declared_edge(pair), *self._contradicted(pair)]
+                [f"{told} {self._fits()}", *self._declared_edge(pair), *self._contradicted(pair), *hinted]
             )
         elif arrow and self._plain(a, b):
             text = f"{a} → {b}{'' if self._torn else ' '}{self._fits()}, if no common cause is hidden"
@@ -114,6 +117,9 @@ class EdgeNotes:
             parts.append("direction contradicted")
         elif (a, b) in self.marks:
             parts.append(hidden.REMARKS[self.marks[a, b]])
+            parts += [ON_HINTS] if pair in self.on_hints else []
+        elif pair in self.on_hints:
+            parts.append(ON_HINTS)
         elif not arrow:
             parts.append("direction not decided")
         if pair in self.given_up_to:
@@ -143,7 +149,7 @@ class EdgeNotes:
         if frozenset((a, b)) in self.conflicts:
             return CONFLICT
         if not arrow:
-            return OPEN
+            return f"{ON_HINTS}, so none is shown" if frozenset((a, b)) in self.on_hints else OPEN
         return AS_ANSWERED if self._torn else f"same direction {self._fits()}"
 
     @property

@@ -9,6 +9,7 @@
 - ``missing_edges``: what an absent pair means, in words;
 - ``conflicts``: edges on whose directions test results contradict each other, as pairs: ``directed`` is the nearest
   graph that exists, and its arrows there should not be believed;
+- ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
@@ -19,14 +20,14 @@
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
 
-In all other files edges in ``conflicts`` have no direction (``DiscoveryResult.shown``).
+In all other files edges in ``conflicts`` and ``on_hints`` have no direction (``DiscoveryResult.shown``).
 ``graph.svg`` is the report's drawing with its legend, for a paper or a slide. ``graph.dot`` gives edges in
 ``conflicts`` a question mark, others their confidence, and declared arrows a hollow head; ``graph.graphml`` has
 ``conflict`` and ``declared`` (and ``given_up_to``, ``confidence`` where they are known) on every edge. Open pairs are
 in these two only where they are asked for: dashed and grey in the one, arcs of ``kind`` "open" in the other, which
 readers of graphs here leave out again.
-``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``). Both hold every edge, weak hints too: bnlearn's
-form has no room for how sure one is, and dagitty's has a remark that names the hints. ``pairs.csv`` has every pair of
+``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``). dagitty's has a remark that names weak hints;
+bnlearn's form has no room for how sure an edge is, so that weak hints are left out. ``pairs.csv`` has every pair of
 columns: its state (found, hint, absent, open), its marks, where its direction comes from, how often it is found again,
 what was held fixed, and the smallest w that the plan finds. ``registry.yaml`` is a draft for OpenDP's registry of
 deployments (``registry.py``). ``release.json`` holds the noisy values that were released, for another search
@@ -43,7 +44,7 @@ from typing import Any
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
-from dpcausal.graphs.r_formats import to_dagitty
+from dpcausal.graphs.r_formats import to_arcs, to_dagitty
 from dpcausal.present.discovery import (
     HINTS_MEAN,
     absent_rows,
@@ -69,6 +70,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "complete": result.complete,
         "conflicts": sorted_pairs(result.contradicted),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
+        "on_hints": sorted_pairs(result.on_hints),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
         "method": result.method,
@@ -101,7 +103,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
         "graph.dagitty": to_dagitty(
             shown, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
         ),
-        "arcs.csv": shown.to_arcs(),
+        "arcs.csv": to_arcs(shown, hint_pairs(result)),
         "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(shown, dot_attributes(result), remark=remark(result), possible=left),
@@ -134,7 +136,8 @@ PAIR_COLUMNS = ("a", "b", "state", "marks", "direction", "found_again", "held_fi
 def pairs_csv(result: DiscoveryResult) -> str:
     """Return every pair of columns that was asked about, as comma-separated values.
 
-    ``marks`` are read from a to b. ``direction``: declared, data, contradicted or undecided. ``held_fixed``: of an
+    ``marks`` are read from a to b. ``direction``: declared, data, contradicted, hints (it rests on weak hints, and is
+    not shown) or undecided. ``held_fixed``: of an
     absent pair, what separates it, with semicolons; of an edge, up to how many columns, where not all could be tested.
     """
     notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
@@ -170,6 +173,8 @@ def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks:
     """Where a direction comes from, in a word."""
     if frozenset((a, b)) in result.contradicted:
         return "contradicted"
+    if frozenset((a, b)) in result.on_hints:
+        return "hints"
     if (a, b) in notes.known.arrows and marks == "->":
         return "declared"
     return "undecided" if marks in ("-", "o-o") else "data"

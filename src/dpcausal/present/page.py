@@ -426,6 +426,11 @@ def write(
 ) -> Path:
     """Write the page; its path. ``open`` as for ``render``."""
     target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm", ""):
+        raise InputError(
+            f'a report is a page in HTML, so its name ends in .html, not "{target.suffix}"; a picture is '
+            f'result.plot().figure.savefig("{target.name}"), or graph.svg, which discover --out writes'
+        )
     try:
         target.write_text(render(result, title, origin, open=open), encoding="utf-8")
     except OSError as error:

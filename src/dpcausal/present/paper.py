@@ -66,7 +66,8 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     firm = total - hints
     found = f"Among {len(graph.nodes)} columns, {counted(firm, 'pair')} {_are(firm)} directly linked"
     if hints:
-        found += f", and {hints} more {'is a weak hint' if hints == 1 else 'are weak hints'} ({HINTS_MEAN})"
+        more = f"{hints}{' more' if firm else ''} {'is a weak hint' if hints == 1 else 'are weak hints'}"
+        found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
     parts = hidden.counted_kinds(graph) or [
         f"{declared_arrows} with a direction that you declared" if declared_arrows else "",
         f"{learned} with a direction decided by the data" if learned else "",

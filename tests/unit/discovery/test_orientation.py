@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.result_of_search import _arrows, _conflict_note
+from dpcausal.discovery.result_of_search import _arrows, _conflict_note, _on_hints
 from dpcausal.discovery.search import NoteKind, SearchOutcome, Skeleton, start
 from dpcausal.graphs import Graph, extend
+from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.equivalence import consistent, cpdag
 from dpcausal.present.discovery import note_words
+from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.files import file_texts
 
 
 def odd() -> Graph:
@@ -113,3 +119,66 @@ def test_graphs_of_numbers_have_members_too() -> None:
         assert not result.open
         assert cpdag(extend(result.graph)) == result.graph  # a class that has members, and all of it is shown
     assert conflicts > 0
+
+
+def test_no_direction_that_rests_on_a_weak_hint_is_shown() -> None:
+    """quit - diabetes is found again in 27% of repeats, and pressure -> diabetes is decided by it alone."""
+    columns = ("quit", "pressure", "diabetes", "age", "sex")
+    near = {
+        "quit": {"diabetes"},
+        "pressure": {"diabetes", "age", "sex"},
+        "diabetes": {"quit", "pressure"},
+        "age": {"pressure"},
+        "sex": {"pressure"},
+    }
+    skeleton = Skeleton(columns, near)
+    absent = [("quit", "pressure"), ("quit", "age"), ("quit", "sex"), ("age", "sex")]
+    skeleton.separating = {frozenset(pair): () for pair in absent}
+    hint, firm = frozenset(("quit", "diabetes")), frozenset(("pressure", "diabetes"))
+    sure = {frozenset((a, b)): 0.9 for a, others in near.items() for b in others} | {hint: 0.27}
+    found = SearchOutcome(skeleton, (), confidence=sure)
+    graph, _ = _arrows(found, Knowledge(), frozenset(), settle=True)
+    assert ("pressure", "diabetes") in graph.directed
+    assert ("age", "pressure") in graph.directed
+    # the other edges of pressure are decided without the hint, and so is what follows from them
+    assert _on_hints(found, Knowledge(), frozenset(), graph, settle=True) == frozenset()
+    skeleton.separating[frozenset(("age", "sex"))] = ("pressure",)
+    graph, _ = _arrows(found, Knowledge(), frozenset(), settle=True)
+    assert ("pressure", "diabetes") in graph.directed
+    assert _on_hints(found, Knowledge(), frozenset(), graph, settle=True) == {firm}
+    declared = Knowledge.of(columns, required=[("pressure", "diabetes")])
+    assert _on_hints(found, declared, frozenset(), graph, settle=True) == frozenset()
+    enough = SearchOutcome(skeleton, (), confidence=sure | {hint: 0.5})
+    assert _on_hints(enough, Knowledge(), frozenset(), graph, settle=True) == frozenset()
+
+
+def test_a_direction_on_hints_is_named_in_words_and_files(tmp_path: Path) -> None:
+    data = dc.networks.load("asia").sample(2_000, seed=1)
+    result = dc.discover(data, epsilon=None, method="pc")
+    graph = Graph(result.graph.nodes, directed=[("smoke", "lung"), ("tub", "lung")])
+    firm = frozenset(("smoke", "lung"))
+    odd = replace(
+        result,
+        graph=graph,
+        conflicts=frozenset(),
+        open=frozenset(),
+        given_up_to={},
+        confidence={firm: 0.9, frozenset(("tub", "lung")): 0.2},
+        on_hints=frozenset([firm]),
+    )
+    assert odd.shown.directed == {("tub", "lung")}
+    assert odd.to_dict()["on_hints"] == [["lung", "smoke"]]
+    assert "direction rests on weak hints" in str(odd)
+    assert "direction decided" not in EdgeNotes.of(odd).remark("smoke", "lung", False)
+    files = file_texts(odd)
+    assert "smoke,lung,found,-,hints,0.90" in files["pairs.csv"]
+    assert files["arcs.csv"] == "from,to\nsmoke,lung\nlung,smoke\n"
+    path = tmp_path / "graph.json"
+    path.write_text(files["graph.json"])
+    read, _ = read_graph(path)
+    assert read.undirected == {firm}
+    page = odd.report(tmp_path / "report.html")
+    assert "direction rests on weak hints" in Path(page).read_text()
+    with pytest.raises(dc.InputError, match=r"ends in .html, not \".pdf\".*savefig\(\"fig.pdf\"\)"):
+        odd.report(tmp_path / "fig.pdf")
+    assert not (tmp_path / "fig.pdf").exists()

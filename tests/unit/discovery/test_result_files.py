@@ -117,7 +117,7 @@ def test_every_pair_is_in_one_table_and_hints_are_named_for_r(result: DiscoveryR
         ("a", "c"): ("open", "", ""),
         ("c", "b"): ("hint", "data", "0.20"),
     }
-    assert files["arcs.csv"] == "from,to\na,b\nc,b\n"  # bnlearn's form, hints too
+    assert files["arcs.csv"] == "from,to\na,b\n"  # bnlearn's form has no room to say what a hint is
     assert (
         'remark="weak hints only (found again in less than 50% of repeats): b - c"' in files["graph.dagitty"]
     )

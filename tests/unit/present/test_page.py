@@ -339,6 +339,25 @@ def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
     assert ".edge.hint .line" in found._repr_html_().replace("#dpcausal-", " ")
 
 
+def test_one_hint_and_one_absent_pair_are_counted_as_a_person_would(result: DiscoveryResult) -> None:
+    found = replace(
+        result,
+        graph=dc.Graph(list("abc"), undirected=[("a", "b")]),
+        open=frozenset([frozenset("bc")]),
+        given_up_to={},
+        conflicts=frozenset(),
+        known=Knowledge(),
+        confidence={frozenset("ab"): 0.3},
+        repeats=20,
+    )
+    first = conclusion(found)[0]
+    assert "no pair is directly linked, but 1 is a weak hint (found again in less than 50%" in first
+    page = unescape(render(found))
+    assert "<summary>The absent pair</summary>" in page
+    assert "1 absent pair" not in page
+    assert "All 2 absent pairs" in unescape(render(replace(found, open=frozenset())))
+
+
 def test_absent_pairs_stand_before_the_open_ones_with_what_would_be_found(result: DiscoveryResult) -> None:
     page = unescape(render(result))
     absent = page[page.index("<h2>Absent pairs</h2>") : page.index("<h2>Methods paragraph</h2>")]
