@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from dpcausal.core.facts import Fact
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.discovery.knowledge import Knowledge, declared
-from dpcausal.discovery.result import HINT, DiscoveryResult, Verdict, in_order
+from dpcausal.discovery.result import HINT as WEAK_HINT
+from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
 from dpcausal.planning.designs import Reach
 from dpcausal.present import hidden
@@ -48,7 +49,7 @@ def method_description(method: str) -> str:
     return METHODS[method].description if method in METHODS else ""
 
 
-SURE = 0.8  # found again: from here on drawn heavily, below HINT told to be a hint only
+SURE, HINT = 0.8, WEAK_HINT  # found again: from SURE on drawn heavily, below HINT told to be a hint only
 HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
 PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
