@@ -23,7 +23,7 @@ from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.rank import KendallTest
-from dpcausal.citests.result import Reason, ReasonKind
+from dpcausal.citests.result import Reason, ReasonKind, WithNoise, WithNoiseKind
 
 AUTO = f"by the columns: {KendallTest.info.name}, {Gcm.info.name} or {Measured.info.name}"
 FINE_STRATA = 1000  # rows that leave strata fine
@@ -70,6 +70,29 @@ def _with_numbers(question: Question, epsilon: float | None, numeric: int, n: in
     if question.other_cells > CELLS_PER_ROOT * math.sqrt(n):
         return Gcm.info.name, Reason(ReasonKind.MANY_CELLS, cells=question.other_cells)
     return KendallTest.info.name, Reason(ReasonKind.ONE_NUMERIC)
+
+
+def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:
+    """Return which test an answer with an epsilon takes, where ``auto`` answers without privacy: public facts only.
+
+    Parameters
+    ----------
+    question
+        The question and its declared sizes.
+    rows
+        Whether there are rows or only counts.
+    n
+        The number of rows.
+    """
+    name = choose(question, None, rows=rows, n=n)[0]
+    large, small = (choose(question, epsilon, rows=rows, n=n)[0] for epsilon in (math.inf, 0.0))
+    if large != name:
+        return WithNoise(WithNoiseKind.SAME_TABLE, test=large)
+    if small != name and n:
+        return WithNoise(
+            WithNoiseKind.OTHER_BELOW, epsilon=MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA] / n, test=small
+        )
+    return WithNoise(WithNoiseKind.SAME)
 
 
 def choose_name(question: Question, epsilon: float | None, n: int | None = None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Question, ValueTest
-from dpcausal.citests.choice import choose
+from dpcausal.citests.choice import choose, with_noise
 from dpcausal.citests.look import missed_by, refuse_hopeless
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import CITestResult, HeldFixed, HeldFixedKind, Reason, ReasonKind, Trend
@@ -325,6 +325,9 @@ def ci_test(
         direction=_trend(question, statistic, tau) if signed and not outcome.independent else None,
         tau=tau,
         missed=missed,
+        with_noise=with_noise(question, rows=isinstance(data, Dataset), n=data.n)
+        if epsilon is None and method == "auto"
+        else None,
         privacy=statement,
     )
 

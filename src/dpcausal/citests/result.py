@@ -76,6 +76,20 @@ class Missed(Fact):
     kinds = MissedKind
 
 
+class WithNoiseKind(StrEnum):
+    """What ``auto`` asks with an epsilon, where it answered without privacy."""
+
+    SAME = "same"  # the same test at every epsilon
+    SAME_TABLE = "same-table"  # test: that of the same table with noise in its cells
+    OTHER_BELOW = "other-below"  # epsilon, test: below this epsilon that test, else the same one
+
+
+class WithNoise(Fact):
+    """Which test a private answer to the same question takes; from public numbers."""
+
+    kinds = WithNoiseKind
+
+
 @dataclass(frozen=True)
 class Trend:
     """Which way y goes with x, read off a released statistic that has a sign.
@@ -142,6 +156,8 @@ class CITestResult(OtherNames):
         Mean tau-a within the cells of ``given`` (``kendall`` with a public number of rows).
     missed : Missed or None
         Where independence was not rejected, the dependences that would have been missed; None where rows are protected.
+    with_noise : WithNoise or None
+        Without privacy and with ``method="auto"``: whether a private answer takes the same test.
     privacy : PrivacyStatement
         What the test cost and what that means.
 
@@ -181,6 +197,7 @@ class CITestResult(OtherNames):
     direction: Trend | None = None
     tau: float | None = None
     missed: Missed | None = None
+    with_noise: WithNoise | None = None
 
     @property
     def why(self) -> str:
@@ -214,6 +231,7 @@ class CITestResult(OtherNames):
                 "chosen": None if self.chosen is None else self.chosen.to_dict(),
                 "direction": None if self.direction is None else self.direction.to_dict(),
                 "missed": None if self.missed is None else self.missed.to_dict(),
+                "with_noise": None if self.with_noise is None else self.with_noise.to_dict(),
             },
             "privacy": self.privacy.to_dict(),
         }

@@ -27,11 +27,13 @@ loop tells more than they do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from dpcausal.core.entropy import public_generator
+from dpcausal.discovery.evidence import Evidence
+from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.repeats import repeats_for
 from dpcausal.stats.contrasts import Contrasts, Floats, all_pairs
 
@@ -219,6 +221,33 @@ class Forward:
             if found is not None and found < least:
                 least, best = found, given
         return least, best
+
+    def said(
+        self, columns: Sequence[str], separating: Mapping[Pair, tuple[str, ...]]
+    ) -> dict[Pair, Evidence]:
+        """Return the evidence about each pair, of what was asked: that of the separating set, else the least.
+
+        ``columns`` names the columns of the search, and ``separating`` has the sets that separate pairs. A pair that a
+        set separates which was not asked about here is left out. Nothing is computed, so no question is counted.
+        """
+        asked: dict[PlacePair, dict[Given, float]] = {
+            pair: {(): float(self.contrasts.pair_evidence[pair])} for pair in all_pairs(len(columns))
+        }
+        for (x, y, given), value in self._evidence.items():
+            if value is not None:
+                asked[min(x, y), max(x, y)][given] = value
+        found: dict[Pair, Evidence] = {}
+        place = {name: j for j, name in enumerate(columns)}
+        for (x, y), values in asked.items():
+            pair = frozenset((columns[x], columns[y]))
+            by = separating.get(pair)
+            given = min(values, key=lambda one, values=values: (values[one], one))  # type: ignore[misc]
+            if by is not None:
+                given = tuple(sorted(place.get(name, -1) for name in by))
+            if given in values and math.isfinite(values[given]):
+                names = tuple(columns[z] for z in given) if by is None else by
+                found[pair] = Evidence(names, log10_bayes=values[given] / math.log(10))
+        return found
 
     def evidence(self, x: int, y: int, given: Given) -> float | None:
         """Kept: the same question is asked again as the graph changes."""

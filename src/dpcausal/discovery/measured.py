@@ -38,6 +38,7 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.effect_after import ReleasedTables
+from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.forward import (
     CLEARLY_APART,
@@ -202,7 +203,24 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         given_up_to=given_up_to,
         latent=latent,
         tables=released_tables(measurer),
+        evidence=said(measurer, forward, decided),
     )
+
+
+def said(measurer: Measurer, forward: Forward, found: Skeleton) -> dict[Pair, Evidence]:
+    """Return what decided on each pair: Bayes factors from columns and pairs, p-values where larger tables did."""
+    columns = measurer.task.columns
+    evidence = forward.said(columns, found.separating)
+    if not measurer.larger:
+        return evidence
+    asked = {frozenset((columns[x], columns[y])) for x, y in forward.edges()}
+    answers = [
+        (frozenset((columns[x], columns[y])), tuple(columns[z] for z in given), test.pvalue)
+        for (x, y, given), test in list(measurer._tests.items())
+        if measurer.decide(x, y, given) is not None
+    ]
+    by_tables = largest_pvalues((one for one in answers if one[0] in asked), found.separating)
+    return {**{pair: one for pair, one in evidence.items() if pair not in asked}, **by_tables}
 
 
 def released_tables(measurer: Measurer) -> ReleasedTables:

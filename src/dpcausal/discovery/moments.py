@@ -63,6 +63,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_moments import ReleasedMoments
+from dpcausal.discovery.evidence import largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.kept import KeptMoments
 from dpcausal.discovery.knowledge import Pair
@@ -378,22 +379,39 @@ def measure(
 def search(
     task: Task, moments: Moments, stable: bool = True, latent: bool = False
 ) -> tuple[SearchOutcome, int]:
-    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered."""
-    silent = 0
+    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered.
+
+    With nothing held fixed "independent" needs a test that would have shown a medium dependence; else the pair is open,
+    and nothing more is asked about it. The search ends after ``QUESTIONS`` questions a column.
+    """
+    silent = asked = 0
+    pvalues: list[tuple[Pair, tuple[str, ...], float | None]] = []
+
+    def said(question: Query, test: MomentTest) -> Answer:
+        if test.pvalue <= task.level:
+            return False
+        alone = not question.given and moments.noise > 0.0
+        return True if (test.shows(task.level) if alone else test.informative) else None
 
     def answer(batch: list[Query]) -> Answers:
         nonlocal silent
         found = [moments.test(question) for question in batch]
-        answers: list[Answer] = [
-            False if test.pvalue <= task.level else True if test.informative else None for test in found
-        ]
+        answers = [said(question, test) for question, test in zip(batch, found, strict=True)]
         silent += answers.count(None)
+        pvalues.extend(
+            (
+                frozenset((question.x, question.y)),
+                tuple(question.given),
+                test.pvalue if one is not None else None,
+            )
+            for question, test, one in zip(batch, found, answers, strict=True)
+        )
         return answers
 
     asking = search_for(task, stable=stable, latent=latent)
     # every answer follows from the moments that were released, so a bar may follow the answers
     skeleton = drive(asking, answer, task.stage if stable else silent_stage)
-    return SearchOutcome(skeleton, ()), silent
+    return SearchOutcome(skeleton, (), evidence=largest_pvalues(pvalues, skeleton.separating)), silent
 
 
 def classical(
@@ -408,6 +426,7 @@ def classical(
     notes = [Note(NoteKind.CLASSICAL_MOMENTS, harmonics=harmonics, level=task.level)]
     return SearchOutcome(
         found.skeleton,
+        evidence=found.evidence,
         released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
         notes=(*notes, *([hidden_note(USUAL)] if latent else [])),
         latent=latent,
@@ -465,6 +484,7 @@ def search_moments(
         notes.append(unanswered(Counter({OpenReason.NOISE_AND_ROWS: silent})))
     return SearchOutcome(
         found.skeleton,
+        evidence=found.evidence,
         released=(
             Released(ReleasedKind.SPREAD, columns=spread, then=Released(ReleasedKind.MOMENTS))
             if spread

@@ -8,6 +8,7 @@ original, order-dependent search."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from dpcausal.citests.base import Question as TestQuestion
@@ -17,7 +18,9 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.discovery import moments
+from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
+from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import (
     STABLE,
     Answers,
@@ -29,7 +32,7 @@ from dpcausal.discovery.search import (
     Task,
     drive,
 )
-from dpcausal.discovery.tests import TestAnswers
+from dpcausal.discovery.tests import TestAnswers, answers_evidence
 from dpcausal.planning.measurement import mostly_numbers
 
 SETS_PER_BATCH = 8
@@ -58,38 +61,51 @@ def run(
         skeleton = drive(
             search, answers, task.stage if stable else silent
         )  # not private: a bar may follow answers
-        return _found(skeleton, answers.names, task, latent)
-    return _found(_by_tables(task, test, options, stable, latent), (test,), task, latent)
+        found = _found(skeleton, answers.names, task, latent, like="tests" if test == "auto" else "")
+        return replace(found, evidence=answers_evidence(answers, skeleton))
+    skeleton, evidence = _by_tables(task, test, options, stable, latent)
+    return replace(_found(skeleton, (test,), task, latent), evidence=evidence)
 
 
-def _by_tables(task: Task, test: str, options: dict[str, Any], stable: bool, latent: bool) -> Any:
+def _by_tables(
+    task: Task, test: str, options: dict[str, Any], stable: bool, latent: bool
+) -> tuple[Any, dict[Pair, Evidence]]:
     method = make_test(test, options)
     if not isinstance(method, TableTest):
         raise InputError(
             f"{test} needs the rows themselves, not counts: take a test on tables, or bring the columns with dc.read"
         )
     schema = task.counts.schema
+    pvalues: list[tuple[Pair, tuple[str, ...], float | None]] = []
 
     def answer(batch: list[Query]) -> Answers:
         asked = [TestQuestion.of(schema, *question) for question in batch]
         for question in asked:
             method.check(question)
         tables = task.counts.tables([question.columns for question in asked])
-        return [
-            method.classical(table.reshape(question.k, question.r, question.c), task.level).independent
+        outcomes = [
+            method.classical(table.reshape(question.k, question.r, question.c), task.level)
             for question, table in zip(asked, tables, strict=True)
         ]
+        pvalues.extend(
+            (frozenset((query.x, query.y)), tuple(query.given), outcome.pvalue)
+            for query, outcome in zip(batch, outcomes, strict=True)
+        )
+        return [outcome.independent for outcome in outcomes]
 
     search = search_for(task, stable=stable, latent=latent, ahead=SETS_PER_BATCH if stable else 1)
-    return drive(search, answer, task.stage if stable else silent)
+    skeleton = drive(search, answer, task.stage if stable else silent)
+    return skeleton, largest_pvalues(pvalues, skeleton.separating)
 
 
-def _found(skeleton: Any, tests: tuple[str, ...], task: Task, latent: bool) -> SearchOutcome:
+def _found(
+    skeleton: Any, tests: tuple[str, ...], task: Task, latent: bool, *, like: str = ""
+) -> SearchOutcome:
     return SearchOutcome(
         skeleton,
         released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
         notes=(
-            Note(NoteKind.CLASSICAL, tests=tests, level=task.level),
+            Note(NoteKind.CLASSICAL, tests=tests, level=task.level, like=like),
             *([hidden_note(USUAL)] if latent else []),
         ),
         latent=latent,

@@ -26,6 +26,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
 from dpcausal.discovery.effect_moments import ReleasedMoments
+from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
@@ -151,6 +152,9 @@ class DiscoveryResult(OtherNames):
         The number of rows where it is public.
     about : frozenset of pairs, or None
         With a target, the pairs that were asked about: those with it. Other pairs are neither found nor absent.
+    evidence : mapping of pairs to Evidence
+        For methods that release more than decisions: the p-value or Bayes factor of the question that came nearest to
+        separating a pair, and what was held fixed in it. Of many tests: small ones are found by chance, too.
     reach : Reach or None
         The smallest dependences that the plan of this release expects to find.
     tables : ReleasedTables, ReleasedMoments or None
@@ -171,10 +175,7 @@ class DiscoveryResult(OtherNames):
     """
 
     _other_names: ClassVar[dict[str, str]] = spellings(
-        (
-            "p pvalue pvalues p_value p_values pval",
-            "result.confidence for edges, or ask dc.ci_test about one pair",
-        ),
+        ("p pvalue pvalues p_value p_values pval", "result.evidence, by pairs"),
         ("sepset sepsets separating_sets", "result.separating"),
         ("dag cpdag pdag pag", "result.graph"),
         ("nodes columns variables", "result.graph.nodes"),
@@ -209,6 +210,7 @@ class DiscoveryResult(OtherNames):
     rows: int | None = None
     reach: Reach | None = None
     about: frozenset[Pair] | None = None
+    evidence: Mapping[Pair, Evidence] = field(default_factory=dict, repr=False)
     tables: ReleasedTables | ReleasedMoments | None = field(default=None, repr=False, compare=False)
     reserve: Reserve | None = field(default=None, repr=False, compare=False)
     release: SearchableRelease | None = field(default=None, repr=False, compare=False)
@@ -339,6 +341,10 @@ class DiscoveryResult(OtherNames):
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}
                 for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
+            ],
+            "evidence": [
+                {"pair": sorted(pair), **one.to_dict()}
+                for pair, one in sorted(self.evidence.items(), key=lambda item: sorted(item[0]))
             ],
             "asked": {str(order): count for order, count in sorted(self.asked.items())},
             "notes": [shown.words(note) for note in self.notes],

@@ -79,6 +79,7 @@ def result_of_search(
         on_hints=on_hints,
         known=known,
         tables=found.tables,
+        evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.left_out},
     )
 
 

@@ -42,6 +42,7 @@ from dpcausal.core.progress import Stage, silent
 from dpcausal.core.statement import Public, Released
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
+from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.privacy.budget import Budget
 
@@ -89,7 +90,7 @@ class NoteKind(StrEnum):
     NO_DELTA = "no-delta"  # times: noise over the noise with a small delta
     CONFLICTS = "conflicts"  # pairs, settled: whether the nearest graph that exists is shown
     TESTS = "tests"  # tests, epsilon
-    CLASSICAL = "classical"  # tests, level
+    CLASSICAL = "classical"  # tests, level; like: the private method that asks the same tests, or empty
     CLASSICAL_MOMENTS = "classical-moments"  # harmonics, level
     MOMENTS = "moments"  # features, waves, sd
     # of: "deletions" or "pairs", most, renewed, rows (None: all), resolution in rows, or in parts (None: not on parts)
@@ -154,6 +155,16 @@ class Skeleton:
         """Pairs still adjacent that were not called dependent without conditions, nor declared."""
         first = {pair for pair, order in self.unanswered_from.items() if order == 0}
         return self.edges - (self.answered - first) - known.kept
+
+    @property
+    def undecided(self) -> frozenset[Pair]:
+        """Pairs still adjacent about which nothing could be said with nothing held fixed."""
+        return frozenset(pair for pair, order in self.unanswered_from.items() if order == 0) & self.edges
+
+    def near(self, forward: bool) -> dict[str, set[str]]:
+        """The columns that sets are made of, at each end: its neighbours; with ``forward`` not the undecided ones."""
+        far = self.undecided if forward else frozenset()
+        return {x: {y for y in some if frozenset((x, y)) not in far} for x, some in self.adjacent.items()}
 
     @property
     def given_up_to(self) -> dict[Pair, int]:
@@ -375,6 +386,9 @@ class SearchOutcome:
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG
+    evidence: Mapping[Pair, Evidence] = field(
+        default_factory=dict
+    )  # p-values or Bayes factors that were released
 
 
 def drive(

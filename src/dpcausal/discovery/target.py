@@ -196,6 +196,11 @@ def search_target(
         not_colliders=not_colliders(skeleton, says, against, columns),
         open=frozenset(undecided),
         given_up_to=given_up_to,
+        evidence={
+            pair: one
+            for pair, one in forward.said([columns[j] for j in near], separating).items()
+            if name in pair
+        },
         about=frozenset(frozenset((name, other)) for other in columns if other != name),
         kept=KeptTables(
             measurer.tables,

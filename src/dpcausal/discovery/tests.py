@@ -30,6 +30,7 @@ from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.look import STRONG
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, Released, ReleasedKind
+from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.scores import deletable
 from dpcausal.discovery.search import (
@@ -147,6 +148,18 @@ class TestAnswers:
         return tuple(sorted(self._sessions)) or (self._test,)
 
 
+def answers_evidence(answers: TestAnswers, skeleton: Skeleton) -> dict[Pair, Evidence]:
+    """Return what tests released about each pair: their p-values, where they release one. Nothing is asked again."""
+    return largest_pvalues(
+        (
+            (frozenset(name for side in key for name in side), tuple(sorted(given)), outcome.pvalue)
+            for session in answers._sessions.values()
+            for (key, given), outcome in session._answered.items()
+        ),
+        skeleton.separating,
+    )
+
+
 def run(
     task: Task,
     *,
@@ -176,6 +189,7 @@ def run(
         public=_assumed(task, test, options),
         notes=(Note(NoteKind.TESTS, tests=answers.names, epsilon=cost), *weak),
         open=skeleton.open(known) | unsupported,
+        evidence=answers_evidence(answers, skeleton),
     )
 
 

@@ -89,7 +89,7 @@ def answer_text(result: CITestResult) -> str:
     missed = "" if result.missed is None else missed_words(result.missed)
     noise = ""
     if result.with_noise is not None:
-        from dpcausal.present.citest import with_noise_words  # a private answer needs none of it
+        from dpcausal.present.with_noise import with_noise_words  # a private answer needs none of it
 
         noise = with_noise_words(result.with_noise)
     return "\n".join([line for line in (answer, missed, *cost_lines(result.privacy), noise) if line])

@@ -23,6 +23,7 @@ from dpcausal.present.discovery import (
     lone_clauses,
     merged_line,
     missed_words,
+    note_words,
     tiers_words,
     undecided_words,
 )
@@ -149,6 +150,12 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def classical_line(result: DiscoveryResult) -> str:
+    """Return which tests a search without privacy used, and what compares with them; empty for private ones."""
+    kinds = (NoteKind.CLASSICAL, NoteKind.CLASSICAL_MOMENTS)
+    return "".join(f"{note_words(note)}." for note in result.notes if note.is_a(*kinds))
+
+
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return a discovery in brief; ``every`` names every open pair."""
     torn = result.contradicted and result.graph.kind != "pag"
@@ -159,6 +166,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         free_words(result),
         absent_line(result),
         merged_line(result),
+        classical_line(result),
     )
     lines = [
         answer_line(result),

@@ -18,6 +18,7 @@ from dpcausal.present import statement
 from dpcausal.present.missed import missed_words
 from dpcausal.present.statement import Words, question_words, told
 from dpcausal.present.trend import way_words
+from dpcausal.present.with_noise import with_noise_words
 
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
 MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
@@ -106,6 +107,8 @@ def full_text(result: CITestResult) -> str:
         lines.append(trend_words(result.direction))
     if result.missed is not None:
         lines.append(missed_words(result.missed))
+    if result.with_noise is not None:
+        lines.append(with_noise_words(result.with_noise))
     return "\n".join([*lines, statement.summary(result.privacy)])
 
 

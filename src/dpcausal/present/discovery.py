@@ -601,6 +601,20 @@ def _costs_words(fact: Fact) -> str:
     return f"Cost of a test ({fact['unit']}), by number of columns given: {costs}"
 
 
+def _classical_words(fact: Fact) -> str:
+    several = len(fact["tests"]) > 1
+    first = f"PC with the {', '.join(fact['tests'])} test{'s' * several} at level {fact['level']:g}."
+    if fact.values.get("like"):
+        return (
+            f"{first} The private method {fact['like']} asks the same questions by the same tests, with noise"
+        )
+    option = spelled("--option test=auto", "test='auto'")
+    return (
+        f"{first} Private methods decide by rules of their own, so a graph can differ for that reason, too; to compare "
+        f"with the private method tests, which asks the test that suits each question, add {option}"
+    )
+
+
 NOTES: dict[NoteKind, Words] = {
     NoteKind.ONE_LEVEL: _one_level_words,
     NoteKind.JOINT_TABLE: lambda fact: (
@@ -615,10 +629,9 @@ NOTES: dict[NoteKind, Words] = {
     NoteKind.NO_DELTA: lambda fact: no_delta_words(fact["times"]),
     NoteKind.CONFLICTS: _conflicts_words,
     NoteKind.TESTS: lambda fact: f"Tests: {', '.join(fact['tests'])}; epsilon {fact['epsilon']:.3g} for each",
-    NoteKind.CLASSICAL: lambda fact: (
-        f"PC with the {', '.join(fact['tests'])} test at level {fact['level']:g}"
-    ),
-    NoteKind.CLASSICAL_MOMENTS: "PC with tests on moments of features ({harmonics} harmonics) at level {level:g}",
+    NoteKind.CLASSICAL: _classical_words,
+    NoteKind.CLASSICAL_MOMENTS: "PC with tests on moments of features ({harmonics} harmonics) at level {level:g}. The "
+    "private method moments asks the same tests with noise, and plans its own number of harmonics",
     NoteKind.MOMENTS: "{features} features of the columns (of a number: its value and {waves} pairs of waves); sums of "
     "their products have noise of standard deviation {sd:.3g} rows",
     NoteKind.THRESHOLD: _threshold_words,

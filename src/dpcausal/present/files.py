@@ -131,6 +131,7 @@ def hints_remark(result: DiscoveryResult) -> str:
 
 
 PAIR_COLUMNS = ("a", "b", "state", "marks", "direction", "found_again", "held_fixed", "least_w")
+EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")
 
 
 def pairs_csv(result: DiscoveryResult) -> str:
@@ -139,18 +140,21 @@ def pairs_csv(result: DiscoveryResult) -> str:
     ``marks`` are read from a to b. ``direction``: declared, data, contradicted, hints (it rests on weak hints, and is
     not shown) or undecided. ``held_fixed``: of an
     absent pair, what separates it, with semicolons; of an edge, up to how many columns, where not all could be tested.
+    Where the method released them, the last columns have the p-value or Bayes factor (log10) of the question that came
+    nearest to separating the pair, and what was held fixed in it.
     """
     notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
     least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(PAIR_COLUMNS)
+    rows.writerow([*PAIR_COLUMNS, *(EVIDENCE_COLUMNS if result.evidence else ())])
     edges = {frozenset((a, b)): (a, marks, b) for a, marks, b in shown.marked_edges()}
     for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
         pair = frozenset((a, b))
         if pair not in edges:
             given = "; ".join(result.separating.get(pair, ()))
-            rows.writerow([a, b, str(result.state(a, b)), "", "", "", given, least.get(pair, "")])
+            state = str(result.state(a, b))
+            rows.writerow([a, b, state, "", "", "", given, least.get(pair, ""), *_said(result, pair)])
             continue
         first, marks, second = edges[pair]
         part = notes.confidence.get(pair)
@@ -164,9 +168,21 @@ def pairs_csv(result: DiscoveryResult) -> str:
                 "" if part is None else f"{part:.2f}",
                 result.given_up_to.get(pair, ""),
                 "",
+                *_said(result, pair),
             ]
         )
     return text.getvalue()
+
+
+def _said(result: DiscoveryResult, pair: Pair) -> list[str]:
+    """The cells of ``EVIDENCE_COLUMNS``; none where the method released decisions only."""
+    if not result.evidence:
+        return []
+    one = result.evidence.get(pair)
+    if one is None:
+        return ["", "", ""]
+    numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
+    return [*numbers, "; ".join(one.given)]
 
 
 def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:

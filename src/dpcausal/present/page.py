@@ -206,6 +206,38 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
     ]
 
 
+def evidence_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str, str]]:
+    """Return (pair, state, p-value, Bayes factor, what was held fixed) of pairs whose evidence was released."""
+    rows = []
+    for a, b in in_order(
+        [pair for pair in result.evidence if pair <= {*result.graph.nodes}], result.graph.nodes
+    ):
+        one = result.evidence[frozenset((a, b))]
+        p = "" if one.pvalue is None else f"{one.pvalue:.2g}" if one.pvalue else "< 1e-300"
+        factor = "" if one.log10_bayes is None else f"{one.log10_bayes:.1f}"
+        rows.append((f"{a}, {b}", str(result.state(a, b)), p, factor, ", ".join(one.given) or "nothing"))
+    return rows
+
+
+def evidence_means(result: DiscoveryResult) -> str:
+    """Return what the numbers of that table are; empty where there are none."""
+    if not result.evidence:
+        return ""
+    exact = result.privacy.epsilon is None
+    about = "computed from the exact rows" if exact else "computed from what was released, noise and all"
+    factors = any(one.log10_bayes is not None for one in result.evidence.values())
+    bayes = (
+        " Bayes factors compare dependence with independence, as powers of ten: 2 is 100 to 1 for a dependence, -1 is "
+        "10 to 1 against it."
+        if factors
+        else ""
+    )
+    return (
+        "Of each pair, the question that came nearest to separating it: of an absent pair, the set that separates it. "
+        f"Numbers are {about}.{bayes} They are not corrected for the number of questions that were asked."
+    )
+
+
 def arrow_sentence(result: DiscoveryResult, marks: EdgeNotes) -> str:
     """Return what an arrow on this page means, as one sentence: never more than the answers allow."""
     if result.graph.kind == "pag":
@@ -396,6 +428,10 @@ def render(
         groups=merged_groups(result),
         arrow_means=arrow_sentence(result, marks),
         edges=edge_rows(result, marks),
+        evidence=evidence_rows(result),
+        evidence_means=evidence_means(result),
+        has_p=any(one.pvalue is not None for one in result.evidence.values()),
+        has_bayes=any(one.log10_bayes is not None for one in result.evidence.values()),
         has_confidence=bool(marks.confidence),
         again=again_words(result),
         repeats=result.repeats,

@@ -204,3 +204,38 @@ def test_gaussian_table_only_with_delta(asia: dc.Dataset) -> None:
 def test_data_must_be_data() -> None:
     with pytest.raises(dc.InputError, match=r"dc\.read"):
         dc.ci_test({"x": [1]}, "x", "y", epsilon=1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "n", "said"),
+    [
+        ([], 500, "With noise the same test is used."),
+        (["z"], 500, "With noise the same test is used from epsilon 1.6 on, and gcm below"),
+        (["z"], 4000, "With noise the same test is used from epsilon 0.1 on, and gcm below"),
+        (["z", "w"], 500, "With noise the same test is used."),
+    ],
+)
+def test_a_classical_answer_says_which_test_a_private_one_takes(given: list[str], n: int, said: str) -> None:
+    rng = np.random.default_rng(1)
+    schema = dc.Schema(**{name: dc.Numeric(0, 1) for name in "xyzw"})
+    data = dc.read({name: rng.random(n) for name in "xyzw"}, schema)
+    found = dc.ci_test(data, "x", "y", given, epsilon=None)
+    assert said in found.summary()
+    assert said in found.summary(full=True)
+    for epsilon in (0.05, 0.11, 1.5, 1.7):
+        private = dc.ci_test(data, "x", "y", given, epsilon=epsilon, anyway=True)
+        assert private.with_noise is None
+        assert found.with_noise is not None
+        below = epsilon < found.with_noise["epsilon"] if "epsilon" in found.with_noise.values else False
+        assert private.method == (found.with_noise["test"] if below else found.method)
+
+
+def test_levels_without_an_order_name_the_test_of_the_noisy_table() -> None:
+    rng = np.random.default_rng(1)
+    schema = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=dc.Categorical(["a", "b", "c"]))
+    data = dc.read({name: rng.choice(["a", "b", "c"], 600).tolist() for name in "xy"}, schema)
+    found = dc.ci_test(data, "x", "y", epsilon=None)
+    assert found.to_dict()["facts"]["with_noise"] == {"kind": "same-table", "test": "measured"}
+    assert dc.ci_test(data, "x", "y", epsilon=1.0).method == "measured"
+    assert "With noise the test is measured" in str(found)
+    assert dc.ci_test(data, "x", "y", epsilon=None, method="g").with_noise is None

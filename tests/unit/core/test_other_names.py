@@ -50,7 +50,7 @@ def test_other_results_have_hints_too(data: dc.Dataset) -> None:
     graph: Any = dc.discover(data, epsilon=1.0)
     with pytest.raises(AttributeError, match=r"no attribute 'sepsets': write result\.separating$"):
         _ = graph.sepsets
-    with pytest.raises(AttributeError, match=r"no attribute 'p_values': write result\.confidence for edges"):
+    with pytest.raises(AttributeError, match=r"no attribute 'p_values': write result\.evidence, by pairs$"):
         _ = graph.p_values
     effect: Any = dc.effect(data, "Cancer", "Xray", adjust=[], epsilon=1.0)
     with pytest.raises(AttributeError, match=r"no attribute 'ci': write result\.interval$"):

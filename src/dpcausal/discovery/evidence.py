@@ -1,0 +1,61 @@
+"""What was computed about each pair on the way to a graph: the question that came nearest to separating it.
+
+Post-processing of released answers or values, so nothing is charged for it. Methods that release decisions only
+(``svt-pc``, ``priv-pc``, ``em-pc``, ``curate``) have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpcausal.discovery.knowledge import Pair
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The question about a pair with the largest p-value, or the smallest Bayes factor: the last word on an edge.
+
+    Attributes
+    ----------
+    given : tuple of str
+        What was held fixed; of an absent pair, the set that separates it.
+    pvalue : float or None
+        As it was released, or computed from released values; None where a Bayes factor decided.
+    log10_bayes : float or None
+        Logarithm to base 10 of the Bayes factor of dependence against independence: 2 is 100 to 1 for a dependence, -1
+        is 10 to 1 against. None where a p-value decided.
+    """
+
+    given: tuple[str, ...]
+    pvalue: float | None = None
+    log10_bayes: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"given": list(self.given), "pvalue": self.pvalue, "log10_bayes": self.log10_bayes}
+
+
+def largest_pvalues(
+    answers: Iterable[tuple[Pair, tuple[str, ...], float | None]],
+    separating: Mapping[Pair, tuple[str, ...]],
+) -> dict[Pair, Evidence]:
+    """Return the evidence about each pair from (pair, set, p-value): that of the separating set, else the largest.
+
+    >>> pair = frozenset("ab")
+    >>> asked = [(pair, (), 0.001), (pair, ("c",), 0.02), (pair, ("d",), None)]
+    >>> largest_pvalues(asked, {})[pair]
+    Evidence(given=('c',), pvalue=0.02, log10_bayes=None)
+    >>> largest_pvalues(asked, {pair: ()})[pair].pvalue
+    0.001
+    """
+    found: dict[Pair, Evidence] = {}
+    for pair, given, pvalue in answers:
+        by = separating.get(pair)
+        if pvalue is None or (by is not None and frozenset(by) != frozenset(given)):
+            continue
+        known = found.get(pair)
+        if known is None or known.pvalue is None or pvalue > known.pvalue:
+            found[pair] = Evidence(given if by is None else by, pvalue)
+    return found
