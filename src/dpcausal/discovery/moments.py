@@ -379,24 +379,16 @@ def measure(
 def search(
     task: Task, moments: Moments, stable: bool = True, latent: bool = False
 ) -> tuple[SearchOutcome, int]:
-    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered.
-
-    With nothing held fixed "independent" needs a test that would have shown a medium dependence; else the pair is open,
-    and nothing more is asked about it. The search ends after ``QUESTIONS`` questions a column.
-    """
-    silent = asked = 0
+    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered."""
+    silent = 0
     pvalues: list[tuple[Pair, tuple[str, ...], float | None]] = []
-
-    def said(question: Query, test: MomentTest) -> Answer:
-        if test.pvalue <= task.level:
-            return False
-        alone = not question.given and moments.noise > 0.0
-        return True if (test.shows(task.level) if alone else test.informative) else None
 
     def answer(batch: list[Query]) -> Answers:
         nonlocal silent
         found = [moments.test(question) for question in batch]
-        answers = [said(question, test) for question, test in zip(batch, found, strict=True)]
+        answers: list[Answer] = [
+            False if test.pvalue <= task.level else True if test.informative else None for test in found
+        ]
         silent += answers.count(None)
         pvalues.extend(
             (
