@@ -238,7 +238,8 @@ def test_delta_is_charged_where_it_is_used_and_told_as_charged(
     said = capsys.readouterr().out
     cost = next(line for line in said.splitlines() if line.startswith("Privacy:"))
     promised, charged = cost.split(" Ledger: ")
-    assert f", delta {delta};" in promised
+    unused = "" if float(delta) else f" (that of {float(asked):.3g} was not needed and not charged)"
+    assert f", delta {delta}{unused};" in promised
     assert f", delta {delta}; left" in charged
     spent = [float(entry.delta) for entry in dc.Ledger.open(url).log("d")][1:]
     assert spent == [float(delta)]

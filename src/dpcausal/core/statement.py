@@ -68,6 +68,9 @@ class PublicKind(StrEnum):
     QUESTION = "question"
     LOOP = "loop"
     EFFECT = "effect"
+    DELTA_NOT_NEEDED = (
+        "delta-not-needed"  # delta: that was allowed; pure mechanisms need none, and charge none
+    )
     RESERVE = "reserve"  # share: of the budget, kept for effects that are asked once the graph is known
     FEATURES = "features"
     BOUNDS = "bounds"

@@ -138,8 +138,14 @@ def not_a_dataset(data: Any) -> InputError:
 schema = dc.Schema.from_toml("schema.toml"); data = dc.read("patients.csv", schema) \
 (the command `dpcausal schema patients.csv > schema.toml` drafts that file, to be checked)
     """
+    what = f"data must come from dc.read or a counting backend, not {type(data).__name__}"
+    lines = two_lines(data)
+    return InputError(f"{what}; {lines}" if lines else what)
+
+
+def two_lines(data: Any) -> str:
+    """Return the two lines that read a file or a frame by a schema, and how to draft one; empty for anything else."""
     kind = type(data).__name__
-    what = f"data must come from dc.read or a counting backend, not {kind}"
     if isinstance(data, str | PathLike):
         name = f'"{file_name(str(data))}"'
         draft = f"the command `dpcausal schema {file_name(str(data))} > schema.toml` drafts that file, to be checked"
@@ -147,9 +153,9 @@ schema = dc.Schema.from_toml("schema.toml"); data = dc.read("patients.csv", sche
         name = "df" if kind.endswith("Frame") else "rows"
         draft = f'dc.Schema.draft({name}).write("schema.toml") drafts that file, to be checked'
     else:
-        return InputError(what)
+        return ""
     lines = f'schema = dc.Schema.from_toml("schema.toml"); data = dc.read({name}, schema)'
-    return InputError(f"{what}; two lines make it: {lines} ({draft})")
+    return f"two lines make it: {lines} ({draft})"
 
 
 def _whole(n: Any) -> int:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcausal.core.arguments import REQUIRED
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Tick, shown
 from dpcausal.data.coding import Coded, Coder, check_type, code_type
 from dpcausal.data.columns import Column, Numeric
-from dpcausal.data.dataset import Codes, Dataset
+from dpcausal.data.dataset import Codes, Dataset, two_lines
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import BATCH_ROWS, ColumnSource, ParquetSource, Source, open_source
 
@@ -46,7 +47,7 @@ class DraftSchema(UserWarning):
 
 def read(
     source: Any,
-    schema: Schema,
+    schema: Schema = REQUIRED,
     *,
     encoding: str | None = None,
     separator: str | None = None,
@@ -119,6 +120,8 @@ def read(
 
     A file: ``dc.read("patienten.csv", schema, encoding="latin-1", separator=";", decimal=",")``.
     """
+    if schema is REQUIRED:
+        raise InputError(f"dc.read needs a schema; {two_lines(source) or 'see Schema.from_toml'}")
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     schema = schema.with_format(

@@ -411,7 +411,7 @@ def discover(
         raise InputError(
             "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
         )
-    budget, no_delta = None, None
+    budget, no_delta, unused = None, None, False
     sizes = [column.size for column in counts.schema.values()]
     if epsilon is not None:
         check_total(epsilon, delta)
@@ -428,6 +428,7 @@ def discover(
         whole_graph = name == "measured" and options.get("target") is None and not kept
         # by public numbers: a joint table with Laplace noise is pure, needs no delta and charges none
         pure = whole_graph and not needs_delta(sizes, epsilon, delta, relation)
+        unused = pure and delta > 0
         budget = Budget(
             epsilon,
             0.0 if pure else delta,
@@ -456,6 +457,7 @@ def discover(
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
         *([Public(PublicKind.RESERVE, share=kept)] if kept else []),
+        *([Public(PublicKind.DELTA_NOT_NEEDED, delta=delta)] if unused else []),
     )
     statement = charging.statement(
         released=found.released,

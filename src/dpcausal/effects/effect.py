@@ -267,6 +267,11 @@ def effect_by_graph(
     relation = Neighbours.parse(neighbours, labels=False)
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
+        if hasattr(data, "effect"):  # what dc.discover returns, in a room above
+            raise InputError(
+                f"this is a result, not rows: result.effect({treatment!r}, {outcome!r}) answers from what was "
+                "released, free, and dc.effect(data, ...) measures rows"
+            )
         raise not_a_dataset(data)
     data = rows_with_cut(data, outcome, event)
     if relation is Neighbours.FIXED_LABELS:
@@ -285,6 +290,7 @@ def effect_by_graph(
     )
     public_rows = None if relation is Neighbours.ADD_REMOVE and epsilon is not None else data.n
     allowed = None if epsilon is None else allowed_by(epsilon, delta)
+    unused: tuple[Public, ...] = ()
     chosen = method_for(method, data, asked, allowed, relation, public_rows)
     if epsilon is None or allowed is None:
         if ledger is not None or delta:
@@ -305,8 +311,9 @@ def effect_by_graph(
         note = {"command": "effect", "question": asked.question.key}
         # a pure mechanism needs no delta, and charges none
         used = delta if uses_delta(data.schema, asked, chosen, allowed, relation) else 0.0
+        unused = (Public(PublicKind.DELTA_NOT_NEEDED, delta=delta),) if delta and not used else ()
         budget = Budget(epsilon, used, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
-    return measured_effect(data, asked, chosen, budget, allowed, level, public_rows)[0]
+    return measured_effect(data, asked, chosen, budget, allowed, level, public_rows, more=unused)[0]
 
 
 def graph_and_doubts(graph: object) -> tuple[Graph | None, Doubts]:
@@ -580,6 +587,8 @@ def measured_effect(
     level: float,
     public_rows: int | None,
     before: PrivacyStatement | None = None,
+    *,
+    more: Sequence[Public] = (),
 ) -> tuple[EffectResult, list[Measured]]:
     """Charge, release and answer; return the tables too.
 
@@ -595,6 +604,8 @@ def measured_effect(
         The number of rows where it is public.
     before
         What the same budget released earlier: the statement then tells of both.
+    more
+        What else is public, for the statement.
     """
     schema, question = data.schema, asked.question
     names = {question.treatment, question.outcome, *(name for one in asked.used for name in one)}
@@ -603,6 +614,7 @@ def measured_effect(
         *schema.assumes,
         schema.missing_as(names),
         ROWS if public_rows is not None else NOT_EMPTY,
+        *more,
     )
     quiet = np.errstate(all="ignore")  # what numpy warns of could depend on rows
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PrivacyStatement, ReleasedKind
+from dpcausal.core.statement import PrivacyStatement, PublicKind, ReleasedKind
 from dpcausal.present.missed import missed_words
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import caveat_lines, odds, question_words
@@ -37,8 +37,10 @@ def privacy_line(statement: PrivacyStatement) -> str:
     if statement.epsilon is None or statement.delta is None:
         return f"NOT PRIVATE: {statement.why_not_private}."
     but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
+    unused = [fact["delta"] for fact in statement.public if fact.is_a(PublicKind.DELTA_NOT_NEEDED)]
+    why = f" (that of {unused[0]:.3g} was not needed and not charged)" if unused else ""
     return (
-        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}; {CHANGES[statement.neighbours]} "
+        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {CHANGES[statement.neighbours]} "
         f"makes no result more than {odds(statement.epsilon)} times as likely or unlikely{but}."
     )
 

@@ -121,6 +121,7 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.METHOD: "the method, its level and background knowledge",
     PublicKind.QUESTION: "the question, the test and its level",
     PublicKind.LOOP: "the loop, the test and its level",
+    PublicKind.DELTA_NOT_NEEDED: "that a delta of {delta:.3g} was allowed: it was not needed and not charged",
     PublicKind.RESERVE: (
         "the share of {share:.0%} of the budget that is kept for effects, asked once the graph is known; the total "
         "covers them, whether they are asked or not"
@@ -459,7 +460,7 @@ FIELDS = {  # a line for every field of ``privacy.json``
     "public": "taken to be known to everyone",
     "released": "everything computed from the rows for this answer; a promise covers it all, written out or not",
     "composition": "how the costs of the noisy steps add up",
-    "asked": "what it was allowed to cost; a ledger is charged this",
+    "asked": "what it was allowed to cost, without a delta that was not needed; a ledger is charged this",
     "reading": "read off the meter: what the steps of this run add up to; a search might have spent all that was asked",
     "noise": "where it came from",
     "limits": "what is not promised",

@@ -345,3 +345,11 @@ def test_pandas_columns_named_by_numbers_are_found_as_they_print() -> None:
 
 def test_batch_size_of_a_file_is_public() -> None:
     assert sources.BATCH_ROWS == 1 << 17  # a fixed number: chunk sizes never follow the data
+
+
+def test_a_file_without_a_schema_is_answered_in_one_line() -> None:
+    with pytest.raises(InputError, match=r"dpcausal schema cohort.dta > schema.toml") as refused:
+        read("cohort.dta")
+    assert "\n" not in str(refused.value)
+    with pytest.raises(InputError, match=r"dc.read needs a schema; see Schema.from_toml"):
+        read(3)

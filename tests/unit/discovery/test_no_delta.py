@@ -13,6 +13,7 @@ import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import PublicKind
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.discovery.search import NoteKind
 from dpcausal.planning.measurement import NOTABLE_GAIN, needs_delta, noise_without_delta, plan_for
@@ -100,6 +101,11 @@ def test_a_joint_table_with_laplace_noise_charges_no_delta(neighbours: str, tmp_
     for found, delta in ((first, 0.0), (second, 1e-6)):
         assert found.privacy.asked == {"epsilon": 0.5, "delta": delta}
         assert found.privacy.delta == delta
+    unused = [fact["delta"] for fact in first.privacy.public if fact.is_a(PublicKind.DELTA_NOT_NEEDED)]
+    assert unused == [1e-6]
+    assert "delta 0 (that of 1e-06 was not needed and not charged);" in str(first)
+    assert "a delta of 1e-06 was allowed: it was not needed and not charged" in first.privacy.to_json()
+    assert "not needed" not in str(second)
     assert [event["kind"] for event in first.privacy.events] == ["laplace"]
     assert (first.privacy.ledger or {})["left"]["delta"] == 1e-5
     assert (second.privacy.ledger or {})["left"]["delta"] == pytest.approx(9e-6)

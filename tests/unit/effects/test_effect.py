@@ -804,3 +804,11 @@ def test_a_regression_names_the_limit_of_rows_where_rows_are_protected() -> None
     protected = dc.effect(DATA, "x", "y", neighbours="add-remove", **given)
     assert "at most 2,147,483,647 rows" in protected.privacy.to_json()
     assert "at most 2,147,483,647 rows" not in dc.effect(DATA, "x", "y", **given).privacy.to_json()
+
+
+def test_a_result_is_answered_with_the_line_to_write() -> None:
+    result = dc.discover(ASIA.sample(500, seed=1), epsilon=None, method="pc")
+    with pytest.raises(
+        dc.InputError, match=r"result\.effect\('smoke', 'lung'\) answers from what was released"
+    ):
+        dc.effect(result, "smoke", "lung", epsilon=1.0)

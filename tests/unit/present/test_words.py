@@ -80,6 +80,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         PublicKind.METHOD: ({}, ("method",)),
         PublicKind.QUESTION: ({}, ("question",)),
         PublicKind.LOOP: ({}, ("loop",)),
+        PublicKind.DELTA_NOT_NEEDED: (
+            {"delta": 1e-6},
+            ("delta of 1e-06 was allowed", "not needed and not charged"),
+        ),
         PublicKind.RESERVE: ({"share": 0.3}, ("30% of the budget", "kept for effects")),
         PublicKind.EFFECT: ({}, ("treatment, outcome, what is held fixed",)),
         PublicKind.FEATURES: ({}, ("features",)),

@@ -87,3 +87,9 @@ def test_the_command_refuses_and_takes_the_word_for_it(
     assert "--similar-name" in seen.err
     assert seen.err.count("\n") == 1
     assert run([*words, "D", "--similar-name"]) == 0
+
+
+def test_a_ledger_shows_where_it_is_and_no_password(tmp_path: Path) -> None:
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'budget.db'}", create=True)
+    assert repr(ledger) == f"Ledger({ledger.name!r})"
+    assert "budget.db" in repr(ledger)

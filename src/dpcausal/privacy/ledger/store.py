@@ -76,6 +76,9 @@ class Ledger:
         self._database = database
         self._totals: dict[str, Entry] = {}  # of data sets that were charged; a total never changes
 
+    def __repr__(self) -> str:
+        return f"Ledger({self.name!r})"
+
     @property
     def name(self) -> str:
         """Where the ledger is, without any password."""
