@@ -213,6 +213,16 @@ def test_sensitivities_are_the_largest_of_their_shapes() -> None:
         assert [float(ratio) for ratio in ratios] == [largest[relation, name] for name in names]
 
 
+def test_what_the_page_says_of_speed_is_so() -> None:
+    """docs/citests.md: kendall and spearman alone take at most 200 microseconds from the counts."""
+    kept = (ROOT / "benchmarks" / "results" / "citests_speed.txt").read_text(encoding="utf-8")
+    ((_, _, (_, *rows)),) = NUMBERS.tables(kept)
+    least = {(test, k): int(cell.partition(", ")[0].replace(",", "")) for test, k, _, cell in rows}
+    assert len(least) == 19
+    for (test, _), microseconds in least.items():
+        assert (microseconds <= 200) == (test in ("kendall", "spearman")), test
+
+
 def test_nhefs_is_what_its_results_say() -> None:
     sys.path.append(str(ROOT / "benchmarks"))
     from effects_nhefs import lines
