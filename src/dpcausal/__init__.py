@@ -3,7 +3,7 @@
 - Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``);
   ``check`` says beforehand, on your own machine, what becomes of them.
 - Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``, ``PAG``) or test one question (``ci_test``,
-  ``CITestResult``).
+  ``CITestResult``), or say first what a test will find (``forecast_ci_test``, ``CITestForecast``).
 - Search what was released again at no cost, with other background knowledge (``load_release``, ``Release``).
 - Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed; or say
   first how wide its interval will be (``forecast_effect``, ``EffectForecast``).
@@ -26,6 +26,7 @@ from dpcausal.core import display, drafting
 if TYPE_CHECKING:
     from dpcausal import estimators, gwas, models, networks, testing
     from dpcausal.citests.ci_test import ci_test
+    from dpcausal.citests.forecast import CITestForecast, forecast_ci_test
     from dpcausal.citests.result import CITestResult
     from dpcausal.core.display import Display
     from dpcausal.core.drafting import Drafter
@@ -64,6 +65,7 @@ _HOMES = {
     "AdjustsForDescendant": "dpcausal.effects.effect",
     "Budget": "dpcausal.privacy.budget",
     "BudgetError": "dpcausal.core.errors",
+    "CITestForecast": "dpcausal.citests.forecast",
     "CITestResult": "dpcausal.citests.result",
     "Categorical": "dpcausal.data.columns",
     "ColumnsIgnored": "dpcausal.data.read",
@@ -103,6 +105,7 @@ _HOMES = {
     "discover": "dpcausal.discovery.discover",
     "effect": "dpcausal.effects.effect",
     "estimators": "dpcausal",
+    "forecast_ci_test": "dpcausal.citests.forecast",
     "forecast_effect": "dpcausal.effects.effect",
     "gwas": "dpcausal",
     "load_release": "dpcausal.discovery.release",
@@ -119,6 +122,7 @@ __all__ = [
     "AdjustsForDescendant",
     "Budget",
     "BudgetError",
+    "CITestForecast",
     "CITestResult",
     "Categorical",
     "ColumnsIgnored",
@@ -157,6 +161,7 @@ __all__ = [
     "discover",
     "effect",
     "estimators",
+    "forecast_ci_test",
     "forecast_effect",
     "gwas",
     "load_release",

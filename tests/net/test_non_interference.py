@@ -196,6 +196,7 @@ NO_RELEASE = {
     *("DraftSchema", "NoDelta"),  # warnings
     *("AdjustsForDescendant", "EffectResult"),  # a warning by a graph, and what effect returns
     *("EffectForecast", "forecast_effect"),  # before anything is released: schema and rows alone
+    *("CITestForecast", "forecast_ci_test"),  # the same
     *("estimators", "gwas", "models"),  # rooms: their calls have cases of their own
     "compose",  # of statements
     *("Release", "load_release"),  # what was released; its file has a case with the command again

@@ -27,6 +27,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.privacy.events import Event, PureEvent
 from dpcausal.stats.blocks import Blocks
 
+MAX_INDICATORS = 64  # levels of an unordered column that have an indicator of their own
 QuestionKey = tuple[frozenset[frozenset[str]], frozenset[str]]
 
 
@@ -58,6 +59,10 @@ class Question:
     groups: tuple[tuple[str, ...], tuple[str, ...]] | None = (
         None  # of x and of y, where one has several columns
     )
+    widths: tuple[int, int] = (
+        1,
+        1,
+    )  # columns of x and of y in a regression, levels without an order having one each
 
     @classmethod
     def of(
@@ -88,7 +93,13 @@ class Question:
         others = math.prod(sizes[z] for z in given if z not in numeric)
         r, c, k = (math.prod(sizes[name] for name in side) for side in (of_x, of_y, inside))
         groups = (of_x, of_y) if len(of_x) + len(of_y) > 2 else None
-        return cls(_words(of_x), _words(of_y), inside, r, c, k, ordered, numeric, others, groups)
+        wide = [
+            sum(1 if _is_ordered(schema, name) else min(sizes[name], MAX_INDICATORS) for name in side)
+            for side in (of_x, of_y)
+        ]
+        return cls(
+            _words(of_x), _words(of_y), inside, r, c, k, ordered, numeric, others, groups, (wide[0], wide[1])
+        )
 
     def refuse_one_level(self, schema: Schema) -> None:
         """Raise ``InputError`` where x or y is declared with one level: the answer is public, but would be charged."""

@@ -105,9 +105,10 @@ def ci_test(
     progress : bool, default False
         Taken for the sake of ``discover``; a single test shows no progress.
     anyway : bool, default False
-        Whether to go on with a test that can show nothing. Otherwise ``kendall``, ``spearman`` and ``measured`` refuse,
-        uncharged, where even a strong dependence would hardly ever be found; the message says what would help. The
-        schema, the public number of rows and the budget decide; under add-remove nothing is refused.
+        Whether to go on with a test that can show hardly anything. Otherwise ``kendall``, ``spearman``, ``measured``
+        and ``gcm`` refuse, uncharged, where a strong dependence (w = .5) would be found in under 20% of cases at best;
+        the message says what would help. The schema, the public number of rows and the budget decide; under add-remove
+        nothing is refused. ``forecast_ci_test`` says beforehand how often one is found.
     **options
         Options of the test, listed under Notes.
 
@@ -253,7 +254,7 @@ def ci_test(
     else:
         if not anyway and relation is Neighbours.REPLACE_ONE:
             check_total(epsilon, delta)
-            refuse_hopeless(test, question, data.n, epsilon, delta, level)
+            refuse_hopeless(test, question, data.n, epsilon, delta, level, ledger, dataset)
         reserve = delta if test.own_delta else 0.0
         note = {"command": "test", "method": name, "question": str(question)}
         budget = Budget(

@@ -19,7 +19,7 @@ replace-one neighbours; there is no choice by cross-validation, since one row ca
 **Several columns** as x or y, and levels without an order (``variant="parts"``). The test is for the two groups of
 columns; a column whose levels have no order counts as one indicator for each level. Every part has a score for each
 pair of a column of x and one of y, and the largest sum is released: a maximum moves no more than one sum does, so
-noise does not grow with the number of pairs (``stats/gcm_pairs.py``). Beyond ``regression_columns.MAX_INDICATORS``
+noise does not grow with the number of pairs (``stats/gcm_pairs.py``). Beyond ``base.MAX_INDICATORS``
 levels of a column have no indicator of their own.
 
 **Guarantee**: epsilon-DP (``gcm_parts.proof.md``, ``gcm_pairs.proof.md``, ``gcm_bins.proof.md``,

@@ -9,7 +9,9 @@ The best case of each test, for a dependence of Cohen's w between x and y, alike
 
 The chance to reject is then that of a chi-squared test with so many rows.
 
-- ``gcm`` in parts: the cut scores of all parts and the noise on their sum (``stats/gcm_parts.py``).
+- ``gcm`` in parts: the cut scores of all parts and the noise on their sum (``stats/gcm_parts.py``). With several
+  columns, or levels without an order, one pair of columns has all of the dependence: one level that differs from all
+  others (``stats/gcm_pairs.py``).
 
 Other tests are let through.
 
@@ -23,6 +25,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from scipy.special import chdtri, chndtr
 
@@ -30,15 +33,18 @@ from dpcausal.citests.base import CITest, Question, TestSettings
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.rank import RankTest, spread_share
-from dpcausal.citests.regression_columns import MAX_INDICATORS
 from dpcausal.citests.result import Missed, MissedKind
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.stats.gcm_pairs import largest_sensitivity
-from dpcausal.stats.gcm_parts import cut_sensitivity, part_power
+from dpcausal.privacy.budget import require_left
+from dpcausal.stats.gcm_pairs import pairs_power
+from dpcausal.stats.gcm_parts import part_power
 from dpcausal.stats.kendall import kendall_joint_sensitivity, kendall_weight
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
 
 SMALL_DELTA = 1e-6
 MAX_SHIFT = 1e5  # of a noncentral law
@@ -48,7 +54,7 @@ def look(
     test: CITest, question: Question, rows: int, epsilon: float, delta: float, level: float
 ) -> Look | None:
     """What the test is expected to show of such a question; None for a test that this does not know."""
-    if rows < 1 or not _is_known(test, question):
+    if rows < 1 or not _is_known(test):
         return None
 
     def strong(with_epsilon: float, with_delta: float, of: Question) -> float:
@@ -90,31 +96,40 @@ def chances_of_test(
 
     ``share`` is that of the rarest level of every column; None: all are equally common.
     """
-    if not _is_known(test, question):
+    if not _is_known(test):
         return None
     chance = _chance(test, question, rows, epsilon, delta, level, neighbours, share)
     return [chance(w) for w in effects]
 
 
+def chances_without_noise(rows: int, level: float, effects: Sequence[float]) -> list[float]:
+    """Chance that a test of one degree of freedom finds a dependence of each of these sizes in so many rows.
+
+    >>> [round(chance, 2) for chance in chances_without_noise(1000, 0.05, (0.0886, 0.3))]
+    [0.8, 1.0]
+    """
+    return [_power(float(rows), 1, w, level) for w in effects]
+
+
 def missed_by(
     test: CITest, question: Question, rows: int, epsilon: float | None, delta: float, level: float
 ) -> Missed | None:
-    """Which dependences the test misses in more than 1 of 5 cases, at best; None where there are no rows.
+    """Which dependence the test finds in 80% of cases, at best, or how often a strong one; None where rows are none.
 
     Of a test that is not known here, and without privacy, the number of rows alone says it, with one degree of freedom.
     """
     if rows < 1:
         return None
-    most = math.sqrt(max(min(question.r, question.c) - 1, 1))  # the largest w of a table of these levels
     try:
-        if epsilon is not None and _is_known(test, question):
+        if epsilon is not None and _is_known(test):
             chance, kind = _chance(test, question, rows, epsilon, delta, level), MissedKind.WEAKER
         else:
             chance = partial(_power, float(rows), 1, level=level)
             kind = MissedKind.WEAKER if epsilon is None else MissedKind.WEAKER_WITHOUT_NOISE
-        if chance(most) < WANTED:
-            return Missed(MissedKind.EVEN_STRONG)
-        low, high = 0.0, most
+        strong = chance(STRONG)
+        if strong < WANTED:
+            return Missed(MissedKind.EVEN_STRONG, strong=round(strong, 3), medium=round(chance(MEDIUM), 3))
+        low, high = 0.0, STRONG
         for _ in range(20):
             middle = (low + high) / 2
             low, high = (low, middle) if chance(middle) >= WANTED else (middle, high)
@@ -123,12 +138,11 @@ def missed_by(
     return Missed(kind, w=float(f"{high:.2g}"))
 
 
-def _is_known(test: CITest, question: Question) -> bool:
+def _is_known(test: CITest) -> bool:
     """Whether the chance of this test is known here."""
-    in_parts = (
-        isinstance(test, Gcm) and test.variant == "parts" and test.parts is None and not question.several
-    )
-    return in_parts or isinstance(test, Measured | RankTest)
+    if isinstance(test, Gcm):
+        return test.variant == "parts" and test.parts is None
+    return isinstance(test, Measured | RankTest)
 
 
 def _chance(
@@ -144,24 +158,17 @@ def _chance(
     """Return the chance to reject as a function of w."""
     given = question.numeric.intersection(question.given)
     if isinstance(test, Gcm):
-        pairs = (
-            1 if question.ordered else _indicators(question, question.x) * _indicators(question, question.y)
-        )
-        affordable = epsilon if pairs == 1 else epsilon * cut_sensitivity() / largest_sensitivity()
-        design = (rows, len(question.given), affordable, level)
-        return lambda w: part_power(*design, min(w, 1.0), numeric=bool(given), pairs=pairs)
+        pairs = math.prod(question.widths)
+        design = (rows, len(question.given), epsilon, level)
+        if pairs == 1:
+            return lambda w: part_power(*design, min(w, 1.0), numeric=bool(given))
+        return lambda w: pairs_power(*design, min(w, 1.0), numeric=bool(given), count=pairs)
     if isinstance(test, RankTest) and given and test.on == "values" and test.strata == "auto":
         epsilon *= 1.0 - spread_share(rows, epsilon)
     numbers = bool({question.x, question.y} & question.numeric)
     sizes = (question.r, question.c, question.k)
     worth, dof = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers, share=share)
     return partial(_power, worth, dof, level=level)
-
-
-def _indicators(question: Question, name: str) -> int:
-    """Return how many columns stand for x or y, at most; two levels, and numbers, have one."""
-    size = question.r if name == question.x else question.c
-    return 1 if name in question.numeric or size <= 2 else min(size, MAX_INDICATORS)
 
 
 def _worth(
@@ -209,15 +216,25 @@ def _power(worth: float, dof: int, w: float, level: float) -> float:
 
 
 def refuse_hopeless(
-    test: CITest, question: Question, rows: int, epsilon: float, delta: float, level: float
+    test: CITest,
+    question: Question,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    level: float,
+    ledger: str | Ledger | None = None,
+    dataset: str | None = None,
 ) -> None:
     """Refuse a test that can show nothing, before anything is charged; ``rows`` must be public.
 
     Raises
     ------
+    BudgetError
+        If the ledger has less left than this epsilon: no advice would help.
     Hopeless
         With what would help.
     """
     found = look(test, question, rows, epsilon, delta, level)
     if found is not None and found.hopeless:
+        require_left(ledger, dataset, epsilon)
         raise Hopeless(display().summary(found), found)

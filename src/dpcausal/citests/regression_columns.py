@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.base import Question
+from dpcausal.citests.base import MAX_INDICATORS, Question
 from dpcausal.core.errors import InputError
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 
-MAX_INDICATORS = 64  # levels of an unordered column that have an indicator of their own
 MAX_BINS = 1 << 62  # their numbers are 64-bit integers
 
 

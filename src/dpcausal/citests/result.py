@@ -63,11 +63,11 @@ class Chosen(Fact):
 
 
 class MissedKind(StrEnum):
-    """Which dependences a test that did not reject misses in more than 1 of 5 cases; w is Cohen's."""
+    """Which dependences a test that did not reject misses; w is Cohen's, chances are those of the best case."""
 
-    WEAKER = "weaker"  # w: weaker ones, in the best case for this test and budget
-    WEAKER_WITHOUT_NOISE = "weaker-without-noise"  # w: weaker ones, from the number of rows alone
-    EVEN_STRONG = "even-strong"  # all that a table of these levels can have
+    WEAKER = "weaker"  # w: found in 80% of cases, for this test and budget; weaker ones less often
+    WEAKER_WITHOUT_NOISE = "weaker-without-noise"  # w: the same, from the number of rows alone
+    EVEN_STRONG = "even-strong"  # strong, medium: chances to find w = .5, below 80%, and w = .3
 
 
 class Missed(Fact):

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +59,10 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
 # kept in files: DIR/answer.json and DIR/privacy.json
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --epsilon 0.5 --out answer
+
+# which test it will be and what it will find, before anything is charged
+dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
+  --epsilon 0.5 --forecast
 
 # not private, to compare with
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
@@ -204,8 +209,23 @@ def run_test(
         bool, typer.Option("--no-privacy", help="The classical answer, not private.")
     ] = False,
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Pay although even a strong dependence would be missed.")
+        bool,
+        typer.Option(
+            "--anyway",
+            help="Pay although a strong dependence would be found in under 20% of cases; else that is refused.",
+        ),
     ] = False,
+    forecast: Annotated[
+        bool,
+        typer.Option(
+            "--forecast",
+            help="Only say which test it will be and how often it finds a dependence, from public numbers; free.",
+        ),
+    ] = False,
+    number: Annotated[
+        int | None,
+        typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
+    ] = None,
     full: Full = False,
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -254,6 +274,35 @@ def run_test(
     if epsilon is not None and not as_json:
         draft_is_told()
     bars = not as_json and sys.stderr.isatty()
+    if forecast or number is not None:
+        if epsilon is None:
+            raise InputError("--forecast says what noise will do: it needs --epsilon")
+        if not forecast:
+            raise InputError("--rows goes with --forecast: a test counts the rows itself")
+        if number is not None and (data is not None or source is not None):
+            raise InputError(
+                "give a file or --source, or --rows, not both: a forecast counts the rows of a file"
+            )
+        if number is None and data is None and source is None:
+            raise InputError("--forecast needs the number of rows: name the file, or say --rows N")
+        ahead = dc.forecast_ci_test(
+            declared if number is not None else rows_of(data, source, table, declared, bars),
+            of_x,
+            of_y,
+            names,
+            rows=number,
+            method=method,  # type: ignore[arg-type]
+            epsilon=epsilon,
+            delta=delta,
+            level=level,
+            neighbours=neighbours,  # type: ignore[arg-type]
+            **options,
+        )
+        from dpcausal.planning.look import left_in_ledger  # a test needs nothing of a plan
+
+        ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
+        typer.echo(ahead.to_json() if as_json else ahead.summary())
+        return
     if explain:
         typer.echo(explained(data, source, table, declared, [(*question.given, *asked_columns(question))]))
         return

@@ -311,7 +311,10 @@ def run_discover(
     ] = False,
     anyway: Annotated[
         bool,
-        typer.Option("--anyway", help="Pay although the plan says that even a strong link would be missed."),
+        typer.Option(
+            "--anyway",
+            help="Pay although a strong link would be found in under 20% of cases; else that is refused.",
+        ),
     ] = False,
     columns: Columns = None,
     encoding: Encoding = None,
@@ -337,6 +340,7 @@ def run_discover(
     from dpcausal.discovery.reserve import checked_effects, checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
     from dpcausal.privacy.accounting.composition import check_total
+    from dpcausal.privacy.budget import require_left
 
     if epsilon is None and method != "pc":
         raise InputError("give an --epsilon; without privacy there is --method pc")
@@ -346,8 +350,8 @@ def run_discover(
         method_named(method)
     if confidence is not None and confidence < 0:
         raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
-    if confidence and method not in ("auto", "measured"):
-        raise InputError(f"--confidence goes with --method measured, not with {method}")
+    if confidence and method not in ("auto", "measured", "moments"):
+        raise InputError(f"--confidence goes with --method measured or moments, not with {method}")
     checked_level(level)
     of_method = parse_options(option or [], types_of(method, option or []), method) if option else {}
     for name, value in (("confidence", confidence), ("target", target)):
@@ -381,8 +385,6 @@ def run_discover(
     declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet)
     checked_effects(effects, declared)
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
-    if confidence and method == "auto" and mostly_numbers(tuple(declared), numeric):
-        raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
     if epsilon is not None and not as_json:
         draft_is_told()
     tables = method == "measured" or (
@@ -390,7 +392,7 @@ def run_discover(
     )
     if target is not None and not tables:
         raise InputError(f"--target goes with --method measured, not with {method}")
-    if confidence is not None and tables:
+    if confidence is not None and (tables or method in ("auto", "moments")):
         options["confidence"] = confidence
     if target is not None:
         options["target"] = target
@@ -404,8 +406,8 @@ def run_discover(
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
     rows = rows_of(data, source, table, declared, bars)
-    if method == "auto" and not isinstance(rows, dc.Dataset):
-        tables = not takes_moments(rows)
+    if method == "auto" and target is None and epsilon is not None:
+        tables = not takes_moments(rows, epsilon, delta, neighbours)
     texts = {
         "required": required or [],
         "forbidden": forbidden or [],
@@ -414,6 +416,8 @@ def run_discover(
     }
     with prepared(out), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
+        if epsilon is not None:
+            require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         if epsilon is not None and neighbours == "replace-one" and not anyway:
             name = "measured" if tables else "moments" if method == "auto" else method
             searching = planned_epsilon(epsilon, delta, kept)

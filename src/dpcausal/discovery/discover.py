@@ -51,7 +51,7 @@ from dpcausal.planning.look import refuse_hopeless
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, needs_delta, noise_without_delta
 from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.privacy.accounting.conversion import epsilon_for
-from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.budget import Budget, require_left
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
@@ -239,8 +239,9 @@ def discover(
         Show progress bars on standard error. Only public amounts drive them.
     anyway : bool, default False
         Whether to go on with a design that can show nothing. Otherwise ``measured`` and ``moments`` refuse, uncharged,
-        where even a strong dependence would hardly ever be found; the message says what would help. The schema, the
-        public number of rows and the budget decide; under add-remove, where rows are protected, nothing is refused.
+        where a strong dependence (w = .5) would be found in under 20% of cases at best; the message says what would
+        help. The schema, the public number of rows and the budget decide; under add-remove, where rows are protected,
+        nothing is refused.
     effect : pair of str, or sequence of pairs, default ()
         The treatment and the outcome whose effect you will ask for once the graph is known. A share of the budget is
         kept for it, and ``result.effect`` then measures a table with noise of its own; of several, each has an equal
@@ -415,6 +416,7 @@ def discover(
     sizes = [column.size for column in counts.schema.values()]
     if epsilon is not None:
         check_total(epsilon, delta)
+        require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         searching = planned_epsilon(epsilon, delta, kept)
         if not anyway and relation is Neighbours.REPLACE_ONE:
             about = (name, options.get("target"), ledger, dataset)

@@ -15,6 +15,7 @@ from dpcausal.present.missed import missed_words
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import caveat_lines, odds, question_words
 from dpcausal.present.trend import way_words
+from dpcausal.present.why import named
 
 if TYPE_CHECKING:
     from dpcausal.citests.result import CITestResult
@@ -84,7 +85,7 @@ def short_cost_lines(statement: PrivacyStatement) -> list[str]:
 def answer_text(result: CITestResult) -> str:
     """Return a test in a few lines: the answer, what it could have missed, privacy, the ledger."""
     found = "no evidence against independence" if result.independent else "dependent"
-    by = f"level {result.level:g}, test {result.method}"
+    by = f"level {result.level:g}, {named(result.method, result.reason)}"
     chance = by if result.pvalue is None else f"p = {result.pvalue:.3g}, {by}"
     trend = "" if result.direction is None else f"; {way_words(result.direction)}"
     answer = f"{question_words(result.x, result.y, result.given)}: {found} ({chance}){trend}."

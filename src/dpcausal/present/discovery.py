@@ -218,11 +218,7 @@ def missing_words(result: DiscoveryResult) -> str:
     if result.privacy.epsilon is None:
         return "Absent means that no link was shown with this many rows, not that there is none: weak ones are missed."
     best = f" {AT_BEST}" if result.reach is not None and result.reach.pair is not None else ""
-    return (
-        f"Absent means that no link was shown at this budget, not that there is none: {missed_words(result)}.{best} A "
-        f"single test ({spelled('dpcausal test', 'dc.ci_test')}) spends its whole epsilon on one question and can find "
-        "more."
-    )
+    return f"Absent means that no link was shown at this budget, not that there is none: {missed_words(result)}.{best}"
 
 
 W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"

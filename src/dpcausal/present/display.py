@@ -56,6 +56,10 @@ def _file(name: str) -> Any:
             from dpcausal.present import effect
 
             return effect
+        case "citest_forecast":
+            from dpcausal.present import citest_forecast
+
+            return citest_forecast
         case "planning":
             from dpcausal.present import planning
 
@@ -101,6 +105,8 @@ def summary(value: Any, **options: Any) -> str:
             return str(_file("statement").summary(value))
         case "CITestResult":
             return str(_file("citest").full_text(value) if full else _file("brief").answer_text(value))
+        case "CITestForecast":
+            return str(_file("citest_forecast").forecast_words(value))
         case "Trend":
             return str(_file("citest").trend_words(value))
         case "EffectResult":

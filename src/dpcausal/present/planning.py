@@ -13,6 +13,7 @@ from dpcausal.data.columns import DEFAULT_BINS
 from dpcausal.planning.designs import TARGET_NEAR
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.present.no_delta import no_delta_words
+from dpcausal.present.percent import percent
 from dpcausal.present.spelling import spelled
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def answer(plan: Plan) -> str:
         enough_word = "is enough" if moments.asked >= aim.power else "is not enough"
         return (
             f"Epsilon {epsilon:g} {enough_word} to find a correlation of {aim.effect:g} in {aim.power:.0%} of cases by "
-            f"moments, which discover takes for numbers: at best it is found in {_percent(moments.asked)}."
+            f"moments, which discover takes for numbers: at best it is found in {percent(moments.asked)}."
         )
     of = "" if plan.target is None else f" of {plan.target}"
     found = f"a dependence{of} of w = {aim.effect:g}"
@@ -194,12 +195,12 @@ def graph_chance_words(plan: Plan) -> str:
     between = between if one.way != "moments" else ""
     uneven = one.way != "moments" and plan.aim.pair is None and order.smallest_largest != order.smallest
     rest = (
-        f" Between the columns with most levels ({pair_words(plan, order.largest, ' and ')}): {_percent(most.weak)}, "
-        f"{_percent(most.medium)}, {_percent(most.strong)}."
+        f" Between the columns with most levels ({pair_words(plan, order.largest, ' and ')}): {percent(most.weak)}, "
+        f"{percent(most.medium)}, {percent(most.strong)}."
     )
     return (
-        f"{between}discover ({one.method}) finds a weak dependence (w = .1) in {_percent(one.weak)} of cases{at_best}, "
-        f"a medium one (.3) in {_percent(one.medium)}, a strong one (.5) in {_percent(one.strong)}."
+        f"{between}discover ({one.method}) finds a weak dependence (w = .1) in {percent(one.weak)} of cases{at_best}, "
+        f"a medium one (.3) in {percent(one.medium)}, a strong one (.5) in {percent(one.strong)}."
         f"{rest if uneven else ''}"
     )
 
@@ -234,7 +235,7 @@ def chance_words(plan: Plan) -> str:
         "test": "by one test ({}) for the whole budget, at best:",
     }
     parts = [
-        f"{ways[one.way].format(one.method)} {_percent(one.weak)}, {_percent(one.medium)}, {_percent(one.strong)}"
+        f"{ways[one.way].format(one.method)} {percent(one.weak)}, {percent(one.medium)}, {percent(one.strong)}"
         for one in plan.chances
     ]
     pair = pair_words(plan, plan.orders[0].places)
@@ -419,12 +420,12 @@ def look_words(look: Look, *, command: bool = False) -> str:
     of = of if look.cells is None else f", a table of {look.cells:,} cells"
     ways = []
     if look.with_delta is not None and look.with_delta >= LEAST_POWER:
-        ways.append(f"{'--delta 1e-6' if command else 'delta=1e-6'} ({_percent(look.with_delta)})")
+        ways.append(f"{'--delta 1e-6' if command else 'delta=1e-6'} ({percent(look.with_delta)})")
     if look.with_target is not None and look.with_target >= LEAST_POWER:
-        ways.append(f"one {'--target' if command else 'target'} ({_percent(look.with_target)})")
+        ways.append(f"one {'--target' if command else 'target'} ({percent(look.with_target)})")
     if look.fewer is not None:
         what = "columns or fewer" if look.cells is None else "cells (coarser bins, fewer columns held fixed)"
-        ways.append(f"{look.fewer[0]:,} {what} ({_percent(look.fewer[1])})")
+        ways.append(f"{look.fewer[0]:,} {what} ({percent(look.fewer[1])})")
     short = look.enough is not None and look.left is not None and look.enough > look.left
     if look.enough is not None and not short:
         ways.append(f"{'--epsilon ' if command else 'epsilon='}{look.enough:g} (80%)")
@@ -433,18 +434,9 @@ def look_words(look: Look, *, command: bool = False) -> str:
     return (
         f"this can show hardly anything, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} "
         f"and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in only "
-        f"{_percent(look.strong)} of cases. What would help, each by itself: {', '.join(first)}"
+        f"{percent(look.strong)} of cases. What would help, each by itself: {', '.join(first)}"
         f"{' or ' if first else ''}{last}{left}. {'--anyway' if command else 'anyway=True'} runs it all the same"
     )
-
-
-def _percent(part: float) -> str:
-    """A chance, never rounded to none.
-
-    >>> _percent(0.001), _percent(0.034), _percent(0.999)
-    ('under 1%', '3%', 'over 99%')
-    """
-    return "under 1%" if part < 0.01 else "over 99%" if part > 0.99 else f"{part:.0%}"
 
 
 def show_plan(plan: Plan, console: Console, full: bool = False) -> None:

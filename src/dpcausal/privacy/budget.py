@@ -74,6 +74,25 @@ def charged_for(file: str) -> Iterator[None]:
         _FILE.reset(token)
 
 
+def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: float) -> None:
+    """Refuse an epsilon that the ledger has not left, before any advice on how to spend it; nothing is charged.
+
+    Raises
+    ------
+    BudgetError
+        If the ledger has less.
+    LedgerError
+        If the ledger can't be opened or has no such data set.
+    """
+    if ledger is None or dataset is None:
+        return
+    from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
+
+    opened = Ledger.open(ledger) if isinstance(ledger, str) else ledger
+    if isinstance(opened, Ledger):
+        opened.require(dataset, epsilon)
+
+
 class Allowance(NamedTuple):
     """What one step may cost: ``epsilon`` by the sum of epsilons, or ``rho`` (0: none) by the sum of rhos."""
 

@@ -32,10 +32,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfc
+from scipy.special import erfc, ndtr
 
 from dpcausal.core.proofs import proved
 from dpcausal.stats.gcm_fit import FIT, Matrix, block_residuals
@@ -47,11 +48,15 @@ from dpcausal.stats.gcm_parts import (
     Score,
     cut_moments,
     cut_scores,
+    cut_sensitivity,
+    expected_sum,
+    level_cut,
     squares,
 )
 
 Scores = NDArray[np.float64]  # t of every pair, and last the rows' own share of the variance
 QUADRATURE_POINTS = 2000  # on each side of the middle of the noise
+POWER_POINTS = 2000  # quantiles of the noise, of an expected power
 
 
 def block_pair_scores(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool) -> Scores:
@@ -140,6 +145,37 @@ def pairs_pvalue(largest: float, released_variance: float, plan: PartPlan, scale
     found = released_variance / (VARIANCE_WEIGHT * unit) - (largest / unit) ** 2 / plan.parts - error
     variance = plan.mixed(plan.floor) * max(plan.parts * second, found)
     return largest_tail(largest, variance * unit**2, scale, count)
+
+
+def pairs_power(
+    n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool, count: int
+) -> float:
+    """Return the chance to find a dependence of ``w``, given d columns, at best: public numbers only.
+
+    At best one of the ``count`` pairs has it all, and the others have none. Of unordered levels that is one level which
+    differs from all others, these being alike: its indicator then has a correlation of w with a number y, for w = eta,
+    and of w with the indicator of a level of y, for Cohen's w. A dependence that is spread over the levels is found
+    less often: with k equally common ones its largest correlation may be as small as w/sqrt(k - 1).
+
+    >>> [round(pairs_power(n, 1, 0.2, 0.05, 0.5, numeric=True, count=4), 1) for n in (500, 1000, 2000)]
+    [0.1, 0.3, 0.9]
+    """
+    afford = epsilon * cut_sensitivity() / largest_sensitivity()  # one pair has as little noise at this
+    law = expected_sum(n, d, afford, level, w, numeric=numeric)
+    cut = _pairs_cut(law.null_variance, law.scale, count, level)
+    of_one, of_others = (math.sqrt(max(variance, 1e-12)) for variance in (law.variance, law.null_variance))
+    at = (np.arange(POWER_POINTS) + 0.5) / POWER_POINTS
+    noise = law.scale * np.sign(0.5 - at) * np.log(2 * np.minimum(at, 1 - at))
+    left = np.maximum(cut - noise, 0.0)
+    one = ndtr((left - law.mean) / of_one) - ndtr((-left - law.mean) / of_one)
+    others = (1.0 - 2.0 * ndtr(-left / of_others)) ** (count - 1)
+    return float(np.mean(1.0 - one * others))
+
+
+@lru_cache(maxsize=256)
+def _pairs_cut(variance: float, scale: float, count: int, level: float) -> float:
+    """Return the released maximum that has a p-value of ``level``."""
+    return level_cut(lambda at: largest_tail(at, variance, scale, count), level, math.sqrt(variance) + scale)
 
 
 def classical_pairs(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...] = ()) -> tuple[float, float]:

@@ -49,6 +49,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,46 +242,75 @@ OWN_SHARE = 0.8  # of the variance of a score, about, that is the rows' own
 DOF_PER_COLUMN = 3  # that a regression on ranks takes, about
 
 
-def part_power(
-    n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool, pairs: int = 1
-) -> float:
-    """Return the chance to find a correlation of ``w`` in all rows, given d columns, at best: public numbers only.
+class ExpectedSum(NamedTuple):
+    """Law of a sum of cut scores, in clips: mean and variance under a dependence, variance without, scale of noise."""
 
-    Every part of m rows has a score of mean w sqrt(m - 1 - 3 d) and variance 1, which is cut as it will be. Several
-    ``pairs`` of columns, one of which has that correlation, are held against a level for each of them.
+    mean: float
+    variance: float
+    null_variance: float
+    scale: float
 
-    >>> [round(part_power(n, 2, 1.0, 0.05, 0.15, numeric=True), 1) for n in (500, 1500, 5000)]
-    [0.4, 0.9, 1.0]
+
+def expected_sum(n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool) -> ExpectedSum:
+    """Return the law of the sum for a correlation of ``w`` in all rows, given d columns: public numbers only.
+
+    Every part of m rows has a score of mean w sqrt(m - 1 - 3 d) and variance 1, which is cut as it will be.
     """
     plan = part_plan(n, d, epsilon, level, numeric=numeric)
     fits = max(1, -(-n // (plan.parts * plan.max_rows)))
     free = max(n / plan.parts - fits * (1 + DOF_PER_COLUMN * d), 0.0)
     weight = math.sqrt(plan.mixed(plan.floor) / plan.mixed(max(OWN_SHARE, plan.floor)))
-    shift = plan.parts * weight * _cut_mean(w * math.sqrt(free), plan.clip)
-    variance, scale = plan.mixed(plan.floor) * plan.parts * cut_moments(plan.clip)[0], 2.0 / epsilon
-    each = 1.0 - (1.0 - level) ** (1.0 / pairs)
-    low, high = 0.0, plan.parts + 80.0 * scale
-    for _ in range(60):
+    first, second = _cut_law(w * math.sqrt(free), plan.clip)
+    unit = plan.mixed(plan.floor) * plan.parts
+    null = unit * cut_moments(plan.clip)[0]
+    return ExpectedSum(plan.parts * weight * first, unit * max(second - first**2, 0.0), null, 2.0 / epsilon)
+
+
+def part_power(n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool) -> float:
+    """Return the chance to find a correlation of ``w`` in all rows, given d columns, at best: public numbers only.
+
+    >>> [round(part_power(n, 2, 1.0, 0.05, 0.15, numeric=True), 1) for n in (500, 1500, 5000)]
+    [0.3, 1.0, 1.0]
+    """
+    law = expected_sum(n, d, epsilon, level, w, numeric=numeric)
+    spread = math.sqrt(law.null_variance) + law.scale
+    cut = level_cut(lambda at: laplace_tail(at, law.null_variance, law.scale), level, spread)
+
+    def above(at: float) -> float:
+        tail = laplace_tail(at, law.variance, law.scale) / 2
+        return tail if at > 0 else 1.0 - tail
+
+    return above(cut - law.mean) + above(cut + law.mean)
+
+
+def level_cut(tail: Callable[[float], float], level: float, unit: float) -> float:
+    """Return where ``tail``, which falls, comes down to ``level``; ``unit`` is about its spread.
+
+    >>> round(level_cut(lambda at: math.exp(-at), 0.05, 1.0), 4)
+    2.9957
+    """
+    low, high = 0.0, unit
+    while tail(high) > level and high < 1e6 * unit:
+        low, high = high, 2 * high
+    for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if laplace_tail(middle, variance, scale) > each else (low, middle)
-
-    def above(cut: float) -> float:
-        tail = laplace_tail(cut, variance, scale) / 2
-        return tail if cut > 0 else 1.0 - tail
-
-    return above(high - shift) + above(high + shift)
+        low, high = (middle, high) if tail(middle) > level else (low, middle)
+    return high
 
 
-def _cut_mean(mean: float, clip: float) -> float:
-    """Return E cut(N(mean, 1)/clip, -1, 1).
+def _cut_law(mean: float, clip: float) -> tuple[float, float]:
+    """Return E c and E c^2 of c = cut(N(mean, 1)/clip, -1, 1).
 
-    >>> _cut_mean(0.0, 1.0), round(_cut_mean(50.0, 2.0), 6)
-    (0.0, 1.0)
+    >>> _cut_law(0.0, 1.0)[1] == cut_moments(1.0)[0], [round(moment, 6) for moment in _cut_law(50.0, 2.0)]
+    (True, [1.0, 1.0])
     """
     low, high = -clip - mean, clip - mean
-    bell = (math.exp(-low * low / 2) - math.exp(-high * high / 2)) / math.sqrt(2 * math.pi)
-    inside = (mean * float(ndtr(high) - ndtr(low)) + bell) / clip
-    return inside + float(ndtr(-high)) - float(ndtr(low))
+    inside = float(ndtr(high) - ndtr(low))
+    at_low, at_high = (math.exp(-end * end / 2) / math.sqrt(2 * math.pi) for end in (low, high))
+    first = mean * inside + at_low - at_high
+    second = mean * first + mean * (at_low - at_high) + inside + low * at_low - high * at_high
+    above, below = float(ndtr(-high)), float(ndtr(low))
+    return first / clip + above - below, second / clip**2 + above + below
 
 
 def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matrix:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.base import Question
+from dpcausal.citests.base import MAX_INDICATORS, Question
 from dpcausal.citests.registry import TESTS, make_test
-from dpcausal.citests.regression_columns import MAX_INDICATORS, columns_of
+from dpcausal.citests.regression_columns import columns_of
 from dpcausal.citests.session import Session
 from dpcausal.privacy.budget import Budget
 
@@ -51,7 +52,7 @@ def test_independent_groups_are_seldom_rejected() -> None:
 
 
 def test_the_answer_names_the_group() -> None:
-    found = dc.ci_test(rows(200), ["b", "a"], "y", ["z"], epsilon=1.0)
+    found = dc.ci_test(rows(400), ["b", "a"], "y", ["z"], epsilon=1.0)
     assert (found.x, found.y) == (("b", "a"), "y")
     assert json.loads(found.to_json())["x"] == ["b", "a"]
     assert "(b, a) and y given z" in found.summary()
@@ -118,3 +119,11 @@ def test_levels_without_an_order_have_an_indicator_each() -> None:
     assert columns.x[:, :2].tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
     assert columns_of(Question.of(many, ["y", "o"], "c"), data).pairs == 2 * MAX_INDICATORS
     assert columns_of(Question.of(many, "y", "o"), data).pairs == 1
+    for x, y in (
+        ("c", "y"),
+        (["y", "o"], "c"),
+        ("o", "y"),
+        ("c", "o"),
+    ):  # known from the schema, before a row is read
+        question = Question.of(many, x, y)
+        assert math.prod(question.widths) == columns_of(question, data).pairs

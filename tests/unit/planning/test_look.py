@@ -12,6 +12,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.citests.base import Question
 from dpcausal.citests.gcm import Gcm
+from dpcausal.citests.look import chances_of_test
 from dpcausal.citests.look import look as look_at_test
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.result import MissedKind
@@ -21,6 +22,8 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.planning.look import look, powers_measured, powers_moments
 from dpcausal.present.planning import look_words
 from dpcausal.privacy.ledger import Ledger
+from dpcausal.stats.gcm_pairs import pairs_power
+from dpcausal.stats.gcm_parts import expected_sum, part_power
 
 LEVELS = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(12)})
 NUMBERS = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(6)})
@@ -253,6 +256,54 @@ def test_the_power_of_gcm_is_about_that_of_the_test(n: int, epsilon: float, w: f
     assert expected.medium - 0.3 < hits / 60 < expected.medium + 0.15
 
 
+ARMS = dc.Schema(arm=dc.Categorical(list("abcd")), y=dc.Numeric(-6, 6), z=dc.Numeric(-5, 5))
+
+
+def arms(rng: np.random.Generator, n: int, w: float) -> dc.Dataset:
+    """One arm of four differs from the others, which are alike: eta = w, given z."""
+    arm, z, e = rng.integers(4, size=n), *rng.normal(size=(2, n))
+    shift = ((arm == 0) - 0.25) / np.sqrt(0.25 * 0.75)
+    y = w * shift + np.sqrt(1 - w * w) * e + z
+    return dc.read({"arm": np.array(list("abcd"))[arm].tolist(), "y": y, "z": z}, ARMS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "epsilon", "w"), [(2000, 0.2, 0.5), (2000, 0.2, 0.3), (600, 1.0, 0.3)])
+def test_the_power_of_gcm_with_several_columns_is_about_that_of_the_test(
+    n: int, epsilon: float, w: float
+) -> None:
+    """Four arms without an order and a number: 60 draws; the standard error is at most .065."""
+    question = Question.of(ARMS, "arm", "y", ["z"])
+    found = chances_of_test(Gcm(), question, n, epsilon, 0.0, REPLACE, 0.05, (0.1, w, 0.9))
+    assert found is not None
+    assert found[0] < found[1] < found[2]
+    rng, hits = np.random.default_rng(7), 0
+    with dc.testing.seeded(5):
+        for _ in range(60):
+            asked: dict[str, Any] = {"epsilon": epsilon, "method": "gcm", "anyway": True}
+            hits += not dc.ci_test(arms(rng, n, w), "arm", "y", ["z"], **asked).independent
+    assert found[1] - 0.3 < hits / 60 < found[1] + 0.15
+
+
+def test_the_noise_of_several_columns_does_not_grow_with_their_number() -> None:
+    """The largest sum has the noise of one. Without dependence it is the level; few pairs find more."""
+    design = (2139, 1, 0.2, 0.05)
+    none, weak, strong = (pairs_power(*design, w, numeric=True, count=4) for w in (0.0, 0.1, 0.5))
+    assert none == pytest.approx(0.05, abs=0.002)
+    assert none < weak < strong
+    assert strong > 0.85
+    many = pairs_power(*design, 0.5, numeric=True, count=64)
+    assert strong - 0.1 < many < strong < part_power(*design, 0.5, numeric=True)
+    law = expected_sum(2139, 1, 0.2 / 1.25, 0.05, 0.3, numeric=True)
+    rng, size = np.random.default_rng(3), 100_000  # drawn: the standard error is at most .0016
+    sums = rng.normal(0.0, np.sqrt(law.null_variance), (size, 4))
+    noise = rng.laplace(0.0, law.scale, size)
+    cut = np.quantile(np.abs(sums).max(axis=1) + noise, 0.95)
+    sums[:, 0] = rng.normal(law.mean, np.sqrt(law.variance), size)
+    found = np.mean(np.abs(sums).max(axis=1) + noise[::-1] > cut)
+    assert pairs_power(*design, 0.3, numeric=True, count=4) == pytest.approx(found, abs=0.015)
+
+
 def test_what_a_test_that_does_not_reject_would_miss_is_said_and_only_then() -> None:
     """1,000 rows: a noiseless test with one degree of freedom finds w = .0886 in 4 of 5 cases; more rows find less."""
     pair = PAIR.select(["a", "b"])
@@ -266,16 +317,69 @@ def test_what_a_test_that_does_not_reject_would_miss_is_said_and_only_then() -> 
     assert found.missed.is_a(MissedKind.WEAKER)
     assert 0.0886 < found.missed["w"] < 0.1
     line = next(line for line in str(found).splitlines() if line.startswith("Power: "))
-    assert f"weaker than about w = {found.missed['w']:g} would be missed in more than 1 of 5 cases" in line
+    assert f"w = {found.missed['w']:g} is found in 80% of cases at best, a weaker one less often" in line
     assert line in found.summary(full=True)
     assert noisy.missed is not None
     assert noisy.missed["w"] > found.missed["w"]
+    few = dc.read({"a": ["a", "b"] * 60, "b": ["a", "a", "b", "b"] * 30}, pair)
+    with dc.testing.seeded(1):
+        poor = dc.ci_test(few, "a", "b", epsilon=0.2, method="kendall")
+    assert (
+        poor.missed is not None
+    )  # not refused, yet far from sure: the very figure that decides on a refusal is said
+    assert poor.missed.is_a(MissedKind.EVEN_STRONG)
+    public = (120, 0.2, 0.0, REPLACE, 0.05)
+    chances = chances_of_test(KendallTest(), Question.of(pair, "a", "b"), *public, (0.5, 0.3))
+    assert chances is not None
+    assert LEAST_POWER < poor.missed["strong"] == round(chances[0], 3) < 0.8
+    assert poor.missed["medium"] == round(chances[1], 3)
+    assert f"(Cohen's w = 0.5) is found in {chances[0]:.0%} of cases at best" in str(poor)
     assert other.missed is not None
     assert other.missed.to_dict() == {"kind": "weaker-without-noise", "w": 0.089}
     same = dc.ci_test(dc.read({**free, "b": free["a"]}, pair), "a", "b", epsilon=1.0)
     assert same.missed is None
     assert "Power" not in str(same)
     assert hidden.missed is None  # the number of rows is protected
+
+
+@pytest.mark.parametrize("command", ["discover", "test", "effect"])
+def test_a_ledger_with_too_little_left_is_told_before_any_advice(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What could be bought with more is no help to who has nothing left; ``test`` and ``effect`` alike."""
+    monkeypatch.chdir(tmp_path)
+    PAIR.write("s.toml")
+    (tmp_path / "t.csv").write_text("a,b,z\n" + "a,b,c\nb,b,d\n" * 30)
+    ledger = Ledger.open("sqlite:///l.db", create=True)
+    ledger.create("cohort", 1.0, 0.0)
+    ledger.charge("cohort", "first", 0.95)
+    columns = {
+        "discover": ["--out", "out"],
+        "test": ["--x", "a", "--y", "b"],
+        "effect": ["--treatment", "a", "--outcome", "b"],
+    }
+    charged = ["--ledger", "sqlite:///l.db", "--dataset", "cohort"]
+    asked = [command, "t.csv", "--schema", "s.toml", *columns[command], *charged]
+    assert run([*asked, "--epsilon", "0.06"]) == 3
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "asked epsilon 0.06, spent 0.95, left 0.05" in said.err
+    assert run([*asked, "--epsilon", "0.02"]) == 2  # there is as much: advice
+    assert "nothing" in capsys.readouterr().err
+    ledger.charge("cohort", "second", 0.05)
+    assert run([*asked, "--epsilon", "0.02"]) == 3
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "left 0; nothing is left" in said.err
+    assert ledger.show()[0].releases == 2
+
+
+def test_help_says_what_anyway_overrides(capsys: pytest.CaptureFixture[str]) -> None:
+    """The very figure that a refusal rests on."""
+    for command in ("test", "discover"):
+        assert run([command, "--help"]) == 0
+        said = " ".join(capsys.readouterr().out.replace("│", " ").split())
+        assert f"found in under {LEAST_POWER:.0%} of cases; else that is refused" in said
 
 
 def test_the_command_for_a_test_refuses_too(

@@ -46,6 +46,21 @@ DECISION = "a new budget is the decision of whoever is answerable for the data"
 _RELEASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
+def refuse_overdraft(total: Entry, last: Entry, epsilon: float, delta: float) -> None:
+    """Raise ``BudgetError`` where this cost, after the entry ``last``, passes the total."""
+    for unit, cost, before, most in (
+        ("epsilon", epsilon, last.spent_epsilon, total.epsilon),
+        ("delta", delta, last.spent_delta, total.delta),
+    ):
+        spent, cap = exact(before), exact(most)
+        if not fits(add(spent, exact(cost)), cap):
+            where, left = f"budget of data set {total.dataset!r}", float(left_of(spent, cap))
+            advice = DECISION if left > 0 else f"nothing is left: {DECISION}"
+            if not cap:
+                advice = f"the total was fixed without a {unit}: ask without one; {DECISION}"
+            raise BudgetError.of(where, unit, cost, float(spent), left, advice)
+
+
 class Ledger:
     """One total budget per data set, kept in a database, for all releases and for ever.
 
@@ -256,19 +271,27 @@ class Ledger:
                 if old.intact() and old.says_the_same(entry):
                     return old
                 raise LedgerError(f"release {release!r} was charged before with another content")
-            for unit, cost, so_far, new, cap in (
-                ("epsilon", epsilon, spent[0], after[0], exact(total.epsilon)),
-                ("delta", delta, spent[1], after[1], exact(total.delta)),
-            ):
-                if not fits(new, cap):
-                    where, left = f"budget of data set {dataset!r}", float(left_of(so_far, cap))
-                    advice = DECISION if left > 0 else f"nothing is left: {DECISION}"
-                    if not cap:
-                        advice = f"the total was fixed without a {unit}: ask without one; {DECISION}"
-                    raise BudgetError.of(where, unit, cost, float(so_far), left, advice)
+            refuse_overdraft(total, last, epsilon, delta)
             return rows.append(connection, entry)
 
         return self._database.run(work, write=True)
+
+    def require(self, dataset: str, epsilon: float, delta: float = 0.0) -> None:
+        """Refuse what ``charge`` would refuse now for want of budget; nothing is recorded.
+
+        Raises
+        ------
+        BudgetError
+            If the total does not allow it.
+        LedgerError
+            If there is no such data set.
+        """
+
+        def work(connection: Connection) -> None:
+            rows.read_state(connection, self.name)
+            refuse_overdraft(*rows.first_and_last(connection, self.name, dataset), epsilon, delta)
+
+        self._database.run(work, write=False)
 
     def left_after(self, entry: Entry) -> dict[str, float]:
         """Return what was left, of epsilon and of delta, after a charge made here; read in its own transaction."""

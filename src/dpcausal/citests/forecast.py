@@ -1,0 +1,254 @@
+"""``dc.forecast_ci_test``: which test would be taken and what it is expected to find, before anything is charged.
+
+**Guarantee.** The schema, the question, the budget and the public number of rows alone go in; rows are not looked at.
+Chances are those of the best case (``citests/look.py``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from dpcausal.citests.base import CITest, Question
+from dpcausal.citests.choice import choose
+from dpcausal.citests.gcm import Gcm
+from dpcausal.citests.look import chances_of_test, chances_without_noise
+from dpcausal.citests.registry import TESTS, class_named, make_test
+from dpcausal.citests.result import Reason, ReasonKind
+from dpcausal.core.arguments import (
+    REQUIRED,
+    checked_count,
+    checked_level,
+    checked_list,
+    checked_name,
+    refuse_missing_epsilon,
+)
+from dpcausal.core.display import display
+from dpcausal.core.errors import InputError
+from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, enough_epsilon
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.dataset import Dataset, not_a_dataset
+from dpcausal.data.schema import Schema
+from dpcausal.privacy.accounting.composition import check_total
+
+if TYPE_CHECKING:
+    from dpcausal.citests.ci_test import TestName
+
+SIZES = (WEAK, MEDIUM, STRONG)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CITestForecast:
+    """Which test a question takes and what it is expected to find, from public numbers.
+
+    Attributes
+    ----------
+    question : Question
+        What is asked.
+    method : str
+        The test.
+    reason : Reason
+        Why this test.
+    rows : int
+        The public number of rows.
+    epsilon, delta : float
+        The budget.
+    level : float
+        The size of the test.
+    weak, medium, strong : float or None
+        Chance to find a dependence of Cohen's w = .1, .3 and .5, at best; None where it is not known for this test.
+    without_noise : tuple of three floats
+        The same chances from the number of rows alone, with one degree of freedom.
+    enough : float or None
+        Where a strong one is found in less than 80% of cases: an epsilon that would do; None: none up to 100.
+    left : float or None
+        What the ledger has left of epsilon, where one was named: more is not proposed.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> schema = dc.Schema(arm=dc.Categorical(["a", "b", "c"]), cd4=dc.Numeric(0, 1500), age=dc.Numeric(0, 100))
+    >>> ahead = dc.forecast_ci_test(schema, "arm", "cd4", ["age"], rows=2_000, epsilon=0.2)
+    >>> ahead.method, ahead.weak < ahead.medium < ahead.strong, ahead.refused
+    ('gcm', True, False)
+    """
+
+    question: Question
+    method: str
+    reason: Reason
+    rows: int
+    epsilon: float
+    delta: float
+    level: float
+    weak: float | None
+    medium: float | None
+    strong: float | None
+    without_noise: tuple[float, float, float]
+    enough: float | None = None
+    left: float | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether ``ci_test`` would refuse, unless told ``anyway``."""
+        return self.strong is not None and self.strong < LEAST_POWER
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {
+            "x": list(self.question.x_columns),
+            "y": list(self.question.y_columns),
+            "given": list(self.question.given),
+            "method": self.method,
+            "why": display().words(self.reason),
+            "rows": self.rows,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "level": self.level,
+            "weak": self.weak,
+            "medium": self.medium,
+            "strong": self.strong,
+            "without_noise": dict(zip(("weak", "medium", "strong"), self.without_noise, strict=True)),
+            "refused": self.refused,
+            "enough": self.enough,
+            "left": self.left,
+        }
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def summary(self) -> str:
+        """Return it in a few lines."""
+        return display().summary(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def forecast_ci_test(
+    source: Schema | Dataset | Counts,
+    x: str | Sequence[str],
+    y: str | Sequence[str],
+    given: Sequence[str] = (),
+    *,
+    rows: int | None = None,
+    method: TestName = "auto",
+    epsilon: float = REQUIRED,
+    delta: float = 0.0,
+    level: float = 0.05,
+    neighbours: Literal["replace-one", "add-remove", "fixed-labels"] | Neighbours = "replace-one",
+    **options: Any,
+) -> CITestForecast:
+    """Say which test a question takes and how often it finds a dependence, before anything is charged.
+
+    **Guarantee**: from the schema, the question, the budget and the number of rows alone; rows are not looked at.
+
+    Parameters
+    ----------
+    source : Schema, Dataset or Counts
+        What is declared; of data, the schema and the public number of rows.
+    x, y, given, method, delta, level, neighbours, **options
+        As in ``ci_test``.
+    rows : int or None, default None
+        How many rows there will be; needed with a ``Schema``, and where the number of rows is protected.
+    epsilon : float
+        What the test may cost.
+
+    Returns
+    -------
+    CITestForecast
+        ``.method`` and ``.reason``; ``.weak``, ``.medium`` and ``.strong``, the chances to find such a dependence;
+        ``.refused``; ``.enough``, an epsilon that would do.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given, or the test can't answer this question.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> schema = dc.Schema(dose=dc.Categorical(["no", "yes"]), pain=dc.Numeric(0, 10))
+    >>> few = dc.forecast_ci_test(schema, "dose", "pain", rows=60, epsilon=0.05)
+    >>> few.method, few.refused, dc.forecast_ci_test(schema, "dose", "pain", rows=60, epsilon=few.enough).refused
+    ('kendall', True, False)
+    """
+    refuse_missing_epsilon(epsilon, "forecast_ci_test", options, "epsilon=0.5")
+    if epsilon is None:
+        raise InputError("a forecast says what noise will do: it needs an epsilon")
+    if not isinstance(source, Schema | Dataset | Counts):
+        raise not_a_dataset(source)
+    check_total(epsilon, delta)
+    level = checked_level(level)
+    name, reason = checked_name(method, "method"), Reason(ReasonKind.AS_ASKED)
+    relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
+    schema = source if isinstance(source, Schema) else source.schema
+    question = Question.of(schema, x, y, checked_list(given, "given", "columns"))
+    question.refuse_one_level(schema)
+    count = _public_rows(source, rows, relation)
+    if name == "auto":
+        known = None if relation is Neighbours.ADD_REMOVE else count
+        name, reason = choose(question, epsilon, rows=isinstance(source, Schema | Dataset), n=known)
+    first = class_named(name).info.first_column_option
+    if first is not None:
+        options.setdefault(first, x)
+    test = make_test(name, options, ("rows",))
+    test.check(question)
+    found = _chances(test, question, count, epsilon, delta, relation, level, SIZES)
+
+    def strong(more: float) -> float:
+        return (_chances(test, question, count, more, delta, relation, level, (STRONG,)) or [1.0])[0]
+
+    poor = found is not None and found[2] < WANTED
+    weak, medium, most = found or (None, None, None)
+    without = chances_without_noise(count, level, SIZES)
+    return CITestForecast(
+        question=question,
+        method=name,
+        reason=reason,
+        rows=count,
+        epsilon=float(epsilon),
+        delta=float(delta),
+        level=level,
+        weak=weak,
+        medium=medium,
+        strong=most,
+        without_noise=(without[0], without[1], without[2]),
+        enough=enough_epsilon(strong, epsilon) if poor else None,
+    )
+
+
+def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: Neighbours) -> int:
+    """Return how many rows there are, where that is public or given."""
+    if rows is not None:
+        return checked_count(rows, "rows")
+    if isinstance(source, Schema):
+        raise InputError("a forecast from a schema needs rows=, how many there will be")
+    if relation is Neighbours.ADD_REMOVE:
+        raise InputError("the number of rows is protected (add-remove): no forecast without rows=")
+    return source.n
+
+
+def _chances(
+    test: CITest,
+    question: Question,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    relation: Neighbours,
+    level: float,
+    sizes: Sequence[float],
+) -> list[float] | None:
+    """Return the chances of ``sizes``; None where they are not known.
+
+    With rows protected, ``gcm`` deals them without knowing their number, which nothing here accounts for.
+    """
+    if rows < 1 or (isinstance(test, Gcm) and relation is Neighbours.ADD_REMOVE):
+        return None
+    try:
+        return chances_of_test(test, question, rows, epsilon, delta, relation, level, sizes)
+    except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold
+        return None

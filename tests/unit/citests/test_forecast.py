@@ -1,0 +1,167 @@
+"""``forecast_ci_test`` and ``test --forecast``: which test, why, and what it finds, from public numbers alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcausal as dc
+from dpcausal.citests.base import Question
+from dpcausal.citests.look import chances_of_test
+from dpcausal.citests.registry import TESTS, make_test
+from dpcausal.citests.result import ReasonKind
+from dpcausal.cli.app import run
+from dpcausal.core.errors import InputError
+from dpcausal.core.look import Hopeless
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.ledger import Ledger
+
+SCHEMA = dc.Schema(
+    arm=dc.Categorical(list("abcd")),
+    sex=dc.Categorical(["f", "m"]),
+    before=dc.Numeric(0, 1),
+    after=dc.Numeric(0, 1),
+)
+
+
+def rows(n: int, seed: int = 1) -> dc.Dataset:
+    rng = np.random.default_rng(seed)
+    numbers = {name: rng.random(n) for name in ("before", "after")}
+    arm, sex = rng.choice(list("abcd"), n).tolist(), rng.choice(["f", "m"], n).tolist()
+    return dc.read({"arm": arm, "sex": sex, **numbers}, SCHEMA)
+
+
+QUESTIONS: list[tuple[str, str, list[str], ReasonKind]] = [
+    ("arm", "after", ["before"], ReasonKind.NO_ORDER_NUMERIC),
+    ("sex", "after", ["before"], ReasonKind.FEW_ROWS),
+    ("sex", "after", [], ReasonKind.ORDERED_LEVELS),
+    ("arm", "sex", [], ReasonKind.NO_ORDER),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "given", "reason"), QUESTIONS)
+def test_it_names_the_test_that_will_be_taken_and_does_not_look_at_rows(
+    x: str, y: str, given: list[str], reason: ReasonKind
+) -> None:
+    asked: dict[str, Any] = {"epsilon": 0.4}
+    found = dc.forecast_ci_test(rows(900), x, y, given, **asked)
+    assert found == dc.forecast_ci_test(rows(900, seed=2), x, y, given, **asked)
+    assert found == dc.forecast_ci_test(SCHEMA, x, y, given, rows=900, **asked)
+    answer = dc.ci_test(rows(900), x, y, given, anyway=True, **asked)
+    assert (found.method, found.reason) == (answer.method, answer.reason)
+    assert found.reason.is_a(reason)
+    assert found.weak is not None
+    assert found.medium is not None
+    assert found.strong is not None
+    assert 0.04 < found.weak < found.medium < found.strong
+    assert all(a < b for a, b in zip((found.weak, found.medium), found.without_noise, strict=False))
+    question = Question.of(SCHEMA, x, y, given)
+    public = (900, 0.4, 0.0, Neighbours.REPLACE_ONE, 0.05)
+    assert [found.weak, found.medium, found.strong] == chances_of_test(
+        make_test(found.method, {}), question, *public, (0.1, 0.3, 0.5)
+    )
+    assert f"test {found.method}" in str(found)
+    assert f"a strong one (0.5) in {found.strong:.0%}" in str(found) or found.strong > 0.99
+    assert "Nothing was charged or released" in str(found)
+
+
+def test_what_it_says_is_refused_is_and_what_it_proposes_is_not() -> None:
+    few = dc.forecast_ci_test(rows(60), "sex", "after", epsilon=0.05)
+    assert few.refused
+    assert few.enough is not None
+    with pytest.raises(Hopeless):
+        dc.ci_test(rows(60), "sex", "after", epsilon=0.05)
+    assert "under 20%: it would be refused, unless you say anyway=True" in str(few)
+    assert f"takes epsilon {few.enough:g}, or more rows" in str(few)
+    more = dc.forecast_ci_test(rows(60), "sex", "after", epsilon=few.enough)
+    assert more.strong is not None
+    assert more.strong >= 0.8
+    assert more.enough is None
+    assert dc.ci_test(rows(60), "sex", "after", epsilon=few.enough).method == few.method
+
+
+@pytest.mark.parametrize("method", sorted(set(TESTS) - {"kendall", "spearman", "measured", "gcm", "crt"}))
+def test_a_test_of_unknown_power_says_so(method: Any) -> None:
+    schema = dc.Schema(a=dc.Categorical([0, 1]), b=dc.Categorical([0, 1]))
+    found = dc.forecast_ci_test(schema, "a", "b", rows=500, epsilon=0.5, method=method)
+    assert (found.method, found.strong, found.refused, found.enough) == (method, None, False, None)
+    assert "not known for this test with noise" in str(found)
+
+
+def test_several_columns_and_protected_rows() -> None:
+    found = dc.forecast_ci_test(rows(900), ["sex", "before"], "after", epsilon=0.5)
+    assert (found.method, found.question.widths) == ("gcm", (2, 1))
+    assert "one pair of columns has all of the dependence" in str(found)
+    assert "one level has all of the dependence" in str(
+        dc.forecast_ci_test(rows(900), "arm", "after", ["before"], epsilon=0.5)
+    )
+    for x, known in (
+        ("sex", True),
+        (["sex", "before"], False),
+    ):  # gcm deals rows whose number it does not know
+        hidden = dc.forecast_ci_test(SCHEMA, x, "after", rows=900, epsilon=0.5, neighbours="add-remove")
+        assert (hidden.strong is not None) == known
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"epsilon": None}, "it needs an epsilon"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"rows": None}, "needs rows="),
+        ({"rows": -1}, "zero or above"),
+        ({"method": "nothing"}, "nothing"),
+        ({"strata": 3}, "strata"),
+        ({"neighbours": "all"}, "neighbours"),
+        ({"source": rows(30), "rows": None, "neighbours": "add-remove"}, "protected"),
+        ({"source": {"a": [1]}}, "dc.read"),
+        ({"y": "arm"}, "twice"),
+    ],
+)
+def test_bad_input_is_one_line(change: dict[str, Any], words: str) -> None:
+    asked = {"source": SCHEMA, "x": "arm", "y": "after", "rows": 900, "epsilon": 0.5, **change}
+    with pytest.raises(InputError) as caught:
+        dc.forecast_ci_test(**asked)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    SCHEMA.write("s.toml")
+    text = [
+        "arm,sex,before,after",
+        *(f"{'abcd'[i % 4]},{'fm'[i % 2]},0.{i % 9},0.{i % 7}" for i in range(300)),
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(text) + "\n")
+    ledger = Ledger.open("sqlite:///l.db", create=True)
+    ledger.create("cohort", 1.0, 0.0)
+    asked = ["test", "--schema", "s.toml", "--x", "arm", "--y", "after", "--given", "before", "--forecast"]
+    charged = ["--ledger", "sqlite:///l.db", "--dataset", "cohort"]
+    assert run([*asked, "t.csv", "--epsilon", "0.5", *charged]) == 0
+    of_file = capsys.readouterr().out
+    assert "test gcm, chosen because levels have no order" in of_file
+    assert "ledger has epsilon 1 left" in of_file
+    assert run([*asked, "t.csv", "--epsilon", "2", *charged]) == 0
+    assert "epsilon 1 left, less than asked: it would refuse" in capsys.readouterr().out
+    assert ledger.show()[0].releases == 0
+    assert run([*asked, "--rows", "300", "--epsilon", "0.5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == dc.forecast_ci_test(SCHEMA, "arm", "after", ["before"], rows=300, epsilon=0.5).to_dict()
+    for wrong, words in (
+        (["--no-privacy", "--rows", "300"], "needs --epsilon"),
+        (["--epsilon", "0.5"], "--rows N"),
+        (["t.csv", "--epsilon", "0.5", "--rows", "300"], "not both"),
+    ):
+        assert run([*asked, *wrong]) == 2
+        said = capsys.readouterr()
+        assert words in said.err
+        assert (said.out, said.err.count("\n")) == ("", 1)
+    assert run([*asked[:-1], "t.csv", "--epsilon", "0.5", "--rows", "300"]) == 2
+    assert "--rows goes with --forecast" in capsys.readouterr().err
