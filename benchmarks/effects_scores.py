@@ -29,8 +29,8 @@ from scipy.special import ndtr
 import dpcausal as dc
 from dpcausal.core import entropy
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.moments import MAX_SPREAD_NOISE, spread_noise
 from dpcausal.graphs.adjustment import smallest_back_door
+from dpcausal.planning.moments import MAX_SPREAD_NOISE, spread_noise
 from dpcausal.privacy import seeded
 from dpcausal.privacy.accounting.conversion import rho_for
 

@@ -350,8 +350,8 @@ def run_discover(
         method_named(method)
     if confidence is not None and confidence < 0:
         raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
-    if confidence and method not in ("auto", "measured"):
-        raise InputError(f"--confidence goes with --method measured, not with {method}")
+    if confidence and method not in ("auto", "measured", "moments"):
+        raise InputError(f"--confidence goes with --method measured or moments, not with {method}")
     checked_level(level)
     of_method = parse_options(option or [], types_of(method, option or []), method) if option else {}
     for name, value in (("confidence", confidence), ("target", target)):
@@ -385,8 +385,6 @@ def run_discover(
     declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet)
     checked_effects(effects, declared)
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
-    if confidence and method == "auto" and mostly_numbers(tuple(declared), numeric):
-        raise InputError("--confidence goes with --method measured; auto takes moments here (mostly numbers)")
     if epsilon is not None and not as_json:
         draft_is_told()
     tables = method == "measured" or (
@@ -394,7 +392,7 @@ def run_discover(
     )
     if target is not None and not tables:
         raise InputError(f"--target goes with --method measured, not with {method}")
-    if confidence is not None and tables:
+    if confidence is not None and (tables or method in ("auto", "moments")):
         options["confidence"] = confidence
     if target is not None:
         options["target"] = target
@@ -408,8 +406,8 @@ def run_discover(
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
     rows = rows_of(data, source, table, declared, bars)
-    if method == "auto" and not isinstance(rows, dc.Dataset):
-        tables = not takes_moments(rows)
+    if method == "auto" and target is None and epsilon is not None:
+        tables = not takes_moments(rows, epsilon, delta, neighbours)
     texts = {
         "required": required or [],
         "forbidden": forbidden or [],

@@ -49,6 +49,7 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
 from dpcausal.planning.look import refuse_hopeless
 from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, needs_delta, noise_without_delta
+from dpcausal.planning.moments import moments_pay
 from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.privacy.accounting.conversion import epsilon_for
 from dpcausal.privacy.budget import Budget, require_left
@@ -395,7 +396,7 @@ def discover(
     kept = checked_reserve(reserve, epsilon, named)
     known = Knowledge.of(columns, required, forbidden, tiers)
     name, reason = (
-        _choose(data, epsilon, options.get("target"))
+        _choose(data, epsilon, delta, relation, options.get("target"))
         if method == "auto"
         else (method, MethodReason(MethodReasonKind.AS_ASKED))
     )
@@ -506,8 +507,14 @@ def planned_epsilon(epsilon: float, delta: float, reserve: float) -> float:
     return max(part.epsilon, epsilon_for(part.rho, delta)) if part.rho > 0 else part.epsilon
 
 
-def _choose(data: Dataset | Counts, epsilon: float | None, target: object = None) -> tuple[str, MethodReason]:
-    """From the schema, the budget and the question alone."""
+def _choose(
+    data: Dataset | Counts,
+    epsilon: float | None,
+    delta: float,
+    neighbours: Neighbours,
+    target: object = None,
+) -> tuple[str, MethodReason]:
+    """From the schema, the budget, the question and the number of rows where it is public."""
     if epsilon is None:
         return "pc", MethodReason(MethodReasonKind.NO_PRIVACY)
     if target is not None:
@@ -517,11 +524,17 @@ def _choose(data: Dataset | Counts, epsilon: float | None, target: object = None
         return "measured", MethodReason(MethodReasonKind.COUNTS_ONLY)
     columns = tuple(data.schema)
     held = {"numbers": sum(name in numbers for name in columns), "columns": len(columns)}
-    if mostly_numbers(columns, numbers):
-        return "moments", MethodReason(MethodReasonKind.MOSTLY_NUMBERS, **held)
-    return "measured", MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, **held)
+    if not mostly_numbers(columns, numbers):
+        return "measured", MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, **held)
+    rows = data.n if neighbours is Neighbours.REPLACE_ONE else None
+    held_by = [name for name in columns if name in numbers]
+    if not moments_pay(columns, held_by, rows, epsilon, delta, neighbours):
+        return "measured", MethodReason(MethodReasonKind.NUMBERS_IN_NOISE, **held)
+    return "moments", MethodReason(MethodReasonKind.MOSTLY_NUMBERS, **held)
 
 
-def takes_moments(data: Dataset | Counts) -> bool:
-    """Return whether ``auto`` takes ``moments`` for this data at some budget."""
-    return _choose(data, 1.0)[0] == "moments"
+def takes_moments(
+    data: Dataset | Counts, epsilon: float | None, delta: float, neighbours: str | Neighbours
+) -> bool:
+    """Return whether ``auto`` takes ``moments`` for this data at this budget."""
+    return _choose(data, epsilon, delta, Neighbours.parse(neighbours, labels=False))[0] == "moments"

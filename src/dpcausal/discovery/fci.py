@@ -64,6 +64,7 @@ def fci_search(
     stable: bool = True,
     ahead: int = 1,
     bounds: Bounds = Bounds(),
+    forward: bool = False,
 ) -> Generator[list[Query], Answers, Skeleton]:
     """Search for the skeleton over ``columns``, hidden causes allowed; drive it with ``send``, as ``pc_search``.
 
@@ -72,20 +73,26 @@ def fci_search(
     [Query(x='a', y='b', given=())]
     """
     known = known or Knowledge()
-    found = yield from pc_search(columns, known, max_order=max_order, stable=stable, ahead=ahead)
+    found = yield from pc_search(
+        columns, known, max_order=max_order, stable=stable, ahead=ahead, forward=forward
+    )
     if found.complete:
-        yield from further_questions(found, known, max_order=max_order, ahead=ahead, bounds=bounds)
+        yield from further_questions(
+            found, known, max_order=max_order, ahead=ahead, bounds=bounds, forward=forward
+        )
     return found
 
 
 def search_for(
-    task: Task, *, stable: bool, latent: bool, ahead: int = 1
+    task: Task, *, stable: bool, latent: bool, ahead: int = 1, forward: bool = False
 ) -> Generator[list[Query], Answers, Skeleton]:
     """The search of a task: PC's, or with hidden causes FCI's within the usual bounds."""
     columns, known, most = task.columns, task.known, task.max_order
     if latent:
-        return fci_search(columns, known, max_order=most, stable=stable, ahead=ahead, bounds=USUAL)
-    return pc_search(columns, known, max_order=most, stable=stable, ahead=ahead)
+        return fci_search(
+            columns, known, max_order=most, stable=stable, ahead=ahead, bounds=USUAL, forward=forward
+        )
+    return pc_search(columns, known, max_order=most, stable=stable, ahead=ahead, forward=forward)
 
 
 def further_questions(
@@ -96,14 +103,15 @@ def further_questions(
     ahead: int = 1,
     bounds: Bounds = Bounds(),
     possible: Collection[Pair] = frozenset(),
+    forward: bool = False,
 ) -> Generator[list[Query], Answers, Skeleton]:
     """Ask about every edge of ``found`` with sets from possible-d-sep that PC did not ask; edges that go leave it.
 
-    ``possible``: pairs that may be adjacent though ``found`` has no edge there.
+    ``possible``: pairs that may be adjacent though ``found`` has no edge there. ``forward``: as in ``pc_search``.
     """
     graph = Graph(found.columns, undirected=found.edges)
     unknown = frozenset(possible) | (known.left_out - found.separating.keys())
-    near = {x: set(some) for x, some in found.adjacent.items()}
+    near = found.near(forward)
     wide = {
         x: near[x] | _nearest(x, some - near[x], near, found.columns, bounds.far)
         for x, some in possible_d_sep(graph, found.separating, unknown).items()

@@ -4,7 +4,7 @@ For numbers, as ``measured`` for tables. Every column becomes a few features: a 
 t, k = 2, 4, ... (``harmonics`` pairs of them), a categorical one an indicator for every level but the first. t is a
 quarter of the column's normal score: first the spread of every numeric column between its bounds is measured
 (``citests/quantiles.py``), so that neither skewed values nor wide bounds matter. Where noise would hide the spread
-(above ``MAX_SPREAD_NOISE`` of the rows on a count, from public numbers) t is the value scaled to [-1, 1] by its bounds.
+(``planning/moments.py``, from public numbers) t is the value scaled to [-1, 1] by its bounds.
 
 One matrix M of their second moments is released, and every question of PC is a test on M that knows the noise
 (``stats/moments.py``). With ``harmonics=0`` it tests partial correlations, right for linear models; more see functions
@@ -15,7 +15,7 @@ is. By default as many (0 to 3) as the noise leaves room for.
 **Confidence** (``repeats.py``): each repeat draws another matrix as if this one, shrunk for its noise, held the moments
 of normal features: sampling and noise anew.
 
-**Guarantee** (epsilon, delta)-DP (``moments.proof.md``): events that are fixed in advance. ``SPREAD_SHARE`` of the
+**Guarantee** (epsilon, delta)-DP (``moments.proof.md``): events that are fixed in advance. ``spread_share`` of the
 budget measures spreads, ``REACH_SHARE`` chooses the length rows are shrunk to (exponential mechanism on a public grid;
 option ``reach`` gives it instead), the rest pays for M (Gaussian noise with a delta, else Laplace).
 **Cost** O(n p^2), then O(q^3) a question: a million rows of 10 columns in seconds.
@@ -38,11 +38,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.quantiles import exact_spread, gaussian_spread, pure_spread
 from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
@@ -82,6 +80,7 @@ from dpcausal.discovery.search import (
     drive,
     unanswered,
 )
+from dpcausal.planning.moments import spread_is_seen, spread_share
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
@@ -94,7 +93,7 @@ from dpcausal.stats.moments import (
     partial_test,
     unpacked,
 )
-from dpcausal.stats.spread import ROUNDS, Spread, counts_sensitivity
+from dpcausal.stats.spread import Spread
 
 Floats = NDArray[np.float64]
 Spreads = Mapping[str, Spread]  # by numeric column; a column without one is taken by its bounds
@@ -152,11 +151,6 @@ def numeric_cells(harmonics: int, spread: Spread | None) -> Cells:
 
 
 REACH_SHARE = 0.05  # of the budget, to choose the reach
-SPREAD_SHARE, PURE_SPREAD_SHARE = (
-    0.1,
-    0.2,
-)  # of the budget, for the spread of the numeric columns; without a delta
-MAX_SPREAD_NOISE = 0.02  # of the rows: with more noise on a count the spread is not measured
 SPREAD_EVEN = 0.02  # share of the rows that a spread takes to lie evenly between the bounds
 NORMAL_REACH = 4.0  # normal scores are cut here, and 1/8 of that range is their standard deviation
 MIN_TAIL = 1e-4  # shares of rows nearer to 0 or 1 than this have the same score
@@ -169,6 +163,7 @@ MIN_NOISE_FOR_ALL = 0.01  # below this share noise no longer hides what a regres
 REACH_GRID = 32
 CELLS = 512  # of a numeric column, about: t is known to 1/256
 ROOT_HALF = math.sqrt(0.5)
+QUESTIONS = 600  # questions a column, after which a search ends
 WORK = 4_000  # questions that repeats may ask in all, about
 
 
@@ -198,7 +193,7 @@ class Moments:
         """The test of one question; a column with one level is independent of all."""
         x, y = self._places[question.x], self._places[question.y]
         if not (x and y):
-            return MomentTest(0.0, 1.0, 0, True)
+            return MomentTest(0.0, 1.0, 0, True, math.inf)
         z = [0, *(place for name in question.given for place in self._places[name])]
         kept = None
         if question.given and self.noise < MIN_NOISE_FOR_ALL * TYPICAL_VARIANCE * self.n:
@@ -300,25 +295,11 @@ def _noise_share(task: Task, rho: float, epsilon: float, harmonics: int, n: int)
     return noise / (TYPICAL_VARIANCE * max(n, 1))
 
 
-def spread_noise(columns: int, rho: float, epsilon: float, neighbours: Neighbours) -> float:
-    """The noise on a count of a spread, for so many numeric columns: public."""
-    each = spread_share(rho) / (max(columns, 1) * ROUNDS)
-    if rho > 0:
-        return counts_sensitivity(neighbours, norm=2) / math.sqrt(2 * each * rho)
-    return math.sqrt(2.0) * counts_sensitivity(neighbours) / (each * epsilon)
-
-
-def spread_share(rho: float) -> float:
-    """The share of the budget that spreads cost."""
-    return SPREAD_SHARE if rho > 0 else PURE_SPREAD_SHARE
-
-
 @proved("moments.proof.md")
 def _spreads(task: Task, rows: FeatureRows, rho: float, epsilon: float) -> Spreads:
     """The spread of every numeric column, charged; none where the noise would hide it."""
     names = [name for name, column in rows.schema.items() if isinstance(column, Numeric)]
-    noise = spread_noise(len(names), rho, epsilon, task.neighbours)
-    if not names or noise > MAX_SPREAD_NOISE * (ASSUMED_ROWS if task.n is None else task.n):
+    if not spread_is_seen(len(names), task.n, rho, epsilon, task.neighbours):
         return {}
     release_one = gaussian_spread if rho > 0 else pure_spread
     each = spread_share(rho) * (rho if rho > 0 else epsilon) / len(names) * (1 - 1e-12)
@@ -379,16 +360,27 @@ def measure(
 def search(
     task: Task, moments: Moments, stable: bool = True, latent: bool = False
 ) -> tuple[SearchOutcome, int]:
-    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered."""
-    silent = 0
+    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered.
+
+    With nothing held fixed "independent" needs a test that would have shown a medium dependence; else the pair is open,
+    and nothing more is asked about it. The search ends after ``QUESTIONS`` questions a column.
+    """
+    silent = asked = 0
     pvalues: list[tuple[Pair, tuple[str, ...], float | None]] = []
 
+    def said(question: Query, test: MomentTest) -> Answer:
+        if test.pvalue <= task.level:
+            return False
+        alone = not question.given and moments.noise > 0.0
+        return True if (test.shows(task.level) if alone else test.informative) else None
+
     def answer(batch: list[Query]) -> Answers:
-        nonlocal silent
+        nonlocal silent, asked
+        asked += len(batch)
+        if asked > QUESTIONS * len(task.columns) and batch[0].given:
+            return None
         found = [moments.test(question) for question in batch]
-        answers: list[Answer] = [
-            False if test.pvalue <= task.level else True if test.informative else None for test in found
-        ]
+        answers = [said(question, test) for question, test in zip(batch, found, strict=True)]
         silent += answers.count(None)
         pvalues.extend(
             (
@@ -400,7 +392,7 @@ def search(
         )
         return answers
 
-    asking = search_for(task, stable=stable, latent=latent)
+    asking = search_for(task, stable=stable, latent=latent, forward=True)
     # every answer follows from the moments that were released, so a bar may follow the answers
     skeleton = drive(asking, answer, task.stage if stable else silent_stage)
     return SearchOutcome(skeleton, (), evidence=largest_pvalues(pvalues, skeleton.separating)), silent
@@ -433,7 +425,7 @@ def again_of(
 
     def once() -> frozenset[Pair]:
         found, _ = search(quiet, moments.again(draw), stable, latent)
-        return found.skeleton.edges
+        return found.skeleton.edges - found.skeleton.open(task.known)  # what is open was not found again
 
     return found_again(task, edges, asked, once)
 

@@ -56,6 +56,9 @@ class MethodReasonKind(StrEnum):
     ONE_TARGET = "one-target"
     MOSTLY_NUMBERS = "mostly-numbers"  # numbers, columns: how many hold numbers, of how many
     NOT_MOSTLY_NUMBERS = "not-mostly-numbers"  # numbers, columns
+    NUMBERS_IN_NOISE = (
+        "numbers-in-noise"  # numbers, columns: most hold numbers, whose spread noise would hide
+    )
 
 
 class MethodReason(Fact):
@@ -218,11 +221,16 @@ def pc_search(
     max_order: int | None = None,
     stable: bool = True,
     ahead: int = 1,
+    forward: bool = False,
 ) -> Generator[list[Query], Answers, Skeleton]:
     """Search for the skeleton over ``columns``; drive it with ``send``.
 
     ``ahead`` > 1 asks up to that many sets of an edge at once, for drivers to whom questions are free: answers past the
     first ``True`` are not used, so the result is the same.
+
+    ``forward``, for drivers that often can't tell: a pair without an answer with nothing held fixed stays undecided and
+    is not asked about again, since holding columns fixed leaves less to see. No set is made of such neighbours. Else PC
+    would ask about every subset of everything.
 
     >>> search = pc_search(["a", "b"])
     >>> next(search)
@@ -241,26 +249,41 @@ def pc_search(
             for x, y in combinations(columns, 2)
             if y in found.adjacent[x] and frozenset((x, y)) not in known.kept
         ]
+        if forward:
+            undecided = found.undecided
+            pairs = [pair for pair in pairs if frozenset(pair) not in undecided]
         if stable:
-            near = {x: set(others) for x, others in found.adjacent.items()}
+            near = found.near(forward)
             sets = {pair: sets_for(*pair, order, near, found.columns, known) for pair in pairs}
             done = yield from ask_side_by_side(found, sets, order, ahead)
         else:
-            done = yield from _order_one_by_one(found, pairs, order, known)
+            done = yield from _order_one_by_one(found, pairs, order, known, forward)
         if done is None:
             found.complete = False
             break
         if not done:  # no edge had enough neighbours
             break
+    if forward:
+        undecided = found.undecided
+        _not_asked(found, 1, known, lambda x, y: bool(undecided & _touching(found, x, y)))
     _not_asked(found, order + 1, known)
     return found
 
 
-def _not_asked(found: Skeleton, order: int, known: Knowledge) -> None:
+def _touching(found: Skeleton, x: str, y: str) -> set[Pair]:
+    """The pairs of x or y with their other neighbours."""
+    return {frozenset((end, z)) for end in (x, y) for z in found.adjacent[end] if z not in (x, y)}
+
+
+def _not_asked(
+    found: Skeleton, order: int, known: Knowledge, where: Callable[[str, str], bool] = lambda x, y: True
+) -> None:
     """Remember which edges have sets of this size that were not asked about: the search ended before, or had to."""
     for x, y in combinations(found.columns, 2):
         pair = frozenset((x, y))
         if y not in found.adjacent[x] or pair in known.kept or pair in found.unanswered_from:
+            continue
+        if not where(x, y):
             continue
         if any(True for _ in sets_for(x, y, order, found.adjacent, found.columns, known)):
             found.unanswered_from[pair] = order
@@ -306,12 +329,12 @@ def ask_side_by_side(
 
 
 def _order_one_by_one(
-    found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge
+    found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge, forward: bool
 ) -> Generator[list[Query], Answers, int | None]:
     """One order of the original PC: an edge at a time, neighbours as they are now."""
     total = 0
     for x, y in pairs:
-        for given in sets_for(x, y, order, found.adjacent, found.columns, known):
+        for given in sets_for(x, y, order, found.near(forward), found.columns, known):
             answers = yield [Query(x, y, given)]
             if answers is None:
                 for pair in pairs[pairs.index((x, y)) :]:

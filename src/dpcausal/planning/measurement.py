@@ -2,8 +2,9 @@
 
 **Joint or components.** A joint table of m cells has the same noise in every cell, and a pair sums m/(r c) of them.
 Components measure all single columns and pairs, then triples and more where the search wants them. The joint table
-answers every question, so it is taken unless a pair would have more than ``MAX_JOINT_VARIANCE_RATIO`` times the noise
-variance.
+answers every question, and is taken where a pair would have at most ``MAX_JOINT_RATIO`` times the noise variance of a
+first look at components: less than one, since components go on to measure promising pairs again and merge levels.
+Without a delta they gain more by that (``MAX_JOINT_RATIO_PURE``).
 
 **Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
 
@@ -36,9 +37,8 @@ from dpcausal.stats.components import STEP, Columns, sets_sensitivity
 
 # Settings of ``measured``, chosen on random networks.
 MAX_JOINT_CELLS = 1 << 18  # cells of the joint table, at most
-MAX_JOINT_VARIANCE_RATIO = (
-    2.0  # noise variance of a pair from the joint table over that from components, at most
-)
+# noise variance of a pair from the joint table over that from a first look at components, at most
+MAX_JOINT_RATIO, MAX_JOINT_RATIO_PURE = 0.5, 0.12
 SHARE_PAIRS, SHARE_TRIPLES = (
     0.5,
     0.35,
@@ -262,13 +262,14 @@ def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neigh
             cell = noise_variance(joint_mechanism(cells, total, neighbours, gaussian=gaussian))
             summed = math.fsum(cells / (sizes[i] * sizes[j]) for i, j in pairs) / len(pairs)
             found.append(MeasurementPlan(True, gaussian, cell * summed))
-    return min(found, key=lambda plan: plan.pair_variance / (MAX_JOINT_VARIANCE_RATIO if plan.joint else 1.0))
+    most = MAX_JOINT_RATIO if rho > 0 else MAX_JOINT_RATIO_PURE
+    return min(found, key=lambda plan: plan.pair_variance / (most if plan.joint else 1.0))
 
 
 def needs_delta(sizes: Sequence[int], epsilon: float, delta: float, neighbours: Neighbours) -> bool:
     """Whether the tables of a whole graph would use the delta: not where one joint table with Laplace noise is best.
 
-    That one is best without a delta too, since fewer plans are to be compared then. From public numbers alone.
+    It must be best without a delta too, as it nearly always is. From public numbers alone.
 
     >>> [needs_delta([2] * columns, 0.5, 1e-6, Neighbours.REPLACE_ONE) for columns in (4, 12)]
     [False, True]
@@ -276,7 +277,7 @@ def needs_delta(sizes: Sequence[int], epsilon: float, delta: float, neighbours: 
     if not delta:
         return False
     plan = plan_for(sizes, epsilon, Filter(epsilon, delta).rho, neighbours)
-    return not plan.joint or plan.gaussian
+    return not plan.joint or plan.gaussian or not plan_for(sizes, epsilon, 0.0, neighbours).joint
 
 
 def noise_without_delta(sizes: Sequence[int], epsilon: float, neighbours: Neighbours) -> float:

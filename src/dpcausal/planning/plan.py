@@ -40,7 +40,7 @@ from dpcausal.planning.designs import (
     power_at,
 )
 from dpcausal.planning.look import chances_moments
-from dpcausal.planning.measurement import mostly_numbers
+from dpcausal.planning.moments import moments_pay
 from dpcausal.privacy.accounting.composition import check_total
 
 DEFAULT_ORDERS = 5  # shown unless more are asked for
@@ -333,7 +333,8 @@ def plan(
         orders,
         names,
         coarser,
-        target is None and mostly_numbers(tuple(declared), numeric),
+        target is None
+        and moments_pay(tuple(declared), numeric, rows, float(epsilon), float(delta), relation),
         target,
         chances,
         declared,

@@ -429,6 +429,9 @@ REASONS: dict[MethodReasonKind, Words] = {
     MethodReasonKind.NOT_MOSTLY_NUMBERS: lambda fact: (
         f"chosen because {_numbers_words(fact)}{', not most' * (fact['numbers'] > 0)}"
     ),
+    MethodReasonKind.NUMBERS_IN_NOISE: lambda fact: (
+        f"chosen though {_numbers_words(fact)}: with this epsilon and this many rows bins show more than correlations"
+    ),
 }
 
 _HELP = "(a larger epsilon would help, or a delta where there is none)"

@@ -28,11 +28,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, chdtri, chndtrinc
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
@@ -42,17 +43,42 @@ Floats = NDArray[np.float64]
 ROOT2 = math.sqrt(2.0)  # weight of off-diagonal entries
 ROWS_PER_PRODUCT = 128  # rows multiplied at once: rounding errors grow with this and with log n, not with n
 MIN_STANDARD_ERRORS = 4.0  # a perfect association must be worth this many for a test to be informative
+MEDIUM, SHOWN_POWER = 0.3, 0.9  # "absent" means that a dependence of this size would be found this often
 RELATIVE_RIDGE = 1e-9  # times the number of rows: keeps the regression solvable without noise
 RELATIVE_VARIANCE = 1e-12  # the same for the covariance of the products
 
 
 class MomentTest(NamedTuple):
-    """A test; not ``informative`` where even a perfect association could not have been seen."""
+    """A test; not ``informative`` where even a perfect association could not have been seen.
+
+    ``strength``: the standard errors that a perfect association of one feature with another is worth, about.
+    """
 
     statistic: float
     pvalue: float
     dof: int
     informative: bool
+    strength: float
+
+    def shows(self, level: float) -> bool:
+        """Whether a medium dependence (w = ``MEDIUM``) would be found ``SHOWN_POWER`` of the time at this level.
+
+        >>> [MomentTest(0.0, 1.0, 1, True, strength).shows(0.05) for strength in (10.0, 11.0)]
+        [False, True]
+        """
+        return MEDIUM * self.strength >= needed_distance(self.dof, level)
+
+
+@cache
+def needed_distance(dof: int, level: float) -> float:
+    """Return the root of the noncentrality at which chi-squared with ``dof`` is found ``SHOWN_POWER`` of the time.
+
+    >>> round(needed_distance(1, 0.05), 2), round(needed_distance(4, 0.05), 2)
+    (3.24, 3.92)
+    """
+    if dof == 0 or not 0 < level < 1:
+        return 0.0
+    return math.sqrt(float(chndtrinc(chdtri(dof, level), dof, 1.0 - SHOWN_POWER)))
 
 
 @proved("moments.proof.md")
@@ -236,6 +262,7 @@ def partial_test(
         float(chdtrc(dof, max(statistic, 0.0))),
         dof,
         bool(largest > MIN_STANDARD_ERRORS * error and np.isfinite(statistic)),
+        largest / math.sqrt(len(x) * len(y)) / error,
     )
 
 

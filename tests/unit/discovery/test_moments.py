@@ -14,7 +14,7 @@ from dpcausal.counts import feature_sums
 from dpcausal.counts.feature_sums import PLACES, BatchRows, cells_of, shortened, shortening
 from dpcausal.discovery import moments
 from dpcausal.discovery.moments import Moments, feature_cells, longest, sums
-from dpcausal.discovery.search import NoteKind, Query
+from dpcausal.discovery.search import MethodReasonKind, NoteKind, Query
 from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, unpacked
 from dpcausal.stats.spread import ROUNDS
 
@@ -122,9 +122,12 @@ def test_few_rows_or_little_budget_measure_no_spread(neighbours: str) -> None:
 
 
 def test_auto_takes_it_where_most_columns_hold_numbers() -> None:
-    data = chain(500, 2)
+    data = chain(8_000, 2)
     with dc.testing.seeded(2):
         assert dc.discover(data, epsilon=1.0, delta=1e-6).method == "moments"
+        few = dc.discover(chain(500, 2), epsilon=1.0, delta=1e-6)  # noise would hide how the numbers are spread
+    assert few.method == "measured"
+    assert few.reason.is_a(MethodReasonKind.NUMBERS_IN_NOISE)
     found = dc.discover(data, epsilon=None)
     assert found.method == "pc"
     assert found.notes[0].is_a(NoteKind.CLASSICAL_MOMENTS)
@@ -225,3 +228,36 @@ def test_no_variance_is_no_information() -> None:
     test = partial_test(f.T @ f, [1], [2], [0], 100, 5.0)
     assert not test.informative
     assert test.pvalue > 0.5
+
+
+def test_thirteen_columns_in_much_noise_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most pairs can't be told from noise: they stay open, and no set of columns is asked about for them."""
+    asked: list[int] = []
+    first = moments.Moments.test
+
+    def counted(self: moments.Moments, question: Query) -> Any:
+        asked.append(len(question.given))
+        return first(self, question)
+
+    monkeypatch.setattr(moments.Moments, "test", counted)
+    rng = np.random.default_rng(3)
+    common = rng.normal(size=1500)
+    columns = {f"v{i:02}": rng.normal(size=1500) + (0.5 + 0.1 * i) * common for i in range(13)}
+    data = dc.read(columns, dc.Schema({name: dc.Numeric(-30, 30) for name in columns}))
+    with dc.testing.seeded(1):
+        found = dc.discover(data, epsilon=0.5, delta=1e-6, method="moments", confidence=0, anyway=True)
+    assert len(found.open) > 40
+    assert len(asked) < 13 * moments.QUESTIONS + 100
+
+
+def test_absent_needs_a_test_that_would_have_shown_a_medium_dependence() -> None:
+    """x and y have correlation .45: with noise that hides it the pair is open, not absent."""
+    rng = np.random.default_rng(5)
+    x, z = rng.normal(size=(2, 1500))
+    y = 0.5 * x + rng.normal(size=1500)
+    data = dc.read({"x": x, "y": y, "z": z}, dc.Schema({name: dc.Numeric(-12, 12) for name in "xyz"}))
+    for seed in range(20):
+        with dc.testing.seeded(seed):
+            found = dc.discover(data, epsilon=0.3, delta=1e-6, method="moments", confidence=0, anyway=True)
+        decided = found.graph.skeleton | found.open
+        assert frozenset("xy") in decided  # never absent: 20 of 20 seeds of this noise

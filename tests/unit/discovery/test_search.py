@@ -241,3 +241,19 @@ def test_a_forbidden_direction_turns_the_edge() -> None:
     known = Knowledge.of(["a", "b"], forbidden=[("a", "b")])
     assert known.arrows == {("b", "a")}
     assert not known.left_out
+
+
+def test_a_pair_without_an_answer_stays_undecided_and_is_not_asked_about_again() -> None:
+    """Of 14 columns two pairs are seen to depend, nothing can be said of the others: 91 questions and a few more."""
+    columns = [f"v{i:02}" for i in range(14)]
+    seen = {("v00", "v01"), ("v01", "v02")}
+
+    def can_tell(question: Query) -> Answer:
+        return False if (question.x, question.y) in seen else None
+
+    found, asked = drive(pc_search(columns, forward=True), can_tell)
+    assert len(asked) == 91 + 2  # and v00 - v01 given v02, v01 - v02 given v00
+    assert found.open(Knowledge()) == found.edges - {frozenset(pair) for pair in seen}
+    assert found.given_up_to == {frozenset(pair): 0 for pair in seen}
+    unstable, more = drive(pc_search(columns, forward=True, stable=False), can_tell)
+    assert (unstable.edges, len(more)) == (found.edges, len(asked))

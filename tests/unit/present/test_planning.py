@@ -128,7 +128,8 @@ def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.M
 
 def test_it_says_where_another_method_would_be_taken() -> None:
     numbers = dc.Schema(a=dc.Numeric(0, 1), b=dc.Numeric(0, 1), c=YES_NO)
-    assert "discover then takes the method moments" in dc.plan(numbers, 1000, 1.0).summary(full=True)
+    assert "discover then takes the method moments" in dc.plan(numbers, 20_000, 1.0).summary(full=True)
+    assert "discover then takes" not in dc.plan(numbers, 1000, 1.0).summary(full=True)
     assert "moments" not in dc.plan(SMALL, 1000, 1.0).summary()
 
 

@@ -222,6 +222,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             {"numbers": 4, "columns": 5},
             ("4 of 5 columns hold numbers, which is",),
         ),
+        MethodReasonKind.NUMBERS_IN_NOISE: (
+            {"numbers": 4, "columns": 5},
+            ("4 of 5 columns hold numbers", "bins show more"),
+        ),
         MethodReasonKind.NOT_MOSTLY_NUMBERS: (
             {"numbers": 1, "columns": 5},
             ("1 of 5 columns holds numbers, not",),
