@@ -56,4 +56,4 @@ def test_seeds_are_those_of_the_cell() -> None:
             said = re.search(r"\((\d+)\)$", cell)
             assert len(runs) == int(said[1] if said else seeds), (network, rows, epsilon, cell)
             checked += 1
-    assert checked > 100
+    assert checked > 40
