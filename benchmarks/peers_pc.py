@@ -124,7 +124,8 @@ def compare_times(title: str, data: dc.Dataset, truth: Skeleton, repeats: int) -
     print(f"| {title} | CPU s | times ours | edges | true, of {len(truth)} |\n|---|---|---|---|---|")
 
     def line(name: str, seconds: float, found: Skeleton) -> None:
-        ratio = "" if name == "dpcausal" else f"{seconds / own:.3g}"
+        times = seconds / own
+        ratio = "" if name == "dpcausal" else f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
         print(f"| {name} | {seconds:.3g} | {ratio} | {len(found)} | {len(found & truth)} |", flush=True)
 
     line("dpcausal", own, mine)
