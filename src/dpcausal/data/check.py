@@ -31,6 +31,7 @@ from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.determined import Determined, determined_in
 from dpcausal.data.file_format import FileFormat, NumberMarks
+from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
     MISSING_CODES,
     FirstRows,
@@ -40,7 +41,6 @@ from dpcausal.data.profile import (
     chunks_with_progress,
     is_identifier_name,
     present_cells,
-    reads_as_missing,
 )
 from dpcausal.data.read import check_column
 from dpcausal.data.schema import Schema

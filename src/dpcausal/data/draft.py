@@ -40,6 +40,7 @@ from dpcausal.data import arrow, spelling
 from dpcausal.data.columns import MAX_ABS_BOUND, Categorical, Column, Level, Numeric, canonical_value
 from dpcausal.data.determined import determined_in
 from dpcausal.data.file_format import FileFormat, decode_bytes
+from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
     MISSING_CODES,
     TRUTH_TEXTS,
@@ -49,7 +50,6 @@ from dpcausal.data.profile import (
     Writing,
     chunks_with_progress,
     header_looks_like_values,
-    reads_as_missing,
 )
 from dpcausal.data.sources import ColumnSource, CsvSource, LoadedSource, Source, open_source
 
@@ -127,6 +127,7 @@ class DraftNoteKind(StrEnum):
     )
     MISSING_CODE_NUMBER = "missing-code-number"  # code, cells: taken for missing in a numeric column
     MISSING_HAS_LEVEL = "missing-has-level"  # level: the one for missing cells
+    READS_AS_MISSING = "reads-as-missing"  # level: of the file, which reads as missing and is taken as `other`
     ALIASES = "aliases"  # level, spellings: texts read as that level
     NUMBER_ALIASES = "number-aliases"  # spellings: texts read as whole numbers (01, +1)
     ABBREVIATION = "abbreviation"  # letter, level: the level that it may be short for
@@ -525,9 +526,10 @@ def _with_missing_level(
     codes: Sequence[Level],
 ) -> _Drafted:
     """Return the column, with a level for missing cells where there are some, and notes on these."""
-    if not (profile.missing or missing):
-        return _Drafted(Categorical(levels, aliases=aliases), [])
     other = next((level for level in levels if reads_as_missing(str(level))), None)
+    if not (profile.missing or missing):
+        notes = [] if other is None else [DraftNote(DraftNoteKind.READS_AS_MISSING, level=str(other))]
+        return _Drafted(Categorical(levels, other=other, aliases=aliases), notes)
     if other is None:
         levels, other = [*levels, MISSING_LEVEL], MISSING_LEVEL
         missing = [code for code in missing if code != MISSING_LEVEL]

@@ -64,23 +64,6 @@ TRUTH_TEXTS = [text.encode() for text in (*TRUE_SPELLINGS, *FALSE_SPELLINGS)]
 
 MISSING_TEXTS = (b"", b"NA", b"N/A", b"n/a", b"NaN", b"nan", b"null", b"NULL", b"None", b"<NA>")
 MISSING_CODES = (-9999, -999, -99, -9, -1, 99, 999, 9999, 99999)
-_MISSING_LEVELS = frozenset(
-    (
-        "missing", "unknown", "unk", "not known", "unspecified", "not stated", "not asked", "not available",
-        "no answer", "refused", "declined", "don't know", "na", "n/a", "n.a.", "nan", "null", "none given", "?",
-        "k.a.", "k. a.", "keine angabe", "unbekannt", "weiß nicht", "weiss nicht", "verweigert", "inconnu", "inconnue",
-        "non précisé", "desconocido", "no sabe", "onbekend", "okänt", "sconosciuto",
-    )
-)  # fmt: skip
-
-
-def reads_as_missing(level: str) -> bool:
-    """Return whether a level reads as "no value known".
-
-    >>> reads_as_missing("Not  known"), reads_as_missing("never")
-    (True, False)
-    """
-    return " ".join(level.casefold().split()) in _MISSING_LEVELS
 
 
 def present_cells(array: pa.Array) -> pa.Array:

@@ -15,6 +15,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from dpcausal.core.statement import PrivacyStatement
+from dpcausal.data.columns import Numeric
+from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
 from dpcausal.discovery.result import HINT, DiscoveryResult, Verdict, in_order
@@ -56,7 +58,8 @@ def result_of_search(
     )
     on_hints = _on_hints(found, asking, undecided, graph, settle=settle)
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
-    more = filter(None, (no_delta, _conflict_note(conflicts, known, columns, settle, found.latent)))
+    torn = _conflict_note(conflicts, known, columns, settle, found.latent)
+    more = filter(None, (no_delta, _shared_missing(schema, graph), torn))
     return DiscoveryResult(
         graph=graph,
         privacy=statement,
@@ -172,6 +175,21 @@ def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[
     if confidence is None:
         return None
     return {pair: part for pair, part in confidence.items() if pair in graph.skeleton}
+
+
+def _shared_missing(schema: Schema, graph: Graph) -> Note | None:
+    """Return the edges between columns that both declare a level or a bin for missing values; by the schema."""
+    declare = {
+        name
+        for name, column in schema.items()
+        if (
+            column.missing_level
+            if isinstance(column, Numeric)
+            else any(reads_as_missing(level) for level in column.printed)
+        )
+    }
+    pairs = in_order([pair for pair in graph.skeleton if pair <= declare], tuple(schema))
+    return Note(NoteKind.SHARED_MISSING, pairs=pairs) if pairs else None
 
 
 def _one_level_note(schema: Schema) -> tuple[Note, ...]:

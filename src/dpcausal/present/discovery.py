@@ -614,6 +614,8 @@ def _classical_words(fact: Fact) -> str:
     )
 
 
+MOST_SHARED = 6  # edges of columns with levels for missing values that a note names
+
 NOTES: dict[NoteKind, Words] = {
     NoteKind.ONE_LEVEL: _one_level_words,
     NoteKind.JOINT_TABLE: lambda fact: (
@@ -635,6 +637,12 @@ NOTES: dict[NoteKind, Words] = {
     "their products have noise of standard deviation {sd:.3g} rows",
     NoteKind.THRESHOLD: _threshold_words,
     NoteKind.EQUAL_WIDTHS: _equal_widths_words,
+    NoteKind.SHARED_MISSING: lambda fact: (
+        "Both columns declare a level for missing values, so that the edge may be there only because values are "
+        "missing in the same rows: "
+        + ", ".join(" - ".join(pair) for pair in fact["pairs"][:MOST_SHARED])
+        + (f" and {len(fact['pairs']) - MOST_SHARED} more" if len(fact["pairs"]) > MOST_SHARED else "")
+    ),
     NoteKind.CHOICES: _choices_words,
     NoteKind.TEST_COSTS: _costs_words,
 }

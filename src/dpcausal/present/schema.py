@@ -14,7 +14,7 @@ from dpcausal.data.columns import Categorical
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.determined import Relation
 from dpcausal.data.draft import Draft, DraftedColumn, DraftNote, DraftNoteKind, LeftOut, LeftOutKind
-from dpcausal.data.profile import reads_as_missing
+from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import column_toml, format_toml, toml_header
 
 MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table
@@ -113,7 +113,9 @@ def _order_hint(column: Categorical) -> str:
 
 def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
     """Return what to choose as `other`, where no level is for missing values already."""
-    if any(note.is_a(DraftNoteKind.MISSING_HAS_LEVEL) for note in drafted.notes):
+    if any(
+        note.is_a(DraftNoteKind.MISSING_HAS_LEVEL, DraftNoteKind.READS_AS_MISSING) for note in drafted.notes
+    ):
         return {}
     return {"other": "the first level: choose what a missing or undeclared value becomes"}
 
@@ -172,6 +174,11 @@ def note_words(note: DraftNote) -> str:
             return (
                 f"{fact['level']!r} is a level of its own, in `levels` and as `other`; to let them join another "
                 "level, take it out and name that one in `other`"
+            )
+        case DraftNoteKind.READS_AS_MISSING:
+            return (
+                f"{fact['level']!r} reads as a missing value: `other` names it, for missing and undeclared values. Two "
+                "columns with such a level can be linked only because values are missing in the same rows"
             )
         case DraftNoteKind.ALIASES:
             spellings = ", ".join(map(repr, fact["spellings"]))

@@ -463,3 +463,30 @@ def test_wide_tables_are_told_how_to_draft_some_columns() -> None:
     rows = {f"c{i}": ["a", "b"] for i in range(21)}
     assert "# 21 columns share one budget" in draft(rows)
     assert "share one budget" not in draft_toml(drafting.draft(rows, columns=list(rows)))
+
+
+@pytest.mark.parametrize(
+    "word", ["missing value", "unknown", "Refused", "not stated", "keine Angabe", "non renseign\u00e9"]
+)
+def test_a_level_that_reads_as_missing_is_other(word: str) -> None:
+    """No cell is empty: the level of the file is for missing values, and not the first one."""
+    frame = pd.DataFrame({"smoke": ["never", "current", word] * 20})
+    schema = dc.Schema.draft(frame)
+    column = schema["smoke"]
+    assert isinstance(column, dc.Categorical)
+    assert column.other == word
+    assert set(column.levels) == {"never", "current", word}
+    text = schema.to_toml()
+    assert f"{word!r} reads as a missing value: `other` names it" in text
+    assert "missing in the same rows" in text
+    assert "the first level: choose" not in text
+
+
+def test_a_label_that_reads_as_missing_is_other(tmp_path: Path) -> None:
+    path = tmp_path / "cohort.dta"
+    frame = pd.DataFrame(
+        {"asthma": pd.Categorical(["never", "ever", "missing"] * 20, ["never", "ever", "missing"])}
+    )
+    frame.to_stata(path, write_index=False)
+    column = dc.Schema.draft(path)["asthma"]
+    assert column.other == "missing"

@@ -182,3 +182,22 @@ def test_a_direction_on_hints_is_named_in_words_and_files(tmp_path: Path) -> Non
     with pytest.raises(dc.InputError, match=r"ends in .html, not \".pdf\".*savefig\(\"fig.pdf\"\)"):
         odd.report(tmp_path / "fig.pdf")
     assert not (tmp_path / "fig.pdf").exists()
+
+
+def test_edges_between_columns_with_levels_for_missing_values_are_named() -> None:
+    """By the schema alone, and only where an edge was found."""
+    rng = np.random.default_rng(1)
+    gone = rng.random(2_000) < 0.3
+    rows = {
+        name: np.where(gone, word, rng.choice(["no", "yes"], 2_000))
+        for name, word in (("a", "missing"), ("b", "refused"), ("c", "maybe"))
+    }
+    levels = {"a": ["no", "yes", "missing"], "b": ["no", "yes", "refused"], "c": ["no", "yes", "maybe"]}
+    data = dc.read(rows, dc.Schema({name: dc.Categorical(known) for name, known in levels.items()}))
+    result = dc.discover(data, epsilon=None, method="pc", max_order=0)
+    (note,) = [note for note in result.notes if note.is_a(NoteKind.SHARED_MISSING)]
+    assert note["pairs"] == (("a", "b"),)
+    assert "values are missing in the same rows: a - b" in note_words(note)
+    assert note_words(note) in result.summary(full=True)
+    apart = dc.discover(data, epsilon=None, method="pc", forbidden=[{"a", "b"}])
+    assert not any(note.is_a(NoteKind.SHARED_MISSING) for note in apart.notes)

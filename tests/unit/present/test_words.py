@@ -277,6 +277,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             {"columns": ["age", "dose"]},
             ("Where age, dose are held fixed", "strata of equal width", "can look like an edge"),
         ),
+        NoteKind.SHARED_MISSING: (
+            {"pairs": [["smoke", "dose"]] * 7},
+            ("level for missing values", "missing in the same rows", "smoke - dose", "and 1 more"),
+        ),
         NoteKind.CHOICES: (
             {"epsilon": 0.05, "choices": 20, "mechanism": "exponential", "resolution": 5.25},
             ("epsilon 0.05", "up to 20 choices", "exponential mechanism", "about 5.2 rows"),
@@ -354,6 +358,10 @@ EXAMPLES[DraftNote] = {
     DraftNoteKind.MISSING_CELLS: (
         {"cells": 1200, "rows": 5000, "becomes": "unknown", "own": True},
         ("1,200 of 5,000 cells", "become 'unknown'"),
+    ),
+    DraftNoteKind.READS_AS_MISSING: (
+        {"level": "refused"},
+        ("'refused' reads as a missing value", "missing in the same rows"),
     ),
     DraftNoteKind.MISSING_CODE_LEVEL: (
         {"code": "9", "cells": 1200, "becomes": "missing"},
