@@ -1,15 +1,18 @@
 """Do the constants of `measured` hold on graphs that they were not chosen on?
 
-    python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide numbers weak]
+    python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--delta 0]
 
 Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
-the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), and with
-"absent" said where a medium dependence would be found two times in three (``SHOWN`` 1). Graphs are drawn from seeds
-that no constant was set on. The table has the mean for the constants as they are and, for each set back, how much is
-lost by that, with the standard error of the difference, graph by graph.
+the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
+"absent" said where a medium dependence would be found two times in three (``SHOWN`` 1), and with joint tables wherever
+a pair has at most twice the noise (``MAX_JOINT_RATIO``). Graphs are drawn from seeds that no constant was set on. The
+table has the mean for the constants as they are and, for each set back, how much is lost by that, with the standard
+error of the difference, graph by graph.
 
 Kinds: ``levels`` has six to nine unordered columns (Dirichlet tables); ``wide`` fifteen; ``numbers`` nine columns of a
-linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects. Epsilon 1 and 3, delta 1e-6.
+linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects; ``few`` four to eight
+unordered columns of two to six levels. ``linear`` has five to twelve columns, most of them numbers without bins, and
+asks for ``method="auto"``: set back are its choices, ``moments`` for all or tables for all. Epsilon 1 and 3.
 """
 
 from __future__ import annotations
@@ -17,21 +20,25 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from unittest.mock import patch
 
 import numpy as np
 
 import confidence
 import dpcausal as dc
+from dpcausal.discovery import discover as discover_module
 from dpcausal.discovery import forward, measurer
+from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.networks.network import Network, Variable
+from dpcausal.planning import measurement
 from dpcausal.stats import contrasts
 from effects import random_network
 
-ROWS, EPSILONS, DELTA = (1_000, 3_000, 10_000), (1.0, 3.0), 1e-6
+ROWS, EPSILONS = (1_000, 3_000, 10_000), (1.0, 3.0)
 SCORES = ("skeleton F1", "CPDAG F1", "false edges", "true edges called absent", "open pairs")
 Made = tuple[dc.Dataset, dc.Graph]
 
@@ -82,6 +89,50 @@ def weak(seed: int, rows: int) -> Made:
     return data, dag(data, edges)
 
 
+def few(seed: int, rows: int) -> Made:
+    """Four to eight unordered columns of two to six levels."""
+    rng = np.random.default_rng([seed, 8])
+    names = [f"v{i}" for i in range(int(rng.integers(4, 9)))]
+    most = int(rng.integers(2, 7))
+    variables: list[Variable] = []
+    for i, name in enumerate(names):
+        size, count = int(rng.integers(2, most + 1)), min(i, int(rng.choice(4, p=(0.15, 0.4, 0.3, 0.15))))
+        parents = sorted(rng.choice(i, count, replace=False).tolist()) if count else []
+        shape = [variables[j].size for j in parents]
+        table = rng.dirichlet(np.full(size, rng.choice([0.4, 1.0, 2.0])), size=shape or None)
+        table = 0.98 * table + 0.02 / size
+        variables.append(Variable(name, [str(k) for k in range(size)], [names[j] for j in parents], table))
+    return of_network(Network(f"few {seed}", variables), rows, seed)
+
+
+def linear(seed: int, rows: int) -> Made:
+    """Five to twelve columns of a linear model: normal numbers, lognormal ones, and some cut into yes and no."""
+    rng = np.random.default_rng([seed, rows, 12])
+    d = int(rng.integers(5, 13))
+    effects = np.triu(rng.random((d, d)) < 2.2 / (d - 1), 1)
+    effects = effects * rng.choice([-1, 1], effects.shape) * rng.uniform(0.2, 0.8, effects.shape)
+    values = np.zeros((rows, d))
+    for j in range(d):
+        values[:, j] = values @ effects[:, j] + rng.normal(size=rows)
+    values /= np.sqrt((values**2).mean(axis=0))
+    columns: dict[str, list[float]] = {}
+    kinds: dict[str, dc.Numeric | dc.Categorical] = {}
+    for j in range(d):
+        name, kind = f"v{j}", "normal" if j < d // 2 + 1 else str(rng.choice(["normal", "skewed", "cut"]))
+        column = {"normal": values[:, j], "skewed": np.exp(values[:, j]), "cut": values[:, j] > 0.6}[kind]
+        kinds[name] = (
+            dc.Categorical([0, 1])
+            if kind == "cut"
+            else dc.Numeric(-4, 4)
+            if kind == "normal"
+            else dc.Numeric(0, 60)
+        )
+        columns[name] = column.astype(int).tolist() if kind == "cut" else column.tolist()
+    data = dc.read(columns, dc.Schema(kinds))
+    edges = {frozenset((f"v{i}", f"v{j}")) for i, j in zip(*np.nonzero(effects), strict=True)}
+    return data, dag(data, edges)
+
+
 def dag(data: dc.Dataset, edges: confidence.Edges) -> dc.Graph:
     """Arrows from the column with the smaller number to the other, as the linear models are drawn."""
     order = {name: j for j, name in enumerate(data.columns)}
@@ -95,6 +146,8 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "wide": wide,
     "numbers": numbers,
     "weak": weak,
+    "few": few,
+    "linear": linear,
 }
 
 
@@ -127,17 +180,57 @@ def absent_sooner() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def joint_sooner() -> Iterator[None]:
+    """One joint table wherever a pair has at most twice the noise that a first look at components has."""
+    with ExitStack() as stack:
+        for name in ("MAX_JOINT_RATIO", "MAX_JOINT_RATIO_PURE"):
+            stack.enter_context(patch.object(measurement, name, 2.0))
+        yield
+
+
+@contextmanager
+def moments_always() -> Iterator[None]:
+    """``auto`` takes moments wherever most columns hold numbers."""
+    with patch.object(discover_module, "moments_pay", lambda *given: True):
+        yield
+
+
+@contextmanager
+def tables_always() -> Iterator[None]:
+    """``auto`` takes tables."""
+    with patch.object(discover_module, "moments_pay", lambda *given: False):
+        yield
+
+
+CHOICES = {"moments always": moments_always, "tables always": tables_always}
 SET_BACK = {
     "no trends": no_trends,
     "large sets separate": large_sets_separate,
     "absent sooner": absent_sooner,
+    "joint sooner": joint_sooner,
 }
 
 
-def scores(data: dc.Dataset, truth: dc.Graph, epsilon: float, seed: int) -> list[float]:
+def ways_of(kind: str) -> dict[str, Callable[[], AbstractContextManager[None]]]:
+    """What is set back on graphs of this kind: what can change something there."""
+    if kind == "linear":
+        return {"as it is": as_is, **CHOICES}
+    ways = {"as it is": as_is, **SET_BACK}
+    if kind in ("levels", "wide", "few"):
+        del ways["no trends"]  # no column has an order
+    if kind in ("wide", "weak"):
+        del ways["joint sooner"]  # more cells than a joint table may have
+    return ways
+
+
+def scores(
+    data: dc.Dataset, truth: dc.Graph, epsilon: float, delta: float, method: str, seed: int
+) -> list[float]:
     """One run."""
-    with dc.testing.seeded(seed):
-        found = dc.discover(data, epsilon=epsilon, delta=DELTA, method="measured", confidence=0, anyway=True)
+    with dc.testing.seeded(seed), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoDelta)
+        found = dc.discover(data, epsilon=epsilon, delta=delta, method=method, confidence=0, anyway=True)
     skeleton, true = found.graph.skeleton, truth.skeleton
     opened = {frozenset(pair) for pair in found.open}
     absent = true - skeleton - opened
@@ -159,20 +252,19 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=[*KINDS], default=[*KINDS])
     parser.add_argument("--rows", nargs="+", type=int, default=[*ROWS])
     parser.add_argument("--epsilons", nargs="+", type=float, default=[*EPSILONS])
+    parser.add_argument("--delta", type=float, default=1e-6)
     asked = parser.parse_args()
     print(
         f"| kind | rows | epsilon | setting | {' | '.join(SCORES)} |\n|---|---|---|---|{'---|' * len(SCORES)}"
     )
     for kind, rows, epsilon in itertools.product(asked.kinds, asked.rows, asked.epsilons):
-        ways = {"as it is": as_is, **SET_BACK}
-        if kind in ("levels", "wide"):
-            del ways["no trends"]  # no column has an order
+        ways, method = ways_of(kind), "auto" if kind == "linear" else "measured"
         found: dict[str, list[list[float]]] = {way: [] for way in ways}
         for seed in range(asked.first, asked.first + asked.graphs):
             data, truth = KINDS[kind](seed, rows)
             for way, setting in ways.items():
                 with setting():
-                    found[way].append(scores(data, truth, epsilon, seed))
+                    found[way].append(scores(data, truth, epsilon, asked.delta, method, seed))
         for way, made in found.items():
             values = np.array(made) - (0.0 if way == "as it is" else np.array(found["as it is"]))
             error = (

@@ -79,7 +79,7 @@ both free. An earlier release is kept in DIR/earlier-1 and so on.
 
 {methods}"""
 
-AUTO = "moments where most columns hold numbers, else measured"
+AUTO = "moments where most columns hold numbers and rows are many, else measured"
 
 
 def described_methods() -> dict[str, str]:

@@ -274,7 +274,8 @@ def discover(
     The methods, each with its options (name, default, meaning). Options are public: choose them without looking at
     the rows.
 
-    ``auto``: moments where most columns hold numbers, else measured. The choice follows from the schema, never from
+    ``auto``: moments where most columns hold numbers and noise leaves room to measure how they are spread, else
+    measured. The choice follows from the schema, the budget and the number of rows where it is public, never from
     rows. It takes the options of the method that it chooses.
 
     ``measured``: tables measured once, with noise, answer every question.

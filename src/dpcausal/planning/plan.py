@@ -93,7 +93,7 @@ class Plan:
     coarser : tuple of float or None
         The smallest dependence at each order if no number had more than four bins; None where that shows no more.
     numbers : bool
-        Whether most columns hold numbers, so that ``auto`` takes another method than the one planned here.
+        Whether ``auto`` takes ``moments``, another method than the one planned here: most columns hold numbers.
     target : str or None
         The one column that the graph is about.
     graph_chances : tuple of Chance
