@@ -30,6 +30,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 COMMAND = "discover data.csv --schema schema.toml --epsilon 1 --out out --ledger sqlite:///l.db --dataset d"
 
+CHARGED = "; epsilon 1 of d had been charged and stays charged"
+
 
 def interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
@@ -56,7 +58,8 @@ def test_the_ledger_is_true_wherever_it_is_hit(
     monkeypatch.setattr(where, interrupted)
     assert run(COMMAND.split()) == 130
     said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "dpcausal: interrupted\n")
+    more = CHARGED if releases else ""
+    assert (said.out, said.err) == ("", f"dpcausal: interrupted{more}\n")
     monkeypatch.undo()
     ledger = Ledger.open(f"sqlite:///{place}/l.db")
     (account,) = ledger.show("d")
@@ -98,7 +101,7 @@ def test_a_real_signal_between_charge_and_noise(place: Path) -> None:
         "from dpcausal.cli.app import run\n"
         "sys.exit(run(sys.argv[1:]))\n"
     )
-    assert signalled(program, COMMAND, "drawing", 0.0) == (130, "", "dpcausal: interrupted\n")
+    assert signalled(program, COMMAND, "drawing", 0.0) == (130, "", f"dpcausal: interrupted{CHARGED}\n")
     ledger = Ledger.open("sqlite:///l.db")
     assert ledger.show("d")[0].releases == 1
     assert ledger.verify().ok
@@ -152,7 +155,7 @@ def test_an_interrupt_that_compiled_code_wraps(
     capsys.readouterr()
     monkeypatch.setattr("dpcausal.discovery.result_of_search.orient", kernel)
     assert run(COMMAND.split()) == 130
-    assert capsys.readouterr().err == "dpcausal: interrupted\n"
+    assert capsys.readouterr().err == f"dpcausal: interrupted{CHARGED}\n"
 
 
 @pytest.mark.slow

@@ -106,6 +106,14 @@ def fail(message: str, code: int) -> int:
     return code
 
 
+def interrupted() -> int:
+    """Say that Ctrl-C ended the command, and what it had charged to a ledger by then."""
+    budget = sys.modules.get("dpcausal.privacy.budget")  # not loaded: nothing was charged
+    charged = [f"epsilon {epsilon:g} of {dataset}" for dataset, epsilon, _ in getattr(budget, "ENTERED", [])]
+    more = f"; {' and '.join(charged)} had been charged and stays charged" if charged else ""
+    return fail(f"interrupted{more}", INTERRUPTED)
+
+
 _warnings: dict[str, None] = {}  # of this run, each once; shown when it ends well: an error is one line
 _NOT_SHOWN = (
     "ColumnsIgnored",
@@ -127,12 +135,14 @@ def _warn(
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     _warnings.clear()
+    if budget := sys.modules.get("dpcausal.privacy.budget"):
+        budget.ENTERED.clear()
     try:
         code = _run(arguments)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return fail("interrupted", INTERRUPTED)
+        return interrupted()
     except SystemExit as stop:
         if stop.code == 1 and isinstance(stop.__context__, BrokenPipeError):  # rich's answer to it
             return 0
@@ -149,7 +159,7 @@ def run(arguments: list[str] | None = None) -> int:
         return fail("not enough memory for this", 2)
     except Exception as error:
         if _interrupted(error):
-            return fail("interrupted", INTERRUPTED)
+            return interrupted()
         if os.environ.get(TRACEBACK):
             raise
         # a traceback or the message could hold a value of a row
@@ -218,16 +228,16 @@ def _run(arguments: list[str] | None) -> int:
             result = _commands()(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
         if code == INTERRUPTED:  # typer has caught it
-            return fail("interrupted", code)
+            return interrupted()
         for line in _warnings:
             fail(line, 0)
         return code
     except DpcausalError as error:
         return fail(str(error), error.exit_code)
     except typer.Exit as stop:
-        return fail("interrupted", INTERRUPTED) if stop.exit_code == INTERRUPTED else stop.exit_code
+        return interrupted() if stop.exit_code == INTERRUPTED else stop.exit_code
     except typer.Abort:
-        return fail("interrupted", INTERRUPTED)
+        return interrupted()
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True, nl=False)

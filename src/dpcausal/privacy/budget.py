@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
 _FILE = ContextVar("file", default="")
+ENTERED: list[tuple[str, float, float]] = []  # data set, epsilon, delta that this process charged to ledgers
 
 
 @contextmanager
@@ -299,6 +300,7 @@ class Budget:
             neighbours=self.neighbours,
             note={"dpcausal": __version__, **self._note},
         )
+        ENTERED.append((self._dataset, self.whole.epsilon, self.whole.delta))
         self._left = self._ledger.left_after(self._entry)
 
     def left_epsilon(self) -> float:
