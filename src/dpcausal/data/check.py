@@ -66,6 +66,7 @@ class ColumnCheck:
     codes: list[tuple[int, int]] = field(default_factory=list)  # of these, usual missing codes, with counts
     empty: list[str] = field(default_factory=list)  # levels or bins that no row falls in
     fault: str = ""  # the error that reading would raise
+    label: str = ""  # what the column is called for people
 
     @property
     def fine(self) -> bool:
@@ -267,7 +268,9 @@ def _column_fault(source: Source, name: str, column: Column) -> ColumnCheck | No
             raise SchemaError(f'{source.label} has more than one column "{name}"')
         check_column(source, name, column)
     except SchemaError as error:
-        return ColumnCheck(name, type(column).__name__.lower(), str(column.other), fault=str(error))
+        return ColumnCheck(
+            name, type(column).__name__.lower(), str(column.other), fault=str(error), label=column.label
+        )
     return None
 
 
@@ -290,7 +293,7 @@ class _ColumnChecker:
 
     def __init__(self, name: str, column: Column, marks: NumberMarks, writing: Writing) -> None:
         self.column, self.texts, self.marks, self.writing = column, TextCounts(), marks, writing
-        self.found = ColumnCheck(name, type(column).__name__.lower(), str(column.other))
+        self.found = ColumnCheck(name, type(column).__name__.lower(), str(column.other), label=column.label)
         self.counts: NDArray[np.int64] = np.zeros(column.size, np.int64)  # rows by level or bin
         if isinstance(column, Categorical):
             self.levels = CategoricalCoder(column, separate_other=True)

@@ -30,6 +30,7 @@ Level = str | int | bool
 
 MAX_LEVELS = 65_535  # levels or bins of one column, so that a code fits in two bytes
 MAX_ABS_BOUND = 1e100  # differences, products and squares of values stay finite, whatever the rows are
+MAX_LABEL = 200  # characters
 SCALES = ("linear", "log")
 DEFAULT_BINS = 4  # bins of equal width where no cut points are declared
 
@@ -120,6 +121,9 @@ class Categorical:
         Other spellings, and the level that each stands for.
     missing : sequence of str, int or bool, optional
         Texts that mean a missing value, besides an empty cell.
+    label : str, optional
+        What the column is called for people, on one line: reports show it beside the name. The name stays what tests
+        and options go by, and two columns that differ in nothing else are equal.
 
     Raises
     ------
@@ -142,6 +146,7 @@ class Categorical:
     other: Level | None = None
     aliases: Mapping[str, Level] = field(default_factory=dict)
     missing: Sequence[Level] = ()
+    label: str = field(default="", repr=False, compare=False)
     printed: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -179,6 +184,7 @@ class Categorical:
             ("aliases", aliases),
             ("missing", _as_missing_texts(self.missing, by_print, aliases)),
             ("printed", tuple(by_print)),
+            ("label", _as_label(self.label)),
         ):
             object.__setattr__(self, name, value)
 
@@ -233,6 +239,9 @@ class Numeric:
     missing_level : bool, default False
         Whether cells without a number have a bin of their own in tables, after the highest one. Methods on values
         still give them ``other``.
+    label : str, optional
+        What the column is called for people, on one line: reports show it beside the name. The name stays what tests
+        and options go by, and two columns that differ in nothing else are equal.
 
     Raises
     ------
@@ -254,6 +263,7 @@ class Numeric:
     missing: Sequence[float] = ()
     scale: str = "linear"
     missing_level: bool = False
+    label: str = field(default="", repr=False, compare=False)
     missing_texts: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -282,6 +292,7 @@ class Numeric:
         object.__setattr__(self, "missing", missing)
         object.__setattr__(self, "missing_texts", texts)
         object.__setattr__(self, "missing_level", bool(self.missing_level))
+        object.__setattr__(self, "label", _as_label(self.label))
 
     @property
     def size(self) -> int:
@@ -317,6 +328,21 @@ Column = Categorical | Numeric
 
 
 # ---- checks of single entries. ``entry`` is the key at fault, ``part`` says which of its values is meant.
+
+
+def _as_label(value: Any) -> str:
+    """Check a label: one line of printable text."""
+    if (
+        not isinstance(value, str)
+        or not value.isprintable()
+        or len(value) > MAX_LABEL
+        or not is_unicode(value)
+    ):
+        raise DeclarationError(
+            f"label must be one line of at most {MAX_LABEL} printable characters, not {str(value)[:40]!r}",
+            entry="label",
+        )
+    return value.strip()
 
 
 def _as_list(value: Any, entry: str) -> list[Any]:

@@ -37,7 +37,15 @@ from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean_column
 from dpcausal.core.facts import Fact
 from dpcausal.data import arrow, spelling
-from dpcausal.data.columns import MAX_ABS_BOUND, Categorical, Column, Level, Numeric, canonical_value
+from dpcausal.data.columns import (
+    MAX_ABS_BOUND,
+    MAX_LABEL,
+    Categorical,
+    Column,
+    Level,
+    Numeric,
+    canonical_value,
+)
 from dpcausal.data.determined import determined_in
 from dpcausal.data.file_format import FileFormat, decode_bytes
 from dpcausal.data.missing_words import reads_as_missing
@@ -127,7 +135,9 @@ class DraftNoteKind(StrEnum):
     )
     MISSING_CODE_NUMBER = "missing-code-number"  # code, cells: taken for missing in a numeric column
     MISSING_HAS_LEVEL = "missing-has-level"  # level: the one for missing cells
-    READS_AS_MISSING = "reads-as-missing"  # level: of the file, which reads as missing and is taken as `other`
+    READS_AS_MISSING = (
+        "reads-as-missing"  # level: of the file, which reads as missing and is taken as `other`
+    )
     ALIASES = "aliases"  # level, spellings: texts read as that level
     NUMBER_ALIASES = "number-aliases"  # spellings: texts read as whole numbers (01, +1)
     ABBREVIATION = "abbreviation"  # letter, level: the level that it may be short for
@@ -376,8 +386,15 @@ def _with_remarks_on_others(
 
 def _with_label(one: DraftedColumn, label: str) -> DraftedColumn:
     """Return the column with the label that its file has for it, unless that is its name."""
+    label = "".join(letter for letter in " ".join(label.split()) if letter.isprintable())[:MAX_LABEL].strip()
     if not label or label == one.name:
         return one
+    match one.column:
+        case Categorical() as column:
+            return replace(one, column=replace(column, label=label))
+        case Numeric() as column:
+            missing: list[Any] = [*column.missing, *column.missing_texts]
+            return replace(one, column=replace(column, label=label, missing=missing))
     return replace(one, notes=(DraftNote(DraftNoteKind.LABEL, label=label), *one.notes))
 
 

@@ -209,6 +209,15 @@ class Schema(Mapping[str, Column]):
         return Schema._marked(columns, self._draft, self._format)
 
     @property
+    def labels(self) -> dict[str, str]:
+        """What columns are called for people, by their names; a column without a label is left out.
+
+        >>> Schema(bp=Numeric(50, 250, label="systolic blood pressure"), age=Numeric(0, 110)).labels
+        {'bp': 'systolic blood pressure'}
+        """
+        return {name: column.label for name, column in self.items() if column.label}
+
+    @property
     def assumes(self) -> tuple[Public, ...]:
         """What a guarantee takes to be known of how a file is written: that quotes are closed, if declared."""
         return (Public(PublicKind.QUOTED_NEWLINES),) if self.quoted_newlines else ()
@@ -363,8 +372,8 @@ def _data_file_error(source: str) -> SchemaError:
 
 _TOP_LEVEL_KEYS = ("columns", "draft", *FORMAT_ENTRIES)
 _COLUMN_KEYS: dict[str, tuple[str, ...]] = {
-    "categorical": ("type", "levels", "ordered", "other", "aliases", "missing"),
-    "numeric": ("type", "lower", "upper", "scale", "bins", "other", "missing", "missing_level"),
+    "categorical": ("type", "label", "levels", "ordered", "other", "aliases", "missing"),
+    "numeric": ("type", "label", "lower", "upper", "scale", "bins", "other", "missing", "missing_level"),
 }
 _REQUIRED_KEYS = {"categorical": ("levels",), "numeric": ("lower", "upper")}
 _TABLE_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
@@ -575,15 +584,16 @@ def column_toml(
         Comments at the end of the line of a key.
     """
     entries: dict[str, Any]
+    label = {"label": column.label} if column.label else {}
     if isinstance(column, Categorical):
-        entries = {"type": "categorical", "levels": column.levels}
+        entries = {"type": "categorical", **label, "levels": column.levels}
         if column.ordered:
             entries["ordered"] = True
         entries["other"] = column.other
         if column.aliases:
             entries["aliases"] = column.aliases
     else:
-        entries = {"type": "numeric", "lower": column.lower, "upper": column.upper}
+        entries = {"type": "numeric", **label, "lower": column.lower, "upper": column.upper}
         if column.scale != "linear":
             entries["scale"] = column.scale
         entries |= {"bins": column.bins, "other": column.other}

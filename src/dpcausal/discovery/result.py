@@ -155,6 +155,8 @@ class DiscoveryResult(OtherNames):
     evidence : mapping of pairs to Evidence
         For methods that release more than decisions: the p-value or Bayes factor of the question that came nearest to
         separating a pair, and what was held fixed in it. Of many tests: small ones are found by chance, too.
+    labels : mapping of str to str
+        What columns are called for people, where the schema declares it.
     reach : Reach or None
         The smallest dependences that the plan of this release expects to find.
     tables : ReleasedTables, ReleasedMoments or None
@@ -211,6 +213,7 @@ class DiscoveryResult(OtherNames):
     reach: Reach | None = None
     about: frozenset[Pair] | None = None
     evidence: Mapping[Pair, Evidence] = field(default_factory=dict, repr=False)
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
     tables: ReleasedTables | ReleasedMoments | None = field(default=None, repr=False, compare=False)
     reserve: Reserve | None = field(default=None, repr=False, compare=False)
     release: SearchableRelease | None = field(default=None, repr=False, compare=False)
@@ -342,6 +345,7 @@ class DiscoveryResult(OtherNames):
                 {"pair": sorted(pair), "given": list(given)}
                 for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
             ],
+            "labels": dict(self.labels),
             "evidence": [
                 {"pair": sorted(pair), **one.to_dict()}
                 for pair, one in sorted(self.evidence.items(), key=lambda item: sorted(item[0]))

@@ -82,6 +82,7 @@ def result_of_search(
         on_hints=on_hints,
         known=known,
         tables=found.tables,
+        labels=schema.labels,
         evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.left_out},
     )
 

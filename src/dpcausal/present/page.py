@@ -428,6 +428,7 @@ def render(
         groups=merged_groups(result),
         arrow_means=arrow_sentence(result, marks),
         edges=edge_rows(result, marks),
+        labels=[(name, result.labels[name]) for name in result.graph.nodes if name in result.labels],
         evidence=evidence_rows(result),
         evidence_means=evidence_means(result),
         has_p=any(one.pvalue is not None for one in result.evidence.values()),

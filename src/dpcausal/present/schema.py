@@ -348,7 +348,7 @@ def _table_row(column: ColumnCheck) -> list[str]:
     categorical = column.type == "categorical"
     more = len(column.empty) - MAX_EMPTY_LISTED
     return [
-        column.name,
+        f"{column.name} ({column.label})" if column.label else column.name,
         share(column.missing, column.rows),
         share(column.not_a_level, column.rows) if categorical else "",
         "" if categorical else share(column.not_a_number, column.rows),
