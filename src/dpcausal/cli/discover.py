@@ -171,7 +171,8 @@ def shown_result(
 ) -> str:
     """What goes to standard output: a summary and a text for each effect, or one JSON object."""
     if not as_json:
-        return "\n".join([result.summary(open=show_open, full=full), *told])
+        effects_head = ["", "EFFECTS"] if full and told else []
+        return "\n".join([result.summary(open=show_open, full=full), *effects_head, *told])
     if not effects:
         return result.to_json()
     return json.dumps({**result.to_dict(), "effects": effects}, indent=2, ensure_ascii=False, allow_nan=False)
@@ -448,7 +449,8 @@ def run_discover(
             typer.echo(shown_result(result, told, found, as_json, show_open=show_open, full=full))
             raise
     text = shown_result(result, told, found, as_json, show_open=show_open, full=full)
-    typer.echo(text if as_json else f"{text}\nWritten to {where.folder}: open report.html")
+    files_head = "\n\nFILES" if full else ""
+    typer.echo(text if as_json else f"{text}{files_head}\nWritten to {where.folder}: open report.html")
     if where.fault:
         raise InputError(where.fault)
     public = None if neighbours == "add-remove" else rows.n

@@ -767,22 +767,30 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
 
 
 def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A002
-    """Return all there is to say of a graph and what it cost; ``open`` names every open pair."""
-    lines = [headline(result), *edge_lines(result)]
-    about = (
-        helps_words(result),
-        open_words(result, every=open),
-        missing_words(result),
-        absent_words(result),
-        reach_words(result.reach),
-        tiers_words(result),
-    )
-    lines += [words for words in about if words]
-    if words := declared_words(result.known):
-        lines.append(f"{words} A direction that follows from it was not found in the data.")
-    lines += [words for words in (free_words(result),) if words]
-    lines += [as_sentence(note_words(note)) for note in result.notes]
-    lines += [words for words in (merged_groups(result),) if words]
-    lines.append(statement_summary(result.privacy))
-    lines += [PUBLISHED] if result.privacy.epsilon is not None else []
-    return "\n".join(lines)
+    """Return all there is to say of a graph and what it cost, under headings; ``open`` names every open pair."""
+    by_you = declared_words(result.known)
+    told = f"{by_you} A direction that follows from it was not found in the data." if by_you else ""
+    published = PUBLISHED if result.privacy.epsilon is not None else ""
+    labels = "; ".join(f"{name}: {label}" for name, label in result.labels.items())
+    sections = {
+        "": [headline(result), helps_words(result)],
+        "Edges": [*edge_lines(result), free_words(result)],
+        "Open pairs": [open_words(result, every=open)],
+        "Absent pairs": [missing_words(result), absent_words(result)],
+        "What could be shown": [reach_words(result.reach)],
+        "Background knowledge": [tiers_words(result), told],
+        "Columns": [f"{labels}." if labels else "", merged_groups(result)],
+        "Method": [as_sentence(note_words(note)) for note in result.notes],
+        "Privacy": [statement_summary(result.privacy), published],
+    }
+    return "\n".join(line for name, lines in sections.items() for line in headed(name, lines))
+
+
+def headed(name: str, lines: list[str]) -> list[str]:
+    """Return the lines that are not empty below a heading in capitals; nothing where all are empty.
+
+    >>> headed("Edges", ["a - b", ""]), headed("Edges", [""])
+    (['', 'EDGES', 'a - b'], [])
+    """
+    said = [line for line in lines if line]
+    return ["", name.upper(), *said] if said and name else said
