@@ -100,7 +100,9 @@ class NoteKind(StrEnum):
     THRESHOLD = "threshold"
     EQUAL_WIDTHS = "equal-widths"  # columns: numbers that are cut into equal widths where they are given
     CHOICES = "choices"  # epsilon, choices, mechanism, resolution in rows
-    SHARED_MISSING = "shared-missing"  # pairs: edges between columns that both declare a level for missing values
+    SHARED_MISSING = (
+        "shared-missing"  # pairs: edges between columns that both declare a level for missing values
+    )
     TEST_COSTS = "test-costs"  # unit, costs: pairs of (order, cost)
 
 
