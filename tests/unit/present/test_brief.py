@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dpcausal as dc
+from dpcausal.citests.result import ReasonKind
 from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
@@ -19,6 +20,7 @@ from dpcausal.planning.designs import Reach
 from dpcausal.present.brief import cost_lines, ledger_line, privacy_line
 from dpcausal.present.paper import conclusion
 from dpcausal.present.spelling import for_command_line
+from dpcausal.present.why import WHY
 
 ROOMS = ("present", "cli")
 RIDDLES = (
@@ -179,6 +181,19 @@ def test_a_test_is_three_lines() -> None:
     assert "chosen because" in full
     assert "Assumed public" in full
     assert "Assumed public" not in str(answer)
+
+
+def test_the_line_that_names_a_test_says_why_it_was_taken() -> None:
+    assert set(WHY) == set(ReasonKind)
+    schema = dc.Schema(a=dc.Categorical(list("uvw")), y=dc.Numeric(0, 1), z=dc.Numeric(0, 1))
+    data = dc.read({"a": list("uvw") * 20, "y": [0.1, 0.5, 0.9] * 20, "z": [0.2, 0.8] * 30}, schema)
+    answer = dc.ci_test(data, "a", "y", ["z"], epsilon=1.0, anyway=True)
+    assert (
+        "level 0.05, test gcm because levels have no order and a number is given)"
+        in str(answer).splitlines()[0]
+    )
+    asked = dc.ci_test(data, "a", "y", ["z"], epsilon=1.0, method="gcm", anyway=True)
+    assert "level 0.05, test gcm)" in str(asked).splitlines()[0]
 
 
 def test_an_effect_is_three_lines_and_one_for_each_warning() -> None:
