@@ -67,7 +67,9 @@ def read_graph(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> tu
     if tiers is not None and not (isinstance(tiers, list) and all(isinstance(tier, list) for tier in tiers)):
         raise InputError('"tiers" declared in a graph in JSON must be a list of lists of names')
     if graph.kind != "pag":
-        graph = undirected_at(graph, pairs("on_hints"))  # a direction that rests on weak hints is not relied on
+        graph = undirected_at(
+            graph, pairs("on_hints")
+        )  # a direction that rests on weak hints is not relied on
     return graph, Doubts(
         pairs("conflicts"),
         pairs("open"),

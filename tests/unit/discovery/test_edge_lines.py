@@ -174,7 +174,9 @@ def test_a_pair_has_one_of_three_states(result: DiscoveryResult) -> None:
 
 def test_a_missing_edge_is_no_independence(result: DiscoveryResult) -> None:
     assert "no link was shown at this budget, not that there is none" in result.summary(full=True)
-    assert "single test" not in missing_words(result)  # it finds no more than the graph where its noise is larger
+    assert "single test" not in missing_words(
+        result
+    )  # it finds no more than the graph where its noise is larger
     full = replace(
         result, graph=dc.Graph(NAMES, undirected=[("a", "b"), ("b", "long_name"), ("a", "long_name")])
     )

@@ -125,7 +125,9 @@ def test_auto_takes_it_where_most_columns_hold_numbers() -> None:
     data = chain(8_000, 2)
     with dc.testing.seeded(2):
         assert dc.discover(data, epsilon=1.0, delta=1e-6).method == "moments"
-        few = dc.discover(chain(500, 2), epsilon=1.0, delta=1e-6)  # noise would hide how the numbers are spread
+        few = dc.discover(
+            chain(500, 2), epsilon=1.0, delta=1e-6
+        )  # noise would hide how the numbers are spread
     assert few.method == "measured"
     assert few.reason.is_a(MethodReasonKind.NUMBERS_IN_NOISE)
     found = dc.discover(data, epsilon=None)
