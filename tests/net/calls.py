@@ -412,7 +412,10 @@ def _tests() -> Iterator[Case]:
     asked += [("auto", "numbers", ("x", "y", ["z", "w"]), {}), ("auto", "numbers", ("c", "y", ["z"]), {})]
     asked += [("auto", "numbers", ("x", "a", ["z"]), {}), ("gcm", "numbers", ("c", "x", ["z"]), {"parts": 4})]
     several = (["x", "y"], ["a", "c"], ["z"])
-    asked += [("auto", "numbers", several, {"anyway": True}), ("gcm", "numbers", (["x", "c"], "y", []), {"parts": 4})]
+    asked += [
+        ("auto", "numbers", several, {"anyway": True}),
+        ("gcm", "numbers", (["x", "c"], "y", []), {"parts": 4}),
+    ]
     asked += [
         ("test-of-tests:gcm", "numbers", several, {}),
         ("kendall", "numbers", several, {}),
