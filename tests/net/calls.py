@@ -798,6 +798,7 @@ def _effects() -> Iterator[Case]:
         ("level duckdb", "a", "b", ["c"], {}),
         ("numbers", "a", "y", ["z", "c"], {}),
         ("numbers", "a", "c", ["x"], {"event": "r"}),
+        ("numbers", "a", "y", ["c"], {"event": ">= 0.3"}),
         ("numbers", "a", "y", ["x", "z", "w", "c"], {"method": "regression", "anyway": True}),
         ("levels", "a", "d", ["b", "c", "e"], {"method": "table"}),
         ("levels", "a", "d", ["b", "c", "e"], {"method": "regression", "anyway": True}),

@@ -481,6 +481,8 @@ def _effects() -> Iterator[Tight]:
             yield Tight(f"effect {end}", few, stars("bits", most=4), least=0.99, build=levels, most=4, **more)
             yield Tight(f"effect number {end}", few, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
             run = effect_of(relation, delta, epsilon, compare=(0, 2))
+            cut = effect_of(relation, delta, epsilon, event=">= 0.7")
+            yield Tight(f"effect cut {end}", cut, halves, least=0.99, build=of(EFFECT_NUMBER), **more)
             arms = {"least": 0.9, "build": of(EFFECT_LEVELS), **more}
             yield Tight(f"effect of three arms {end}", run, three, **arms)
             kept = partial(after_discovery, relation, delta)
