@@ -24,6 +24,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import MEDIUM, STRONG, WEAK
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import DEFAULT_BINS, Column, Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.planning.cost import Cost, cost_of
@@ -314,7 +315,11 @@ def plan(
         max_order = checked_count(max_order, "max_order")
     last = min(highest, DEFAULT_ORDERS - 1 if max_order is None else max_order)
     last = last if target is None else min(last, MAX_SET)
-    _check_blocks(sizes, last, aim.pair)
+    if max_order is None:
+        while last and _conditioning_cells(sizes, last, aim.pair) > MAX_CONDITIONING_CELLS:
+            last -= 1
+    else:
+        _check_blocks(sizes, last, aim.pair)
     place = _checked_target(target, declared, aim.pair)
     design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation, place)
     sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
@@ -406,13 +411,18 @@ def _coarser(
     return found if any(w < COARSER_GAIN * min(order.smallest, 1e6) for w, order in pairs) else None
 
 
-def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:
+def _conditioning_cells(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> int:
     ways = (places_of(sizes, last, which, pair)[2:] for which in ("typical", "largest"))
-    cells = max(math.prod(sizes[j] for j in given) for given in ways)
+    return max(math.prod(sizes[j] for j in given) for given in ways)
+
+
+def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:
+    cells = _conditioning_cells(sizes, last, pair)
     if cells > MAX_CONDITIONING_CELLS:
+        fewer = spelled(f"--max-order {last - 1}", f"max_order={last - 1}")
         raise InputError(
-            f"order {last} has up to {cells:,} conditioning cells: plan with a max_order that has at most "
-            f"{MAX_CONDITIONING_CELLS:,}"
+            f"with {last} columns held fixed at once there are up to {cells:,} combinations of their levels, and at "
+            f"most {MAX_CONDITIONING_CELLS:,} can be planned for: try {fewer}"
         )
 
 

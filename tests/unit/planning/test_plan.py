@@ -181,3 +181,12 @@ def test_bad_input_is_one_line(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         dc.plan(**{"schema": SMALL, "rows": 1000, "epsilon": 1.0, **wrong})
     assert "\n" not in str(caught.value)
+
+
+def test_orders_with_more_cells_than_can_be_planned_are_left_out_unless_asked_for() -> None:
+    many = dc.Schema({f"c{i}": dc.Numeric(0, 9, bins=list(range(1, 9))) for i in range(8)})  # 9 levels each
+    assert len(dc.plan(many, 5_000, 1.0, 1e-6).orders) == 4  # 9^4 is too many
+    with pytest.raises(
+        dc.InputError, match=r"with 4 columns held fixed .* 6,561 combinations .* max_order=3"
+    ):
+        dc.plan(many, 5_000, 1.0, 1e-6, max_order=4)
