@@ -190,7 +190,7 @@ def figure_svg(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="{x:g} {y:g} {wide:g} {tall:g}" '
             f'width="{wide:g}" height="{tall:g}" role="img" '
-            f'aria-label="Causal graph, {len(result.graph.skeleton)} edges">',
+            f'aria-label="Causal graph, {len(result.graph.skeleton)} edge{"s" * (len(result.graph.skeleton) != 1)}">',
             f"<style>{_rules(name)}</style>",
             f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{tall:g}" fill="#fff"/>',
             *parts,

@@ -288,7 +288,7 @@ def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> li
     """Return a row for every column that was asked about with the target: found first, then open, then absent."""
     if target is None:
         return []
-    rows = []
+    rows, hints = [], hint_pairs(result)
     for name in result.graph.nodes:
         if name == target:
             continue
@@ -302,7 +302,7 @@ def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> li
         rows.append(
             {
                 "name": name,
-                "state": STATES[state],
+                "state": "weak hint" if frozenset((name, target)) in hints else STATES[state],
                 "way": way,
                 "confidence": marks.confidence.get(frozenset((name, target))),
                 "rank": [PairState.FOUND, PairState.OPEN, PairState.ABSENT].index(state),

@@ -171,7 +171,7 @@ def svg(
     sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
     head = (
         f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
-        f'aria-label="Causal graph, {len(graph.skeleton)} edges">'
+        f'aria-label="Causal graph, {len(graph.skeleton)} edge{"s" * (len(graph.skeleton) != 1)}">'
     )
     return "\n".join([head, *parts, "</svg>"])
 
