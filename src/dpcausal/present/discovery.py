@@ -405,7 +405,10 @@ def helps_words(result: DiscoveryResult) -> str:
     columns = f"fewer columns (about {fewer}, to find a medium link)" if fewer else "fewer columns"
     more = "more rows" if result.privacy.epsilon is None else f"more rows, a larger epsilon,{delta}"
     text = f"What would help: {more}, fewer levels or {columns}.".replace(",,", ",")
-    if result.privacy.epsilon is not None and result.about is None:
+    joint = any(
+        note.is_a(NoteKind.JOINT_TABLE) for note in result.notes
+    )  # has less noise than pairs with one column
+    if result.privacy.epsilon is not None and result.about is None and not joint:
         one = spelled("--target COLUMN", "target=")
         text += f" {one} asks about one column only, with less noise."
     return text

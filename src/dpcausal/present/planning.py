@@ -179,7 +179,12 @@ def advice(plan: Plan) -> list[str]:
             )
             + "Leave no common cause out: two columns that depend on it would seem linked."
         )
-    elif plan.target is None and not plan.numbers and (plan.epsilon_enough or math.inf) > plan.design.epsilon:
+    elif (
+        plan.target is None
+        and not plan.numbers
+        and not plan.design.joint  # one table of all columns has less noise than pairs with one of them
+        and (plan.epsilon_enough or math.inf) > plan.design.epsilon
+    ):
         one = spelled("--target NAME (here and in discover)", "target=")
         lines.append(f"If your question is about one column, {one} asks about it alone, with less noise.")
     return lines
