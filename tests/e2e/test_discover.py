@@ -331,10 +331,10 @@ def test_the_report_names_the_command_that_was_given(
     assert Ledger.open(ledger).show("d")[0].spent_epsilon == 4.5
 
 
-def test_confidence_where_auto_takes_another_method(
+def test_repeats_can_be_asked_for_whichever_method_auto_takes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "n.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "n.csv").write_text("a,b\n" + "1,2\n3,4\n" * 2_000)
     (tmp_path / "n.toml").write_text(
         "".join(f'[columns.{name}]\ntype = "numeric"\nlower = 0\nupper = 9\n' for name in "ab")
     )
@@ -342,16 +342,17 @@ def test_confidence_where_auto_takes_another_method(
         str(tmp_path / "n.csv"),
         "--schema",
         str(tmp_path / "n.toml"),
-        "--epsilon",
-        "1",
         "--confidence",
         "5",
+        "--json",
     ]
-    code, _, error = call(capsys, *asked, "--out", str(tmp_path / "out"))
-    assert code == 2
-    assert error == (
-        "dpcausal: --confidence goes with --method measured; auto takes moments here (mostly numbers)\n"
-    )
+    for epsilon, method in (("0.1", "measured"), ("9", "moments")):
+        code, said, _ = call(
+            capsys, *asked, "--epsilon", epsilon, "--anyway", "--out", str(tmp_path / method)
+        )
+        assert code == 0
+        assert json.loads(said)["method"] == method
+        assert "5 repeats" in (tmp_path / method / "report.html").read_text()
 
 
 def test_open_pairs_are_listed_and_drawn_only_where_asked_for(

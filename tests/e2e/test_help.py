@@ -30,6 +30,7 @@ SCHEMA = (
         for name, levels in (("smoke", ["no", "yes"]), ("bronc", ["no", "yes"]), ("sex", ["female", "male"]))
     )
     + '[columns.age]\ntype = "numeric"\nlower = 0\nupper = 110\nbins = [40, 65]\n'
+    + '[columns.fev]\ntype = "numeric"\nlower = 20\nupper = 140\n'
 )
 COMMANDS = [
     "schema",
@@ -63,6 +64,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "bronc": words[(rng.random(2000) < 0.3 + 0.3 * smoke).astype(int)],
             "sex": np.array(["female", "male"])[rng.integers(0, 2, 2000)],
             "age": rng.normal(55, 20, 2000).round(),
+            "fev": rng.normal(90 - 10 * smoke, 15, 2000).round(),
         }
     )
     pa.csv.write_csv(table, folder / "patients.csv")

@@ -199,7 +199,7 @@ WRONG = [
     (
         "confidence of priv-pc",
         f"{D} --epsilon 1 --method priv-pc --confidence 5",
-        "--confidence goes with --method measured, not with priv-pc\n",
+        "--confidence goes with --method measured or moments, not with priv-pc\n",
     ),
     ("confidence below zero", f"{D} --epsilon 1 --confidence -1", "zero or above, not -1\n"),
     ("private pc", f"{D} --epsilon 1 --method pc", "not private"),

@@ -51,8 +51,8 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
 dpcausal effect --release first --treatment smoke --outcome bronc --adjust age
 
 # a number by a cut; nothing held fixed, as in a randomised trial
-dpcausal effect trial.csv --schema schema.toml --treatment arm \\
-  --outcome cells --event ">= 400" --adjust none --epsilon 1
+dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
+  --outcome fev --event "< 80" --adjust none --epsilon 1
 
 # a ratio, of the levels that you name; charged to a ledger; kept in files
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
