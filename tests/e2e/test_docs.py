@@ -38,6 +38,7 @@ TREND = re.compile(
 DEEPER = re.compile(
     r"; \d+ larger tables \(given \d+ columns\), [^;]*? in every cell"
 )  # how many orders, noise decides
+HINTS = re.compile(r" and \d+ weak hints?(?= found)")  # of a headline: chance makes them
 VERDICT = re.compile("no evidence against independence|dependent")
 NUMBER = re.compile(r"[-+]?\b\d[\d.,]*(?:e[-+]?\d+)?\b|\b[0-9a-f]{8,64}\b")
 
@@ -56,7 +57,7 @@ def blotted(line: str) -> str:
     """Numbers, hashes and verdicts blotted out, spaces and rules evened; empty for an edge that noise may change."""
     if BY_NOISE.fullmatch(line) or line.startswith("Power: "):  # said where a test does not reject
         return ""
-    line = VERDICT.sub("?", TREND.sub("", DEEPER.sub("", line)))
+    line = VERDICT.sub("?", HINTS.sub("", TREND.sub("", DEEPER.sub("", line))))
     return " ".join(re.sub("─+", "─", NUMBER.sub("#", line)).split())
 
 
@@ -102,6 +103,7 @@ def test_shapes_are_told_apart() -> None:
     assert matches(
         ["1 edges", "  a -> b", "x: dependent"], ["0 edges", "x: no evidence against independence"]
     )
+    assert matches(["3 edges found among 4 columns"], ["2 edges and 1 weak hint found among 4 columns"])
     assert not matches(["a", "b"], ["a"])
 
 

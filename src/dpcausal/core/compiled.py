@@ -26,7 +26,7 @@ FEW_CELLS = 512  # a loop over so many takes a few milliseconds without being co
 
 
 FEW_ROWS = 4096  # a merge sort of so many takes a tenth of a second without being compiled
-FEW_CALLS = 1024  # that numpy may do in a kernel's place: a quarter of a second
+FEW_CALLS = 3072  # that numpy may do in a kernel's place: three quarters of a second, as loading numba takes
 PLAIN_IN_ALL = (
     65_536  # cells or rows of all calls that a kernel runs as it stands: about a second, as loading numba
 )
