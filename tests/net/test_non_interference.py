@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -100,6 +101,19 @@ class Material:
         folder = self._folder / str(self._count)
         folder.mkdir()
         return build(kind, raw(kind, which, n), folder)
+
+
+class OneDay(date):
+    """The day of reports: midnight must not pass between two runs."""
+
+    @classmethod
+    def today(cls) -> OneDay:
+        return cls(2026, 1, 31)
+
+
+@pytest.fixture(autouse=True)
+def one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcausal.present.page.date", OneDay)
 
 
 @pytest.fixture

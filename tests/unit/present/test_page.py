@@ -25,7 +25,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import Note, NoteKind, OpenReason, unanswered
 from dpcausal.planning.designs import Reach, reach
-from dpcausal.present.discovery import missing_words, reach_words
+from dpcausal.present.discovery import hint_pairs, missing_words, reach_words
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import file_texts
 from dpcausal.present.legend import DASHES, WIDTHS, keys
@@ -581,6 +581,7 @@ def test_a_target_has_a_page_of_its_own() -> None:
             state = {"found": "linked", "absent": "no direct link shown"}.get(
                 found.state(name, "bronc"), "open"
             )
+            state = "weak hint" if frozenset((name, "bronc")) in hint_pairs(found) else state
             assert f"<td>{name}</td><td>{state}</td>" in table
     drawing = page[page.index('<svg id="graph"') : page.index("</svg>")]
     near = {name for pair in (*found.graph.skeleton, *found.open) if "bronc" in pair for name in pair} | {
