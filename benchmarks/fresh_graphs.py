@@ -53,19 +53,24 @@ def levels(seed: int, rows: int) -> Made:
     return of_network(random_network(seed), rows, seed)
 
 
-def wide(seed: int, rows: int) -> Made:
-    """Fifteen unordered columns of two to four levels, at most three parents each."""
-    rng = np.random.default_rng([seed, 15])
-    names = [f"v{i:02}" for i in range(15)]
+def of_tables(name: str, rng: np.random.Generator, columns: list[str], most: int) -> Network:
+    """Unordered columns of two to ``most`` levels, at most three parents each, with Dirichlet tables."""
     variables: list[Variable] = []
-    for i, name in enumerate(names):
-        size, count = int(rng.integers(2, 5)), min(i, int(rng.choice(4, p=(0.15, 0.4, 0.3, 0.15))))
+    for i, column in enumerate(columns):
+        size, count = int(rng.integers(2, most + 1)), min(i, int(rng.choice(4, p=(0.15, 0.4, 0.3, 0.15))))
         parents = sorted(rng.choice(i, count, replace=False).tolist()) if count else []
         shape = [variables[j].size for j in parents]
         table = rng.dirichlet(np.full(size, rng.choice([0.4, 1.0, 2.0])), size=shape or None)
         table = 0.98 * table + 0.02 / size
-        variables.append(Variable(name, [str(k) for k in range(size)], [names[j] for j in parents], table))
-    return of_network(Network(f"wide {seed}", variables), rows, seed)
+        levels_of = [str(k) for k in range(size)]
+        variables.append(Variable(column, levels_of, [columns[j] for j in parents], table))
+    return Network(name, variables)
+
+
+def wide(seed: int, rows: int) -> Made:
+    """Fifteen unordered columns of two to four levels."""
+    rng = np.random.default_rng([seed, 15])
+    return of_network(of_tables(f"wide {seed}", rng, [f"v{i:02}" for i in range(15)], 4), rows, seed)
 
 
 def numbers(seed: int, rows: int) -> Made:
@@ -92,17 +97,9 @@ def weak(seed: int, rows: int) -> Made:
 def few(seed: int, rows: int) -> Made:
     """Four to eight unordered columns of two to six levels."""
     rng = np.random.default_rng([seed, 8])
-    names = [f"v{i}" for i in range(int(rng.integers(4, 9)))]
+    columns = [f"v{i}" for i in range(int(rng.integers(4, 9)))]
     most = int(rng.integers(2, 7))
-    variables: list[Variable] = []
-    for i, name in enumerate(names):
-        size, count = int(rng.integers(2, most + 1)), min(i, int(rng.choice(4, p=(0.15, 0.4, 0.3, 0.15))))
-        parents = sorted(rng.choice(i, count, replace=False).tolist()) if count else []
-        shape = [variables[j].size for j in parents]
-        table = rng.dirichlet(np.full(size, rng.choice([0.4, 1.0, 2.0])), size=shape or None)
-        table = 0.98 * table + 0.02 / size
-        variables.append(Variable(name, [str(k) for k in range(size)], [names[j] for j in parents], table))
-    return of_network(Network(f"few {seed}", variables), rows, seed)
+    return of_network(of_tables(f"few {seed}", rng, columns, most), rows, seed)
 
 
 def linear(seed: int, rows: int) -> Made:
