@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 import threading
 import uuid
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -59,7 +60,8 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
 _FILE = ContextVar("file", default="")
-ENTERED: list[tuple[str, float, float]] = []  # data set, epsilon, delta that this process charged to ledgers
+# data set, epsilon, delta of the last charges of this process to ledgers
+ENTERED: deque[tuple[str, float, float]] = deque(maxlen=16)
 
 
 @contextmanager
