@@ -45,7 +45,7 @@ from dpcausal.effects.effect import (
     result_of,
     what_to_adjust_for,
 )
-from dpcausal.effects.question import EffectQuestion, bins_bias, effect_question
+from dpcausal.effects.question import EffectQuestion, bins_bias, effect_question, group_names
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
@@ -102,8 +102,14 @@ class ReleasedTables:
         """Return why there is no table over these columns, for an error."""
         merged = [name for name in names if name in self.merged]
         if merged:
+            told = [
+                f"{name} ({' | '.join(group_names(self.schema[name], self.groups[name]))})"
+                if name in self.groups
+                else name
+                for name in merged
+            ]
             return (
-                f"levels of {', '.join(merged)} were merged because of the noise, so no table has all of them"
+                f"levels of {', '.join(told)} were merged because of the noise, so no table has all of them"
             )
         return f"the released tables do not hold {', '.join(names)} together"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, get_args
@@ -452,3 +452,37 @@ def level_names(column: Column) -> tuple[str, ...]:
     inner = [f"{low} to {high}" for low, high in pairwise(cuts)]
     named = (f"below {cuts[0]}", *inner, f"{cuts[-1]} or more") if cuts else ("all",)
     return (*named, "missing") if column.missing_level else named
+
+
+def group_names(column: Column, groups: Collection[int]) -> list[str]:
+    """Return what each group of levels holds.
+
+    >>> group_names(Numeric(0, 90, [30, 40, 50], missing_level=True), (0, 0, 1, 1, 1))
+    ['below 40', '40 or more, missing']
+    >>> group_names(Categorical(["a", "b", "c"]), (0, 1, 0))
+    ['a, c', 'b']
+    """
+    names, found = level_names(column), []
+    for group in range(max(groups) + 1):
+        codes = [code for code, one in enumerate(groups) if one == group]
+        cuts = [f"{cut:g}" for cut in column.bins or ()] if isinstance(column, Numeric) else []
+        if not cuts:
+            found.append(", ".join(names[code] for code in codes))
+            continue
+        bins = [code for code in codes if code <= len(cuts)]
+        told = [names[code] for code in codes if code > len(cuts)]  # missing
+        if bins:
+            low = cuts[bins[0] - 1] if bins[0] else None
+            high = cuts[bins[-1]] if bins[-1] < len(cuts) else None
+            told.insert(
+                0,
+                f"{low} to {high}"
+                if low and high
+                else f"{low} or more"
+                if low
+                else f"below {high}"
+                if high
+                else "all",
+            )
+        found.append(", ".join(told))
+    return found

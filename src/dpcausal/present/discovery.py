@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcausal.core.facts import Fact
-from dpcausal.data.columns import Column, Numeric
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import HINT as WEAK_HINT
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
@@ -54,6 +53,7 @@ HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
 PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
 MERGED_SHOWN = 12  # columns with merged levels named in a line
+GROUPS_NAMED, GROUP_LETTERS = 4, 60  # columns whose groups are named in a line, and letters of a group
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 PUBLISHED = (
@@ -321,62 +321,53 @@ def free_words(result: DiscoveryResult) -> str:
 
 
 def merged_line(result: DiscoveryResult) -> str:
-    """Return which columns had levels merged, and to how many groups; empty where none had."""
+    """Return which columns had levels merged, and which levels each group holds; empty where none had.
+
+    The groups of the first few columns are named, where they are known; of the others, how many there are.
+    """
     notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
-    told = "; ".join(_groups_words(note["columns"], MERGED_SHOWN) for note in notes)
-    return f"Levels merged, because of the noise: {told}." if told else ""
+    columns = [column for note in notes for column in note["columns"]]
+    if not columns:
+        return ""
+    known = _known_groups(result)
+    named = [name for name, _ in columns if name in known][:GROUPS_NAMED]
+    told = [f"{name} to {len(known[name])} groups ({_short_groups(known[name])})" for name in named]
+    rest = [column for column in columns if column[0] not in named]
+    if rest:
+        more = f" ({spelled('--full', 'summary(full=True)')} names their groups)" if named else ""
+        told.append(f"{_groups_words(rest, MERGED_SHOWN)}{more}")
+    return f"Levels merged, because of the noise: {'; '.join(told)}."
+
+
+def _known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
+    """What each group of the columns with merged levels holds, where the release says so."""
+    if result.release is None:
+        return {}
+    from dpcausal.effects.question import group_names  # late: most results have no merged levels
+
+    schema = result.release.schema
+    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS) and "groups" in note.values]
+    return {
+        name: group_names(schema[name], groups)
+        for note in notes
+        for name, groups in note["groups"]
+        if name in schema
+    }
+
+
+def _short_groups(groups: Collection[str]) -> str:
+    """Groups side by side, each cut where its levels are many.
+
+    >>> _short_groups(["below 40", "40 or more"])
+    'below 40 | 40 or more'
+    """
+    return " | ".join(text if len(text) <= GROUP_LETTERS else f"{text[:GROUP_LETTERS]}…" for text in groups)
 
 
 def merged_groups(result: DiscoveryResult) -> str:
     """Return which levels were merged to which groups; empty where that is not known."""
-    if result.release is None:
-        return ""
-    schema = result.release.schema
-    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS) and "groups" in note.values]
-    told = [
-        f"{name}: {' | '.join(group_names(schema[name], groups))}"
-        for note in notes
-        for name, groups in note["groups"]
-        if name in schema
-    ]
+    told = [f"{name}: {' | '.join(groups)}" for name, groups in _known_groups(result).items()]
     return f"Groups after merging: {'; '.join(told)}." if told else ""
-
-
-def group_names(column: Column, groups: Collection[int]) -> list[str]:
-    """Return what each group of levels holds.
-
-    >>> from dpcausal.data.columns import Categorical, Numeric
-    >>> group_names(Numeric(0, 90, [30, 40, 50], missing_level=True), (0, 0, 1, 1, 1))
-    ['below 40', '40 or more, missing']
-    >>> group_names(Categorical(["a", "b", "c"]), (0, 1, 0))
-    ['a, c', 'b']
-    """
-    from dpcausal.effects.question import level_names
-
-    names, found = level_names(column), []
-    for group in range(max(groups) + 1):
-        codes = [code for code, one in enumerate(groups) if one == group]
-        cuts = [f"{cut:g}" for cut in column.bins or ()] if isinstance(column, Numeric) else []
-        if not cuts:
-            found.append(", ".join(names[code] for code in codes))
-            continue
-        bins = [code for code in codes if code <= len(cuts)]
-        told = [names[code] for code in codes if code > len(cuts)]  # missing
-        if bins:
-            low = cuts[bins[0] - 1] if bins[0] else None
-            high = cuts[bins[-1]] if bins[-1] < len(cuts) else None
-            told.insert(
-                0,
-                f"{low} to {high}"
-                if low and high
-                else f"{low} or more"
-                if low
-                else f"below {high}"
-                if high
-                else "all",
-            )
-        found.append(", ".join(told))
-    return found
 
 
 def _groups_words(columns: Collection[tuple[str, int]], most: int | None = None) -> str:
@@ -523,12 +514,17 @@ def _target_words(fact: Fact) -> str:
     )
 
 
+MERGING = (
+    "Merging can hide part of a dependence. It also holds less fixed: two columns that both depend on a merged one may "
+    "seem linked because of it"
+)
+
+
 def _merged_words(fact: Fact) -> str:
     return (
         "Levels were merged before tables were measured, because the noise leaves no room for more: "
         f"{_groups_words(fact['columns'], MERGED_SHOWN)}. "
-        "Merging can hide part of a dependence. It also holds less fixed: two columns that both depend on a merged one "
-        "may seem linked because of it"
+        f"{MERGING}"
     )
 
 

@@ -24,6 +24,7 @@ from dpcausal.present import hidden
 from dpcausal.present import statement as statement_words
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
+    MERGING,
     OPEN_MEANS,
     PUBLISHED,
     absent_rows,
@@ -36,6 +37,7 @@ from dpcausal.present.discovery import (
     helps_words,
     hint_pairs,
     merged_groups,
+    merged_line,
     method_words,
     missing_words,
     note_words,
@@ -79,8 +81,9 @@ def open_questions(result: DiscoveryResult) -> list[str]:
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
     """What changes how the graph is read: what would help, the order of time, merged levels."""
-    merged = [as_sentence(note_words(note)) for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
-    return [*filter(None, (helps_words(result), tiers_words(result), free_words(result))), *merged]
+    merged = merged_line(result)
+    about = (helps_words(result), tiers_words(result), free_words(result))
+    return [*filter(None, about), *([f"{merged} {MERGING}."] if merged else [])]
 
 
 def _asked_up_to(result: DiscoveryResult) -> str:

@@ -52,6 +52,11 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
                 level for level, group in zip(SCHEMA[name].levels, groups[name], strict=True) if not group
             )
             assert f"{name}: {first} | " in told[0]
+            assert f"{name} to {max(groups[name]) + 1} groups ({first[:20]}" in result.summary()
+    with pytest.raises(
+        dc.InputError, match=r"levels of k \(k[^)]* \| .*\), l \(.*\) were merged because of the noise"
+    ):
+        found.effect("k", "l", adjust=[], compare=["k0", "k1"], event="l0")
     written = json.loads(found.release.to_json())["values"]
     assert {name: tuple(which) for name, which in written["groups"].items()} == groups
     assert len(seen) == len(exact)  # every column had too many
