@@ -11,8 +11,6 @@ import typer
 from dpcausal.cli.release_dir import place, prepared, tell_place, write_texts
 from dpcausal.core.errors import InputError
 
-PAID = "dpcausal effect FILE --schema SCHEMA --epsilon E measures a table for it"
-
 
 def refuse_paid(given: Mapping[str, Any]) -> None:
     """Refuse options, by name, that only a table measured now has a use for: those that are set."""
@@ -47,13 +45,7 @@ def run_free(
     from dpcausal.discovery.release import load_release
 
     kept = load_release(release)
-    if kept.target is not None:
-        raise InputError(
-            f"this release is about {kept.target} alone, so what to hold fixed is not known: {PAID}"
-        )
-    result = kept.discover(confidence=0)
-    held = without_none(adjust, result.graph.nodes)
-    found = result.effect(treatment, outcome, adjust=held, **question)
+    found = kept.effect(treatment, outcome, adjust=without_none(adjust, kept.schema), **question)
     typer.echo(found.to_json() if as_json else found.summary(full=full))
     if out is not None:
         with prepared(out):

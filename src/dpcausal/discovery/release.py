@@ -41,8 +41,10 @@ from dpcausal.core.arguments import checked_count, checked_level
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement, Released, ReleasedKind
 from dpcausal.counts.protocol import Counts
+from dpcausal.data.columns import Level
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import measured, moments
 from dpcausal.discovery.again import NoRows, search_kept
@@ -54,6 +56,7 @@ from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
 from dpcausal.discovery.search import MethodReason, Note, NoteKind, SearchOutcome, Task
+from dpcausal.effects.result import EffectResult
 from dpcausal.planning.designs import reach
 from dpcausal.planning.measurement import (
     NOTABLE_GAIN,
@@ -244,6 +247,63 @@ class Release:
             privacy=statement,
         )
         return replace(result, release=searched)
+
+    def effect(
+        self,
+        treatment: str,
+        outcome: str,
+        *,
+        adjust: Iterable[str] | None = None,
+        estimand: str = "auto",
+        compare: Sequence[Level] | None = None,
+        event: Level | None = None,
+        level: float = 0.95,
+        anyway: bool = False,
+    ) -> EffectResult:
+        """Estimate the effect of one column on another from what was released. It costs nothing, and no row is read.
+
+        The same as ``release.discover().effect(...)``, the free answer. The tables also chose the graph, so that the
+        interval may be too short; the answer says so.
+
+        Parameters
+        ----------
+        treatment, outcome, adjust, estimand, compare, event, level
+            As for ``result.effect``.
+        anyway : bool, default False
+            Go on where nothing could be said, or the graph warns.
+
+        Raises
+        ------
+        InputError
+            If what was released does not hold the columns, or is about one column (``target``).
+
+        Examples
+        --------
+        >>> import dpcausal as dc
+        >>> data = dc.networks.load("cancer").sample(50_000, seed=1)
+        >>> release = dc.discover(data, epsilon=2.0, delta=1e-6).release
+        >>> found = release.effect("Smoker", "Cancer", adjust=[])
+        >>> found.estimand, found.privacy.epsilon == release.privacy.epsilon
+        ('risk difference', True)
+        """
+        if self.target is not None:
+            paid = spelled(
+                "dpcausal effect FILE --schema SCHEMA --epsilon E", "dc.effect(data, ..., epsilon=0.5)"
+            )
+            raise InputError(
+                f"this release is about {self.target} alone, so what to hold fixed is not known: {paid} measures a "
+                "table for it"
+            )
+        return self.discover(confidence=0).effect(
+            treatment,
+            outcome,
+            adjust=adjust,
+            estimand=estimand,
+            compare=compare,
+            event=event,
+            level=level,
+            anyway=anyway,
+        )
 
     def with_privacy(self, statement: PrivacyStatement) -> Release:
         """Return the same release with another statement, which also tells of effects that were paid for later."""

@@ -263,3 +263,24 @@ def test_arguments_are_checked(wrong: dict[str, Any]) -> None:
     assert release is not None
     with pytest.raises(dc.InputError):
         release.discover(**wrong)
+
+
+@pytest.mark.parametrize(("case", "pair"), [("joint", ("a", "b")), ("moments", ("x", "y"))])
+def test_an_effect_from_a_release_is_the_free_one_of_its_result(
+    case: str, pair: tuple[str, str], tmp_path: Path
+) -> None:
+    first = first_of(case)
+    assert first.release is not None
+    first.release.save(tmp_path / "release.json")
+    with mock.patch.object(Budget, "charge", side_effect=AssertionError("charged")):
+        found = dc.load_release(tmp_path).effect(*pair, adjust=[])
+    wanted = first.effect(*pair, adjust=[])
+    assert (found.estimate, found.interval, found.notes) == (wanted.estimate, wanted.interval, wanted.notes)
+    assert found.privacy.epsilon == first.privacy.epsilon
+
+
+def test_a_release_about_one_column_answers_no_effect() -> None:
+    release = first_of("target").release
+    assert release is not None
+    with pytest.raises(dc.InputError, match=r"about c alone.*dc\.effect\(data"):
+        release.effect("b", "c")
