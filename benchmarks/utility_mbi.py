@@ -51,13 +51,17 @@ class Joint:
         weight = np.exp(theta - theta.max())
         self.table = (total * weight / weight.sum()).reshape(domain.shape)
 
-    def project(self, clique: Any) -> Any:
-        """The margin over ``clique``, axes in that order."""
+    def margin(self, clique: tuple[str, ...]) -> Any:
+        """The counts over ``clique``, axes in that order."""
         names = list(self.domain.attrs)
-        at = [names.index(name) for name in ((clique,) if isinstance(clique, str) else clique)]
+        at = [names.index(name) for name in clique]
         kept = self.table.sum(axis=tuple(i for i in range(len(names)) if i not in at))
-        values = kept.transpose(np.argsort(np.argsort(at)))
-        return Factor(self.domain.project(tuple(clique)), jnp.asarray(values))
+        return kept.transpose(np.argsort(np.argsort(at)))
+
+    def project(self, clique: Any) -> Any:
+        """The margin as mbi's sampler takes it."""
+        clique = (clique,) if isinstance(clique, str) else tuple(clique)
+        return Factor(self.domain.project(clique), jnp.asarray(self.margin(clique)))
 
     def synthetic_data(self) -> Any:
         """Rows, by mbi's rounding and shuffling column by column."""
@@ -107,15 +111,17 @@ class Passing:
         self.shapes = [domain.project(node).shape for node in self.nodes]
         self.ends = np.cumsum([math.prod(shape) for shape in self.shapes])[:-1]
         at = {node: i for i, node in enumerate(self.nodes)}
-        self._down = []  # parents first: (parent, child, axes and shape of the message in each)
-        for parent, child in nx.dfs_edges(tree, self.nodes[0]):
-            both = set(parent) & set(child)
-            sides = []
-            for node in (parent, child):
-                axes = tuple(i for i, name in enumerate(node) if name not in both)
-                shape = tuple(domain[name] if name in both else 1 for name in node)
-                sides.append((axes, shape))
-            self._down.append((at[parent], at[child], *sides))
+        order = list(nx.dfs_edges(tree, self.nodes[0]))
+        self._steps = []  # (from, to, what comes in, axes to sum, shape at the end): to the root, then back
+        for sender, receiver in [*((b, a) for a, b in reversed(order)), *order]:
+            both = set(sender) & set(receiver)
+            axes = tuple(i for i, name in enumerate(sender) if name not in both)
+            shape = tuple(domain[name] if name in both else 1 for name in receiver)
+            incoming = [(at[other], at[sender]) for other in tree[sender] if other != receiver]
+            self._steps.append((at[sender], at[receiver], incoming, axes, shape))
+        self._incoming = [[(at[other], i) for other in tree[node]] for i, node in enumerate(self.nodes)]
+        self._starts = np.array([0, *self.ends])
+        self._widths = np.diff([*self._starts, sum(math.prod(shape) for shape in self.shapes)])
 
     def sums(self, domain: Any, cliques: Any) -> Any:
         """The matrix that takes the cells of all nodes, one after the other, to those of all cliques."""
@@ -134,29 +140,27 @@ class Passing:
         return sparse.csr_matrix((np.ones(at[0].size), at), shape=(offset, width))
 
     def __call__(self, theta: Any, total: float) -> Any:
-        belief = [
-            part.reshape(shape) for part, shape in zip(np.split(theta, self.ends), self.shapes, strict=True)
-        ]
-        sent = {}
-        for parent, child, (_, here), (axes, _) in reversed(self._down):
-            sent[child] = _log_sum(belief[child], axes)
-            belief[parent] = belief[parent] + sent[child].reshape(here)
-        for parent, child, (axes, _), (_, there) in self._down:
-            back = _log_sum(belief[parent], axes).reshape(there) - sent[child].reshape(there)
-            belief[child] = belief[child] + back
-        whole = float(_log_sum(belief[0], None).ravel()[0])
-        return total * np.exp(np.concatenate([b.ravel() for b in belief]) - whole)
-
-
-def _log_sum(values: Any, axes: Any) -> Any:
-    top = values.max(axis=axes, keepdims=True)
-    return np.log(np.exp(values - top).sum(axis=axes, keepdims=True)) + top
+        top = np.maximum.reduceat(theta, self._starts)
+        parts = np.split(np.exp(theta - np.repeat(top, self._widths)), self.ends)
+        factors = [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
+        sent: dict[tuple[int, int], Any] = {}
+        for sender, receiver, incoming, axes, shape in self._steps:
+            value = factors[sender]
+            for way in incoming:
+                value = value * sent[way]
+            sent[sender, receiver] = value.sum(axis=axes).reshape(shape)
+        belief = []
+        for value, incoming in zip(factors, self._incoming, strict=True):
+            for way in incoming:
+                value = value * sent[way]
+            belief.append(value.ravel() * (total / value.sum()))
+        return np.concatenate(belief)
 
 
 def _descended(domain: Any, cliques: Any, taken: list[Any], total: float, start: Any) -> dict[Any, Any]:
     """Potentials of the measured cliques: mbi's mirror descent with its line search.
 
-    mbi compiles the descent anew for every set of cliques, which took nine tenths of the time; this doesn't.
+    mbi compiles the descent anew for every set of cliques, which took most of the time; this doesn't.
     """
     passing = Passing(domain, cliques)
     sums = passing.sums(domain, cliques)
@@ -266,7 +270,7 @@ def mst(rng: Any, codes: Any, sizes: dict[str, int], rho: float) -> Any:
     pairs = list(itertools.combinations(sizes, 2))
     scores = []
     for a, b in pairs:
-        one, other = (np.asarray(alone.project((name,)).datavector()) for name in (a, b))
+        one, other = (alone.margin((name,)) for name in (a, b))
         expected = np.outer(one, other).ravel() / max(one.sum(), 1.0)
         scores.append(float(np.abs(counted(codes, sizes, (a, b)) - expected).sum()))
     part = {name: i for i, name in enumerate(sizes)}
@@ -312,14 +316,17 @@ def aim(rng: Any, codes: Any, sizes: dict[str, int], rho: float) -> Any:
         room = LARGEST_MODEL * min(used / rho, 1.0)
         held = [m.clique for m in taken]
         free = {c for c in candidates if any(set(c) <= set(h) for h in held)}
-        fits = [c for c in candidates if c in free or _tree_cells(domain, [*held, c]) <= room]
+        all_fit = (
+            domain.size() <= room
+        )  # a tree of columns with two or more levels has no more cells than the joint
+        fits = [c for c in candidates if all_fit or c in free or _tree_cells(domain, [*held, c]) <= room]
         noise = math.sqrt(2 / math.pi) * sigma
-        before = {c: np.asarray(model.project(c).datavector()) for c in fits}
+        before = {c: model.margin(c).ravel() for c in fits}
         scores = [weight[c] * (float(np.abs(exact[c] - before[c]).sum()) - noise * cells[c]) for c in fits]
         chosen = fits[drawn(rng, scores, epsilon, float(max(weight[c] for c in fits)))]
         taken.append(measured(rng, codes, sizes, chosen, sigma))
         model = fitted(sizes, taken, model)
-        after = np.asarray(model.project(chosen).datavector())
+        after = model.margin(chosen).ravel()
         if np.abs(after - before[chosen]).sum() <= noise * cells[chosen]:
             sigma, epsilon = sigma / 2, epsilon * 2
     return model.synthetic_data().df
