@@ -35,7 +35,7 @@ def test_table_and_files(schema: str, tmp_path: Path, capsys: pytest.CaptureFixt
     asked = ["plan", "--schema", schema, "--rows", "100000", "--epsilon", "1", "--delta", "1e-6"]
     assert run([*asked, "--out", str(out)]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases")
+    assert text.startswith("Yes: epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases")
     assert "3 columns, 100,000 rows, epsilon 1, delta 1e-06, replace-one" in text
     assert (out / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert len(json.loads((out / "plan.json").read_text())["orders"]) == 2

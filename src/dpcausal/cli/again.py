@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from dpcausal.cli.light import load_scipy
 from dpcausal.cli.options import AsJson, Command, Full, path
 from dpcausal.cli.release_dir import kept_words, prepared
 from dpcausal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
 
 HELP = """Search a release again with other background knowledge, free.
 
@@ -40,6 +43,23 @@ dpcausal effect --release second --treatment smoke --outcome bronc"""
 def register(app: typer.Typer) -> None:
     """Add the ``again`` command to ``app``."""
     app.command("again", cls=Command, help=HELP)(run_again)
+
+
+def pairs_beside(release: Path) -> str:
+    """Return the text of pairs.csv beside a release; empty where there is none that can be read."""
+    folder = release if release.is_dir() else release.parent
+    try:
+        return (folder / "pairs.csv").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def changed_since(before: str, result: DiscoveryResult, name: str) -> list[str]:
+    """Return the line on what changed, where the earlier pairs are known."""
+    from dpcausal.present.changes import changes_line, edges_of
+    from dpcausal.present.files import pairs_csv
+
+    return [changes_line(edges_of(before), edges_of(pairs_csv(result)), name)] if before else []
 
 
 def run_again(
@@ -120,11 +140,14 @@ def run_again(
         release=shown,
     )
     bars = not as_json and sys.stderr.isatty()
+    before = pairs_beside(release)
     with prepared(out):
         result = kept.discover(**options, progress=bars)
         where = write(result, out, origin, show_open=show_open)
+    changed = [] if as_json else changed_since(before, result, shown)
     text = shown_result(result, [], [], as_json, show_open=show_open, full=full)
-    typer.echo(text if as_json else f"{text}\nWritten to {where.folder}: open report.html")
+    written = f"Written to {where.folder}: open report.html"
+    typer.echo(text if as_json else "\n".join([text, *changed, written]))
     if where.fault:
         raise InputError(where.fault)
     if where.kept is not None:

@@ -82,7 +82,7 @@ class DraftRules:
     max_code_run: int = 30  # the same of 0, 1, 2, ... or 1, 2, ... without a gap, whatever the name
     min_grades: int = 3  # whole numbers as levels from which a remark on their order is made
     bound_steps: int = (
-        5  # steps between the extremes of the numbers, at most; bounds are multiples of the step
+        10  # steps between the extremes of the numbers, at most; bounds are multiples of the step
     )
     ages: tuple[float, float] = (0.0, 110.0)  # bounds of a column that is named like an age
     min_oldest: float = 40.0  # how old the oldest must be for these
@@ -575,7 +575,9 @@ def _abbreviations(column: Categorical) -> list[DraftNote]:
     notes = []
     for letter in column.printed:
         longer = [
-            text for text in column.printed if len(text) > 1 and text[0].casefold() == letter.casefold()
+            text
+            for text in column.printed
+            if len(text) > 1 and text[0].casefold() == letter.casefold() and not reads_as_missing(text)
         ]
         if len(letter) == 1 and letter.isalpha() and len(longer) == 1:
             notes.append(DraftNote(DraftNoteKind.ABBREVIATION, letter=letter, level=longer[0]))
@@ -804,7 +806,7 @@ def public_bounds(lower: float, upper: float) -> tuple[float, float]:
     The extremes of a sample belong to single people, so no digit of them is kept beyond such a step.
 
     >>> public_bounds(25, 64), public_bounds(-42, 49), public_bounds(0.2, 0.4), public_bounds(7, 7)
-    ((20.0, 70.0), (-60.0, 60.0), (0.2, 0.4), (6.0, 8.0))
+    ((25.0, 65.0), (-50.0, 50.0), (0.2, 0.4), (6.0, 8.0))
     """
     lower, upper = (min(max(float(bound), -MAX_ABS_BOUND), MAX_ABS_BOUND) for bound in (lower, upper))
     width = upper - lower if upper > lower else max(abs(upper), 1.0)

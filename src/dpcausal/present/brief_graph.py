@@ -24,6 +24,7 @@ from dpcausal.present.discovery import (
     merged_line,
     missed_words,
     note_words,
+    share_words,
     tiers_words,
     undecided_words,
 )
@@ -91,8 +92,8 @@ def again_line(marks: EdgeNotes) -> str:
         return ""
     many = f"{marks.repeats:,} repeats" if marks.repeats else "repeats"
     return (
-        f"Found again: in how many of {many} the edge comes back, whichever way it points; below {HINT:.0%} it is a "
-        "weak hint only, and an edge that is there by chance can come back often, too."
+        f"Found again: in how many of {many} the edge comes back, whichever way it points. It is rough: an edge that "
+        f"is there by chance can come back often, too. Below {HINT:.0%} it is a weak hint only."
     )
 
 
@@ -117,7 +118,7 @@ def edge_table(result: DiscoveryResult) -> list[str]:
     rows = [
         (
             f"{a} {shown.marks(a, b)} {b}",
-            f"{part:.0%}" if (part := marks.confidence.get(frozenset((a, b)))) is not None else "",
+            share_words(part) if (part := marks.confidence.get(frozenset((a, b)))) is not None else "",
             marks.short(a, b, arrow),
         )
         for a, b, arrow in sorted(shown.edges(), key=lambda edge: frozenset(edge[:2]) in hints)
@@ -133,19 +134,14 @@ def edge_table(result: DiscoveryResult) -> list[str]:
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows below their heads, columns that are empty in every row left out.
 
-    >>> aligned(("edge", "found again", "note"), [("a -> b", "98%", ""), ("b - long", "7%", "")])
-    ['  edge      found again', '  a -> b            98%', '  b - long           7%']
+    >>> aligned(("edge", "found again", "note"), [("a -> b", "95% or more", ""), ("b - long", "less than 50%", "")])
+    ['  edge      found again', '  a -> b    95% or more', '  b - long  less than 50%']
     """
     kept = [k for k in range(len(heads)) if any(row[k] for row in rows)]
     table = [[line[k] for k in kept] for line in (heads, *rows)]
     wide = [max(len(line[k]) for line in table) for k in range(len(kept))]
-    right = [any(cell.endswith("%") for cell in column) for column in zip(*table, strict=True)]
     return [
-        "  "
-        + "  ".join(
-            f"{cell:>{size}}" if flush else f"{cell:<{size}}"
-            for cell, size, flush in zip(line, wide, right, strict=True)
-        ).rstrip()
+        "  " + "  ".join(f"{cell:<{size}}" for cell, size in zip(line, wide, strict=True)).rstrip()
         for line in table
     ]
 

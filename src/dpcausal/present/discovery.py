@@ -49,6 +49,7 @@ def method_description(method: str) -> str:
 
 
 SURE, HINT = 0.8, WEAK_HINT  # found again: from SURE on drawn heavily, below HINT told to be a hint only
+SUREST = 0.95  # where the last of the ranges begins
 HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
 PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
@@ -205,9 +206,10 @@ def again_words(result: DiscoveryResult) -> str:
     """What the percentages are, from how many repeats, and from where on one counts."""
     many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
     return (
-        f"Per cent: in how many of {many} with another sample and other noise the edge is found again. It is about "
-        "the edge, not its direction. The repeats take what was released for the truth: an edge that is there by "
-        f"chance can have a high per cent too. Below {HINT:.0%}: a weak hint, not a finding."
+        f"Found again: in how many of {many}, with another sample and other noise, the edge comes back. It is about "
+        "the edge, not its direction, and it is rough, so a range is given. The repeats take what was released for "
+        "the truth: an edge that is there by chance can come back often, too. "
+        f"Below {HINT:.0%}: a weak hint, not a finding."
     )
 
 
@@ -403,6 +405,19 @@ def helps_words(result: DiscoveryResult) -> str:
         one = spelled("--target COLUMN", "target=")
         text += f" {one} asks about one column only, with less noise."
     return text
+
+
+def share_words(part: float) -> str:
+    """How often an edge is found again, as a range: one figure promises more than the repeats can keep.
+
+    >>> share_words(1.0), share_words(0.8), share_words(0.5), share_words(0.35)
+    ('95% or more', '80% to 95%', '50% to 80%', 'less than 50%')
+    """
+    if part >= SUREST:
+        return f"{SUREST:.0%} or more"
+    if part >= SURE:
+        return f"{SURE:.0%} to {SUREST:.0%}"
+    return f"{HINT:.0%} to {SURE:.0%}" if part >= HINT else f"less than {HINT:.0%}"
 
 
 def grade(part: float) -> str:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.present import hidden
-from dpcausal.present.discovery import HINT, ON_HINTS, OPEN_MEANS, only_tested_words, undecided_columns
+from dpcausal.present.discovery import (
+    HINT,
+    ON_HINTS,
+    OPEN_MEANS,
+    only_tested_words,
+    share_words,
+    undecided_columns,
+)
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -72,7 +79,7 @@ class EdgeNotes:
         >>> EdgeNotes().sentence("a", "b", True)
         'a → b in every graph that fits the test results, if no common cause is hidden'
         >>> EdgeNotes(confidence={frozenset("ab"): 0.98}).sentence("a", "b", False).partition("; ")[2]
-        'edge found again in 98% of repeats (whichever way it points)'
+        'edge found again in 95% or more of repeats (whichever way it points)'
         """
         pair = frozenset((a, b))
         arrow = arrow and (pair not in self.conflicts or (a, b) in self.known.arrows)
@@ -91,7 +98,8 @@ class EdgeNotes:
             text += f"; {only_tested_words(self.given_up_to[pair])}: more could not be"
         if pair in self.confidence:
             many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
-            text += f"; edge found again in {self.confidence[pair]:.0%} of {many} (whichever way it points)"
+            often = share_words(self.confidence[pair])
+            text += f"; edge found again in {often} of {many} (whichever way it points)"
         return text
 
     def remark(self, a: str, b: str, arrow: bool) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpcausal.graphs.graph import Graph, Pair
     from dpcausal.present.edges import EdgeNotes
 
-WIDTHS = {"": 2.0, "sure": 4.0, "weaker": 2.0, "hint": 0.9, "open": 0.7}
+WIDTHS = {"": 2.0, "sure": 3.6, "weaker": 1.8, "hint": 0.9, "open": 0.7}
 DASHES: dict[str, tuple[float, ...]] = {
     "arrow": (),
     "declared": (),

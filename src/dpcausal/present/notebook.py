@@ -29,8 +29,8 @@ STYLE = """\
 #{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
 #{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
 #{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
-#{name} .edge.sure .line {{ stroke-width: 4; }}
-#{name} .edge.weaker .line {{ stroke-width: 2; }}
+#{name} .edge.sure .line {{ stroke-width: 3.6; }}
+#{name} .edge.weaker .line {{ stroke-width: 1.8; }}
 #{name} .edge.hint .line {{ stroke-width: .9; stroke-opacity: .6; }}
 #{name} .head {{ fill: currentColor; }}
 #{name} .told {{ fill: Canvas; stroke: currentColor; stroke-width: 1.3; }}

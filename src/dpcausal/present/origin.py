@@ -43,6 +43,8 @@ class Origin:
         >>> print("\\n".join(found.python("measured").splitlines()[2:4]))
         schema = dc.Schema.from_toml('s.toml').select(['a', 'b'])
         data = dc.read('p.csv', schema, encoding='latin-1')
+        >>> print(Origin("clinic.duckdb", "s.toml", []).python("measured").splitlines()[2])
+        data = dc.connect('clinic.duckdb', dc.Schema.from_toml('s.toml'))
         """
         named = {**self.arguments, "method": method}
         if isinstance(ledger := named.get("ledger"), str):
@@ -53,8 +55,9 @@ class Origin:
         first = ""
         if "columns" in self.reading:
             first, schema = f"schema = {schema}.select({self.reading['columns']!r})\n", "schema"
-        if self.table:
-            opened = f"dc.connect({self.data!r}, {schema}, {self.table!r})"
+        if self.table or self.data.lower().endswith((".duckdb", ".ddb")):
+            table = f", {self.table!r}" if self.table else ""
+            opened = f"dc.connect({self.data!r}, {schema}{table})"
         else:
             opened = f"dc.read({self.data!r}, {schema}{read})"
         return (

@@ -43,6 +43,7 @@ from dpcausal.present.discovery import (
     note_words,
     pairs_words,
     reach_words,
+    share_words,
     tiers_words,
     undecided_words,
 )
@@ -77,6 +78,12 @@ def open_questions(result: DiscoveryResult) -> list[str]:
         about.append("The search ended before every question was asked: the budget was spent.")
     notes = [note for note in result.notes if not note.is_a(NoteKind.MERGED_LEVELS)]
     return [*filter(None, about), *(as_sentence(note_words(note)) for note in notes)]
+
+
+def _again(marks: EdgeNotes, a: str, b: str) -> str:
+    """How often an edge is found again, as a range; empty where that is not known."""
+    part = marks.confidence.get(frozenset((a, b)))
+    return "" if part is None else share_words(part)
 
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
@@ -201,7 +208,7 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
             "to": b,
             "arrow": arrow,
             "sign": hidden.sign(shown.marks(a, b)),
-            "confidence": marks.confidence.get(frozenset((a, b))),
+            "again": _again(marks, a, b),
             "remark": marks.remark(a, b, arrow),
             "evidence": [*evidence(result, marks, a, b, arrow), *effect_lines(result, a, b)],
         }
@@ -307,7 +314,7 @@ def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> li
                 "name": name,
                 "state": "weak hint" if frozenset((name, target)) in hints else STATES[state],
                 "way": way,
-                "confidence": marks.confidence.get(frozenset((name, target))),
+                "again": _again(marks, name, target),
                 "rank": [PairState.FOUND, PairState.OPEN, PairState.ABSENT].index(state),
             }
         )

@@ -21,6 +21,7 @@ from dpcausal.present.discovery import (
     merged_line,
     method_description,
     missed_words,
+    share_words,
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.statement import missing_as_words, odds, unit_words
@@ -267,7 +268,7 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
         lines.append("The two depend on each other, whichever columns the search held fixed.")
     if pair in marks.confidence:
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
-        lines.append(f"It was found again in {marks.confidence[pair]:.0%} of {many}.")
+        lines.append(f"It was found again in {share_words(marks.confidence[pair])} of {many}.")
     if pair in marks.conflicts:
         lines.append("Some test results say one direction, others the opposite: none is shown.")
     return lines

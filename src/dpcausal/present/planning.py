@@ -76,9 +76,10 @@ def answer(plan: Plan) -> str:
     moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
         enough_word = "is enough" if moments.asked >= aim.power else "is not enough"
+        yes = "Yes" if moments.asked >= aim.power else "No"
         return (
-            f"Epsilon {epsilon:g} {enough_word} to find a correlation of {aim.effect:g} in {aim.power:.0%} of cases by "
-            f"moments, which discover takes for numbers: at best it is found in {percent(moments.asked)}."
+            f"{yes}: epsilon {epsilon:g} {enough_word} to find a correlation of {aim.effect:g} in {aim.power:.0%} of "
+            f"cases by moments, which discover takes for numbers: at best it is found in {percent(moments.asked)}."
         )
     of = "" if plan.target is None else f" of {plan.target}"
     found = f"a dependence{of} of w = {aim.effect:g}"
@@ -93,21 +94,21 @@ def answer(plan: Plan) -> str:
         rest = [order for order in plan.orders if order.epsilon_enough is not None]
         by_order = f" By order: {_by_order(plan)}." if rest else ""
         given = f"given {short.order or 'no'} column{'' if short.order == 1 else 's'}"
-        return f"No epsilon is enough to find {found} {given}: {why}.{by_order}"
+        return f"No: no epsilon is enough to find {found} {given}: {why}.{by_order}"
     cases = f"to find {found} in {aim.power:.0%} of cases"
     if enough <= epsilon:
         most = f" given up to {plan.orders[-1].order} columns" if len(plan.orders) > 1 else ""
         less = f" (so is {number(enough)})" if number(enough) != number(epsilon) else ""
-        return f"Epsilon {epsilon:g} is enough {cases}{most}{less}."
+        return f"Yes: epsilon {epsilon:g} is enough {cases}{most}{less}."
     needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
     if len({number(value) for _, value in needed}) == 1:
-        return f"Epsilon {epsilon:g} is not enough {cases}: it takes {number(enough)}."
+        return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {number(enough)}."
     if all(value > epsilon for _, value in needed):
         takes = ", ".join(
             f"{value} ({given})" for given, value in _in_runs([number(value) for _, value in needed])
         )
-        return f"Epsilon {epsilon:g} is not enough {cases}: it takes {takes}."
-    return f"Epsilon {epsilon:g} is partly enough {cases}: {_by_order(plan)}."
+        return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {takes}."
+    return f"In part: epsilon {epsilon:g} is enough {cases} only for some questions: {_by_order(plan)}."
 
 
 def _by_order(plan: Plan) -> str:
@@ -222,12 +223,12 @@ def spread_words(plan: Plan) -> str:
 
 
 def untestable_words(plan: Plan) -> list[str]:
-    """What "no" means in the column "can be tested", where there is one."""
+    """What "stay open" means, where some do."""
     if all(order.testable for order in plan.orders):
         return []
     return [
-        'can be tested "no": with so many columns held fixed a typical pair that shows no link can\'t be called '
-        "absent, and stays open."
+        '"stay open": with so many columns held fixed, noise hides too much to call a typical pair without a link '
+        "absent."
     ]
 
 
@@ -283,7 +284,7 @@ def heads_and_cells(plan: Plan, full: bool) -> list[tuple[str, list[str]]]:
 
     found = [
         ("\ncolumns\nheld fixed", [str(order.order) for order in orders]),
-        ("can be\ntested", ["yes" if order.testable else "no" for order in orders]),
+        ("\npairs without\na link", ["absent" if order.testable else "stay open" for order in orders]),
         ("\ncolumns\ncompared", [pair_words(plan, order.places) for order in orders]),
     ]
     if full:
@@ -294,7 +295,7 @@ def heads_and_cells(plan: Plan, full: bool) -> list[tuple[str, list[str]]]:
             ("noise\nin the\ntest", [f"{100 * order.noise_share:.0f}%" for order in orders]),
             ("\nworth\nrows", [number(order.worth) for order in orders]),
         ]
-    found.append(("\nsmallest\nw", effects([order.smallest for order in orders])))
+    found.append(("smallest\nw that\nis found", effects([order.smallest for order in orders])))
     if full and any(order.smallest_changing is not None for order in orders):
         found.append(("w if its\ndirection\nchanges", effects([o.smallest_changing for o in orders])))
     uneven = any(order.smallest_largest != order.smallest for order in orders)
@@ -396,14 +397,16 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     largest = plan.orders[0].largest
     plan_lines = {
         "columns held fixed": "columns held fixed: how many others are held fixed while two are compared (the order).",
-        "can be tested": 'can be tested: whether a pair can be called absent at all; "no" leaves it open.',
+        "pairs without a link": "pairs without a link: whether such a pair can be called absent, or stays open, "
+        "undecided.",
         "columns compared": chosen,
         "rows in a cell": "rows in a cell: mean count in the largest table that such a test needs.",
         "noise : sampling in a cell": "noise : sampling in a cell: standard deviation there, of the noise and of the "
         "count itself.",
         "noise in the test": "noise in the test: how much of the test's own scatter (its variance) is noise.",
         "worth rows": "worth rows: so many rows would show as much if there were no noise.",
-        "smallest w": f"smallest w: the dependence found in {aim.power:.0%} of cases (a correlation for two levels; .1 "
+        "smallest w that is found": "smallest w that is found: the dependence found in "
+        f"{aim.power:.0%} of cases (a correlation for two levels; .1 "
         'weak, .3 medium, .5 strong; up to sqrt(k - 1) for k levels). "-": none is.',
         "w if its direction changes": "w if its direction changes: the same where it changes with the columns held "
         "fixed.",

@@ -232,7 +232,7 @@ def plot_graph(
             FancyArrowPatch(
                 path=_path(line, upward),
                 arrowstyle="-|>" if arrow and kind != "declared" else "-",
-                mutation_scale=14,
+                mutation_scale=24,
                 color=INK,
                 zorder=1,
                 **style,
@@ -240,7 +240,7 @@ def plot_graph(
         )
         if kind == "declared":  # a hollow head of its own: a heavy line would fill it
             x, y = line.points[0] if upward else line.points[-1]
-            tail = (x, y + (12 if upward else -12))
+            tail, tip = (x, y + (12 if upward else -12)), (x, y + (-4 if upward else 4))
             hollow: dict[str, Any] = {
                 "shrinkA": 0,
                 "shrinkB": 0,
@@ -251,7 +251,7 @@ def plot_graph(
             }
             axes.add_patch(
                 FancyArrowPatch(
-                    tail, (x, y), arrowstyle="-|>,head_length=.5,head_width=.35", mutation_scale=22, **hollow
+                    tail, tip, arrowstyle="-|>,head_length=.55,head_width=.35", mutation_scale=26, **hollow
                 )
             )
     for name in graph.nodes:

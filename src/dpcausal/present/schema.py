@@ -25,14 +25,12 @@ DRAFT_NOT_PRIVATE = (
 )
 _DRAFT_HEADER = """\
 # DRAFT, read from the data itself: NOT PRIVATE. Levels, spellings, codes, bounds and cut points below come from rows.
-# Before you use this file with a private release, or show it to anyone, check every line against public
-# knowledge (a codebook, a form, common sense) and change what only the data could have told you.
-#   Bounds were read from rows and rounded outwards: replace them by what is known without the data. A number
-#     beyond a bound is moved to it. The further apart they are, the more noise a mean gets.
-#   `bins = [40, 65]` makes three bins: below 40, 40 to below 65, 65 and above.
-#   Every missing value is replaced by the one value `other` (single imputation by a constant), and so is a level
-#     that is not declared. Missing are empty cells, NA, N/A, NaN, null and None, among numbers any text that is no
-#     number, and whatever `missing` lists. `missing_level = true` gives missing numbers a bin of their own in tables.
+# Check every line against public knowledge (a codebook, a form, common sense) before you use or show this file.
+#   lower, upper: rounded outwards. A number beyond is moved to the bound. Close bounds: less noise in a mean.
+#   bins: [40, 65] makes three: below 40, 40 to below 65, 65 and above. Take the cut points of your field.
+#   other: what a missing value or an undeclared level becomes: here a middle value, or a level for it. Your choice.
+#     Missing are empty cells, NA, N/A, NaN, null, None, text among numbers, and what `missing` lists.
+#   missing_level = true: missing numbers have a bin of their own in tables.   ordered = true: levels have an order.
 # `dpcausal schema DATA --check THIS_FILE` shows, on your own machine, what this file does to your rows.
 draft = true  # delete this line and those above when every line is checked; until then every use warns
 """
@@ -105,10 +103,10 @@ def _order_hint(column: Categorical) -> str:
     levels = [text for text in column.printed if not reads_as_missing(text)]
     if len(levels) < 3:
         return ""
-    unless = "" if len(levels) == column.size else ", and only once no level is for missing values"
+    unless = "" if len(levels) == column.size else "; no level may be for missing values"
     texts = all(isinstance(level, str) for level in column.levels)
-    sort = ": sort them by it first, they are alphabetical now" if texts and levels == sorted(levels) else ""
-    return f"# ordered = true  # if the levels have an order{sort}{unless}\n"
+    sort = ": sort them first" if texts and levels == sorted(levels) else ""
+    return f"# ordered = true  # if they have an order{sort}{unless}\n"
 
 
 def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
@@ -117,16 +115,15 @@ def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
         note.is_a(DraftNoteKind.MISSING_HAS_LEVEL, DraftNoteKind.READS_AS_MISSING) for note in drafted.notes
     ):
         return {}
-    return {"other": "the first level: choose what a missing or undeclared value becomes"}
+    return {"other": "the first level: choose"}
 
 
 def _number_remarks(drafted: DraftedColumn) -> dict[str, str]:
     """Return where the bounds and `other` are from."""
-    guess = {"other": "a guess from rows: choose what a missing value becomes"}
+    guess = {"other": "from rows"}
     if any(note.is_a(DraftNoteKind.AGE_BOUNDS) for note in drafted.notes):
         return guess
-    rounded = "from rows, rounded outwards: put what is known without the data"
-    return {"lower": rounded, "upper": rounded} | guess
+    return {"lower": "from rows", "upper": "from rows"} | guess
 
 
 _RELATIONS = {
@@ -172,8 +169,8 @@ def note_words(note: DraftNote) -> str:
             )
         case DraftNoteKind.MISSING_HAS_LEVEL:
             return (
-                f"{fact['level']!r} is a level of its own, in `levels` and as `other`; to let them join another "
-                "level, take it out and name that one in `other`"
+                f"{fact['level']!r} is a level of its own; to let them join another, take it out and name that one in "
+                "`other`"
             )
         case DraftNoteKind.READS_AS_MISSING:
             return (
@@ -218,13 +215,12 @@ def note_words(note: DraftNote) -> str:
             )
         case DraftNoteKind.SKEWED:
             return (
-                'most numbers are small and some far above: if ratios count (a dose, a cost), put `scale = "log"` '
-                "here, and leave `bins` out to have them cut on that scale"
+                'most numbers are small, some far above: if ratios count (a dose, a cost), put `scale = "log"` and '
+                "leave `bins` out"
             )
         case DraftNoteKind.QUANTILE_BINS:
             return (
-                "cut points of equal distance would leave most rows in one bin, so these are round numbers near "
-                "quantiles of the rows: replace them by those of your field"
+                "cut points are round numbers near quantiles of the rows: replace them by those of your field"
             )
         case DraftNoteKind.UNEVEN_BINS:
             if fact["same"] is not None:
@@ -235,18 +231,15 @@ def note_words(note: DraftNote) -> str:
             )
         case DraftNoteKind.FAR_UPPER:
             return (
-                f"nearly all numbers lie below {fact['most']:g}: with `upper = {fact['most']:g}` the few above count "
-                f"as {fact['most']:g}, and a mean gets {fact['part']:.0%} of the noise; choose it by your field"
+                f"nearly all numbers lie below {fact['most']:g}: with `upper = {fact['most']:g}` a mean gets "
+                f"{fact['part']:.0%} of the noise"
             )
         case DraftNoteKind.AGE_BOUNDS:
-            return (
-                f"{fact['lower']:g} to {fact['upper']:g} are bounds for any age, not from rows: narrow them to the "
-                "ages that your study admits"
-            )
+            return f"{fact['lower']:g} to {fact['upper']:g} are bounds for any age: narrow them to those of your study"
         case DraftNoteKind.NUMBER_LEVELS:
             return (
                 f"whole numbers from {fact['lowest']} to {fact['highest']}: for grades (a score, a decile) write "
-                "`ordered = true`, which tests of order need; codes have no order"
+                "`ordered = true`; codes have no order"
             )
         case DraftNoteKind.LABEL:
             return f"label in the file: {fact['label']}"
@@ -304,9 +297,7 @@ def _becomes(other: str | float, own: bool) -> str:
             f"have a bin of their own in tables (`missing_level`); methods that use the numbers themselves (gcm, "
             f"moments, a mean) replace them by {other:g} (`other`)"
         )
-    return (
-        f"are replaced by {other:g} (`other`); `missing_level = true` gives them a bin of their own in tables"
-    )
+    return f"are replaced by {other:g}"
 
 
 def left_out_words(why: LeftOut) -> str:

@@ -186,11 +186,13 @@ def drawing(
     left, top, right, bottom = frame(places, width, drawn)
     wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     parts = [
-        f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
+        f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9.6" refY="5" markerWidth="20" markerHeight="17" '
+        'preserveAspectRatio="none" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
         f'<marker id="{name}-ring" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker>'
-        f'<marker id="{name}-told" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="14" markerHeight="14" '
+        f'<marker id="{name}-told" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="20" markerHeight="19" '
+        'preserveAspectRatio="none" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M1 1L9 5L1 9z" class="told"/></marker>'
         "</defs>",
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',

@@ -46,10 +46,7 @@ def test_mostly_numbers_with_some_texts_is_numeric_and_says_so(odd: str) -> None
     assert isinstance(schema["x"], dc.Numeric)
     other = 50 if odd != "1,234" else schema["x"].other  # the bounds leave room for 1234
     assert schema["x"].other == other
-    assert (
-        f"# 2 of 102 cells are no numbers ({odd!r} (2)) and are replaced by {other:g} (`other`); `miss"
-        in text
-    )
+    assert f"# 2 of 102 cells are no numbers ({odd!r} (2)) and are replaced by {other:g}\n" in text
     assert schema["x"].missing_texts == (("unknown",) if odd == "unknown" else ())
     (found,) = check(
         {"x": [*NUMBERS, odd, odd]}, schema.select(["x"])
@@ -84,8 +81,8 @@ def test_codes_missing_cells_and_spellings_are_remarked() -> None:
     assert (
         "# 999 stands in 2 cells: the bounds are drawn without it, and `missing` takes it for missing" in text
     )
-    assert "# 1 of 103 cells are missing and are replaced by 50 (`other`)" in text
-    assert "\nother = 50  # a guess from rows: choose what a missing value becomes\n" in text
+    assert "# 1 of 103 cells are missing and are replaced by 50\n" in text
+    assert "\nother = 50  # from rows\n" in text
     text, _ = drafted(["Yes", "yes", "no", ""])
     assert "# `aliases` reads 'yes' as 'Yes', a guess from rows" in text
     assert "# 1 of 4 cells are missing and become 'missing'" in text
@@ -153,11 +150,11 @@ def test_cut_points_have_few_digits_and_stay_in_order() -> None:
 @pytest.mark.parametrize(
     ("codes", "bounds"),
     [
-        (["999"] * 9, (0, 100)),
-        (["-1", "999", "9999"], (0, 100)),
-        (["-9"] * 30, (0, 100)),
-        (["99"] * 200, (0, 100)),
-        ([], (0, 100)),
+        (["999"] * 9, (10, 90)),
+        (["-1", "999", "9999"], (10, 90)),
+        (["-9"] * 30, (10, 90)),
+        (["99"] * 200, (10, 90)),
+        ([], (10, 90)),
     ],
 )
 def test_codes_for_missing_are_in_no_bound_and_no_bin(codes: list[str], bounds: tuple[int, int]) -> None:
@@ -282,9 +279,9 @@ def test_missing_texts_get_a_level_of_their_own_or_one_that_reads_like_it() -> N
         assert isinstance(column, dc.Categorical)
         assert (column.levels, column.other) == (levels, other)
         assert ("is a level of its own" in text) == (other != "no")
-        ways = ["# ordered = true  # if" in text, "only once no level is for missing values" in text]
+        ways = ["# ordered = true  # if" in text, "; no level may be for missing values" in text]
         assert ways == [len(cells) == 4 and other == "missing" and "never" in cells] * 2
-    assert "Missing are empty cells, NA, N/A, NaN, null and None" in text
+    assert "Missing are empty cells, NA, N/A, NaN, null, None" in text
 
 
 @pytest.mark.parametrize(("rows", "bins"), [(8_000, 4), (30_000, 7), (150_000, 8)])
@@ -425,9 +422,9 @@ def test_bounds_are_round_numbers_outside_the_rows_and_say_so() -> None:
     )
     tables = {part.split("]")[0]: part for part in text.split("[columns.")[1:]}
     assert "\nlower = 0\nupper = 110\n" in tables["Alter"]
-    assert "0 to 110 are bounds for any age, not from rows" in tables["Alter"]
-    beside = "  # from rows, rounded outwards: put what is known without the data\n"
-    for name, lower, upper in (("pages", 20, 70), ("weight", 60, 80)):
+    assert "0 to 110 are bounds for any age: narrow them" in tables["Alter"]
+    beside = "  # from rows\n"
+    for name, lower, upper in (("pages", 25, 65), ("weight", 60, 70)):
         assert f"\nlower = {lower}{beside}upper = {upper}{beside}" in tables[name]
 
 

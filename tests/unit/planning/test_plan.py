@@ -46,9 +46,9 @@ def test_too_little_for_anything() -> None:
     assert found.epsilon_enough is None  # 200 rows do not show w = .1 at any price
     text = found.summary(full=True)
     assert "nothing can be tested at this budget" in " ".join(text.split())
-    assert text.startswith("No epsilon is enough to find a dependence of w = 0.1")
+    assert text.startswith("No: no epsilon is enough to find a dependence of w = 0.1")
     levels = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
-    assert "No epsilon is enough" in str(dc.plan(levels, 200, 0.01, 1e-6))
+    assert "No: no epsilon is enough" in str(dc.plan(levels, 200, 0.01, 1e-6))
 
 
 @pytest.mark.parametrize("schema", [SMALL, LARGE])
@@ -153,7 +153,7 @@ def test_chances_are_those_of_the_look() -> None:
         assert chance.weak < chance.medium == chance.asked <= chance.strong
     line = dc.plan(LARGE, 40_000, 1.0, 1e-6, effect=0.3, max_order=0).summary(1000).splitlines()[0]
     assert line.startswith(
-        "Epsilon 1 is enough to find a correlation of 0.3 in 80% of cases by moments, which"
+        "Yes: epsilon 1 is enough to find a correlation of 0.3 in 80% of cases by moments, which"
     )
 
 

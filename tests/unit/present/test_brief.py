@@ -61,13 +61,13 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
     found = replace(made(result), reach=reach, notes=merged, repeats=40)
     assert found.summary().splitlines() == [
         "2 edges and 1 weak hint found among 5 columns, 6 pairs absent, 1 pair open (method measured).",
-        "  edge    found again  note",
-        "  a - b           90%  direction contradicted",
-        "  c -> b          60%  only tested with up to 1 column held fixed",
-        "  c - dd          20%  direction not decided; a hint only",
+        "  edge    found again    note",
+        "  a - b   80% to 95%     direction contradicted",
+        "  c -> b  50% to 80%     only tested with up to 1 column held fixed",
+        "  c - dd  less than 50%  direction not decided; a hint only",
         "  (no edge found: e)",
-        "Found again: in how many of 40 repeats the edge comes back, whichever way it points; below 50% it is a weak "
-        "hint only, and an edge that is there by chance can come back often, too.",
+        "Found again: in how many of 40 repeats the edge comes back, whichever way it points. It is rough: an edge "
+        "that is there by chance can come back often, too. Below 50% it is a weak hint only.",
         "Direction contradicted: some test results say one direction, others the opposite, so none is shown.",
         "No order of time was declared, so an arrow can point back in time. Adding one is free: "
         'result.release.discover(tiers=[["a", "b"], ["c"]]) puts a and b before c.',
@@ -82,7 +82,7 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
     unkept = replace(found, release=None)
     assert 'Declare it before you pay: tiers=[["a", "b"], ["c"]] puts' in unkept.summary()
     ordered = replace(found, known=Knowledge.of(found.graph.nodes, tiers=[["a"], ["b", "c"]])).summary()
-    assert "  a -> b          90%  direction as you declared" in ordered
+    assert "  a -> b  80% to 95%     direction as you declared" in ordered
     assert "contradicted" not in ordered
     assert "No order of time" not in ordered
     assert "In no tier, so arrows at them can point back in time: dd, e." in ordered
@@ -146,7 +146,7 @@ def test_declared_edges_are_noted(result: DiscoveryResult) -> None:
     known = Knowledge.of(["a", "b", "c", "dd", "e"], required=[("c", "b")])
     (line,) = [text for text in replace(made(result), known=known).summary().splitlines() if "c -> b" in text]
     assert (
-        line == "  c -> b               edge as you declared; direction as you declared; "
+        line == "  c -> b                 edge as you declared; direction as you declared; "
         "only tested with up to 1 column held fixed"
     )
 
@@ -248,7 +248,7 @@ def test_a_plan_is_an_answer_and_a_table() -> None:
     yes_no = dc.Categorical(["no", "yes"])
     plan = dc.plan(dc.Schema(a=yes_no, b=yes_no, c=yes_no), rows=10_000, epsilon=1.0)
     lines = plan.summary(200).splitlines()
-    assert lines[0].startswith("Epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases")
+    assert lines[0].startswith("Yes: epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases")
     assert lines[1] == ""
     assert "--" not in plan.summary(200)
     with for_command_line():
@@ -256,6 +256,6 @@ def test_a_plan_is_an_answer_and_a_table() -> None:
     assert len(lines) <= 12 + len(plan.orders)
     shown = plan._repr_html_()
     assert shown.count("<tr>") == 1 + len(plan.orders)
-    assert "Epsilon 1 is enough" in shown
+    assert "Yes: epsilon 1 is enough" in shown
     assert "held fixed" in shown
     assert "<script" not in shown

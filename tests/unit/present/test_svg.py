@@ -37,8 +37,8 @@ def test_hovering_tells_the_confidence_apart_from_the_direction() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     drawing = svg(graph, EdgeNotes(confidence={frozenset(("a", "b")): 0.987}))
     assert (
-        "<title>a → b in every graph that fits the test results, if no common cause is hidden; edge found again in 99% "
-        "of repeats (whichever way it points)</title>"
+        "<title>a → b in every graph that fits the test results, if no common cause is hidden; edge found again in 95% "
+        "or more of repeats (whichever way it points)</title>"
     ) in drawing
     assert drawing.count("found again") == 2  # the title and the label of one edge, not of the other
     assert "confidence" not in drawing
