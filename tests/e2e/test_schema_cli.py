@@ -67,7 +67,7 @@ def test_the_draft_loads_and_fits_its_own_file(
     assert schema["day"] == Categorical(["2020-01-01", "2020-01-02"])
     assert schema["age (years)"] == Numeric(0, 110, [20, 40, 60], other=48)
     assert schema["count"] == Numeric(0, 900, [200, 400, 600, 800], other=410)
-    assert schema["half"] == Numeric(0.4, 1.6, [1], other=1)
+    assert schema["half"] == Numeric(0.5, 1.5, [1], other=1)
     assert "# [columns.number]  left out: all 120 rows have different values: an identifier?" in text
     assert "# [columns.name]  left out: more than 50 different texts" in text
     assert "# [columns.nothing]  left out: no values" in text
