@@ -154,7 +154,7 @@ def effect_from_moments(
         possible = [
             PossibleEffect(one, found.estimate, (found.low, found.high), 1.0) for one, found in answers
         ]
-        estimate = float(np.median([found.estimate for _, found in answers]))
+        estimate = math.nan  # none of them is the effect
         interval = (min(found.low for _, found in answers), max(found.high for _, found in answers))
         notes.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
         if any(one is None for one, _ in answers):

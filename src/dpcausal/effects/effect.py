@@ -185,8 +185,9 @@ def effect(
     Returns
     -------
     EffectResult
-        ``.estimate`` (NaN where nothing can be said), ``.interval``, ``.estimand``, ``.share`` (of the rows, by noisy
-        counts, that it holds for), ``.possible`` and ``.privacy``; ``print`` shows a few lines.
+        ``.estimate`` (NaN where nothing can be said, or the graph allows several), ``.interval``, ``.estimand``,
+        ``.share`` (of the rows, by noisy counts, that it holds for), ``.possible`` and ``.privacy``; ``print`` shows a
+        few lines.
 
     Raises
     ------
@@ -940,18 +941,13 @@ def result_of(
         said.append(EffectNote(EffectNoteKind.BINNED, columns=binned))
     first = next(found for one, found in answers if one is not None)
     possible: list[PossibleEffect] = []
-    estimate, interval = first.estimate, first.interval
+    estimate, interval, means = first.estimate, first.interval, first.means
     said += first.notes
     if len(answers) > 1:
         possible = [
             PossibleEffect(one, found.estimate, found.interval, found.share) for one, found in answers
         ]
-        estimates = sorted(found.estimate for _, found in answers)  # NaN where one of them is not known
-        middle = len(estimates) // 2
-        estimate = (
-            estimates[middle] if len(estimates) % 2 else (estimates[middle - 1] + estimates[middle]) / 2
-        )
-        estimate = math.nan if np.isnan(estimates).any() else estimate
+        estimate, means = math.nan, (math.nan, math.nan)  # none of them is the effect
         interval = (
             min(found.interval[0] for _, found in answers),
             max(found.interval[1] for _, found in answers),
@@ -974,7 +970,7 @@ def result_of(
         estimate=float(estimate),
         interval=(float(interval[0]), float(interval[1])),
         level=level,
-        means=first.means,
+        means=means,
         share=min(found.share for _, found in answers),
         method="table",
         notes=tuple(said),

@@ -114,7 +114,7 @@ class EffectResult(OtherNames):
     estimand : str
         "risk difference", "risk ratio", "odds ratio" or "mean difference".
     estimate : float
-        The effect; NaN where nothing can be said.
+        The effect; NaN where nothing can be said, and where the graph allows several (``possible``).
     interval : pair of float
         Low and high end; sampling and privacy noise are both in it. An end that nothing limits is ``inf``.
     level : float
@@ -128,8 +128,8 @@ class EffectResult(OtherNames):
     method : str
         "table" or "regression".
     possible : list of PossibleEffect
-        From a graph that leaves directions open: every effect that it allows. ``estimate`` is then the middle of them,
-        and ``interval`` holds all of their intervals.
+        From a graph that leaves directions open: every effect that it allows. ``estimate`` is then NaN, and
+        ``interval`` holds all of their intervals.
     notes : tuple of EffectNote
         What must be known about it.
     privacy : PrivacyStatement
@@ -219,8 +219,9 @@ class EffectResult(OtherNames):
     def __repr__(self) -> str:
         low, high = self.interval
         stamp = "" if self.privacy.private else ", private=False"
+        what = f"{len(self.possible)} possible" if self.possible else f"{self.estimate:.4g}"
         return (
-            f"EffectResult({self.estimand} {self.estimate:.4g}, {self.level:g} interval ({low:.4g}, {high:.4g}), "
+            f"EffectResult({self.estimand} {what}, {self.level:g} interval ({low:.4g}, {high:.4g}), "
             f"epsilon={self.privacy.epsilon}{stamp})"
         )
 

@@ -155,7 +155,7 @@ def parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> A
         text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
         return json.loads(text)
     except OSError as error:
-        raise InputError(f"can't read the graph: {error}") from None
+        raise InputError(f"can't read the graph {str(source)!r}: {error.strerror or error}") from None
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(f"not JSON: {error}") from None
 

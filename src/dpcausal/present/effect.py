@@ -317,7 +317,8 @@ def forecast_words(found: EffectForecast) -> str:
             f"Most of it is privacy noise: {bounds}coarser bins of what is held fixed or more epsilon shorten it; so "
             "do fewer columns held fixed, but one that is a common cause then confounds the effect."
         )
-    strata = f"{found.strata:,} combinations of levels held fixed" if one.adjust else "nothing held fixed"
+    word = "combination" if found.strata == 1 else "combinations"
+    strata = f"{found.strata:,} {word} of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(
         f"From public numbers only: {found.rows:,} rows, {strata}, epsilon {found.epsilon:g}, delta {found.delta:g}, "
         f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on: good to a "
