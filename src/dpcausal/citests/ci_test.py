@@ -148,13 +148,13 @@ def ci_test(
 
     ``chi2``: Pearson's chi-square on many parts of the rows; a noisy median of their p-values.
 
-    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
+    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon, or more.
     - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
     - ``trim=None``: with those last three, a mean of the p-values without this share of them at either end.
 
     ``g``: the likelihood ratio (G) on many parts of the rows; a noisy median of their p-values.
 
-    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon.
+    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon, or more.
     - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
     - ``trim=None``: with those last three, a mean of the p-values without this share of them at either end.
 
@@ -329,6 +329,7 @@ def ci_test(
         with_noise=with_noise(question, rows=isinstance(data, Dataset), n=data.n)
         if epsilon is None and method == "auto"
         else None,
+        by_bins=_by_bins(test, data, question),
         privacy=statement,
     )
 
@@ -354,6 +355,13 @@ def _trend(question: Question, statistic: float | None, tau: float | None) -> Tr
         return None
     by_levels = not {question.x, question.y} <= question.numeric
     return Trend(question.x, question.y, question.given, statistic > 0, by_levels, tau)
+
+
+def _by_bins(test: CITest, data: Dataset | Counts, question: Question) -> tuple[str, ...]:
+    """Return numbers that the test ranks where there are rows, and takes by their bins where there are counts."""
+    if isinstance(data, Dataset) or not isinstance(test, ValueTest) or not test.limits_rows(question):
+        return ()
+    return tuple(name for name in (*question.x_columns, *question.y_columns) if name in question.numeric)
 
 
 def _also_public(test: CITest, data: Dataset | Counts, question: Question) -> tuple[Public, ...]:

@@ -21,7 +21,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from dpcausal.citests.base import Question as TestQuestion
-from dpcausal.citests.base import ValueTest
+from dpcausal.citests.base import TestSettings, ValueTest
+from dpcausal.citests.chi2 import MedianOfPartsTest
 from dpcausal.citests.choice import choose_name
 from dpcausal.citests.look import chances_of_test
 from dpcausal.citests.registry import make_test
@@ -135,6 +136,10 @@ class TestAnswers:
             return True
         task, test = self._task, make_test(self._name(question), self._options)
         public = (rows, self._epsilon, self._delta, task.neighbours, task.level)
+        if isinstance(test, MedianOfPartsTest):
+            settings = TestSettings(self._epsilon, self._delta, task.level, task.neighbours, rows)
+            best = test.at_best(settings)
+            return best is None or best >= TELLING
         chances = chances_of_test(test, question, *public, (STRONG,))
         return chances is None or chances[0] >= TELLING
 

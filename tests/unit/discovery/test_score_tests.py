@@ -87,6 +87,7 @@ def test_smooth_medians_drive_a_search_within_the_total(median: str, trim: float
             test="g",
             median=median,
             trim=trim,
+            parts=15,
             max_order=0,
             test_epsilon=2.0,
         )
@@ -98,3 +99,28 @@ def test_smooth_medians_drive_a_search_within_the_total(median: str, trim: float
     assert all(event["slack"] > 0 for event in events)
     assert sum(event["slack"] for event in events) <= 0.5e-6
     assert found.privacy.delta <= 1e-6
+
+
+def test_a_median_that_can_never_reject_leaves_pairs_open() -> None:
+    """At so small an epsilon, and with the parts that rows allow, no smooth median can show anything."""
+    data = networks.load("cancer").sample(2_000, seed=2)
+    with testing.seeded(6):
+        found = dc.discover(
+            data,
+            method="tests",
+            epsilon=3.0,
+            delta=1e-6,
+            test="chi2",
+            median="laplace",
+            max_order=0,
+            test_epsilon=0.25,
+            anyway=True,
+        )
+    assert not found.graph.skeleton
+    assert len(found.open) == 10
+
+
+def test_a_smooth_median_finds_a_strong_edge_by_default() -> None:
+    with testing.seeded(7):
+        found = dc.ci_test(DATA, "Smoker", "Cancer", epsilon=2.0, method="g", median="cauchy", trim=0.2)
+    assert not found.independent
