@@ -87,22 +87,16 @@ def compared(counts: Counts, expected: Counts, parts: list[list[str]]) -> list[b
     return found
 
 
-def in_database(rows: pa.Table, schema: dc.Schema) -> Counts | None:
-    """Return a table of a DuckDB database, with the columns that its coder takes; None where it takes none."""
+def in_database(rows: pa.Table, schema: dc.Schema) -> Counts:
+    """Return a table of a DuckDB database."""
     import duckdb
 
-    from dpcausal.counts.sql import DuckDBCounts, coding_expression
+    from dpcausal.counts.sql import DuckDBCounts
 
     connection = duckdb.connect()
     connection.register("arrow_rows", rows)
     connection.execute("CREATE TABLE visits AS SELECT * FROM arrow_rows")
-    kept = []
-    for name, kind, *_ in connection.execute("DESCRIBE visits").fetchall():
-        if name in schema:
-            with contextlib.suppress(dc.InputError):
-                coding_expression(name, str(kind), schema[name])
-                kept.append(name)
-    return DuckDBCounts("visits", schema.select(kept), connection=connection) if kept else None
+    return DuckDBCounts("visits", schema, connection=connection)
 
 
 def ugly_tables(count: int, refused_by: list[Loader]) -> Iterator[tuple[pa.Table, dc.Schema]]:

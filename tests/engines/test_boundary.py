@@ -15,6 +15,7 @@ import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.counts import engine
 from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.sql import DuckDBCounts
 from engine_tables import Loader
 
 NAMES = ("a", "b", "c", "d")
@@ -271,7 +272,7 @@ def test_discover_from_a_table_of_duckdb(
     assert run(["discover", *place, *budget, "--out", str(tmp_path / "out")]) == 0
     assert "a - b" in capsys.readouterr().out
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "dpcausal discover --source" in page
+    assert "dpcausal discover clinic.duckdb --table patients" in page
     assert run(["test", *place, "--x", "a", "--y", "b", "--epsilon", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["independent"] is False
 
@@ -297,15 +298,123 @@ def test_explain_on_the_command_line(
     assert not (tmp_path / "out").exists()
 
 
+def test_explain_needs_no_budget_and_no_place_to_write(
+    database: str, schema_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing runs, so nothing of what a run needs is asked for; not even rows are counted."""
+    monkeypatch.setattr(DuckDBCounts, "_count", lambda self: pytest.fail("a query was run"))
+    monkeypatch.setattr(DuckDBCounts, "_run", lambda self, sql: pytest.fail("a query was run"))
+    place = ["--source", database, "--table", "patients", "--schema", str(schema_file), "--explain"]
+    assert run(["discover", *place]) == 0
+    said = capsys.readouterr().out
+    assert said.count("GROUP BY") == 1
+    assert "SECRET" not in said
+    assert run(["test", *place, "--x", "a", "--y", "b"]) == 0
+    assert "GROUP BY" in capsys.readouterr().out
+    assert run(["plan", *place, "--epsilon", "1"]) == 0
+    assert "SELECT count(*)" in capsys.readouterr().out
+    assert run(["discover", *place[:-1], "--epsilon", "1"]) == 2
+    assert capsys.readouterr().err == "dpcausal: Missing option '--out'.\n"
+
+
+def test_a_duckdb_file_is_opened_as_a_file(
+    database: str, schema_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Named as a file, with its table or, where it holds one, without; its tables are named where it holds more."""
+    import duckdb
+
+    path = tmp_path / "clinic.duckdb"
+    expected = dc.connect(database, SCHEMA, "patients").table(["a", "b"]).tolist()
+    assert dc.connect(path, SCHEMA, table="patients").table(["a", "b"]).tolist() == expected
+    assert dc.connect(str(path), SCHEMA).table(["a", "b"]).tolist() == expected
+    words = ["--schema", str(schema_file), "--x", "a", "--y", "b", "--epsilon", "1", "--json"]
+    for place in ([str(path)], [str(path), "--table", "patients"], ["--source", str(path)]):
+        assert run(["test", *place, *words]) == 0
+        assert json.loads(capsys.readouterr().out)["independent"] is False
+    out = tmp_path / "out"
+    asked = ["discover", str(path), "--table", "patients", "--schema", str(schema_file), "--epsilon", "2"]
+    assert run([*asked, "--delta", "1e-6", "--out", str(out)]) == 0
+    assert "dpcausal discover clinic.duckdb --table patients" in (out / "report.html").read_text()
+    more = tmp_path / "more.db"  # known by its first bytes
+    with duckdb.connect(str(more)) as connection:
+        connection.register("rows", chain(50))
+        connection.execute("CREATE TABLE patients AS SELECT * FROM rows")
+        connection.execute("CREATE SCHEMA ward")
+        connection.execute("CREATE TABLE ward.visits AS SELECT * FROM rows LIMIT 40")
+    assert dc.connect(more, SCHEMA, "ward.visits").n == 40
+    assert run(["test", str(more), *words]) == 2
+    said = capsys.readouterr().err
+    assert said.endswith("name a table of it (table=, --table): patients, ward.visits\n")
+    with pytest.raises(dc.InputError, match=r"none\.duckdb: no such file"):
+        dc.connect(tmp_path / "none.duckdb", SCHEMA, "patients")
+
+
+def test_every_type_of_a_duckdb_table_is_coded_as_memory_does() -> None:
+    """Decimals, dates, times, enumerations and numbers as text, too, and a value that no float holds."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute(
+        """CREATE TABLE t AS SELECT * FROM (VALUES
+        (1.50::DECIMAL(9, 2), DATE '2020-01-01', TIMESTAMP '2020-01-01 12:30:00', 'a'::ENUM('a', 'b'),
+        '1e400', 1, 2.5::DOUBLE),
+        (0.10, '1969-12-31', 'infinity', 'b', ' 7.5 ', 3, 'nan'),
+        (NULL, '-infinity', '2020-01-01', NULL, '12 kg', 170141183460469231731687303715884105727::HUGEINT, NULL))
+        v(d, day, moment, e, t, h, f)"""
+    )
+    connection.execute("SET TimeZone = 'America/New_York'")
+    connection.execute("CREATE TABLE rows AS SELECT *, TIMESTAMPTZ '2020-01-01 00:00:00+00' AS z FROM t")
+    schema = dc.Schema(
+        d=dc.Numeric(0, 2, bins=[0.1, 1.5]),
+        day=dc.Categorical(["x", "2020-01-01"]),
+        moment=dc.Categorical(["x", "2020-01-01T12:30:00", "2020-01-01"]),
+        e=dc.Categorical(["b", "a"]),
+        t=dc.Numeric(0, 10, bins=[5, 9], other=5),
+        h=dc.Categorical([0, 1, 3]),
+        f=dc.Numeric(0, 10, bins=[1], missing_level=True),
+        z=dc.Categorical(["x", "2020-01-01Z"]),
+    )
+    counts = DuckDBCounts("rows", schema, connection=connection)
+    assert [counts.table([name]).tolist() for name in schema] == [
+        [1, 1, 1],  # NULL is other, the lower bound
+        [2, 1],
+        [1, 1, 1],
+        [2, 1],
+        [0, 2, 1],  # '12 kg' is other; 1e400 is the upper bound
+        [1, 1, 1],
+        [0, 1, 2],
+        [0, 3],
+    ]
+    lengths = [len(batch["t"]) for batch in counts._files.values()]  # type: ignore[union-attr]
+    assert sum(lengths) == 3
+    connection.execute("CREATE TABLE nested AS SELECT [1] AS d")
+    with pytest.raises(
+        dc.InputError, match=r"stored as INTEGER\[\], which can't be coded: store it otherwise"
+    ):
+        DuckDBCounts("nested", dc.Schema(d=dc.Categorical([1])), connection=connection)
+
+
+def test_a_file_that_changes_after_it_was_opened_is_refused(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "rows.parquet"
+    pq.write_table(chain(), path)
+    counts = dc.connect(path, SCHEMA)
+    pq.write_table(chain(300), path)
+    with pytest.raises(dc.EngineError, match="was changed while it was counted") as caught:
+        dc.discover(counts, epsilon=2.0, delta=1e-6)
+    assert str(caught.value).endswith("; nothing was charged")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--source", "duckdb:///none.duckdb", "--table", "t"], "none.duckdb: no such file"),
         (["--source", "{database}", "--table", "t"], "no such table"),
-        (["--source", "{database}"], "name one (table=, --table)"),
+        (["--source", "postgresql://me:hunter2@h/d"], "name one (table=, --table)"),
         (["--source", "oracle://me:hunter2@h/d", "--table", "t"], "no engine is called 'oracle'"),
         (["--source", "postgresql://me:hunter2@127.0.0.1:1/d", "--table", "t"], "can't be reached"),
-        (["rows.csv", "--table", "t"], "--table goes with --source"),
+        (["rows.csv", "--table", "t"], "--table goes with --source or a .duckdb file"),
         (["rows.csv", "--source", "{database}", "--table", "patients"], "not both"),
         ([], "name a file with the rows, or --source URL and --table T"),
     ],
@@ -350,3 +459,28 @@ def test_a_test_on_values_says_what_to_do(load_on: Callable[[str], Loader]) -> N
     counts = dc.connect(load_on("duckdb").put(chain()), SCHEMA)
     with pytest.raises(dc.InputError, match=r"take a test on tables .* or bring the columns with dc\.read"):
         dc.ci_test(counts, "a", "b", ["c"], epsilon=1.0, method="gcm")
+
+
+def test_a_rank_test_says_that_numbers_count_by_their_bins(tmp_path: Path) -> None:
+    """On counts kendall has no values to rank: it answers by bins, says so, and says what brings the numbers."""
+    rng = np.random.default_rng(1)
+    rows = pa.table({"x": rng.normal(size=500), "y": rng.normal(size=500), "z": ["no", "yes"] * 250})
+    schema = dc.Schema(x=dc.Numeric(-3, 3), y=dc.Numeric(-3, 3), z=dc.Categorical(["no", "yes"]))
+    from pyarrow import csv
+
+    csv.write_csv(rows, tmp_path / "rows.csv")
+    there = dc.connect(tmp_path / "rows.csv", schema)
+    found = dc.ci_test(there, "x", "y", epsilon=1.0, method="kendall")
+    words = "Here are counts and no rows, so x and y count by their declared bins; dc.read brings the numbers"
+    assert words in found.summary()
+    assert words in found.summary(full=True)
+    assert found.to_dict()["facts"]["by_bins"] == ["x", "y"]
+    one = dc.ci_test(there, "x", "z", epsilon=1.0, method="kendall")
+    assert "x counts by its declared bins" in one.summary()
+    for silent in (
+        dc.ci_test(dc.read(rows, schema), "x", "y", epsilon=1.0, method="kendall"),
+        dc.ci_test(there, "x", "y", epsilon=1.0, method="kendall", on="table"),
+        dc.ci_test(there, "x", "y", epsilon=1.0, method="measured"),
+    ):
+        assert silent.by_bins == ()
+        assert "counts and no rows" not in silent.summary()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,32 @@ def test_dates_and_times(load: Loader) -> None:
     one(load, [*times, None], pa.timestamp("us"), dc.Categorical(["x", "2020-01-01 00:00:00.000001"]))
 
 
+def test_times_with_a_zone_are_instants(load: Loader) -> None:
+    """Whatever zone a session has: noon in UTC is the level that says so, and text without a Z is none of them."""
+    if load.name == "postgres":
+        with load.backend.con.cursor() as cursor:
+            cursor.execute("SET TIME ZONE 'America/New_York'")
+        load.backend.con.commit()
+    utc = datetime.UTC
+    times = [
+        datetime.datetime(2020, 1, 1, tzinfo=utc),
+        datetime.datetime(2020, 1, 1, 12, 0, 0, 1, tzinfo=utc),
+        datetime.datetime(1969, 12, 31, 23, tzinfo=utc),
+        datetime.datetime(2019, 12, 31, 19, tzinfo=utc),
+        None,
+    ]
+    stored = {"postgres": "timestamptz"}.get(load.name)
+    for levels in (
+        ["x", "2020-01-01Z", "1969-12-31 23:00:00Z"],
+        ["x", "2020-01-01T00:00:00.000Z", "2020-01-01 12:00:00.000001Z", "2020-01-01"],
+    ):
+        one(load, times, pa.timestamp("us", "UTC"), dc.Categorical(levels, other="x"), stored)
+    table = pa.table({"x": pa.array(times, pa.timestamp("us", "UTC"))})
+    source = load.put(table, None if stored is None else {"x": stored})
+    with pytest.raises(dc.InputError, match="write levels in UTC with a final Z"):
+        dc.connect(source, dc.Schema(x=dc.Categorical(["x", "2020-01-01"])))
+
+
 def test_booleans(load: Loader) -> None:
     for column in (
         dc.Categorical([True, False]),
@@ -175,6 +202,24 @@ def test_types_that_can_not_be_coded_are_refused(load: Loader) -> None:
         dc.connect(source, dc.Schema(t=dc.Numeric(0, 1)))
     with pytest.raises(dc.SchemaError, match=r'has no column "tt" \(did you mean "t"'):
         dc.connect(source, dc.Schema(tt=dc.Numeric(0, 1)))
+
+
+def test_too_many_spellings_are_refused_and_nothing_is_charged(load: Loader, tmp_path: Path) -> None:
+    """By the schema alone, with what to do; the same schema goes through ``dc.read``."""
+    rows = pa.table({"icd": ["code 1", "code 2"], "x": ["no", "yes"]})
+    column = dc.Categorical([f"code {i}" for i in range(4097)])
+    schema = dc.Schema(icd=column, x=dc.Categorical(["no", "yes"]))
+    ledger = dc.Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", 5.0, 1e-5)
+    with pytest.raises(
+        dc.InputError, match=r"declare fewer levels, or bring the columns with dc\.read"
+    ) as caught:
+        dc.ci_test(
+            dc.connect(load.put(rows), schema), "icd", "x", epsilon=1.0, ledger=ledger, dataset="cohort"
+        )
+    assert "\n" not in str(caught.value)
+    assert len(ledger.log("cohort")) == 1  # the entry that opened it
+    assert dc.read(rows, schema).codes["icd"].tolist() == [1, 2]
 
 
 # ---- collations: what an engine takes for equal

@@ -158,6 +158,9 @@ class CITestResult(OtherNames):
         Where independence was not rejected, the dependences that would have been missed; None where rows are protected.
     with_noise : WithNoise or None
         Without privacy and with ``method="auto"``: whether a private answer takes the same test.
+    by_bins : tuple of str
+        Numbers among x and y that the test would have ranked, and took by their declared bins: there were counts only,
+        as on an engine.
     privacy : PrivacyStatement
         What the test cost and what that means.
 
@@ -198,6 +201,7 @@ class CITestResult(OtherNames):
     tau: float | None = None
     missed: Missed | None = None
     with_noise: WithNoise | None = None
+    by_bins: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
@@ -232,6 +236,7 @@ class CITestResult(OtherNames):
                 "direction": None if self.direction is None else self.direction.to_dict(),
                 "missed": None if self.missed is None else self.missed.to_dict(),
                 "with_noise": None if self.with_noise is None else self.with_noise.to_dict(),
+                "by_bins": list(self.by_bins),
             },
             "privacy": self.privacy.to_dict(),
         }

@@ -253,7 +253,7 @@ def run_test(
     from dpcausal.present.schema import ordered_missing_words
     from dpcausal.privacy.accounting.composition import check_total
 
-    if (epsilon is None) != no_privacy:
+    if (epsilon is None) != no_privacy and not (explain and epsilon is None):
         raise InputError("give either --epsilon or --no-privacy")
     if no_privacy and (delta or ledger is not None):
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")

@@ -237,8 +237,13 @@ def refuse_hopeless(
 
 def run_discover(
     schema: SchemaFile,
-    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
     data: OptionalFile = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Directory to write to; --explain needs none.", metavar="DIR", parser=path
+        ),
+    ] = None,
     source: SourceUrl = None,
     table: TableName = None,
     explain: Explain = False,
@@ -343,9 +348,11 @@ def run_discover(
     from dpcausal.privacy.accounting.composition import check_total
     from dpcausal.privacy.budget import require_left
 
-    if epsilon is None and method != "pc":
+    if out is None and not explain:
+        raise InputError("Missing option '--out'.")
+    if epsilon is None and method != "pc" and not explain:
         raise InputError("give an --epsilon; without privacy there is --method pc")
-    if epsilon is None and (delta or ledger is not None):
+    if epsilon is None and not explain and (delta or ledger is not None):
         raise InputError("--method pc charges nothing: it goes with no --delta and no --ledger")
     if method != "auto":
         method_named(method)
@@ -406,6 +413,7 @@ def run_discover(
         harmonics = None if not by_moments else 1 if given is None else given
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
+    assert out is not None
     rows = rows_of(data, source, table, declared, bars)
     if method == "auto" and target is None and epsilon is not None:
         tables = not takes_moments(rows, epsilon, delta, neighbours)
@@ -434,13 +442,14 @@ def run_discover(
                 result,
                 out,
                 origin_of(
-                    data or f"{source} {table}",
+                    data or source or "",
                     schema,
                     out,
                     options,
                     texts,
                     of_method,
                     {"columns": chosen, "encoding": encoding, "sheet": sheet},
+                    table,
                 ),
                 show_open=show_open,
                 effects=found,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OptionalFile = Annotated[
     Path | None,
     typer.Argument(
-        help="A .csv, .tsv, .parquet, .arrow, .xlsx, .sav, .dta, .sas7bdat or .rds file; or --source.",
+        help="A .csv, .tsv, .parquet, .arrow, .xlsx, .sav, .dta, .sas7bdat or .rds file; a .duckdb file; or --source.",
         parser=path,
         show_default=False,
     ),
@@ -32,7 +32,7 @@ OptionalFile = Annotated[
 SourceUrl = Annotated[
     str | None,
     typer.Option(
-        "--source", help="Instead of a file: duckdb:///FILE, postgresql://..., spark://...", metavar="URL"
+        "--source", help="Instead of a file: postgresql://..., spark://..., FILE.duckdb.", metavar="URL"
     ),
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table there: T, or SCHEMA.T.")]
@@ -48,6 +48,7 @@ def rows_of(
 ) -> Dataset | DuckDBCounts | EngineCounts:
     """Return the rows of a file in memory, or a source that counts them where they are."""
     import dpcausal as dc
+    from dpcausal.counts.connect import is_database
 
     if source is not None:
         if data is not None:
@@ -55,8 +56,10 @@ def rows_of(
         return dc.connect(source, schema, table)
     if data is None:
         raise InputError("name a file with the rows, or --source URL and --table T")
+    if is_database(data):
+        return dc.connect(data, schema, table)
     if table is not None:
-        raise InputError("--table goes with --source; a file is one table")
+        raise InputError("--table goes with --source or a .duckdb file; this file is one table")
     if too_large(data, schema):
         typer.echo(
             f"dpcausal: {data.name} is large beside this machine's memory: counted by DuckDB", err=True
@@ -67,13 +70,24 @@ def rows_of(
 
 def rows_at(source: str | None, table: str | None, schema: Schema, neighbours: str) -> int:
     """Return how many rows a table has, which is public under replace-one alone."""
-    import dpcausal as dc
+    return _table_of_rows(source, table, schema, neighbours).n
+
+
+def rows_explained(source: str | None, table: str | None, schema: Schema, neighbours: str) -> str:
+    """Return the SQL that ``rows_at`` would send."""
+    return _table_of_rows(source, table, schema, neighbours).explain_count()
+
+
+def _table_of_rows(
+    source: str | None, table: str | None, schema: Schema, neighbours: str
+) -> DuckDBCounts | EngineCounts:
+    from dpcausal.counts.connect import opened
 
     if source is None:
         raise InputError("say how many rows there will be: --rows N, or --source URL and --table T")
     if neighbours != "replace-one":
         raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
-    return dc.connect(source, schema, table).n
+    return opened(source, schema, table, count=False)
 
 
 def too_large(data: Path, schema: Schema) -> bool:
@@ -108,12 +122,14 @@ def explained(
 
     ``requests`` are the tables that are asked for; with ``harmonics`` it is the SQL of ``moments``.
     """
-    import dpcausal as dc
+    from dpcausal.counts.connect import opened
     from dpcausal.discovery import moments
 
     if source is None and data is None:
         raise InputError("name a file with the rows, or --source URL and --table T")
-    counts = dc.connect(source, schema, table) if source is not None else dc.connect(str(data), schema)
+    if source is not None and data is not None:
+        raise InputError(f"give a file or --source, not both: {data}")
+    counts = opened(str(data) if source is None else source, schema, table, count=False)
     words = counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)
     size = counts.table_bytes
     told = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"

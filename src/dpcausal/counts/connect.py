@@ -38,6 +38,11 @@ ENGINES = {
     "trino": "Trino",
 }
 _EXTRAS = {"pyspark": "spark"}  # where the extra is not called like the backend
+DATABASES = (".duckdb", ".ddb")  # how names of DuckDB files end
+_TABLES = """
+    SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END
+    FROM information_schema.tables WHERE table_catalog = current_catalog() ORDER BY table_schema, table_name
+"""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PARQUET = re.compile(r"\.(parquet|pq)(/?|/\*.*)$", re.IGNORECASE)
 
@@ -57,13 +62,15 @@ def connect(
     Parameters
     ----------
     source : path, str or Ibis table
-        A file, or a glob of files, that ``dc.read`` takes, best Parquet; a URL, ``duckdb:///file.duckdb``,
-        ``postgresql://user@host/database``, ``spark://host:port`` (``spark://local[2]`` starts Spark here), and
-        whatever else Ibis connects to among BigQuery, Snowflake and Trino; or an Ibis table of one of these.
+        A file, or a glob of files, that ``dc.read`` takes, best Parquet; a DuckDB file (``clinic.duckdb``); a URL,
+        ``postgresql://user@host/database``, ``spark://host:port`` (``spark://local[2]`` starts Spark here),
+        ``duckdb:///clinic.duckdb``, and whatever else Ibis connects to among BigQuery, Snowflake and Trino; or an Ibis
+        table of one of these.
     schema : Schema
         The declared columns; others are not read.
     table : str, optional
-        The table, ``name`` or ``schema.name``; with Spark also the path of Parquet files. Needed with a URL.
+        The table, ``name`` or ``schema.name``; with Spark also the path of Parquet files. Needed with a URL, and with a
+        DuckDB file that holds more than one.
     memory_limit : int, optional
         Bytes that distinct rows may take here; a quarter of this machine's memory unless given. With files, DuckDB's
         own limit, above which it uses the disk.
@@ -92,23 +99,49 @@ def connect(
     >>> data.table(["smoke"]).tolist()
     [1, 2]
     """
+    return opened(source, schema, table, memory_limit=memory_limit)
+
+
+def opened(
+    source: Any,
+    schema: Schema,
+    table: str | None = None,
+    *,
+    memory_limit: int | None = None,
+    count: bool = True,
+) -> DuckDBCounts | EngineCounts:
+    """Do what ``connect`` does; without ``count`` no row is read before a table is asked for."""
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     if schema.is_draft:
-        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=2)
+        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
     if isinstance(source, str) and (found := _URL.match(source)):
+        if found[1].lower() == "duckdb":
+            path = Path(unquote(source.partition("://")[2].removeprefix("/")))
+            return _duckdb(path, schema, table, memory_limit, count)
         if not table:
             raise InputError(f"{found[0]}... holds more than one table: name one (table=, --table)")
-        if found[1].lower() == "duckdb":
-            return _duckdb(source, schema, table, memory_limit)
         return EngineCounts(_at_url(source, found[1].lower(), table), schema, memory_limit=memory_limit)
     if isinstance(source, str | PathLike):
+        if is_database(Path(source)):
+            return _duckdb(Path(source), schema, table, memory_limit, count)
         if table is not None:
-            raise InputError(
-                "a file is one table: leave table out, or give a URL such as duckdb:///file.duckdb"
-            )
-        return DuckDBCounts(str(source), schema, memory_limit=_in_words(memory_limit))
+            raise InputError("a file is one table: leave table out, or name a DuckDB file or a URL")
+        return DuckDBCounts(str(source), schema, memory_limit=_in_words(memory_limit), count=count)
     return EngineCounts(_of_expression(source), schema, memory_limit=memory_limit)
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a file is one of DuckDB, by its name or its first bytes."""
+    if path.suffix.lower() in DATABASES:
+        return True
+    if path.suffix.lower() not in ("", ".db"):
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(12)[8:] == b"DUCK"
+    except OSError:
+        return False
 
 
 def _in_words(limit: int | None) -> str | None:
@@ -116,24 +149,30 @@ def _in_words(limit: int | None) -> str | None:
     return None if limit is None else f"{limit}B"
 
 
-def _duckdb(url: str, schema: Schema, table: str, memory_limit: int | None) -> DuckDBCounts:
+def _duckdb(
+    path: Path, schema: Schema, table: str | None, memory_limit: int | None, count: bool
+) -> DuckDBCounts:
     """Return a table of a DuckDB file, opened for reading."""
     import duckdb
 
-    path = Path(unquote(url.partition("://")[2].removeprefix("/")))
+    name = file_name(str(path))
     if not path.is_file():
-        raise InputError(f"{file_name(str(path))}: no such file")
+        raise InputError(f"{name}: no such file")
     try:
         connection = duckdb.connect(str(path), read_only=True)
         if memory_limit is not None:
             connection.execute(f"SET memory_limit = '{_in_words(memory_limit)}'")
+        held = [found for (found,) in connection.execute(_TABLES).fetchall()]
     except duckdb.Error:
         connection = None
     if connection is None:
         raise InputError(
-            f"{file_name(str(path))} can't be opened by DuckDB: no database, or another process writes to it"
+            f"{name} can't be opened by DuckDB: no database, or it is open for writing, here or in another process"
         )
-    return DuckDBCounts(table, schema, connection=connection)
+    if not table and len(held) != 1:
+        which = f"{', '.join(held[:5])}{', ...' if len(held) > 5 else ''}" if held else "it holds none"
+        raise InputError(f"{name} is a DuckDB file: name a table of it (table=, --table): {which}")
+    return DuckDBCounts(table or held[0], schema, connection=connection, count=count)
 
 
 # ---- through Ibis

@@ -219,6 +219,12 @@ class EngineCounts:
             parts[what] = self.cover_query(table, columns.tolist())
         return "\n\n".join(f"-- {what}\n{ibis.to_sql(query)};" for what, query in parts.items())
 
+    def explain_count(self) -> str:
+        """Return the SQL that asks how many rows there are, without sending it."""
+        import ibis
+
+        return f"-- how many rows there are\n{ibis.to_sql(self.count_query(self._open()))};"
+
     def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
         """Return the SQL of ``place_counts``, ``length_counts`` and ``feature_sums``, without sending it."""
         import ibis

@@ -15,6 +15,8 @@ What engines do differently, and what is done about it:
 - **NaN** is the largest number for PostgreSQL, DuckDB and Spark: it is looked for first. -0.0 equals 0.0 everywhere.
 - **Decimals** become floats by way of text, which rounds to nearest everywhere; division by a power of ten does not.
 - **Integers** are compared with values that their type can hold, and made 64-bit before any arithmetic.
+- **Times with a zone** are instants, whatever zone a session shows them in: they are compared with instants in UTC, and
+  a level means one where it ends in Z, as for ``dc.read``.
 - **Literals** of floats, decimals, dates and times are cast from text, so that no parser of numbers comes between.
 
 **Guarantee.** No value of a row makes an expression fail or NULL, and no expression holds a value of a row. A stored
@@ -137,6 +139,14 @@ def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: s
         return _choose(value, _pairs(column, _days(column), pa.date32()), column.other_code)
     if stored.is_timestamp() and stored.timezone is None:
         return _choose(value, _pairs(column, _times(column), pa.timestamp("us")), column.other_code)
+    if stored.is_timestamp():
+        instants = _pairs(column, _times(column, zoned=True), pa.timestamp("us", "UTC"))
+        if not instants:
+            raise InputError(
+                f'column "{name}" of {label} holds times with a time zone, and no level is one: write levels in UTC '
+                'with a final Z, "2020-01-31 12:00:00Z"'
+            )
+        return _choose(value, instants, column.other_code)
     if stored.is_string():
         return _text(value, name, column, dialect, label)
     raise InputError(
@@ -203,6 +213,8 @@ def _literal(key: Any) -> Any:
 
     if isinstance(key, bool | int | str):
         return ibis.literal(key)
+    if isinstance(key, datetime.datetime) and key.tzinfo is not None:
+        return ibis.literal(key.isoformat(sep=" ")).cast("timestamp('UTC')")
     if isinstance(key, datetime.datetime):
         return ibis.literal(key.isoformat(sep=" ")).cast("timestamp")
     if isinstance(key, datetime.date):
@@ -269,16 +281,19 @@ def _holds(stored: Any, number: Decimal) -> bool:
     return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** int(stored.precision)
 
 
-def _times(column: Categorical) -> list[datetime.datetime]:
-    """Return the times that some level may mean."""
+def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetime]:
+    """Return the times that some level may mean; with ``zoned`` those in UTC, which end in Z."""
     found: dict[datetime.datetime, None] = {}
     for text in (*spelling.text_codes(column), *spelling.time_codes(column)):
+        text = text.strip()
+        if text.endswith("Z") is not zoned:
+            continue
         try:
-            time = datetime.datetime.fromisoformat(text.strip())
+            time = datetime.datetime.fromisoformat(text.removesuffix("Z"))
         except ValueError:
             continue
         if time.tzinfo is None:
-            found[time] = None
+            found[time.replace(tzinfo=datetime.UTC) if zoned else time] = None
     return list(found)
 
 

@@ -8,13 +8,15 @@ choice decides only how long it takes.
 
 **Guarantee.** The codes are those of ``dc.read``. A file is read in one way, which no cell can change: DuckDB never
 opens it, so none of its own rules apply (text that is not UTF-8, half-floats, marks of a glob in a name, folders named
-like a column). A table of a database may have the types that can be coded in SQL: integers, floats, booleans and text.
+like a column). Of a table of a database, integers, floats, booleans and text are coded in SQL; where a column is
+decimal, a date, a time, an enumeration, or numbers as text, the rows pass by and the coders of ``dc.read`` code it.
 Types are public metadata, so one that can't be coded is an error; values never are.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from glob import glob, has_magic
@@ -26,9 +28,10 @@ import numpy as np
 import pyarrow as pa
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
+from dpcausal.core.redact import file_name
 from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.feature_sums import Batch, BatchRows, Cells, Shortening, Sums
 from dpcausal.counts.memory import Covering, MemoryCounts
@@ -36,7 +39,7 @@ from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
 from dpcausal.counts.stream import compress_stream
 from dpcausal.data import spelling
-from dpcausal.data.coding import check_type, code_type
+from dpcausal.data.coding import Coder, check_type, code_type
 from dpcausal.data.columns import ASCII_WHITESPACE, Categorical, Column, Numeric
 from dpcausal.data.read import coded_chunks, coded_partitions, open_checked
 from dpcausal.data.schema import Schema
@@ -71,13 +74,15 @@ class DuckDBCounts:
         DuckDB's own, such as ``"1GB"``; above it DuckDB spills to disk.
     threads : int, optional
         At most so many; the cores that this process may use unless given.
+    count : bool, default True
+        Whether rows are counted at once; else when their number is first asked for.
 
     Raises
     ------
     SchemaError
         If a declared column is missing, or has a type that can't be coded as declared.
     InputError
-        If the source can't be read, it has no rows, or a type can't be coded in SQL.
+        If the source can't be read, it has no rows, or a type can't be coded.
 
     Examples
     --------
@@ -98,6 +103,7 @@ class DuckDBCounts:
         connection: duckdb.DuckDBPyConnection | None = None,
         memory_limit: str | None = None,
         threads: int | None = None,
+        count: bool = True,
     ) -> None:
         import duckdb
 
@@ -108,7 +114,8 @@ class DuckDBCounts:
         self._scan_only: bool | None = None
         self._places: dict[str, tuple[Ints, Ints]] = {}
         self._numbers: dict[str, str] = {}  # of a table of a database
-        self._files: CodedFiles | None = None
+        self._files: CodedFiles | CodedTable | None = None
+        self._label, self._n = str(source), 0
         self.stage: Stage = silent_stage
         if connection is None:
             self._connection = duckdb.connect(config={"threads": self._threads})
@@ -116,35 +123,66 @@ class DuckDBCounts:
                 self._connection.execute(f"SET memory_limit = {_text(memory_limit)}")
             self._files = CodedFiles(source, schema, self._threads)
             self._table = self._files.table
-            self._coding, self._n = self._files.coding, self._files.count_rows()
+            self._coding = self._files.coding
         else:
             self._connection = connection.cursor()
-            self._table = _identifier(str(source))
-            self._coding, self._n = self._describe(str(source))
+            self._stored = self._table = ""
+            self._coding = self._describe(connection)
+        if count:
+            _ = self.n
 
-    def _describe(self, source: str) -> tuple[dict[str, str], int]:
-        """Return the coding expression of every declared column of a table, and n."""
-        import duckdb
-
-        try:
-            described = self._connection.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
-            kinds = {name: str(kind) for name, kind, *_ in described}
-            n = int(self._run(f"SELECT count(*) AS n FROM {self._table}")["n"][0])
-        except duckdb.Error:
-            raise InputError(f"{source} can't be read by DuckDB: no such table, or it is damaged") from None
+    def _describe(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+        """Return the coding expression of every declared column of a table."""
+        kinds = self._kinds()
         for name in self._schema:
             if name not in kinds:
-                raise SchemaError(f'{source} has no column "{name}"{did_you_mean(name, kinds)}')
-        if not n:
-            raise InputError(f"{source} has no rows")
+                raise SchemaError(f'{self._label} has no column "{name}"{did_you_mean(name, kinds)}')
+        in_sql = {
+            name: column
+            for name, column in self._schema.items()
+            if codes_in_sql(kinds[name], column) or not _BY_CODER.fullmatch(kinds[name])
+        }
+        coding = {name: coding_expression(name, kinds[name], column) for name, column in in_sql.items()}
         self._numbers = {
             name: number_expression(name, kinds[name], column)
-            for name, column in self._schema.items()
+            for name, column in in_sql.items()
             if isinstance(column, Numeric)
         }
-        return {
-            name: coding_expression(name, kinds[name], column) for name, column in self._schema.items()
-        }, n
+        if len(coding) == len(self._schema):
+            return coding
+        self._files = CodedTable(
+            connection.cursor(), self._stored, self._label, self._schema, coding, self._numbers
+        )
+        self._table = self._files.table
+        return self._files.coding
+
+    def _kinds(self) -> dict[str, str]:
+        """Return the types of a table's columns: of the table of this name, or of ``schema.name``."""
+        import duckdb
+
+        for name in dict.fromkeys((_identifier(self._label), _dotted(self._label))):
+            try:
+                described = self._connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
+            except duckdb.Error:
+                continue
+            self._stored = self._table = name
+            return {column: str(kind) for column, kind, *_ in described}
+        raise InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
+
+    def _count(self) -> int:
+        import duckdb
+
+        if isinstance(self._files, CodedFiles):
+            return self._files.count_rows()
+        try:
+            found = self._connection.execute(f"SELECT count(*) FROM {self._stored}").fetchall()
+        except duckdb.Error:
+            found = []
+        if not found:
+            raise InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
+        if not found[0][0]:
+            raise InputError(f"{self._label} has no rows")
+        return int(found[0][0])
 
     def _run(self, sql: str) -> Any:
         """Return the columns that a query gives, by name."""
@@ -175,10 +213,12 @@ class DuckDBCounts:
     @property
     def n(self) -> int:
         """Number of rows."""
+        if not self._n:
+            self._n = self._count()
         return self._n
 
     def __repr__(self) -> str:
-        return f"DuckDBCounts(n={self._n}, columns={list(self._layout.names)})"
+        return f"DuckDBCounts(n={self.n}, columns={list(self._layout.names)})"
 
     def table(self, columns: Sequence[str]) -> Table:
         """Count the joint levels of ``columns``, one axis each in the order given."""
@@ -195,7 +235,7 @@ class DuckDBCounts:
             if self._local is None and not self._mostly_distinct():
                 self._compress()
             if self._local is None:
-                covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self._n)
+                covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self.n)
                 flat = covering.sum_down(self._scan(covering.covers), self._threads)
                 return self._layout.tables(wanted, covering.requests.cells, flat)
         except duckdb.Error:
@@ -210,7 +250,7 @@ class DuckDBCounts:
 
     def _error(self) -> InputError:
         """Return what to raise where DuckDB failed: one fixed sentence, since its own error names cells."""
-        if self._files is None:
+        if not isinstance(self._files, CodedFiles):
             return InputError("DuckDB could not evaluate the table: check the view or cast behind it")
         return self._files.fault or InputError(
             "DuckDB could not count the rows: is there memory and disk for it?"
@@ -236,7 +276,14 @@ class DuckDBCounts:
             codes = self._keys.unpack(*(found[f"key{i}"].astype(np.uint64) for i in words))
             rows = Rows(codes, self._layout.sizes, found["weight"].astype(np.int64))
             self._local = MemoryCounts(rows, self._schema, threads=self._threads)
+        self._refuse_changed(self._local.n)
         return self._local
+
+    def _refuse_changed(self, rows: int) -> None:
+        """Refuse where a file or table was changed since its rows were counted; privacy does not rest on this."""
+        if rows != self.n:
+            self._local = None
+            raise EngineError(f"{file_name(self._label)} was changed while it was counted: run it again")
 
     def _distinct_sql(self) -> str:
         """Return the query for distinct rows: packed keys, and how many rows have them."""
@@ -257,24 +304,27 @@ class DuckDBCounts:
             Tables that are asked for; distinct rows answer all of them.
         """
         del requests
-        coded = (
-            ""
-            if self._files is None
-            else "-- DuckDB reads no file: it is handed codes, made as dc.read does\n"
-        )
-        return f"{coded}-- distinct rows\n{self._distinct_sql()};"
+        coded = "" if self._files is None else self._files.explained()
+        return f"{self.explain_count()}\n\n{coded}-- distinct rows\n{self._distinct_sql()};"
+
+    def explain_count(self) -> str:
+        """Return the SQL that asks how many rows there are, without running it."""
+        if isinstance(self._files, CodedFiles):
+            return "-- how many rows there are: as the file states, or counted as it is read"
+        return f"-- how many rows there are\nSELECT count(*) FROM {self._stored};"
 
     def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
         """Return the SQL that hands out codes and numbers, of which only counts and sums are kept."""
         del columns, limits, short
-        if self._files is not None:
+        if isinstance(self._files, CodedFiles):
             return "-- DuckDB is not asked: the file is read in batches, and only counts and sums are kept"
-        return f"-- rows pass by in batches, and only counts and sums are kept\n{self._batches_sql()};"
+        sql = self._batches_sql() if self._files is None else self._files.values_sql()
+        return f"-- rows pass by in batches, and only counts and sums are kept\n{sql};"
 
     @property
     def table_bytes(self) -> int | None:
         """How many bytes the files have; None for a table of a database."""
-        return None if self._files is None else self._files.size
+        return self._files.size if isinstance(self._files, CodedFiles) else None
 
     # ---- features of numbers: rows pass by in batches, and only sums are kept
 
@@ -292,8 +342,7 @@ class DuckDBCounts:
     def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
         """Return the sums over all rows."""
         found = self._in_batches(lambda rows: rows.feature_sums(columns, short))
-        if found.rows != self._n:
-            raise InputError("rows were added or removed while they were counted")
+        self._refuse_changed(found.rows)
         return found
 
     def _in_batches(self, count: Callable[[BatchRows], Found]) -> Found:
@@ -301,7 +350,7 @@ class DuckDBCounts:
 
         batches = _Again(self._batches if self._files is None else self._files.values)
         try:
-            return count(BatchRows(self._schema, self._n, batches))
+            return count(BatchRows(self._schema, self.n, batches))
         except duckdb.Error:
             pass
         raise self._error()  # outside the except block: no trace of DuckDB's error
@@ -320,7 +369,7 @@ class DuckDBCounts:
 
     def _mostly_distinct(self) -> bool:
         """Return whether most of the first rows are distinct; it decides only how long counting takes."""
-        if self._scan_only is None and self._n <= MANY_ROWS:
+        if self._scan_only is None and self.n <= MANY_ROWS:
             self._scan_only = False
         if self._scan_only is None:
             columns = ", ".join(f"{sql} AS c{c}" for c, sql in enumerate(self._coding.values()))
@@ -352,6 +401,7 @@ class DuckDBCounts:
             key = np.ma.masked_array(found[f"k{j}"])
             here = ~np.ma.getmaskarray(key)
             out[int(jobs.cells[j]) + key.data[here].astype(np.int64)] = weight[here]
+        self._refuse_changed(int(out[: int(jobs.cells[1])].sum()))
         return out
 
 
@@ -399,8 +449,8 @@ def find_files(source: str | Path) -> list[Path]:
     return found
 
 
-class CodedFiles:
-    """Files whose rows DuckDB gets as codes: read and coded as ``dc.read`` does it, in parts side by side.
+class CodedRows:
+    """Rows that DuckDB gets as codes, in parts side by side.
 
     Attributes
     ----------
@@ -408,21 +458,57 @@ class CodedFiles:
         For every column, the name of its codes in ``table``.
     table : str
         All parts in SQL.
-    size : int
-        Bytes of all files.
     fault : InputError or None
         The error that ended a scan: a file that is damaged half way.
     """
 
-    def __init__(self, source: str | Path, schema: Schema, threads: int) -> None:
-        self._schema, self._threads = schema, threads
-        self._sources = [open_checked(path, schema) for path in find_files(source)]
-        self._label = Path(source).name
-        self.size = sum(path.stat().st_size for path in find_files(source))
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
         self.coding = {name: f"code{c}" for c, name in enumerate(schema)}
         self.fault: InputError | None = None
         parts = len(self.parts())
         self.table = f"({' UNION ALL '.join(f'SELECT * FROM dpcausal_part{i}' for i in range(parts))})"
+
+    def parts(self) -> list[Iterator[dict[str, Any]]]:
+        """Return iterators over coded rows, to be run side by side, each row in one of them."""
+        raise NotImplementedError
+
+    def readers(self) -> dict[str, pa.RecordBatchReader]:
+        """Return a fresh reader of every part, which is read once."""
+        self.fault = None
+        types = [pa.from_numpy_dtype(code_type(column.size)) for column in self._schema.values()]
+        schema = pa.schema(list(zip(self.coding.values(), types, strict=True)))
+        return {
+            f"dpcausal_part{i}": pa.RecordBatchReader.from_batches(schema, self._batches(part, schema))
+            for i, part in enumerate(self.parts())
+        }
+
+    def _batches(self, part: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in part:
+                yield pa.RecordBatch.from_arrays(
+                    [pa.array(batch[name]) for name in self.coding], schema=schema
+                )
+        except InputError as error:
+            self.fault = error
+            raise
+
+
+class CodedFiles(CodedRows):
+    """Files whose rows DuckDB gets as codes: read and coded as ``dc.read`` does it.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of all files.
+    """
+
+    def __init__(self, source: str | Path, schema: Schema, threads: int) -> None:
+        self._threads = threads
+        self._sources = [open_checked(path, schema) for path in find_files(source)]
+        self._label = Path(source).name
+        self.size = sum(path.stat().st_size for path in find_files(source))
+        super().__init__(schema)
 
     def parts(self) -> list[Iterator[dict[str, Any]]]:
         """Return iterators over coded rows, to be run side by side, each row in one of them."""
@@ -449,25 +535,91 @@ class CodedFiles:
             raise InputError(f"{self._label} has no rows")
         return sum(known)
 
-    def readers(self) -> dict[str, pa.RecordBatchReader]:
-        """Return a fresh reader of every part, which is read once."""
-        self.fault = None
-        types = [pa.from_numpy_dtype(code_type(column.size)) for column in self._schema.values()]
-        schema = pa.schema(list(zip(self.coding.values(), types, strict=True)))
-        return {
-            f"dpcausal_part{i}": pa.RecordBatchReader.from_batches(schema, self._batches(part, schema))
-            for i, part in enumerate(self.parts())
-        }
+    @staticmethod
+    def explained() -> str:
+        """Return what is said above the SQL."""
+        return "-- DuckDB reads no file: it is handed codes, made as dc.read does\n"
 
-    def _batches(self, part: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        try:
-            for batch in part:
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array(batch[name]) for name in self.coding], schema=schema
+
+class CodedTable(CodedRows):
+    """A table of a DuckDB database with columns that SQL does not code: they pass by, and ``dc.read``'s coders do it.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        Of its own: rows are read while other queries run.
+    stored, label : str
+        The table in SQL, and what errors call it.
+    schema : Schema
+        The declared columns.
+    coding, numbers : dict
+        Expressions of the columns that are coded in SQL, and of their numbers.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        stored: str,
+        label: str,
+        schema: Schema,
+        coding: Mapping[str, str],
+        numbers: Mapping[str, str],
+    ) -> None:
+        self._connection, self._stored, self._in_sql, self._numbers = connection, stored, coding, numbers
+        self._coders = {name: Coder(column) for name, column in schema.items() if name not in coding}
+        types = connection.sql(self._sql(schema, coding) + " LIMIT 0").to_arrow_reader(1).schema.types
+        for (name, column), type_ in zip(schema.items(), types, strict=True):
+            if name in self._coders:
+                check_type(name, type_, column, label)
+        super().__init__(schema)
+
+    def _sql(self, schema: Schema, coding: Mapping[str, str]) -> str:
+        """Return the query that hands out codes, and cells of the other columns as they are."""
+        parts = (f"{coding.get(name, _identifier(name))} AS c{c}" for c, name in enumerate(schema))
+        return f"SELECT {', '.join(parts)} FROM {self._stored}"
+
+    def values_sql(self) -> str:
+        """Return the query of ``values``."""
+        return self._sql(self._schema, {**self._in_sql, **self._numbers})
+
+    def explained(self) -> str:
+        """Return what is said above the SQL."""
+        sql = self._sql(self._schema, self._in_sql)
+        return f"-- rows pass by within this process; what SQL does not code is coded as dc.read does\n{sql};\n\n"
+
+    def _rows(self, sql: str) -> Iterator[dict[str, pa.Array]]:
+        for batch in self._connection.cursor().sql(sql).to_arrow_reader(BATCH_ROWS):
+            yield {name: batch.column(c) for c, name in enumerate(self._schema)}
+
+    def parts(self) -> list[Iterator[dict[str, Any]]]:
+        """Return one iterator over coded rows."""
+
+        def coded() -> Iterator[dict[str, Any]]:
+            types = {name: code_type(column.size) for name, column in self._schema.items()}
+            for cells in self._rows(self._sql(self._schema, self._in_sql)):
+                yield {
+                    name: self._coders[name].code(cells[name]).codes
+                    if name in self._coders
+                    else cells[name].to_numpy().astype(types[name])
+                    for name in self._schema
+                }
+
+        return [coded()]
+
+    def values(self) -> Iterator[Batch]:
+        """Return codes, and the numbers of numeric columns, of some rows at a time."""
+        for cells in self._rows(self.values_sql()):
+            batch: dict[str, Any] = {}
+            for name, array in cells.items():
+                found = self._coders[name].code(array) if name in self._coders else None
+                batch[name] = (
+                    array.to_numpy()
+                    if found is None
+                    else found.codes
+                    if found.values is None
+                    else found.values
                 )
-        except InputError as error:
-            self.fault = error
-            raise
+            yield batch
 
 
 # ---- coding in SQL
@@ -477,6 +629,9 @@ _INTEGERS = {
     "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
 }  # fmt: skip
 _FLOATS: dict[str, type[np.floating[Any]]] = {"FLOAT": np.float32, "DOUBLE": np.float64}
+_BY_CODER = re.compile(
+    r"VARCHAR|DECIMAL\(.*\)|DATE|TIME|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|ENUM\(.*\)", re.DOTALL
+)  # what the coders of dc.read take as DuckDB hands it out
 _UNTYPED = '"NULL"'  # the type that DuckDB gives to a column without one
 _MAX_LISTED = 32  # keys up to which a linear search is faster than the hash table of an ENUM
 
@@ -484,6 +639,15 @@ _MAX_LISTED = 32  # keys up to which a linear search is faster than the hash tab
 def _identifier(name: str) -> str:
     """Return an identifier in SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _dotted(name: str) -> str:
+    """Return the identifier of a table that is named with its schema.
+
+    >>> _dotted("ward.visits")
+    '"ward"."visits"'
+    """
+    return ".".join(map(_identifier, name.split(".")))
 
 
 def _text(value: str) -> str:
@@ -594,6 +758,12 @@ def number_expression(name: str, kind: str, column: Numeric) -> str:
     return f"CASE WHEN {missing} THEN {_double(column.other)} ELSE {within} END"
 
 
+def codes_in_sql(kind: str, column: Column) -> bool:
+    """Return whether cells of a DuckDB type are coded in SQL."""
+    known = kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN"
+    return known or (kind == "VARCHAR" and isinstance(column, Categorical))
+
+
 def coding_expression(name: str, kind: str, column: Column) -> str:
     """Return an expression for the code of column ``name`` of DuckDB type ``kind``; it is never NULL.
 
@@ -602,18 +772,11 @@ def coding_expression(name: str, kind: str, column: Column) -> str:
     value = _identifier(name)
     if kind == _UNTYPED:
         raise InputError(f'column "{name}" holds no type that can be counted in DuckDB')
-    known = kind in _INTEGERS or kind in _FLOATS or kind == "BOOLEAN"
-    if known:  # what dc.read refuses, by kinds of types
+    if not codes_in_sql(kind, column):
+        raise InputError(
+            f'column "{name}" is stored as {kind}, which can\'t be coded: store it otherwise (a view will do)'
+        )
+    if kind != "VARCHAR":  # what dc.read refuses, by kinds of types
         type_ = pa.bool_() if kind == "BOOLEAN" else pa.float64() if kind in _FLOATS else pa.int64()
         check_type(name, type_, column, "the table")
-    if isinstance(column, Numeric):
-        if not known:
-            raise InputError(
-                f'column "{name}" is declared numeric but stored as {kind}: read it with dc.read'
-            )
-        return _numeric(value, kind, column)
-    if not known and kind != "VARCHAR":
-        raise InputError(
-            f'column "{name}" is stored as {kind}, which DuckDB can\'t code: read it with dc.read'
-        )
-    return _categorical(value, kind, column)
+    return _numeric(value, kind, column) if isinstance(column, Numeric) else _categorical(value, kind, column)

@@ -13,7 +13,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, PublicKind, ReleasedKind
 from dpcausal.present.missed import missed_words
 from dpcausal.present.spelling import spelled
-from dpcausal.present.statement import caveat_lines, odds, question_words
+from dpcausal.present.statement import by_bins_words, caveat_lines, odds, question_words
 from dpcausal.present.trend import way_words
 from dpcausal.present.why import named
 
@@ -95,4 +95,5 @@ def answer_text(result: CITestResult) -> str:
         from dpcausal.present.with_noise import with_noise_words  # a private answer needs none of it
 
         noise = with_noise_words(result.with_noise)
-    return "\n".join([line for line in (answer, missed, *cost_lines(result.privacy), noise) if line])
+    bins = by_bins_words(result.by_bins) if result.by_bins else ""
+    return "\n".join([line for line in (answer, bins, missed, *cost_lines(result.privacy), noise) if line])

@@ -16,7 +16,7 @@ from dpcausal.citests.result import (
 )
 from dpcausal.present import statement
 from dpcausal.present.missed import missed_words
-from dpcausal.present.statement import Words, question_words, told
+from dpcausal.present.statement import Words, by_bins_words, question_words, told
 from dpcausal.present.trend import way_words
 from dpcausal.present.with_noise import with_noise_words
 
@@ -103,6 +103,8 @@ def full_text(result: CITestResult) -> str:
     lines = [
         f"{question_words(result.x, result.y, result.given)}: {found}{pvalue}. Test: {result.method}; {result.why}."
     ]
+    if result.by_bins:
+        lines.append(by_bins_words(result.by_bins))
     if result.direction is not None:
         lines.append(trend_words(result.direction))
     if result.missed is not None:

@@ -294,6 +294,19 @@ def enum_words(value: StrEnum) -> str:
             raise TypeError(f"no words for {value!r}")
 
 
+def by_bins_words(names: Sequence[str]) -> str:
+    """Return that numbers counted by their bins, and what to do where their order within a bin matters.
+
+    >>> by_bins_words(["age", "dose"])
+    'Here are counts and no rows, so age and dose count by their declared bins; dc.read brings the numbers themselves.'
+    """
+    count = "counts by its" if len(names) == 1 else "count by their"
+    who = " and ".join(names)
+    return (
+        f"Here are counts and no rows, so {who} {count} declared bins; dc.read brings the numbers themselves."
+    )
+
+
 def question_words(x: str | tuple[str, ...], y: str | tuple[str, ...], given: tuple[str, ...]) -> str:
     """Return a question about two columns, or two groups of columns, in words.
 
