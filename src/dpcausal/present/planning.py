@@ -379,8 +379,8 @@ def _full_lines(plan: Plan) -> list[str]:
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
         lines.append(
-            f"With {' or '.join(silent)} columns held fixed nothing can be tested at this budget: a pair that is not "
-            "decided before stays open."
+            f"With {' or '.join(silent)} columns held fixed, noise hides too much at this budget: a pair that fewer "
+            "columns do not decide stays open."
         )
     return lines
 
@@ -416,7 +416,7 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
         "w by priv-pc": "w by priv-pc: smallest w for one question of the method priv-pc. A search asks about an edge "
         "many times, and each time may cut it, so this is no reason to take it.",
         f"epsilon for w = {aim.effect:g}": f"epsilon for w = {aim.effect:g}: with this one such a w is found (and, "
-        "given three and more, the order can be tested).",
+        "with three or more columns held fixed, a pair without a link can be called absent).",
     }
     heads = [" ".join(head.split()) for head, _ in heads_and_cells(plan, full)]
     return [plan_lines[head] for head in heads]

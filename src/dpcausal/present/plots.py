@@ -303,7 +303,7 @@ POINTS = 60
 
 
 def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
-    """One curve an order that can be tested; the plan's effect and power are marked.
+    """One curve for each order at which a pair can be called absent; the plan's effect and power are marked.
 
     Everything drawn follows from the schema, the number of rows and the budget: no data is touched.
     """

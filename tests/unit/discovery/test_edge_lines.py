@@ -61,7 +61,7 @@ def test_without_confidence_there_are_edges_and_a_legend(result: DiscoveryResult
 
 def test_confidence_stands_beside_each_edge_and_is_explained(result: DiscoveryResult) -> None:
     sure = replace(result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45})
-    wanted = ["  a -> b         100%", "  b - long_name   45%", LEGEND, again_words(sure)]
+    wanted = ["  a -> b         95% or more", "  b - long_name  less than 50%", LEGEND, again_words(sure)]
     assert sure.edge_lines() == wanted
     assert "\n".join(wanted) in sure.summary(full=True)
     assert sure.to_dict()["confidence"][0] == {"pair": ["a", "b"], "found_again": 1.0}
@@ -72,7 +72,7 @@ def test_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
     sure = replace(
         result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45}, known=known
     )
-    assert sure.edge_lines()[:2] == ["  a -> b", "  b - long_name   45%"]
+    assert sure.edge_lines()[:2] == ["  a -> b", "  b - long_name  less than 50%"]
     assert replace(sure, confidence={frozenset("ab"): 1.0}).edge_lines()[:1] == ["  a -> b"]
 
 
@@ -122,8 +122,8 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
 def test_an_edge_says_up_to_how_many_columns_it_was_asked_about(result: DiscoveryResult) -> None:
     left = replace(result, given_up_to={AB: 0, BL: 1}, confidence={AB: 1.0, BL: 0.45})
     assert left.edge_lines()[:4] == [
-        "  a -> b         100%  only tested with nothing held fixed",
-        "  b - long_name   45%  only tested with up to 1 column held fixed",
+        "  a -> b         95% or more    only tested with nothing held fixed",
+        "  b - long_name  less than 50%  only tested with up to 1 column held fixed",
         LEGEND,
         GIVEN_MEANS,
     ]
