@@ -12,7 +12,7 @@ import typer
 from dpcausal.cli.file_options import Columns, restricted
 from dpcausal.cli.light import load_scipy
 from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, path
-from dpcausal.cli.source_options import SourceUrl, TableName, rows_at
+from dpcausal.cli.source_options import Explain, SourceUrl, TableName, rows_at, rows_explained
 from dpcausal.core.errors import InputError
 
 HELP = """Say what a budget will show, before any data is touched.
@@ -60,6 +60,7 @@ def run_plan(
     ] = None,
     source: SourceUrl = None,
     table: TableName = None,
+    explain: Explain = False,
     delta: Delta = 0.0,
     neighbours: Relation = "replace-one",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
@@ -99,6 +100,11 @@ def run_plan(
         Schema.from_toml(schema), names_of("--columns", columns, "leave it out for all"), None, None
     )
     chosen = _pair(pair)
+    if explain:
+        if rows is not None:
+            raise InputError("--explain prints what --source would be asked: with --rows nothing is")
+        typer.echo(rows_explained(source, table, declared, neighbours))
+        return
     if rows is None:
         rows = rows_at(source, table, declared, neighbours)
     elif source is not None:
