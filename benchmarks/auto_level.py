@@ -4,6 +4,8 @@
     python benchmarks/auto_level.py --design binary --rows 20000 --runs 1000
     python benchmarks/auto_level.py --effect 0.5 --method kendall --strata 256 --laws uniform
     python benchmarks/auto_level.py --fresh --points 1000:.4 2000:.2 8000:1:200 --runs 1000
+    python benchmarks/auto_level.py --designs [NAME ...]     other columns and numbers of rows, all or those of a design
+    python benchmarks/auto_level.py --power --runs 300       auto beside strata of equal width
 
 x and y both follow s(z), with noise of their own; with ``--effect e`` they share e times one more normal variable. Each
 line is one law of z: the share of runs that reject at .05 (standard error .007 for 1,000 runs at .05), and the tests
@@ -111,6 +113,20 @@ DESIGNS: dict[str, tuple[dc.Numeric | dc.Categorical, dc.Numeric | dc.Categorica
     "binary-age": (BINARY, BINARY, ("age",)),
     "numbers-three": (NUMBER, NUMBER, ("age", "w")),
 }
+# (design, rows, data sets, laws): what --designs runs
+CASES: list[tuple[str, int, int, tuple[str, ...]]] = [
+    ("numbers", 8_000, 1_000, ("lognormal", "lognormal, wide bounds")),
+    ("numbers", 100_000, 100, ("lognormal", "pareto")),
+    ("numbers", 500, 400, ("lognormal", "lognormal, wide bounds", "cauchy", "pareto")),
+    ("binary", 2_000, 1_000, ("lognormal", "lognormal, wide bounds")),
+    ("numbers-age", 2_000, 200, ("lognormal", "uniform", "zero-inflated")),
+    ("numbers-three", 2_000, 200, ("lognormal",)),
+    ("binary-age", 8_000, 100, ("lognormal",)),
+    ("unordered", 2_000, 200, ("lognormal", "uniform", "lumpy")),
+    ("unordered-binary", 2_000, 200, ("lognormal",)),
+]
+STRENGTHS = ((1_000, 0.42), (2_000, 0.35), (8_000, 0.25))  # (rows, effect): what --power runs
+EQUAL = 256  # strata of equal width
 
 
 def coded(column: dc.Numeric | dc.Categorical, latent: Floats) -> object:
@@ -201,6 +217,40 @@ def by_law(laws: list[str], args: argparse.Namespace) -> None:
         print(f"| {law} | {' | '.join(cells)} | {', '.join(asked)} |", flush=True)
 
 
+def changed(args: argparse.Namespace, **new: object) -> argparse.Namespace:
+    """Return the arguments with some of them replaced."""
+    return argparse.Namespace(**{**vars(args), **new})
+
+
+def by_design(args: argparse.Namespace) -> None:
+    """Print one line for each of ``CASES`` and its laws."""
+    print("| design | rows | data sets | distribution of z | rejected | test |\n|---|---|---|---|---|---|")
+    for design, n, runs, laws in CASES:
+        if args.designs and design not in args.designs:
+            continue
+        for law in laws:
+            share, tests, _ = rejections(law, n, args.epsilon, runs, changed(args, design=design))
+            print(
+                f"| {design} | {n:,} | {runs:,} | {law} | {share:.3f} | {', '.join(tests)} |",
+                flush=True,
+            )
+
+
+def by_strength(args: argparse.Namespace) -> None:
+    """Print how often a dependence is found: by ``auto`` and with strata of equal width."""
+    laws = ("uniform", "normal")
+    heads = [f"{law}, {name}" for law in laws for name in ("auto", f"strata={EQUAL}")]
+    print(f"| rows, effect | {' | '.join(heads)} |")
+    print("|---|" + "---|" * len(heads))
+    for n, effect in STRENGTHS:
+        cells = []
+        for law in laws:
+            for method, strata in (("auto", None), ("kendall", EQUAL)):
+                asked = changed(args, effect=effect, method=method, strata=strata)
+                cells.append(f"{rejections(law, n, args.epsilon, args.runs, asked)[0]:.2f}")
+        print(f"| {n:,}, {effect:g} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -218,7 +268,17 @@ def main() -> None:
     parser.add_argument("--method", default="auto")
     parser.add_argument("--strata", type=int)
     parser.add_argument("--neighbours", default="replace-one")
+    parser.add_argument(
+        "--designs", nargs="*", choices=DESIGNS, metavar="NAME", help="other columns and rows"
+    )
+    parser.add_argument("--power", action="store_true", help="auto beside strata of equal width")
     args = parser.parse_args()
+    if args.designs is not None:
+        by_design(args)
+        return
+    if args.power:
+        by_strength(args)
+        return
     laws = args.laws or list(FRESH if args.fresh else LAWS)
     if args.points:
         by_law(laws, args)

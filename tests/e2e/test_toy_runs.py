@@ -55,6 +55,8 @@ TOYS: dict[str, list[Toy]] = {
     "auto_level": [
         Toy("--runs 2 --rows 500 --laws uniform lognormal", says="rejected"),
         Toy("--runs 2 --points 500:1 500:.4:1 --fresh", says="two lognormals"),
+        Toy("--designs unordered", "m.CASES[:] = [('unordered', 500, 2, ('lumpy',))]", says="lumpy"),
+        Toy("--power --runs 2", "m.STRENGTHS = ((300, 1.0),)", says="strata=256"),
     ],
     "bigger_than_memory": [Toy("--rows 5000 --repeat 1 --file {out}/big.parquet", says="GROUP BY")],
     "citests": [

@@ -6,6 +6,8 @@ import csv
 import importlib.util
 import re
 import sys
+import tomllib
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -229,6 +231,36 @@ def test_nhefs_is_what_its_results_say() -> None:
 
     entry = NUMBERS.Entry("docs/methods/effect.md", "## Figures", table=2)
     assert NUMBERS.drifted(NUMBERS.page_of(entry), "\n".join(lines()), entry) == []
+
+
+def test_planted_bugs_are_counted_as_in_what_was_kept() -> None:
+    """docs/audits.md: the list as it is, and two runs as tools/mutants.py printed them."""
+    page = (ROOT / "docs" / "audits.md").read_text(encoding="utf-8")
+    with (ROOT / "tools" / "mutants.toml").open("rb") as file:
+        listed = tomllib.load(file)["mutant"]
+    rooms = Counter(one["rooms"][0] for one in listed)
+    told = f"{len(listed)}: " + ", ".join(f"{room} {count}" for room, count in rooms.most_common())
+    assert sorted(re.findall(r"\w+ \d+", told)) == sorted(
+        re.findall(r"\w+ \d+", re.search(r"\| (\d+: privacy [^|]*) \|", page)[1])  # type: ignore[index]
+    )
+    assert f"| {len(listed)}: " in page
+    kept = {}
+    for name in ("wiring", "changed"):
+        text = (ROOT / "benchmarks" / "results" / f"mutants_{name}.txt").read_text(encoding="utf-8")
+        kept[name] = Counter(tuple(line.split()[:2]) for line in text.splitlines() if " s  " in line)
+        kept[name].update(
+            ("equivalent", "own") for _ in re.findall(r"^1 mutants: 0 killed, 1 eq", text, re.M)
+        )
+    (_, _, wiring), (_, _, changed) = NUMBERS.table_below(page, "## The nets and the planted bugs", 2)[1:]
+    own = kept["wiring"]["killed", "own"]
+    others = sum(kept["wiring"].values()) - own - 1
+    assert wiring == f"{own} killed, 1 equivalent; {others} killed by other tests only"
+    status = Counter[str]()
+    for (state, _), count in kept["changed"].items():
+        status[state] += count
+    words = f"{status['killed']} killed, {status['equivalent']} equivalent, {status['survived']} survived"
+    assert changed.startswith(words)
+    assert status.total() == 50
 
 
 def test_who_is_above_whom_is_told_as_in_the_table() -> None:
