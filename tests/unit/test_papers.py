@@ -74,13 +74,28 @@ NUMBERED = {
     "000": ["Algorithm 3-6", "Definition 5-10", "Theorem 4-9"],
     "001": ["Lemma 1", "Equation 14-17"],
     "002": [
-        *("Algorithm 1-2", "Figure 1-9", "Equation 2", "Definition 1.1", "Definition 2.1", "Definition A.1"),
+        *(
+            "Algorithm 1-2",
+            "Figure 1-9",
+            "Equation 1-5",
+            "Definition 1.1",
+            "Definition 2.1",
+            "Definition A.1",
+        ),
         *("Definition 3.1", "Definition 3.4", "Definition 3.5", "Theorem 1.2", "Theorem 2.2", "Theorem 2.3"),
         *("Theorem 3.3", "Theorem 3.6", "Theorem B.1", "Theorem B.3", "Lemma 3.2", "Lemma C.1", "Lemma A.2"),
         *("Lemma A.3", "Lemma B.6", "Lemma B.8", "Lemma B.9", "Lemma B.10", "Lemma B.11", "Claim B.2"),
         *("Claim B.4", "Claim B.12", "Claim B.13", "Claim B.14", "Corollary B.5", "Corollary B.7"),
     ],
-    "004": ["Algorithm 1-4", "Lemma 1-2", "Theorem 2", "Theorem 3", "Theorem 5", "Theorem 7"],
+    "004": [
+        "Algorithm 1-4",
+        "Lemma 1-2",
+        "Theorem 2",
+        "Theorem 3",
+        "Theorem 5",
+        "Theorem 7",
+        "Equation 8-13",
+    ],
 }
 
 
@@ -103,6 +118,25 @@ def test_all_that_a_paper_numbers_has_a_row(paper: str) -> None:
             named |= {f"{kind} {number}" for number in re.findall(r"[A-C]?\.?\d+(?:\.\d+)?", rest)}
     wanted = {one for items in NUMBERED[paper] for one in each(items)}
     assert wanted - named == set()
+
+
+DATA_SETS = {"003": ("Earthquake", "Cancer", "Asia", "Survey"), "002": ("Concrete Compressive Strength",)}
+
+
+@pytest.mark.parametrize("paper", DATA_SETS)
+def test_every_data_set_has_a_row_of_its_own(paper: str) -> None:
+    section = PAGE.split(f"\n## {paper}\n")[1].split("\n## ")[0]
+    firsts = re.findall(r"^\| ([^|]*) \|", section, flags=re.MULTILINE)
+    assert [name for name in DATA_SETS[paper] if firsts.count(name) != 1] == []
+
+
+@pytest.mark.parametrize("paper", NUMBERED)
+def test_no_row_stands_for_two_theorems(paper: str) -> None:
+    """One row each: the numbers at the beginning of a row are one."""
+    section = PAGE.split(f"\n## {paper}\n")[1].split("\n## ")[0]
+    firsts = re.findall(r"^\| ((?:[A-Z][a-z]+) [A-C]?\.?\d[^,|(]*)", section, flags=re.MULTILINE)
+    assert firsts
+    assert [first for first in firsts if " and " in first] == ["Equation 17 and C/sqrt"] * (paper == "001")
 
 
 def test_moments_of_laplace_noise() -> None:
