@@ -169,13 +169,16 @@ def behind_table(results: Results) -> list[str]:
         )
         (empty if gain <= gain_error else learned).append(line)
     said = (
-        f"{compared} comparisons at {at} points. A rival is more than one standard error above in {len(found)}. In "
-        f"{len(empty)} of these it is not above its own score on the same rows with every column shuffled, by one "
-        f"standard error; in {len(learned) - unknown} it is (by chance alone one in six would be)"
-        + (f"; for {unknown} shuffled rows were not run." if unknown else ".")
+        f"In {len(found)} of {compared} comparisons, at {at} points, a rival is more than one standard error above. In "
+        f"{len(learned) - unknown} of these it is also above its own score on shuffled columns, by more than one "
+        f"standard error (by chance alone one in six would be). In {len(empty)} it is not."
+        + (f" For {unknown}, shuffled columns were not run." if unknown else "")
     )
     lines = [said]
-    titles = ("Above its own score on shuffled columns, or not run on them:", "Not above it:")
+    titles = (
+        "Above its own score on shuffled columns, or not run on them:",
+        "Not above its own score on shuffled columns:",
+    )
     for title, some in zip(titles, (learned, empty), strict=True):
         if some:
             lines += ["", title, "", *head, *some]
@@ -250,17 +253,26 @@ def figure(results: Results) -> None:
     plt.close(figure)
 
 
+def folded(words: str, lines: list[str]) -> list[str]:
+    """A long table that opens at a click.
+
+    >>> folded("All", ["| a |"])
+    ['<details markdown="1"><summary>All</summary>', '', '| a |', '', '</details>']
+    """
+    return [f'<details markdown="1"><summary>{words}</summary>', "", *lines, "", "</details>"]
+
+
 def parts() -> dict[str, list[str]]:
     """Name of a part of the page -> its lines."""
     results = Results(grid.RESULTS)
     return {
         "bars": bars(results),
         "behind": behind_table(results),
-        "null": [null.worst(), "", *null.table()],
+        "null": [null.worst(), "", *folded("All settings, as a table", null.table())],
         "references": real.references(),
         "real": [*real.table(), "", "Edges of `measured` without support:", "", *real.unsupported()],
         "time": clock.table(),
-        "all": all_points(results),
+        "all": folded("All points, as a table", all_points(results)),
     }
 
 
