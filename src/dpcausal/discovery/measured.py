@@ -37,6 +37,7 @@ from typing import Annotated
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
+from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
 from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
@@ -173,7 +174,11 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         for pair, size in decided.given_up_to.items():
             given_up_to[pair] = min(size, given_up_to.get(pair, size))
         more = [hidden_note(bounds)]
-    notes = [*measured_note(measurer), *more]
+    place = {name: j for j, name in enumerate(columns)}
+    near = [{place[other] for other in skeleton.adjacent[name]} for name in columns]
+    coarse = coarse_columns(task.counts.schema, measurer.groups)
+    made = held_coarsely(near, contrasts.strength, coarse, rules)
+    notes = [*measured_note(measurer), *coarse_note(made, columns), *more]
     if measurer.silent:
         notes.append(unanswered(measurer.silent))
     if measurer.larger:

@@ -99,6 +99,7 @@ class NoteKind(StrEnum):
     # of: "deletions" or "pairs", most, renewed, rows (None: all), resolution in rows, or in parts (None: not on parts)
     THRESHOLD = "threshold"
     EQUAL_WIDTHS = "equal-widths"  # columns: numbers that are cut into equal widths where they are given
+    HELD_COARSELY = "held-coarsely"  # edges: (a, b, columns cut or merged that may have made the edge)
     CHOICES = "choices"  # epsilon, choices, mechanism, resolution in rows
     SHARED_MISSING = (
         "shared-missing"  # pairs: edges between columns that both declare a level for missing values

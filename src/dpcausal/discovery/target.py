@@ -19,6 +19,7 @@ from itertools import combinations
 
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.proofs import proved
+from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
 from dpcausal.discovery.components import Components
 from dpcausal.discovery.forward import Forward, Given, forward_again, repeats_of
 from dpcausal.discovery.kept import KeptTables
@@ -176,6 +177,10 @@ def search_target(
         for (x, y), k in forward.given_up_to().items()
         if x == 0
     }
+    coarse = coarse_columns(task.counts.schema, measurer.groups)
+    inside = {k for k, j in enumerate(near) if j in coarse}
+    made = held_coarsely(forward.near, forward.contrasts.strength, inside, rules)
+    made = {pair: by for pair, by in made.items() if pair[0] == 0}
     again, repeats = None, repeats_of(forward, asked)
     if repeats:
         again = found_again(
@@ -192,6 +197,7 @@ def search_target(
         notes=(
             Note(NoteKind.TARGET, target=name, near=[columns[j] for j in near[1:]]),
             *measured_note(measurer),
+            *coarse_note(made, [columns[j] for j in near]),
         ),
         not_colliders=not_colliders(skeleton, says, against, columns),
         open=frozenset(undecided),

@@ -23,7 +23,7 @@ from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.statement import told as say
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from dpcausal.discovery.knowledge import Pair
     from dpcausal.discovery.result import DiscoveryResult
@@ -629,6 +629,29 @@ def _classical_words(fact: Fact) -> str:
     )
 
 
+def coarse_words(columns: Sequence[str]) -> str:
+    """Return the remark on an edge that these columns may have made, for they are held fixed by bins or groups only.
+
+    >>> coarse_words(["age", "dose"])
+    'may come from age or dose, held fixed only by groups of values'
+    """
+    return f"may come from {' or '.join(columns)}, held fixed only by groups of values"
+
+
+MOST_COARSE = 6  # such edges that a note names
+
+
+def _coarse_words(fact: Fact) -> str:
+    edges = fact["edges"]
+    told = ", ".join(f"{a} - {b} ({' or '.join(by)})" for a, b, by in edges[:MOST_COARSE])
+    more = f" and {len(edges) - MOST_COARSE} more" if len(edges) > MOST_COARSE else ""
+    return (
+        "A number is held fixed by its bins, and merged levels by their groups. Within a bin two columns may still go "
+        "together because both depend on it, and look linked. That may be so, because of the column in brackets, at "
+        f"{told}{more}. Finer bins of that column would tell, at the price of more noise"
+    )
+
+
 MOST_SHARED = 6  # edges of columns with levels for missing values that a note names
 
 NOTES: dict[NoteKind, Words] = {
@@ -658,6 +681,7 @@ NOTES: dict[NoteKind, Words] = {
         + ", ".join(" - ".join(pair) for pair in fact["pairs"][:MOST_SHARED])
         + (f" and {len(fact['pairs']) - MOST_SHARED} more" if len(fact["pairs"]) > MOST_SHARED else "")
     ),
+    NoteKind.HELD_COARSELY: _coarse_words,
     NoteKind.CHOICES: _choices_words,
     NoteKind.TEST_COSTS: _costs_words,
 }

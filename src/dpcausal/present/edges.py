@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
+from dpcausal.discovery.search import NoteKind
 from dpcausal.present import hidden
 from dpcausal.present.discovery import (
     HINT,
     ON_HINTS,
     OPEN_MEANS,
+    coarse_words,
     only_tested_words,
     share_words,
     undecided_columns,
@@ -24,6 +26,12 @@ DECLARED = "direction as you declared"
 OPEN = "direction not decided by the data"
 CONFLICT = "test results contradict each other about the direction"
 AS_ANSWERED = "direction as the test results say"
+
+
+def coarse_edges(result: DiscoveryResult) -> dict[Pair, tuple[str, ...]]:
+    """Return the edges that columns held fixed coarsely may have made, with these columns."""
+    notes = [note for note in result.notes if note.is_a(NoteKind.HELD_COARSELY)]
+    return {frozenset((a, b)): tuple(by) for note in notes for a, b, by in note["edges"]}
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,9 @@ class EdgeNotes:
     )
     undecided: Collection[str] = ()  # columns about which nothing could be decided
     on_hints: Collection[Pair] = ()  # edges whose direction rests on weak hints, and is not shown
+    coarse: Mapping[Pair, Sequence[str]] = field(
+        default_factory=dict
+    )  # edges that columns held fixed coarsely may have made
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
@@ -67,6 +78,7 @@ class EdgeNotes:
             result.settled,
             undecided_columns(result),
             result.on_hints - result.contradicted,
+            coarse_edges(result),
         )
 
     def declares(self, a: str, b: str) -> bool:
@@ -96,6 +108,8 @@ class EdgeNotes:
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
         if pair in self.given_up_to:
             text += f"; {only_tested_words(self.given_up_to[pair])}: more could not be"
+        if pair in self.coarse:
+            text += f"; {coarse_words(self.coarse[pair])}"
         if pair in self.confidence:
             many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
             often = share_words(self.confidence[pair])
@@ -132,6 +146,8 @@ class EdgeNotes:
             parts.append("direction not decided")
         if pair in self.given_up_to:
             parts.append(only_tested_words(self.given_up_to[pair]))
+        if pair in self.coarse:
+            parts.append(coarse_words(self.coarse[pair]))
         if self.confidence.get(pair, 1.0) < HINT:
             parts.append("a hint only")
         return "; ".join(parts)

@@ -281,6 +281,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             {"pairs": [["smoke", "dose"]] * 7},
             ("level for missing values", "missing in the same rows", "smoke - dose", "and 1 more"),
         ),
+        NoteKind.HELD_COARSELY: (
+            {"edges": [["x", "y", ["age", "dose"]]] * 7},
+            ("held fixed by its bins", "x - y (age or dose)", "and 1 more", "Finer bins"),
+        ),
         NoteKind.CHOICES: (
             {"epsilon": 0.05, "choices": 20, "mechanism": "exponential", "resolution": 5.25},
             ("epsilon 0.05", "up to 20 choices", "exponential mechanism", "about 5.2 rows"),
