@@ -9,9 +9,9 @@ from gcm.methods import KENDALL, PRIV_CRT, PRIV_GCM, TOT, named
 from gcm.ours import OURS_CRT, OURS_GCM, ours
 from gcm.runs import finish, measure
 
-TEXT = """Share of rejections under the null (beta = 0) by s; n = 10,000, epsilon = 2, {reps} repetitions over {draws}
-draws of Z. *printed*: f_s(z) = exp(-s²/2) sin(sz), as the paper prints it, gone from s = 4 on; *envelope*:
-exp(-z²/2) sin(sz), which gets harder as s grows."""
+TEXT = """Share of rejections under the null (beta = 0) by s. It should be .05. n = 10,000, epsilon = 2, {reps}
+repetitions over {draws} draws of Z. *printed*: f_s(z) = exp(-s²/2) sin(sz), as the paper prints it, which
+is nearly zero from s = 4 on. *envelope*: exp(-z²/2) sin(sz), which gets harder as s grows."""
 
 
 def cells(quick: bool) -> list[Cell]:

@@ -9,11 +9,11 @@ from gcm.methods import GCM, GCM_10N, PRIV_GCM, PRIV_GCM_AT, PRIV_GCM_PICTURED, 
 from gcm.ours import OURS_GCM, ours
 from gcm.runs import Rate, finish, measure
 
-TEXT = """Share of rejections by n; s = 2, epsilon = 2 unless another is named (the paper does not say which it took
-here; it says that PrivCRT had a smaller one, 2), {reps} repetitions (each n over {draws} draws of Z, {large} at n =
-10,000). *ridge 10* is sklearn's alpha = 10, which fits as the paper's Figure 6 shows; the paper's
-lambda = 10 means a ridge of 5 n, which hardly fits. With ridge 10 and the noise of lambda = 10 the
-published test is not private."""
+TEXT = """Share of rejections by n. s = 2, {reps} repetitions (each n over {draws} draws of Z, {large} at n =
+10,000). epsilon = 2 unless another is named: the paper does not say which it took here, only that PrivCRT
+had a smaller one, 2. *ridge 10* is sklearn's alpha = 10, which fits as the paper's Figure 6 shows. The
+paper's lambda = 10 means a ridge of 5 n, which hardly fits. With ridge 10 and the noise of lambda = 10
+the published test is not private."""
 
 
 def main(quick: bool, out: Path) -> None:

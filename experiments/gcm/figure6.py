@@ -14,13 +14,13 @@ from gcm.design import Z_BOUND, Cell, Values, draw, draw_z
 from gcm.published import LAMBDA, Fits, products_bound, ridge
 from gcm.runs import show, wrapped
 
-TEXT = """n = 1,000, s = 2, d = 1, beta = 0, X scaled to [-1, 1]; one data set drawn, numbers over {draws}. *slope* of
-the fit on E[X|Z] (1 is right, 0 is no fit); *bias*: squared distance of the mean fit from E[X|Z], over the
-mean square of E[X|Z]: this is what shifts a GCM test; *error*: the same for single fits, noise included.
-The paper's figure shows a close fit, which is what ridge 10 (sklearn's alpha) gives. Its lambda = 10 means
-a ridge of 5 n for the objective it analyses: no fit. With ridge 10, lambda is 20/n = .02, and Lemma B.6
-asks for noise of scale {asked:,.0f}/epsilon where {used:.1f}/epsilon is used. Bins follow E[X|Z] with
-noise; residuals from bin means have no bias to speak of."""
+TEXT = """The paper's figure shows a close fit. That is the fit of ridge 10 (sklearn's alpha), not of the lambda =
+10 that it analyses, which is a ridge of 5 n and fits nothing. With ridge 10, lambda is 20/n = .02, and
+Lemma B.6 asks for noise of scale {asked:,.0f}/epsilon where {used:.1f}/epsilon is used. Bins follow
+E[X|Z] with noise, and residuals from bin means have hardly any bias. n = 1,000, s = 2, d = 1, beta = 0, X
+scaled to [-1, 1]. One data set is drawn; the numbers are over {draws}. *slope*: of the fit on E[X|Z] (1
+is right, 0 is no fit). *bias*: squared distance of the mean fit from E[X|Z], over the mean square of
+E[X|Z]; this is what shifts a GCM test. *error*: the same for single fits, noise included."""
 
 BINS = 62  # n/16, equal widths
 
