@@ -222,8 +222,13 @@ def test_a_ledger_is_charged_once_and_refuses_what_it_does_not_hold(
 
 @pytest.mark.parametrize(
     ("more", "delta"),
-    [([], "0"), (["--method", "regression"], "1e-06"), (["--epsilon", "0.05", "--anyway"], "0.01")],
-    ids=["Laplace", "regression", "Gaussian"],
+    [
+        ([], "0"),
+        (["--method", "regression"], "0"),
+        (["--epsilon", "0.05", "--anyway"], "0.01"),
+        (["--epsilon", "0.05", "--anyway", "--method", "regression"], "0.01"),
+    ],
+    ids=["Laplace", "regression, Laplace", "Gaussian", "regression, Gaussian"],
 )
 def test_delta_is_charged_where_it_is_used_and_told_as_charged(
     more: list[str], delta: str, capsys: pytest.CaptureFixture[str]

@@ -489,7 +489,7 @@ def _effects() -> Iterator[Tight]:
             yield Tight(
                 f"effect kept {end}", kept, stars("bits", most=4), least=0.99, build=levels, most=4, **more
             )
-            regression = effect_of(relation, delta, method="regression")
+            regression = effect_of(relation, delta, epsilon, method="regression")
             yield Tight(
                 f"effect regression {end}", regression, extreme, relation, 0.7, of(EFFECT_MANY), climb=20,
                 covers=("effect", "regression"),

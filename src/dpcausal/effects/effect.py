@@ -48,7 +48,12 @@ from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer, answer
-from dpcausal.effects.forecast import EffectForecast, forecast, refuse_uninformative
+from dpcausal.effects.forecast import (
+    EffectForecast,
+    forecast,
+    refuse_uninformative,
+    regression_allowance,
+)
 from dpcausal.effects.question import (
     EffectQuestion,
     checked_columns,
@@ -311,6 +316,8 @@ def effect_by_graph(
                 asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
         note = {"command": "effect", "question": asked.question.key}
         # a pure mechanism needs no delta, and charges none
+        if chosen == "regression":
+            allowed = regression_allowance(data.schema, asked.question, allowed, relation, public_rows)
         used = delta if uses_delta(data.schema, asked, chosen, allowed, relation) else 0.0
         unused = (Public(PublicKind.DELTA_NOT_NEEDED, delta=delta),) if delta and not used else ()
         budget = Budget(epsilon, used, neighbours=relation, ledger=ledger, dataset=dataset, note=note)

@@ -48,6 +48,7 @@ from dpcausal.stats.standardise import Arms, arms_of_cells
 
 Floats = NDArray[np.float64]
 DRAWS, TABLE_DRAWS = 5, 3  # with typical noise: of a regression, and of a table, which varies less
+USUAL_ROWS, USUAL_LEVEL = 10_000, 0.95  # by which the noise of a regression is chosen
 MOST_STRATA = 1024  # of such a table; with more, the width shrinks by the root of their number
 MOST_WIDTH_OF_TWO, MOST_WIDTH = 1.0, 0.5  # of the range of the outcome: from here on an interval says nothing
 NOISE_RULES = 2.0  # times the width without noise: most of the width is noise
@@ -263,6 +264,28 @@ def upper_quartile(widths: Sequence[float]) -> float:
     return sorted(widths)[len(widths) * 3 // 4]
 
 
+def regression_allowance(
+    schema: Schema,
+    question: EffectQuestion,
+    allowed: Allowance,
+    neighbours: Neighbours,
+    rows: int | None,
+) -> Allowance:
+    """Return what a regression takes of an allowance: without the delta where pure noise is expected to be narrower.
+
+    Moments of many columns have less Gaussian noise, the three sums less Laplace noise. Public numbers decide; where
+    the number of rows is protected, ``USUAL_ROWS`` stands for it.
+    """
+    if allowed.rho == 0:
+        return allowed
+    pure = Allowance(allowed.epsilon, 0.0)
+    narrow, wide = (
+        regression_width(schema, question, one, neighbours, rows or USUAL_ROWS, USUAL_LEVEL)
+        for one in (pure, allowed)
+    )
+    return pure if narrow < wide else allowed
+
+
 def regression_width(
     schema: Schema,
     question: EffectQuestion,
@@ -338,7 +361,8 @@ def expected_widths(
 
     if method == "regression":  # columns that are taken out by regression leave no strata
         alone = table_width(question, strata(()), 1, rows, None, 0.0, level)
-        return max(regression_width(schema, question, allowed, neighbours, rows, level), alone), alone
+        taken = regression_allowance(schema, question, allowed, neighbours, rows)
+        return max(regression_width(schema, question, taken, neighbours, rows, level), alone), alone
     plain = max((table_width(question, strata(one), 1, rows, None, 0.0, level) for one in sets), default=0.0)
     tables = tables_for(schema, question, sets, allowed.epsilon, allowed.rho, neighbours)
     part = allowed.part(SPENT / len(tables)) if len(tables) > 1 else allowed

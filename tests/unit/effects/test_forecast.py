@@ -101,15 +101,21 @@ def test_the_advice_is_true() -> None:
     assert dc.effect(data, "x", "weight", **given, anyway=True).privacy.epsilon == pytest.approx(0.3)
 
 
-def test_the_noise_is_that_of_the_answer() -> None:
+@pytest.mark.parametrize(
+    ("delta", "noise", "size"),
+    [(0.01, Gaussian, "sigma"), (0.0, Laplace, "scale")],
+    ids=["Gaussian", "Laplace"],
+)
+def test_the_noise_is_that_of_the_answer(delta: float, noise: type, size: str) -> None:
     """What is assumed of noise is what ``effect`` then draws."""
     data = rows(2_000)
-    found = dc.effect(data, "x", "y", adjust=["z", "dose"], epsilon=1.0, delta=1e-6, method="regression")
+    asked: dict[str, Any] = {"epsilon": 1.0, "delta": delta, "method": "regression", "anyway": True}
+    found = dc.effect(data, "x", "y", adjust=["z", "dose"], **asked)
     reach = math.sqrt(0.5 + TYPICAL["levels"] + TYPICAL["number"])
-    first, second = regression_noise(21, reach / 2, reach, allowed_by(1.0, 1e-6), Neighbours.REPLACE_ONE)
+    first, second = regression_noise(21, reach / 2, reach, allowed_by(1.0, delta), Neighbours.REPLACE_ONE)
     assert found.privacy.released[0]["sd"] == pytest.approx(math.sqrt(noise_variance(first) / 2))
-    assert isinstance(first, Gaussian)
-    assert found.privacy.events[1]["sigma"] == pytest.approx(second.event("sums").to_dict()["sigma"])
+    assert isinstance(first, noise)
+    assert found.privacy.events[1][size] == pytest.approx(second.event("sums").to_dict()[size])
 
 
 def test_typical_noise_has_the_variance_of_its_law() -> None:
@@ -163,3 +169,25 @@ def test_what_comes_later_in_time_is_not_proposed_to_be_held_fixed() -> None:
     for known, names in (((), ("age", "income")), (tiers, ("age",))):
         notes = doubt_notes("sex", "visits", Doubts(open=left, tiers=known), ())
         assert [note["columns"] for note in notes if note.is_a(EffectNoteKind.OPEN_PAIRS)] == [names]
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize(("columns", "needed"), [(2, False), (9, True)])
+def test_a_regression_uses_a_delta_only_where_that_is_expected_to_be_narrower(
+    columns: int, needed: bool, neighbours: str
+) -> None:
+    rng = np.random.default_rng(1)
+    names = [f"z{i}" for i in range(columns)]
+    held: dict[str, Any] = {name: dc.Numeric(-4, 4) for name in names}
+    schema = dc.Schema({**held, "t": dc.Categorical([0, 1]), "y": dc.Numeric(-9, 9)})
+    drawn = {name: rng.normal(size=3_000) for name in names}
+    treated = (rng.random(3_000) < 0.5).astype(int)
+    data = dc.read({**drawn, "t": treated, "y": treated + rng.normal(size=3_000)}, schema)
+    asked: dict[str, Any] = {"adjust": names, "method": "regression", "neighbours": neighbours}
+    found = dc.effect(data, "t", "y", epsilon=1.0, delta=1e-6, anyway=True, **asked)
+    assert found.privacy.delta == (1e-6 if needed else 0.0)
+    wide, pure = (
+        dc.forecast_effect(schema, "t", "y", rows=3_000, epsilon=1.0, delta=delta, **asked).width
+        for delta in (1e-6, 0.0)
+    )
+    assert wide < pure if needed else wide == pure
