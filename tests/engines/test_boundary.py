@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -484,3 +485,33 @@ def test_a_rank_test_says_that_numbers_count_by_their_bins(tmp_path: Path) -> No
     ):
         assert silent.by_bins == ()
         assert "counts and no rows" not in silent.summary()
+
+
+def test_a_file_counted_out_of_core_has_a_bar_by_shares(database: str, tmp_path: Path) -> None:
+    """Of a file and of a table that passes by: what was ticked comes to the whole, and no number of rows shows."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(chain(), tmp_path / "rows.parquet", row_group_size=300)
+    numbers = dc.Schema({**SCHEMA, "a": dc.Numeric(0, 1)})
+    sources = [
+        (dc.connect(tmp_path / "rows.parquet", SCHEMA), "reading rows.parquet"),
+        (dc.connect(database, numbers, "patients"), "reading patients"),  # text as numbers
+    ]
+    for counts, what in sources:
+        shown: list[tuple[str, float | None]] = []
+        done: list[float] = []
+
+        @contextmanager
+        def stage(
+            name: str,
+            total: float | None,
+            shown: list[tuple[str, float | None]] = shown,
+            done: list[float] = done,
+        ) -> Iterator[Callable[[float], None]]:
+            shown.append((name, total))
+            yield done.append
+
+        counts.stage = stage
+        counts.table(["a", "b"])
+        assert shown == [(what, 1.0)]
+        assert sum(done) == pytest.approx(1.0)

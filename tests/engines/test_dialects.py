@@ -29,6 +29,7 @@ STORED = {
     "paid": "decimal(9, 2)",
     "born": "date",
     "seen": "timestamp(6)",
+    "sent": "timestamp('UTC', 6)",
     "dead": "boolean",
 }
 SCHEMA = dc.Schema(
@@ -39,6 +40,7 @@ SCHEMA = dc.Schema(
     paid=dc.Numeric(0, 1000, bins=[0.1, 99.95]),
     born=dc.Categorical(["before", "2020-01-01"]),
     seen=dc.Categorical(["never", "2020-01-01 12:30:00"]),
+    sent=dc.Categorical(["never", "2020-01-01 12:30:00.000001Z"]),
     dead=dc.Categorical(["no", "yes"], aliases={"true": "yes", "false": "no"}),
 )
 GOLDEN = ("bigquery", "snowflake", "trino", "postgres")

@@ -214,9 +214,9 @@ def _literal(key: Any) -> Any:
     if isinstance(key, bool | int | str):
         return ibis.literal(key)
     if isinstance(key, datetime.datetime) and key.tzinfo is not None:
-        return ibis.literal(key.isoformat(sep=" ")).cast("timestamp('UTC')")
+        return ibis.literal(key.isoformat(sep=" ")).cast("timestamp('UTC', 6)")
     if isinstance(key, datetime.datetime):
-        return ibis.literal(key.isoformat(sep=" ")).cast("timestamp")
+        return ibis.literal(key.isoformat(sep=" ")).cast("timestamp(6)")  # Trino would round to 3 digits
     if isinstance(key, datetime.date):
         return ibis.literal(key.isoformat()).cast("date")
     return _double(key) if isinstance(key, float) else key

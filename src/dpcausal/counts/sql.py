@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from glob import glob, has_magic
 from itertools import chain
@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
-from dpcausal.core.progress import Stage
+from dpcausal.core.progress import Stage, Tick
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.redact import file_name
 from dpcausal.counts.compress import KeyLayout
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Found = TypeVar("Found")
+Rowwise = TypeVar("Rowwise", bound=Mapping[str, Any])
 
 BATCH_ROWS = 1 << 16  # rows that pass by at once where features are summed
 TRIAL_ROWS = 1 << 18  # first rows that are looked at to guess whether rows repeat
@@ -268,10 +269,13 @@ class DuckDBCounts:
 
     def _compress(self) -> MemoryCounts:
         if self._local is None and self._files is not None and self._keys.fits:
-            rows = compress_stream(self._files.parts(), self._layout)  # half the work of a GROUP BY on codes
+            with self.stage(f"reading {file_name(self._label)}", 1.0) as tick:
+                parts = [_ticked(part, tick, self.n) for part in self._files.parts()]
+                rows = compress_stream(parts, self._layout)  # half the work of a GROUP BY on codes
             self._local = MemoryCounts(rows, self._schema, threads=self._threads)
         if self._local is None:
-            found = self._run(self._distinct_sql())
+            with self.stage(f"distinct rows of {file_name(self._label)} in DuckDB", None):
+                found = self._run(self._distinct_sql())
             words = range(self._keys.words)
             codes = self._keys.unpack(*(found[f"key{i}"].astype(np.uint64) for i in words))
             rows = Rows(codes, self._layout.sizes, found["weight"].astype(np.int64))
@@ -348,9 +352,10 @@ class DuckDBCounts:
     def _in_batches(self, count: Callable[[BatchRows], Found]) -> Found:
         import duckdb
 
-        batches = _Again(self._batches if self._files is None else self._files.values)
+        read = self._batches if self._files is None else self._files.values
         try:
-            return count(BatchRows(self._schema, self.n, batches))
+            with self.stage(f"reading {file_name(self._label)}", 1.0) as tick:
+                return count(BatchRows(self._schema, self.n, _Again(lambda: _ticked(read(), tick, self.n))))
         except duckdb.Error:
             pass
         raise self._error()  # outside the except block: no trace of DuckDB's error
@@ -419,6 +424,13 @@ def expected_distinct(found: int) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if -middle * math.expm1(-TRIAL_ROWS / middle) > found else (middle, high)
     return -low * math.expm1(-MANY_ROWS / low)
+
+
+def _ticked(batches: Iterable[Rowwise], tick: Tick, rows: int) -> Iterator[Rowwise]:
+    """Return the batches; the share of rows that went by is told: a share, so that no number of rows shows."""
+    for batch in batches:
+        yield batch
+        tick(len(next(iter(batch.values()))) / rows)
 
 
 class _Again:

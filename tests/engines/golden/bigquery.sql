@@ -66,7 +66,13 @@ FROM (
     ) + (
       CAST(CASE WHEN `t0`.`seen` = CAST('2020-01-01 12:30:00' AS DATETIME) THEN 1 ELSE 0 END AS INT64) * 2048
     ) + (
-      CAST(CASE WHEN `t0`.`dead` = TRUE THEN 1 ELSE 0 END AS INT64) * 4096
+      CAST(CASE
+        WHEN `t0`.`sent` = CAST('2020-01-01 12:30:00.000001+00:00' AS TIMESTAMP)
+        THEN 1
+        ELSE 0
+      END AS INT64) * 4096
+    ) + (
+      CAST(CASE WHEN `t0`.`dead` = TRUE THEN 1 ELSE 0 END AS INT64) * 8192
     ) AS `key0`
   FROM `patients` AS `t0`
 ) AS `t1`

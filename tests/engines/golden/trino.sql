@@ -66,9 +66,19 @@ FROM (
     ) + (
       CAST(CASE WHEN "t0"."born" = CAST('2020-01-01' AS DATE) THEN 1 ELSE 0 END AS BIGINT) * 1024
     ) + (
-      CAST(CASE WHEN "t0"."seen" = CAST('2020-01-01 12:30:00' AS TIMESTAMP) THEN 1 ELSE 0 END AS BIGINT) * 2048
+      CAST(CASE
+        WHEN "t0"."seen" = CAST('2020-01-01 12:30:00' AS TIMESTAMP(6))
+        THEN 1
+        ELSE 0
+      END AS BIGINT) * 2048
     ) + (
-      CAST(CASE WHEN "t0"."dead" = TRUE THEN 1 ELSE 0 END AS BIGINT) * 4096
+      CAST(CASE
+        WHEN "t0"."sent" = CAST('2020-01-01 12:30:00.000001+00:00' AS TIMESTAMP(6) WITH TIME ZONE)
+        THEN 1
+        ELSE 0
+      END AS BIGINT) * 4096
+    ) + (
+      CAST(CASE WHEN "t0"."dead" = TRUE THEN 1 ELSE 0 END AS BIGINT) * 8192
     ) AS "key0"
   FROM "patients" AS "t0"
 ) AS "t1"
