@@ -31,13 +31,13 @@ from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.effects.result import EffectResult
-from dpcausal.graphs.doubts import Doubts, undirected_at
+from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import Reach
 
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
-HINT = 0.5  # of the repeats: an edge that is found again in fewer is a weak hint
+HINT = WEAK  # of the repeats: an edge that is found again in fewer is a weak hint
 
 
 class PairState(StrEnum):
@@ -258,6 +258,32 @@ class DiscoveryResult(OtherNames):
         return frozenset(self.given_up_to)
 
     @property
+    def nothing_held(self) -> frozenset[Pair]:
+        """Edges about which no question with a column held fixed was answered: a third column may explain them.
+
+        That is so where the search asked none at all, where none about the edge could be answered (``given_up_to`` is
+        0), or where every other pair of both columns was set aside with nothing held fixed. Declared edges are not
+        among them.
+        """
+        edges = self.graph.skeleton - self.known.kept
+        if self.asked and not any(number for order, number in self.asked.items() if order):
+            return edges
+        aside = {pair for pair, given in self.separating.items() if not given} | self.known.left_out
+        return frozenset(
+            pair
+            for pair in edges
+            if self.given_up_to.get(pair) == 0 or (self.asked and self._alone(pair, aside))
+        )
+
+    def _alone(self, pair: Pair, aside: Collection[Pair]) -> bool:
+        """Whether no column could be held fixed for an edge: all other pairs at its ends are in ``aside``."""
+        told = self.evidence.get(pair)
+        others = [name for name in self.graph.nodes if name not in pair]
+        return not (told and told.given) and all(
+            frozenset((end, name)) in aside for end in pair for name in others
+        )
+
+    @property
     def verdict(self) -> Verdict:
         """How much the search could decide."""
         columns = len(self.graph.nodes)
@@ -289,9 +315,10 @@ class DiscoveryResult(OtherNames):
 
     @property
     def doubts(self) -> Doubts:
-        """What the graph says against itself, as ``graph.json`` does: contradicted edges, open pairs, order of time."""
+        """What the graph says against itself, as ``graph.json`` does: contradicted, open, weak hints, order of time."""
         tiers = declared(self.known).get("tiers", ())
-        return Doubts(self.contradicted, self.open, tuple(map(frozenset, tiers)))
+        hints = frozenset(pair for pair, part in self.found_confidence.items() if part < HINT)
+        return Doubts(self.contradicted, self.open, tuple(map(frozenset, tiers)), hints)
 
     @property
     def shown(self) -> Graph:

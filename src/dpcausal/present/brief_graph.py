@@ -24,6 +24,7 @@ from dpcausal.present.discovery import (
     merged_line,
     missed_words,
     note_words,
+    nothing_held_words,
     share_words,
     tiers_words,
     undecided_words,
@@ -31,6 +32,7 @@ from dpcausal.present.discovery import (
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.spelling import spelled
 
+GOES_TOGETHER = "Goes together with {target}, nothing held fixed (a third column may explain it)"
 ALONE_SHOWN = 10  # columns without an edge that are named
 
 
@@ -45,7 +47,8 @@ def answer_line(result: DiscoveryResult) -> str:
     if target is None:
         return f"{undecided_words(result) or counts_words(result)} (method {result.method})."
     hints = hint_pairs(result)
-    sure, weak = (
+    loose = result.nothing_held - hints
+    sure, together, weak = (
         [
             name
             for pair in in_order(pairs, result.graph.nodes)
@@ -53,10 +56,13 @@ def answer_line(result: DiscoveryResult) -> str:
             for name in pair
             if name != target
         ]
-        for pairs in (result.graph.skeleton - hints, hints)
+        for pairs in (result.graph.skeleton - hints - loose, loose, hints)
     )
     absent, left = len(result.absent - result.known.left_out), len(result.open)
     found = f"Directly linked to {target}: {', '.join(sure)}" if sure else f"No link with {target} was found"
+    if together:
+        alike = f"{GOES_TOGETHER.format(target=target)}: {', '.join(together)}"
+        found = f"{found}; {alike[0].lower()}{alike[1:]}" if sure else alike
     told = f"; weak hints only: {', '.join(weak)}" if weak else ""
     none = f"; no link shown: {absent} column{'' if absent == 1 else 's'}" if absent else ""
     return f"{found}{told}{none}; open: {left or 'none'} (method {result.method})."
@@ -157,6 +163,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     torn = result.contradicted and result.graph.kind != "pag"
     about = (
         again_line(EdgeNotes.of(result)),
+        nothing_held_words(result),
         f"{CONTRADICTED_MEANS}" if torn else "",
         tiers_words(result),
         free_words(result),

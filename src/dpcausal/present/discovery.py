@@ -104,6 +104,11 @@ def only_tested_words(columns: int) -> str:
     return f"only tested {given_words(columns)}"
 
 
+NOTHING_HELD = "nothing was held fixed"
+NOTHING_HELD_MEANS = f"{NOTHING_HELD}, so a third column may explain it"
+GO_TOGETHER = f"go together; {NOTHING_HELD_MEANS}"
+
+
 CONTRADICTED_MEANS = (
     "Direction contradicted: some test results say one direction, others the opposite, so none is shown."
 )
@@ -114,12 +119,24 @@ ON_HINTS_MEANS = (
 GIVEN_MEANS = "Only tested with so many columns held fixed: to hold more fixed might take the edge away."
 
 
+HINT_ARROWS = "An arrow on a weak hint is no finding: neither the edge nor its direction is."
+
+
+def nothing_held_words(result: DiscoveryResult) -> str:
+    """Return what it means that nothing was held fixed about some edges; empty where there are none."""
+    if not result.nothing_held:
+        return ""
+    return "Where nothing was held fixed, the two go together, and a third column may explain it."
+
+
 def legend(result: DiscoveryResult) -> list[str]:
     """What the marks in the list of edges mean: only those that are there."""
     graph = result.shown
     more = [CONTRADICTED_MEANS] if result.contradicted and graph.kind != "pag" else []
     more += [ON_HINTS_MEANS] if result.on_hints - result.contradicted else []
-    more += [GIVEN_MEANS] if result.given_up_to else []
+    more += [GIVEN_MEANS] if result.given_up_to.keys() - result.nothing_held else []
+    more += [nothing_held_words(result)] if result.nothing_held else []
+    more += [HINT_ARROWS] if hint_pairs(result) & {frozenset(arrow) for arrow in graph.directed} else []
     if graph.kind == "pag":
         return [*filter(None, [hidden.legend_words(graph)]), *more]
     lines = [f"->: {arrow_words(result)}."] if graph.directed else []
@@ -782,7 +799,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     sure = result.found_confidence
     rows = [(" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.shown.marked_edges()]
-    torn = result.contradicted if result.graph.kind != "pag" else frozenset()
+    torn, hints = result.contradicted if result.graph.kind != "pag" else frozenset(), hint_pairs(result)
     wide = max((len(edge) for edge, _ in rows), default=0)
     share = max((len(share_words(part)) for part in sure.values()), default=0)
     lines = []
@@ -792,7 +809,11 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
         )
         remarks = ["direction contradicted"] if pair in torn else []
         remarks += [ON_HINTS] if pair in result.on_hints - torn else []
-        remarks += [only_tested_words(result.given_up_to[pair])] if pair in result.given_up_to else []
+        if pair in result.nothing_held:
+            remarks.append(NOTHING_HELD)
+        elif pair in result.given_up_to:
+            remarks.append(only_tested_words(result.given_up_to[pair]))
+        remarks += ["a weak hint"] if pair in hints else []
         lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remarks)}{'; '.join(remarks)}".rstrip())
     joined = {name for _, pair in rows for name in pair}
     alone = [name for name in result.graph.nodes if name not in joined]

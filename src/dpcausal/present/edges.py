@@ -11,6 +11,8 @@ from dpcausal.discovery.search import NoteKind
 from dpcausal.present import hidden
 from dpcausal.present.discovery import (
     HINT,
+    NOTHING_HELD,
+    NOTHING_HELD_MEANS,
     ON_HINTS,
     OPEN_MEANS,
     coarse_words,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 DECLARED = "direction as you declared"
 OPEN = "direction not decided by the data"
 CONFLICT = "test results contradict each other about the direction"
+WEAKLY = ", a weak hint"
 AS_ANSWERED = "direction as the test results say"
 
 
@@ -54,6 +57,7 @@ class EdgeNotes:
     coarse: Mapping[Pair, Sequence[str]] = field(
         default_factory=dict
     )  # edges that columns held fixed coarsely may have made
+    nothing_held: Collection[Pair] = ()  # edges about which no column was held fixed
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
@@ -79,6 +83,7 @@ class EdgeNotes:
             undecided_columns(result),
             result.on_hints - result.contradicted,
             coarse_edges(result),
+            result.nothing_held,
         )
 
     def declares(self, a: str, b: str) -> bool:
@@ -99,14 +104,23 @@ class EdgeNotes:
             told = hidden.SENTENCES[self.marks[a, b]].format(a=a, b=b)
             hinted = [ON_HINTS] if pair in self.on_hints else []
             text = "; ".join(
-                [f"{told} {self._fits()}", *self._declared_edge(pair), *self._contradicted(pair), *hinted]
+                [
+                    f"{told}{WEAKLY if self.hints(pair) else f' {self._fits()}'}",
+                    *self._declared_edge(pair),
+                    *self._contradicted(pair),
+                    *hinted,
+                ]
             )
+        elif arrow and self._plain(a, b) and self.hints(pair):
+            text = f"{a} → {b}{WEAKLY}"
         elif arrow and self._plain(a, b):
             text = f"{a} → {b}{'' if self._torn else ' '}{self._fits()}, if no common cause is hidden"
         else:
             text = f"{a} → {b}, " if arrow else f"{a} and {b} are linked, "
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
-        if pair in self.given_up_to:
+        if pair in self.nothing_held:
+            text += f"; {NOTHING_HELD_MEANS}"
+        elif pair in self.given_up_to:
             text += f"; {only_tested_words(self.given_up_to[pair])}: more could not be"
         if pair in self.coarse:
             text += f"; {coarse_words(self.coarse[pair])}"
@@ -129,7 +143,7 @@ class EdgeNotes:
         """Return what a reader must not miss about an edge, in a few words; empty for a plain arrow.
 
         >>> EdgeNotes(confidence={frozenset("ab"): 0.3}).short("a", "b", False)
-        'direction not decided; a hint only'
+        'direction not decided; a weak hint'
         """
         pair = frozenset((a, b))
         parts = ["edge as you declared"] if pair in self.known.kept else []
@@ -144,12 +158,14 @@ class EdgeNotes:
             parts.append(ON_HINTS)
         elif not arrow:
             parts.append("direction not decided")
-        if pair in self.given_up_to:
+        if pair in self.nothing_held:
+            parts.append(NOTHING_HELD)
+        elif pair in self.given_up_to:
             parts.append(only_tested_words(self.given_up_to[pair]))
         if pair in self.coarse:
             parts.append(coarse_words(self.coarse[pair]))
-        if self.confidence.get(pair, 1.0) < HINT:
-            parts.append("a hint only")
+        if self.hints(pair):
+            parts.append("a weak hint")
         return "; ".join(parts)
 
     def _plain(self, a: str, b: str) -> bool:
@@ -174,7 +190,13 @@ class EdgeNotes:
             return CONFLICT
         if not arrow:
             return f"{ON_HINTS}, so none is shown" if frozenset((a, b)) in self.on_hints else OPEN
+        if self.hints(frozenset((a, b))):
+            return WEAKLY.removeprefix(", ")
         return AS_ANSWERED if self._torn else f"same direction {self._fits()}"
+
+    def hints(self, pair: Pair) -> bool:
+        """Whether an edge is a weak hint only."""
+        return self.confidence.get(pair, 1.0) < HINT
 
     @property
     def _torn(self) -> bool:

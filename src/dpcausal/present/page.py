@@ -98,15 +98,22 @@ def _asked_up_to(result: DiscoveryResult) -> str:
     by_size: dict[int, list[Pair]] = {}
     for pair, columns in result.given_up_to.items():
         by_size.setdefault(columns, []).append(pair)
+    free = result.nothing_held - result.given_up_to.keys()
+    alone = (
+        f"About {pairs_words(result, free)} nothing was held fixed, for no other column seemed linked to either."
+        if free
+        else ""
+    )
     if not by_size:
-        everything = (
-            "About each edge found, every set of columns was held fixed that the search (PC) asks about."
-        )
-        return everything if result.graph.skeleton - result.known.kept else ""
+        each = "each other edge found" if free else "each edge found"
+        everything = f"About {each}, every set of columns was held fixed that the search (PC) asks about."
+        asked = result.graph.skeleton - result.known.kept - free
+        return " ".join(filter(None, (alone, everything if asked else "")))
     parts = "; ".join(
         f"{pairs_words(result, pairs)} {given_words(columns)}" for columns, pairs in sorted(by_size.items())
     )
-    return f"Found, as far as could be tested: {parts}. {_why_not_asked(result)}"
+    told = f"Found, as far as could be tested: {parts}. {_why_not_asked(result)}"
+    return " ".join(filter(None, (told, alone)))
 
 
 def _why_not_asked(result: DiscoveryResult) -> str:

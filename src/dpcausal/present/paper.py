@@ -14,7 +14,9 @@ from dpcausal.discovery.knowledge import declared
 from dpcausal.present import hidden
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
+    GO_TOGETHER,
     HINTS_MEAN,
+    NOTHING_HELD_MEANS,
     W_MEANS,
     given_words,
     hint_pairs,
@@ -28,6 +30,7 @@ from dpcausal.present.statement import missing_as_words, odds, unit_words
 
 if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.discovery.knowledge import Pair
     from dpcausal.discovery.result import DiscoveryResult
 
 
@@ -65,7 +68,8 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     declared_arrows = len(graph.directed & result.known.required_arrows(graph.skeleton))
     learned = len(graph.directed) - declared_arrows
     firm = total - hints
-    found = f"Among {len(graph.nodes)} columns, {counted(firm, 'pair')} {_are(firm)} directly linked"
+    loose = len(result.nothing_held - hint_pairs(result))
+    found = f"Among {len(graph.nodes)} columns, {_linked_words(firm - loose, loose)}"
     if hints:
         more = f"{hints}{' more' if firm else ''} {'is a weak hint' if hints == 1 else 'are weak hints'}"
         found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
@@ -85,6 +89,23 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     elif told:
         found += f", {told[0].partition(' ')[2]}"
     return [f"{found}.", *not_found_words(result, "pair", absent, left)]
+
+
+def _linked_words(linked: int, loose: int) -> str:
+    """How many pairs are linked whatever was held fixed, and how many were asked about with nothing held fixed.
+
+    >>> _linked_words(2, 0), _linked_words(0, 0)
+    ('2 pairs are directly linked', 'no pair is directly linked')
+    >>> _linked_words(0, 2)
+    '2 pairs go together (nothing was held fixed, so a third column may explain it)'
+    """
+    told = f"{counted(linked, 'pair')} {_are(linked)} directly linked"
+    if not loose:
+        return told
+    verb = "goes together" if loose == 1 else "go together"
+    if not linked:
+        return f"{counted(loose, 'pair')} {verb} ({NOTHING_HELD_MEANS})"
+    return f"{told}, {loose} more {verb} ({NOTHING_HELD_MEANS})"
 
 
 def not_found_words(result: DiscoveryResult, what: str, absent: int, left: int) -> list[str]:
@@ -121,7 +142,14 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
     which = f": {', '.join(parts)}" if parts else ""
     weak = [name for name in linked if frozenset((name, target)) in hint_pairs(result)]
     hints = f" Of these {_are(len(weak))} only a weak hint ({HINTS_MEAN}): {listed(weak)}." if weak else ""
-    first = f"{target} is directly linked to {counted(len(linked), 'column')}{which}.{hints}"
+    loose = [name for name in linked if frozenset((name, target)) in result.nothing_held and name not in weak]
+    firm = len(linked) - len(weak)
+    verb, held = "is directly linked to", ""
+    if loose and len(loose) == firm:
+        verb, held = "goes together with", f" ({NOTHING_HELD_MEANS})"
+    elif loose:
+        hints += f" With {listed(loose)} {NOTHING_HELD_MEANS}."
+    first = f"{target} {verb} {counted(len(linked), 'column')}{held}{which}.{hints}"
     if not linked:
         first = f"No column was shown to be linked to {target}."
     if weak and len(weak) == len(linked):
@@ -216,8 +244,13 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
         hints = len(hint_pairs(result))
         if hints:
             parts.append(
-                f"{counted(hints, 'edge').capitalize()} with less than half are reported as weak hints only."
+                f"{counted(hints, 'edge').capitalize()} with less than half "
+                f"{'is reported as a weak hint' if hints == 1 else 'are reported as weak hints'} only."
             )
+    if loose := len(result.nothing_held):
+        every = loose == len(graph.skeleton - result.known.kept)
+        of = "each edge" if every else f"{loose} of {counted(len(graph.skeleton), 'edge')}"
+        parts.append(f"For {of} {NOTHING_HELD_MEANS}.")
     if graph.kind == "pag":
         parts.append("Edges are those of a partial ancestral graph: common causes may be hidden.")
     else:
@@ -261,6 +294,16 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
     lines = [f"{marks.sentence(a, b, arrow).partition('; ')[0]}."]
     if pair in result.known.kept:
         lines.append("You declared this edge: the data had no say in whether it is there.")
+    elif marks.hints(pair):
+        many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
+        often = share_words(marks.confidence[pair])
+        return [
+            *lines,
+            f"A weak hint, not a finding: it was found again in {often} of {many}.",
+            *_torn(marks, pair),
+        ]
+    elif pair in result.nothing_held:
+        lines.append(f"The two {GO_TOGETHER}.")
     elif pair in result.given_up_to:
         told = given_words(result.given_up_to[pair])
         lines.append(f"The two depend on each other {told}; holding more fixed could not be tested.")
@@ -269,6 +312,9 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
     if pair in marks.confidence:
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
         lines.append(f"It was found again in {share_words(marks.confidence[pair])} of {many}.")
-    if pair in marks.conflicts:
-        lines.append("Some test results say one direction, others the opposite: none is shown.")
-    return lines
+    return [*lines, *_torn(marks, pair)]
+
+
+def _torn(marks: EdgeNotes, pair: Pair) -> list[str]:
+    told = "Some test results say one direction, others the opposite: none is shown."
+    return [told] if pair in marks.conflicts else []

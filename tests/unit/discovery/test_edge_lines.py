@@ -10,6 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.discover import METHODS
+from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, PairState
 from dpcausal.discovery.search import MethodReason, MethodReasonKind
@@ -22,8 +23,11 @@ from dpcausal.present.discovery import (
     method_words,
     missing_words,
     note_words,
+    nothing_held_words,
     tiers_words,
 )
+from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 
 NAMES = ["a", "b", "long_name"]
 LEGEND = (
@@ -38,7 +42,15 @@ def result() -> DiscoveryResult:
     found = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0)
     graph = dc.Graph(NAMES, directed=[("a", "b")], undirected=[("b", "long_name")])
     return replace(
-        found, graph=graph, open=frozenset(), given_up_to={}, conflicts=frozenset(), confidence=None
+        found,
+        graph=graph,
+        open=frozenset(),
+        given_up_to={},
+        conflicts=frozenset(),
+        confidence=None,
+        asked={0: 3, 1: 2},
+        separating={},
+        evidence={},
     )
 
 
@@ -61,7 +73,12 @@ def test_without_confidence_there_are_edges_and_a_legend(result: DiscoveryResult
 
 def test_confidence_stands_beside_each_edge_and_is_explained(result: DiscoveryResult) -> None:
     sure = replace(result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45})
-    wanted = ["  a -> b         95% or more", "  b - long_name  less than 50%", LEGEND, again_words(sure)]
+    wanted = [
+        "  a -> b         95% or more",
+        "  b - long_name  less than 50%  a weak hint",
+        LEGEND,
+        again_words(sure),
+    ]
     assert sure.edge_lines() == wanted
     assert "\n".join(wanted) in sure.summary(full=True)
     assert sure.to_dict()["confidence"][0] == {"pair": ["a", "b"], "found_again": 1.0}
@@ -72,7 +89,7 @@ def test_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
     sure = replace(
         result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45}, known=known
     )
-    assert sure.edge_lines()[:2] == ["  a -> b", "  b - long_name  less than 50%"]
+    assert sure.edge_lines()[:2] == ["  a -> b", "  b - long_name  less than 50%  a weak hint"]
     assert replace(sure, confidence={frozenset("ab"): 1.0}).edge_lines()[:1] == ["  a -> b"]
 
 
@@ -122,11 +139,12 @@ def test_measured_tables_are_counted_once(relation: str, rows: str) -> None:
 def test_an_edge_says_up_to_how_many_columns_it_was_asked_about(result: DiscoveryResult) -> None:
     left = replace(result, given_up_to={AB: 0, BL: 1}, confidence={AB: 1.0, BL: 0.45})
     assert left.edge_lines()[:4] == [
-        "  a -> b         95% or more    only tested with nothing held fixed",
-        "  b - long_name  less than 50%  only tested with up to 1 column held fixed",
+        "  a -> b         95% or more    nothing was held fixed",
+        "  b - long_name  less than 50%  only tested with up to 1 column held fixed; a weak hint",
         LEGEND,
         GIVEN_MEANS,
     ]
+    assert left.edge_lines()[4] == nothing_held_words(left)
     assert left.unsure_arrows == {("a", "b")}
     assert left.to_dict()["unsure_arrows"] == [["a", "b"]]
     assert left.to_dict()["given_up_to"][0] == {"pair": ["a", "b"], "columns": 0}
@@ -239,3 +257,47 @@ def test_what_is_given_out_is_told_apart_from_what_was_computed(result: Discover
     assert said.splitlines()[-1].startswith("Published: the graph and these words")
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert "Published" not in exact.summary(full=True)
+
+
+def test_where_nothing_was_held_fixed_no_link_is_called_direct(result: DiscoveryResult) -> None:
+    """Only questions with nothing held fixed; none about one edge; and none possible, for all other pairs are apart."""
+    told = "nothing was held fixed, so a third column may explain it"
+    loose = replace(result, asked={0: 3})
+    assert loose.nothing_held == {AB, BL}
+    assert f"2 pairs go together ({told})" in conclusion(loose)[0]
+    assert f"For each edge {told}." in methods_paragraph(loose)
+    marks = EdgeNotes.of(loose)
+    assert f"The two go together; {told}." in evidence(loose, marks, "a", "b", True)
+    for words in (
+        loose.summary(),
+        loose.summary(full=True),
+        methods_paragraph(loose),
+        " ".join(conclusion(loose)),
+    ):
+        assert "directly linked" not in words
+        assert "whichever columns" not in words
+    assert nothing_held_words(loose) in loose.summary()
+    assert replace(loose, asked={0: 3, 1: 1}).nothing_held == frozenset()
+    some = replace(loose, asked={0: 3, 1: 1}, given_up_to={AB: 0})
+    assert some.nothing_held == {AB}
+    assert f"1 pair is directly linked, 1 more goes together ({told})" in conclusion(some)[0]
+    assert f"For 1 of 2 edges {told}." in methods_paragraph(some)
+    graph = dc.Graph(NAMES, undirected=[("a", "b")])
+    apart = {frozenset(("a", "long_name")): (), BL: ()}
+    alone = replace(loose, graph=graph, asked={0: 3, 1: 1}, separating=apart, evidence={})
+    assert alone.nothing_held == {AB}
+    assert replace(alone, separating={**apart, BL: ("a",)}).nothing_held == frozenset()
+    assert replace(alone, evidence={AB: Evidence(("long_name",), 0.01)}).nothing_held == frozenset()
+    required = replace(loose, known=Knowledge.of(NAMES, required=[("a", "b")]))
+    assert required.nothing_held == {BL}
+
+
+def test_a_weak_hint_is_never_said_to_hold_in_every_graph(result: DiscoveryResult) -> None:
+    weak = replace(result, confidence={AB: 0.3, BL: 0.9}, repeats=40)
+    lines = evidence(weak, EdgeNotes.of(weak), "a", "b", True)
+    assert lines == [
+        "a → b, a weak hint.",
+        "A weak hint, not a finding: it was found again in less than 50% of 40 repeats.",
+    ]
+    assert "An arrow on a weak hint is no finding" in "\n".join(weak.edge_lines())
+    assert "1 edge with less than half is reported as a weak hint only." in methods_paragraph(weak)

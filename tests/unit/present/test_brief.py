@@ -52,6 +52,8 @@ def made(result: DiscoveryResult) -> DiscoveryResult:
         confidence={frozenset("ab"): 0.9, frozenset("bc"): 0.6, frozenset(("c", "dd")): 0.2},
         separating={},
         notes=(),
+        asked={0: 10, 1: 3},
+        evidence={},
     )
 
 
@@ -64,7 +66,7 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
         "  edge    found again    note",
         "  a - b   80% to 95%     direction contradicted",
         "  c -> b  50% to 80%     only tested with up to 1 column held fixed",
-        "  c - dd  less than 50%  direction not decided; a hint only",
+        "  c - dd  less than 50%  direction not decided; a weak hint",
         "  (no edge found: e)",
         "Found again: in how many of 40 repeats the edge comes back, whichever way it points. It is rough: an edge "
         "that is there by chance can come back often, too. Below 50% it is a weak hint only.",

@@ -31,6 +31,7 @@ def result() -> DiscoveryResult:
         conflicts=frozenset(),
         confidence={AB: 1.0, CD: 1.0},
         repeats=None,
+        asked={0: 6, 1: 4},
     )
 
 
@@ -97,8 +98,21 @@ def test_edges_not_asked_about_in_full_and_contradicted_ones() -> None:
         "not be"
     )
     hint = EdgeNotes(confidence={AB: 0.49, CD: 0.5})
-    assert hint.remark("a", "b", False) == "direction not decided; a hint only"
+    assert hint.remark("a", "b", False) == "direction not decided; a weak hint"
     assert hint.remark("c", "d", False) == "direction not decided"
+    again = "; edge found again in less than 50% of repeats (whichever way it points)"
+    assert hint.sentence("a", "b", True) == f"a → b, a weak hint{again}"
+    tiers = Knowledge.of(NAMES, tiers=[["c"], ["d"]])
+    assert "in every graph" not in EdgeNotes({AB: 0.4}, tiers).sentence("a", "b", True)
+    partial = EdgeNotes({AB: 0.4}, marks={("a", "b"): "o->"}).sentence("a", "b", True)
+    assert "a weak hint" in partial
+    assert "in every graph" not in partial
+    loose = EdgeNotes(given_up_to={AB: 0}, nothing_held=[AB, CD])
+    assert loose.remark("a", "b", True) == "nothing was held fixed"
+    assert loose.sentence("c", "d", False) == (
+        "c and d are linked, direction not decided by the data; nothing was held fixed, so a third column may "
+        "explain it"
+    )
     assert marks.remark("b", "c", True) == "direction contradicted"
     assert (
         marks.sentence("b", "c", True)
