@@ -5,17 +5,20 @@ safe after ``fork`` and can't be seeded. ``dpcausal.testing.seeded`` pushes anot
 then on ``secure_since`` is false for every epoch taken before, and whatever was released meanwhile is
 stamped not private.
 
-``public_generator`` is a fast one for randomness that need not be secret: resampled columns, simulated null laws. No
-guarantee rests on it: noise that protects rows comes from ``privacy.noise`` and nowhere else.
+``public_generator`` is a fast one for randomness that need not be secret: resampled columns, simulated null laws.
+``released_generator`` is one that released numbers seed: what is computed from a release and it is the same whenever it
+is computed again. No guarantee rests on either: noise that protects rows comes from ``privacy.noise`` and nowhere else.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 RandomBytes = Callable[[int], bytes]
 
@@ -62,3 +65,15 @@ def public_generator() -> np.random.Generator:
     True
     """
     return np.random.default_rng(int.from_bytes(random_bytes(32)))
+
+
+def released_generator(released: ArrayLike) -> np.random.Generator:
+    """A generator that follows from released numbers (their first seven digits): the same for the same release.
+
+    >>> released_generator([1.5, 2.0]).random() == released_generator([1.5, 2.0 + 1e-12]).random()
+    True
+    >>> released_generator([1.5, 2.0]).random() == released_generator([1.5, 2.1]).random()
+    False
+    """
+    seed = hashlib.sha256(np.asarray(released, dtype=np.float32).tobytes()).digest()
+    return np.random.default_rng(int.from_bytes(seed))

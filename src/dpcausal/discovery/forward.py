@@ -31,7 +31,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from dpcausal.core.entropy import public_generator
+import numpy as np
+
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.repeats import repeats_for
@@ -333,8 +334,10 @@ def repeats_of(forward: Forward, asked: int | None) -> int:
     return repeats_for(asked, WORK, each + forward.contrasts.covariance.size // ENTRIES_A_QUESTION + 1)
 
 
-def forward_again(forward: Forward, columns: Sequence[str]) -> Iterator[frozenset[str]]:
+def forward_again(
+    forward: Forward, columns: Sequence[str], draw: np.random.Generator
+) -> Iterator[frozenset[str]]:
     """Search on another sample and other noise (``Contrasts.again``); yield the edges by the names of their columns."""
-    drawn = public_generator().standard_normal(forward.contrasts.covariance.shape)
+    drawn = draw.standard_normal(forward.contrasts.covariance.shape)
     for x, y in Forward(forward.contrasts.again(drawn), forward.rules).run().edges():
         yield frozenset((columns[x], columns[y]))

@@ -35,6 +35,7 @@ from itertools import combinations
 from typing import Annotated
 
 from dpcausal.core.compiled import compile_note
+from dpcausal.core.entropy import released_generator
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
@@ -195,7 +196,8 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         arrows = not_colliders(decided, says, against, columns, beside=latent)
     again, repeats = None, repeats_of(forward, asked)
     if repeats:
-        again = found_again(task, skeleton.edges, repeats, lambda: forward_again(forward, columns))
+        draw = released_generator(contrasts.covariance)
+        again = found_again(task, skeleton.edges, repeats, lambda: forward_again(forward, columns, draw))
     return SearchOutcome(
         skeleton,
         released=tuple(measurer.released),

@@ -20,7 +20,8 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.columns import Column, Numeric
+from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.forward import MAX_SET, Rules
 from dpcausal.discovery.knowledge import Pair
@@ -380,7 +381,8 @@ def merge_levels(measurer: Measurer, total: float) -> float:
     task, tables = measurer.task, measurer.tables
     assert isinstance(tables, Components)
     most = most_levels(tables.sizes, measurer.rows, total, task.neighbours, gaussian=measurer.plan.gaussian)
-    many = [j for j, size in enumerate(tables.sizes) if size > most]
+    apart = [missing_place(column) for column in task.counts.schema.values()]
+    many = [j for j, size in enumerate(tables.sizes) if size - (apart[j] is not None) > most]
     if not many:
         return 0.0
     measurer.measure([(j,) for j in many], SHARE_LEVELS, "how common levels are")
@@ -388,15 +390,27 @@ def merge_levels(measurer: Measurer, total: float) -> float:
     found: dict[int, tuple[int, ...]] = {}
     for j in many:
         column = columns[j]
-        ordered = not isinstance(column, Categorical) or column.ordered
+        ordered = isinstance(column, Numeric) or column.ordered
         share = tables.values[j,] + measurer.rows / tables.sizes[j]
-        found[j] = merged_levels([float(one) for one in share], most, ordered=ordered)
+        found[j] = merged_levels([float(one) for one in share], most, ordered=ordered, apart=apart[j])
     rows = {(): tables.values[()]} if () in tables.values else {}
     sizes = [max(found[j]) + 1 if j in found else size for j, size in enumerate(tables.sizes)]
     measurer.tables, measurer.groups = Components(sizes), found
     for one, value in rows.items():
         measurer.tables.add(one, value, tables.variances[one])
     return SHARE_LEVELS
+
+
+def missing_place(column: Column) -> int | None:
+    """Return the place of the one level for missing values, by the declaration; None: there is none, or several.
+
+    >>> missing_place(Numeric(0, 9, [3], missing_level=True)), missing_place(Numeric(0, 9, [3]))
+    (2, None)
+    """
+    if isinstance(column, Numeric):
+        return column.size - 1 if column.missing_level else None
+    places = [place for place, level in enumerate(column.printed) if reads_as_missing(level)]
+    return places[0] if len(places) == 1 and column.size > 2 else None
 
 
 def is_ordered(column: Column) -> bool:

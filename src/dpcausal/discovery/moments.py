@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcausal.citests.quantiles import exact_spread, gaussian_spread, pure_spread
-from dpcausal.core.entropy import public_generator
+from dpcausal.core.entropy import released_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.proofs import proved
@@ -421,7 +421,7 @@ def again_of(
     task: Task, moments: Moments, edges: frozenset[Pair], asked: int, stable: bool, latent: bool
 ) -> Mapping[Pair, float]:
     """Return how often each edge is found again."""
-    draw, quiet = public_generator().standard_normal, replace(task, stage=silent_stage)
+    draw, quiet = released_generator(moments.matrix).standard_normal, replace(task, stage=silent_stage)
 
     def once() -> frozenset[Pair]:
         found, _ = search(quiet, moments.again(draw), stable, latent)

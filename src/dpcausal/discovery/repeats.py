@@ -2,7 +2,8 @@
 
 A parametric bootstrap from what was released: each repeat draws what another sample of the same size and other noise
 would have released, were the released estimate the truth, and searches again. It speaks of sampling and privacy noise,
-not of what the model leaves out, and of an edge, not of its direction.
+not of what the model leaves out, and of an edge, not of its direction. What is drawn follows from released numbers, so
+that the same release gives the same figures whenever they are computed again.
 
 **Guarantee.** Post-processing: costs nothing, and the number of repeats follows from released values.
 """

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from dpcausal.core.entropy import released_generator
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.proofs import proved
 from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
@@ -183,11 +184,12 @@ def search_target(
     made = {pair: by for pair, by in made.items() if pair[0] == 0}
     again, repeats = None, repeats_of(forward, asked)
     if repeats:
+        draw = released_generator(forward.contrasts.covariance)
         again = found_again(
             task,
             [frozenset((name, columns[j])) for j in found],
             repeats,
-            lambda: forward_again(forward, [columns[j] for j in near]),
+            lambda: forward_again(forward, [columns[j] for j in near], draw),
         )
     return SearchOutcome(
         skeleton,

@@ -17,7 +17,8 @@ rho. Elsewhere all of it goes to pairs: half to all of them, the rest, in ``ROUN
 
 **Levels.** Noise in a correlation grows with the number of levels, what a table can show hardly does. A column with
 more levels than ``most_levels`` is measured with levels merged: neighbouring ones where they have an order, else so
-that groups are of like size. A small share of the budget tells how common each level is.
+that groups are of like size. A level for missing values stays apart. A small share of the budget tells how common each
+level is.
 """
 
 from __future__ import annotations
@@ -212,16 +213,27 @@ def most_levels(
     return max(2, round(LEVELS_FACTOR / math.sqrt(math.sqrt(noise) / rows)))
 
 
-def merged_levels(counts: Sequence[float], most: int, *, ordered: bool) -> tuple[int, ...]:
+def merged_levels(
+    counts: Sequence[float], most: int, *, ordered: bool, apart: int | None = None
+) -> tuple[int, ...]:
     """Return the group of every level: at most ``most`` groups, two at least, of like size.
 
-    ``counts`` are released. Levels with an order stay together with their neighbours.
+    ``counts`` are released. Levels with an order stay together with their neighbours. ``apart`` is the place of a level
+    for missing values: it is a group of its own, beyond ``most``, for a missing value is no neighbour of any other, and
+    "known or missing" is not what a column is about.
 
     >>> merged_levels([10, 10, 30, 30, 20], 2, ordered=True), merged_levels([50, 10, 10, 30], 2, ordered=False)
     ((0, 0, 0, 1, 1), (0, 1, 1, 1))
     >>> merged_levels([97, 1, 1, 1], 3, ordered=True)
     (0, 1, 1, 1)
+    >>> merged_levels([20, 30, 30, 90], 2, ordered=True, apart=3)
+    (0, 0, 1, 2)
+    >>> merged_levels([90, 20, 30, 30], 2, ordered=False, apart=0)
+    (2, 0, 0, 1)
     """
+    if apart is not None:
+        known = merged_levels([*counts[:apart], *counts[apart + 1 :]], most, ordered=ordered)
+        return (*known[:apart], max(known) + 1, *known[apart:])
     weights = [max(one, 0.0) for one in counts]
     whole = math.fsum(weights)
     if whole <= 0.0:

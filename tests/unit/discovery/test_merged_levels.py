@@ -21,9 +21,10 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
     asked: list[int] = []
     real = measurer.merged_levels
 
-    def spied(counts: list[float], most: int, *, ordered: bool) -> tuple[int, ...]:
+    def spied(counts: list[float], most: int, *, ordered: bool, apart: int | None) -> tuple[int, ...]:
         seen.append([float(one) for one in counts])
         asked.append(most)
+        assert apart is None
         return real(counts, most, ordered=ordered)
 
     monkeypatch.setattr(measurer, "merged_levels", spied)
@@ -63,3 +64,33 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
     for released, counts in zip(seen, exact, strict=True):
         assert released != counts
         assert np.corrcoef(released, counts)[0, 1] < 0.9999
+
+
+def test_missing_values_are_never_merged_with_known_ones() -> None:
+    rng = np.random.default_rng(5)
+    rows = 600
+    schema = dc.Schema(
+        {
+            "cd4": dc.Numeric(0, 1000, [200, 350, 500], missing_level=True),
+            "smokes": dc.Categorical(["never", "ever", "unknown"]),
+            "arm": dc.Categorical(["a", "b", "c", "d", "missing"]),
+            **{f"other{i}": dc.Categorical([0, 1]) for i in range(9)},
+        }
+    )
+    codes = {name: rng.integers(0, column.size, rows).astype(np.uint8) for name, column in schema.items()}
+    with dc.testing.seeded(3):
+        found = dc.discover(
+            dc.Dataset(schema, rows, codes),
+            method="measured",
+            epsilon=0.4,
+            delta=1e-6,
+            anyway=True,
+            confidence=0,
+        )
+    (note,) = [note for note in found.notes if note.is_a(NoteKind.MERGED_LEVELS)]
+    groups = {name: list(which) for name, which in note["groups"]}
+    assert sorted(groups) == ["arm", "cd4"]  # two known levels of smokes are not too many
+    for name, place in (("cd4", 4), ("arm", 4)):
+        missing = groups[name][place]
+        assert groups[name].count(missing) == 1
+        assert len(set(groups[name])) == 3

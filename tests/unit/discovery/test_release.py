@@ -85,6 +85,18 @@ def test_a_release_read_from_its_file_gives_the_same_result(case: str, tmp_path:
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_found_again_is_the_same_figure_each_time(case: str, tmp_path: Path) -> None:
+    """Else a hint could be made a finding by asking again: what is drawn follows from what was released."""
+    data, options, _ = CASES[case]
+    first = dc.discover(data(), delta=DELTA, confidence=20, anyway=True, **options)  # noise of the system
+    assert first.release is not None
+    first.release.save(tmp_path / "release.json")
+    assert first.confidence
+    for _ in range(2):
+        assert dc.load_release(tmp_path).discover(confidence=20).confidence == first.confidence
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_other_knowledge_gives_what_a_first_run_with_it_gives(case: str) -> None:
     """The seed makes the noise of both runs the same, and what is measured first does not depend on knowledge."""
     tiers = CASES[case][2]
