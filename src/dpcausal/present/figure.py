@@ -28,6 +28,7 @@ LETTER, LINE, SAMPLE = (
     15.0,
     44.0,
 )  # of the legend: width of a letter, height of a line, length of a sample
+KEY_GAP = 6.0  # between two keys of the legend, so that arrowheads do not touch
 MIN_WIDTH, TITLE = 460.0, 26.0  # of the figure; height of the title
 LONE_DRAWN = 12  # columns without an edge that are drawn; more are named below the figure
 
@@ -173,8 +174,7 @@ def figure_svg(
             for i, line in enumerate(lines)
         )
         legend.append(f'<g class="key">{_sample(key, name, x + 12, at + 9)}{words}</g>')
-        at += LINE * len(lines)
-    at += 6
+        at += LINE * len(lines) + KEY_GAP
     below = [*([lone_words(whole, alone)] if alone else []), caption(whole)]
     for line in (line for words in below for line in wrap(words, int((wide - 24) / LETTER))):
         legend.append(f'<text class="caption" x="{x + 12:g}" y="{at + 13:g}">{escape(line)}</text>')
