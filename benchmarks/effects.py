@@ -471,6 +471,7 @@ def main() -> None:
     parser.add_argument("--networks", type=int, default=200)
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--columns", type=int, help="scores: of every graph; four or five unless given")
     parser.add_argument("--ways", default="free,fresh,reserved", help="of effects after a discovery")
     parser.add_argument("--python")
     parser.add_argument("--only", default=",".join(NETWORKS), help="which of the five networks")
@@ -497,7 +498,7 @@ def main() -> None:
         case "scores":
             from effects_scores import run_scores
 
-            run_scores(asked_for.sets, asked_for.rows, save)
+            run_scores(asked_for.sets, asked_for.rows, save, asked_for.columns)
         case "scores-brief":
             from effects_scores import scores_brief
 

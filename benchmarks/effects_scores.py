@@ -1,12 +1,14 @@
 """Coverage of effects after ``moments``, in standard deviations of normal scores or in the columns' own units.
 
     python benchmarks/effects.py scores [--sets 500] [--rows 2000,10000]    # run it
+    python benchmarks/effects.py scores --columns 10 --sets 60              # more columns
     python benchmarks/effects.py scores-brief                               # print what was kept
 
-**Laws.** A random graph a data set: four or five columns, every pair an edge with probability .5, weights of size .3 to
-.8, normal errors, every column divided by its standard deviation. *linear*: these numbers. *skewed*: each through a
-rising curve of its own (exponentials, a cube, a normal distribution function and its square), so that its normal score
-is the number that it had. Bounds are at 5 standard deviations of that number, on both sides.
+**Laws.** A random graph a data set: four or five columns, every pair an edge with probability .5 (with ``--columns``:
+so many, and three edges a column on average), weights of size .3 to .8, normal errors, every column divided by its
+standard deviation. *linear*: these numbers. *skewed*: each through a rising curve of its own (exponentials, a cube, a
+normal distribution function and its square), so that its normal score is the number that it had. Bounds are at 5
+standard deviations of that number, on both sides.
 
 **Truth.** The coefficient of the treatment in the regression of the outcome on it and on what the answer held fixed, in
 the exact law, between normal scores. Where noise would hide the spread (by public numbers: 2,000 rows at epsilon 1)
@@ -50,11 +52,12 @@ CURVES: tuple[Callable[[Any], Any], ...] = (
 class Law:
     """Linear equations along a random graph, and a rising curve for every column."""
 
-    def __init__(self, seed: int, kind: str) -> None:
+    def __init__(self, seed: int, kind: str, columns: int | None = None) -> None:
         rng = np.random.default_rng([seed, 31])
-        self.size = int(rng.integers(4, 6))
+        self.size = int(rng.integers(4, 6)) if columns is None else columns
         self.names = [f"v{i}" for i in range(self.size)]
-        edges = np.triu(rng.random((self.size, self.size)) < 0.5, 1)
+        chance = 0.5 if columns is None else min(0.5, 3.0 / (columns - 1))
+        edges = np.triu(rng.random((self.size, self.size)) < chance, 1)
         weights = edges * rng.uniform(0.3, 0.8, edges.shape) * rng.choice([-1, 1], edges.shape)
         mix = np.linalg.inv(np.eye(self.size) - weights.T)  # x = weights' x + error
         covariance = mix @ mix.T
@@ -113,20 +116,23 @@ def answers(law: Law, result: Any) -> list[tuple[str, Any]]:
     return [(way, found) for way, found in made if not found.possible]
 
 
-def run_scores(sets: int, rows: list[int], save: Callable[[dict[str, Any]], None]) -> None:
+def run_scores(
+    sets: int, rows: list[int], save: Callable[[dict[str, Any]], None], columns: int | None = None
+) -> None:
     """Fill in both laws: [answers, covering, sum of widths, nothing known, sum of errors away from 0, of |truth|]."""
     fast_noise()
     start = time.monotonic()
     made: dict[str, Any] = {}
     for seed in range(sets):
         for kind, n, epsilon in product(("linear", "skewed"), rows, EPSILONS):
-            law = Law(seed, kind)
+            law = Law(seed, kind, columns)
             if kind == "skewed" and not scores_are_measured(law, n, epsilon):
                 continue
             with dc.testing.seeded(seed):
                 result = dc.discover(law.sample(n, seed), epsilon=epsilon, **GIVEN)
             for way, found in answers(law, result):
                 unit = "scores" if found.treatment in result.tables.scored else "own units"
+                unit += f", {columns} columns" if columns else ""
                 truth = law.slope(found.treatment, found.outcome, found.adjust)
                 tally = made.setdefault(f"moments|{way}|{kind}, {unit}|{n}|{epsilon}", [0.0] * 6)
                 (low, high), nothing = found.interval, found.share == 0
