@@ -244,7 +244,7 @@ def run_test(
     from dpcausal.citests.base import Question
     from dpcausal.citests.rank import RankTest
     from dpcausal.citests.registry import class_named
-    from dpcausal.cli.options import charging, draft_is_told, warn_weak
+    from dpcausal.cli.options import charging, draft_is_told, say, warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
@@ -343,6 +343,9 @@ def run_test(
             warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
     public = None if neighbours == "add-remove" else rows.n
     warn_weak(epsilon, delta, public, None if as_json else found.privacy)
-    typer.echo(found.to_json() if as_json else found.summary(full=full))
+    if as_json:
+        typer.echo(found.to_json())
+    else:
+        say(found.summary(full=full))
     if where is not None:
         tell_place(where, as_json)

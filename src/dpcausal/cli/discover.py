@@ -341,7 +341,7 @@ def run_discover(
     load_scipy()
     load_pyarrow(data)
     import dpcausal as dc
-    from dpcausal.cli.options import charging, origin_of
+    from dpcausal.cli.options import charging, origin_of, say
     from dpcausal.discovery.discover import NoDelta, discover, method_named, planned_epsilon, takes_moments
     from dpcausal.discovery.reserve import checked_effects, checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
@@ -459,7 +459,10 @@ def run_discover(
             raise
     text = shown_result(result, told, found, as_json, show_open=show_open, full=full)
     files_head = "\n\nFILES" if full else ""
-    typer.echo(text if as_json else f"{text}{files_head}\nWritten to {where.folder}: open report.html")
+    if as_json:
+        typer.echo(text)
+    else:
+        say(f"{text}{files_head}\nWritten to {where.folder}: open report.html")
     if where.fault:
         raise InputError(where.fault)
     public = None if neighbours == "add-remove" else rows.n

@@ -162,7 +162,7 @@ def run_effect(
 ) -> None:
     """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.cli.options import charging, draft_is_told, warn_weak
+    from dpcausal.cli.options import charging, draft_is_told, say, warn_weak
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
     from dpcausal.effects.effect import checked_confidence
@@ -250,6 +250,9 @@ def run_effect(
                 raise
     public = None if neighbours == "add-remove" else rows.n
     warn_weak(epsilon, delta, public, None if as_json else found.privacy)
-    typer.echo(found.to_json() if as_json else found.summary(full=full))
+    if as_json:
+        typer.echo(found.to_json())
+    else:
+        say(found.summary(full=full))
     if where is not None:
         tell_place(where, as_json)

@@ -35,6 +35,21 @@ if TYPE_CHECKING:
     from dpcausal.present.origin import Origin
 
 
+def say(text: str) -> None:
+    """Print an answer; in a terminal, sentences are broken between words. Indented lines (tables) are kept whole."""
+    import sys
+
+    if sys.stdout.isatty():
+        import shutil
+        import textwrap
+
+        wide = textwrap.TextWrapper(
+            shutil.get_terminal_size().columns, break_long_words=False, break_on_hyphens=False
+        )
+        text = "\n".join(line if line.startswith(" ") else wide.fill(line) for line in text.split("\n"))
+    typer.echo(text)
+
+
 def path(text: str | Path) -> Path:
     """The path, unless it is empty.
 

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dpcausal.cli.options import print_table
+from dpcausal.cli.options import print_table, say
 
 HEADS = ["data set", "epsilon", "spent", "delta"]
 ROWS = [["a_cohort_with_quite_a_long_name", "10.25", "9.876543", "1.23456e-05"], ["b [red]", "4", "0.5", "0"]]
@@ -33,3 +33,16 @@ def test_every_number_is_whole(width: int) -> None:
 def test_what_does_not_fit_side_by_side_is_stacked() -> None:
     assert "epsilon" in shown(80).splitlines()[2]
     assert "  epsilon 10.25\n" in shown(40)
+
+
+def test_sentences_are_broken_between_words_in_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "one two-three four five six\n  a -> b   a line of the table is kept whole\n\nend"
+    say(text)
+    assert capsys.readouterr().out == text + "\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+    say(text)
+    broken = "one two-three four\nfive six\n  a -> b   a line of the table is kept whole\n\nend\n"
+    assert capsys.readouterr().out == broken
