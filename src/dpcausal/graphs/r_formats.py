@@ -177,8 +177,8 @@ def _unquoted(kind: str, word: str) -> str:
     return re.sub(r"%(?:[01][0-9A-F]|5C|7F|25)", lambda code: unquote(code.group()), plain)
 
 
-def to_arcs(graph: MixedGraph, left_out: Collection[frozenset[str]] = ()) -> str:
-    r"""Return the arcs as comma-separated values, for bnlearn, without the edges ``left_out``.
+def to_arcs(graph: MixedGraph) -> str:
+    r"""Return the arcs as comma-separated values, for bnlearn.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> to_arcs(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
@@ -189,8 +189,6 @@ def to_arcs(graph: MixedGraph, left_out: Collection[frozenset[str]] = ()) -> str
     pag = graph.kind == PAG
     rows.writerow(["from", "to", "marks"] if pag else ["from", "to"])
     for a, marks, b in graph.marked_edges():
-        if frozenset((a, b)) in left_out:
-            continue
         rows.writerow([a, b, marks] if pag else [a, b])
         if marks != "->":
             rows.writerow([b, a, marks[::-1].translate(_TURNED)] if pag else [b, a])

@@ -9,6 +9,7 @@
 - ``missing_edges``: what an absent pair means, in words;
 - ``conflicts``: edges on whose directions test results contradict each other, as pairs: ``directed`` is the nearest
   graph that exists, and its arrows there should not be believed;
+- ``hints``: edges that are weak hints, found again in less than half of the repeats; they are in the graph here;
 - ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
@@ -20,19 +21,21 @@
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
 
-In all other files edges in ``conflicts`` and ``on_hints`` have no direction (``DiscoveryResult.shown``).
+In all other files edges in ``conflicts`` and ``on_hints`` have no direction (``DiscoveryResult.shown``). Files for
+other programs (``graph.dagitty``, ``arcs.csv``, ``graph.dot``, ``graph.graphml``) leave weak hints out, since a program
+would take them for findings; ``graph.json``, ``pairs.csv`` and the drawing have them, marked as such. Whoever wants
+them in another format writes ``result.shown``.
 ``graph.svg`` is the report's drawing with its legend, for a paper or a slide. ``graph.dot`` gives edges in
 ``conflicts`` a question mark, others their confidence, and declared arrows a hollow head; ``graph.graphml`` has
 ``conflict`` and ``declared`` (and ``given_up_to``, ``confidence`` where they are known) on every edge. Open pairs are
 in these two only where they are asked for: dashed and grey in the one, arcs of ``kind`` "open" in the other, which
 readers of graphs here leave out again.
-``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``). dagitty's has a remark that names weak hints;
-bnlearn's form has no room for how sure an edge is, so that weak hints are left out. ``pairs.csv`` has every pair of
-columns: its state (found, hint, absent, open), its marks, where its direction comes from, how often it is found again,
-what was held fixed, and the smallest w that the plan finds. ``registry.yaml`` is a draft for OpenDP's registry of
-deployments (``registry.py``). ``release.json`` holds the noisy values that were released, for another search
-(``discovery/release.py``); methods that release decisions only have none. A graph that is not private says so in all of
-them but the two tables.
+``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``); dagitty's has a remark that names the weak hints
+left out. ``pairs.csv`` has every pair of columns: its state (found, hint, absent, open), its marks, where its direction
+comes from, how often it is found again, what was held fixed, and the smallest w that the plan finds. ``registry.yaml``
+is a draft for OpenDP's registry of deployments (``registry.py``). ``release.json`` holds the noisy values that were
+released, for another search (``discovery/release.py``); methods that release decisions only have none. A graph that is
+not private says so in all of them but the two tables.
 """
 
 from __future__ import annotations
@@ -44,6 +47,8 @@ from typing import Any
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
+from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.pag import PAG
 from dpcausal.graphs.r_formats import to_arcs, to_dagitty
 from dpcausal.present.discovery import (
     HINTS_MEAN,
@@ -70,6 +75,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "complete": result.complete,
         "conflicts": sorted_pairs(result.contradicted),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
+        "hints": sorted_pairs(hint_pairs(result)),
         "on_hints": sorted_pairs(result.on_hints),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
@@ -95,21 +101,34 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
     ``data`` is what the data set is called, where no ledger names it.
     """
     left = in_order(result.open, result.graph.nodes) if open else []
-    shown = result.shown
+    firm = without_hints(result)
     return {
         STATEMENT: result.privacy.to_json(),
         "graph.json": graph_json(result, STATEMENT),
         "graph.svg": figure_svg(result, open=open, data=data),
         "graph.dagitty": to_dagitty(
-            shown, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
+            firm, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
         ),
-        "arcs.csv": to_arcs(shown, hint_pairs(result)),
+        "arcs.csv": to_arcs(firm),
         "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
-        "graph.dot": to_dot(shown, dot_attributes(result), remark=remark(result), possible=left),
-        "graph.graphml": to_graphml(shown, graphml_attributes(result), more=stamp(result), possible=left),
+        "graph.dot": to_dot(firm, dot_attributes(result), remark=remark(result), possible=left),
+        "graph.graphml": to_graphml(firm, graphml_attributes(result), more=stamp(result), possible=left),
         **({} if result.release is None else {RELEASE: result.release.to_json()}),
     }
+
+
+def without_hints(result: DiscoveryResult) -> Graph:
+    """Return the graph as it is shown, without weak hints: what files for other programs hold."""
+    hints, shown = hint_pairs(result), result.shown
+    edges = [edge for edge in shown.marked_edges() if frozenset((edge[0], edge[2])) not in hints]
+    if shown.kind == PAG.kind:
+        return PAG(shown.nodes, edges)
+    return Graph(
+        shown.nodes,
+        [(a, b) for a, marks, b in edges if marks == "->"],
+        [(a, b) for a, marks, b in edges if marks != "->"],
+    )
 
 
 def stamp(result: DiscoveryResult) -> dict[str, Any]:
@@ -125,13 +144,13 @@ def remark(result: DiscoveryResult) -> str | None:
 
 
 def hints_remark(result: DiscoveryResult) -> str:
-    """Return which edges are weak hints only; empty where none is."""
+    """Return which edges are left out, for they are weak hints; empty where none is."""
     hints = hint_pairs(result)
-    return f"weak hints only ({HINTS_MEAN}): {pairs_words(result, hints)}" if hints else ""
+    return f"left out: weak hints ({HINTS_MEAN}): {pairs_words(result, hints)}" if hints else ""
 
 
 PAIR_COLUMNS = ("a", "b", "state", "marks", "direction", "found_again", "held_fixed", "least_w")
-EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")
+EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")  # the first two where some pair has the number
 
 
 def pairs_csv(result: DiscoveryResult) -> str:
@@ -141,13 +160,13 @@ def pairs_csv(result: DiscoveryResult) -> str:
     not shown) or undecided. ``held_fixed``: of an
     absent pair, what separates it, with semicolons; of an edge, up to how many columns, where not all could be tested.
     Where the method released them, the last columns have the p-value or Bayes factor (log10) of the question that came
-    nearest to separating the pair, and what was held fixed in it.
+    nearest to separating the pair, and what was held fixed in it; a number that no pair has gets no column.
     """
     notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
     least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow([*PAIR_COLUMNS, *(EVIDENCE_COLUMNS if result.evidence else ())])
+    rows.writerow([*PAIR_COLUMNS, *_evidence_columns(result)])
     edges = {frozenset((a, b)): (a, marks, b) for a, marks, b in shown.marked_edges()}
     for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
         pair = frozenset((a, b))
@@ -174,15 +193,25 @@ def pairs_csv(result: DiscoveryResult) -> str:
     return text.getvalue()
 
 
+def _evidence_columns(result: DiscoveryResult) -> list[str]:
+    """Those of ``EVIDENCE_COLUMNS`` that some pair has something in; none where decisions alone were released."""
+    told = result.evidence.values()
+    has = (
+        any(one.pvalue is not None for one in told),
+        any(one.log10_bayes is not None for one in told),
+        bool(told),
+    )
+    return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
+
+
 def _said(result: DiscoveryResult, pair: Pair) -> list[str]:
-    """The cells of ``EVIDENCE_COLUMNS``; none where the method released decisions only."""
-    if not result.evidence:
-        return []
-    one = result.evidence.get(pair)
+    """The cells of ``_evidence_columns``."""
+    one, columns = result.evidence.get(pair), _evidence_columns(result)
     if one is None:
-        return ["", "", ""]
+        return [""] * len(columns)
     numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
-    return [*numbers, "; ".join(one.given)]
+    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, "; ".join(one.given)], strict=True))
+    return [cells[name] for name in columns]
 
 
 def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:

@@ -225,14 +225,15 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
 
 def evidence_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str, str]]:
     """Return (pair, state, p-value, Bayes factor, what was held fixed) of pairs whose evidence was released."""
-    rows = []
+    rows, hints = [], hint_pairs(result)
     for a, b in in_order(
         [pair for pair in result.evidence if pair <= {*result.graph.nodes}], result.graph.nodes
     ):
         one = result.evidence[frozenset((a, b))]
         p = "" if one.pvalue is None else f"{one.pvalue:.2g}" if one.pvalue else "< 1e-300"
         factor = "" if one.log10_bayes is None else f"{one.log10_bayes:.1f}"
-        rows.append((f"{a}, {b}", str(result.state(a, b)), p, factor, ", ".join(one.given) or "nothing"))
+        state = "hint" if frozenset((a, b)) in hints else str(result.state(a, b))
+        rows.append((f"{a}, {b}", state, p, factor, ", ".join(one.given) or "nothing"))
     return rows
 
 
@@ -245,7 +246,8 @@ def evidence_means(result: DiscoveryResult) -> str:
     factors = any(one.log10_bayes is not None for one in result.evidence.values())
     bayes = (
         " Bayes factors compare dependence with independence, as powers of ten: 2 is 100 to 1 for a dependence, -1 is "
-        "10 to 1 against it."
+        "10 to 1 against it. The verdict need not follow this one number: it is the weakest of all sets that were held "
+        "fixed, an edge is removed only where the evidence against it is clear, and larger tables can overrule it."
         if factors
         else ""
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.result import DiscoveryResult, PairState
+from dpcausal.present.changes import edges_of
 from dpcausal.present.files import EVIDENCE_COLUMNS, pairs_csv
 from dpcausal.present.page import render
 
@@ -116,11 +119,26 @@ def test_files_and_the_report_have_them(data: dc.Dataset) -> None:
         one = result.evidence[frozenset((a, b))]
         assert one.pvalue is not None
         assert math.isclose(float(row["p_value"]), one.pvalue, rel_tol=5e-3)
-        assert (row["log10_bayes"], row["asked_given"]) == ("", "; ".join(one.given))
+        assert row["asked_given"] == "; ".join(one.given)
+        assert "log10_bayes" not in row  # no pair has one
     page = render(result)
     assert "P-values and separating sets of all pairs</summary>" in page
     assert "not corrected for the number of questions" in page
     assert page.count("<td>found</td>") == len(result.graph.skeleton)
+    assert "need not follow this one number" not in page  # p-values decided
+    weak = replace(result, confidence=dict.fromkeys(result.graph.skeleton, 0.2))
+    assert render(weak).count("<td>hint</td>") == len(result.graph.skeleton)
+    assert pairs_csv(weak).count(",hint,") == len(result.graph.skeleton)
     private = render(dc.discover(data, epsilon=3.0))
     assert "P-values, Bayes factors and separating sets of all pairs</summary>" in private
     assert "computed from what was released, noise and all" in private
+    assert "need not follow this one number: it is the weakest of all sets" in private
+
+
+def test_a_number_that_no_pair_has_gets_no_column(data: dc.Dataset) -> None:
+    result = dc.discover(data, epsilon=None, method="pc")
+    pairs = {pair: Evidence(one.given, None, 1.5) for pair, one in result.evidence.items()}
+    text = pairs_csv(replace(result, evidence=pairs))
+    assert next(csv.reader(StringIO(text)))[-2:] == ["log10_bayes", "asked_given"]
+    assert "p_value" not in text
+    assert edges_of(text) == edges_of(pairs_csv(result))  # as ``again`` reads it

@@ -14,7 +14,8 @@ import dpcausal as dc
 from dpcausal.core.statement import Limit, LimitKind
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.present.files import file_texts, graph_json
+from dpcausal.graphs.pag import PAG
+from dpcausal.present.files import file_texts, graph_json, without_hints
 from dpcausal.present.statement import limit_words
 
 NAMES = ["a", "b", "c"]
@@ -119,15 +120,22 @@ def test_every_pair_is_in_one_table_and_hints_are_named_for_r(result: DiscoveryR
     }
     assert files["arcs.csv"] == "from,to\na,b\n"  # bnlearn's form has no room to say what a hint is
     assert (
-        'remark="weak hints only (found again in less than 50% of repeats): b - c"' in files["graph.dagitty"]
+        'remark="left out: weak hints (found again in less than 50% of repeats): b - c"'
+        in files["graph.dagitty"]
     )
-    assert dc.Graph.from_dagitty(files["graph.dagitty"]) == graph
+    firm = dc.Graph(NAMES, directed=[("a", "b")])
+    assert dc.Graph.from_dagitty(files["graph.dagitty"]) == firm
+    assert dc.Graph.from_graphml(files["graph.graphml"]) == firm
+    assert '"c" -> "b"' not in files["graph.dot"]
+    assert dc.Graph.from_json(files["graph.json"]) == graph
+    assert json.loads(files["graph.json"])["hints"] == [["b", "c"]]
+    mixed = PAG(NAMES, [("a", "o->", "b"), ("c", "<->", "b")])
+    assert list(without_hints(replace(found, graph=mixed)).marked_edges()) == [("a", "o->", "b")]
     (arrow,) = [line for line in files["graph.dot"].splitlines() if "arrowhead=empty" in line]
     assert '"a" -> "b"' in arrow
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
     assert {(a, b): data["declared"] for a, b, data in theirs.edges(data=True)} == {
         ("a", "b"): True,
-        ("c", "b"): False,
     }
 
 

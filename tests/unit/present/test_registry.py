@@ -9,8 +9,7 @@ import yaml
 
 import dpcausal as dc
 from dpcausal.graphs.r_formats import to_arcs
-from dpcausal.present.discovery import hint_pairs
-from dpcausal.present.files import file_texts
+from dpcausal.present.files import file_texts, without_hints
 from dpcausal.present.registry import registry_yaml
 
 # as in deployments-schema.yaml, July 2026; required ones first
@@ -123,5 +122,5 @@ def test_files_for_r_are_written_with_the_others() -> None:
     _, _, result = record(epsilon=1.0)
     texts = file_texts(result)
     assert texts["graph.dagitty"] == result.graph.to_dagitty()
-    assert texts["arcs.csv"] == to_arcs(result.shown, hint_pairs(result))
+    assert texts["arcs.csv"] == to_arcs(without_hints(result))
     assert yaml.safe_load(texts["registry.yaml"])["tier"] == 3
