@@ -50,7 +50,7 @@ def asked(data: dc.Dataset, d: int, variant: str) -> Seconds:
     """One private test."""
     start = clocks()
     names = [f"z{j}" for j in range(d)]
-    dc.ci_test(data, "x", "y", names, method="gcm", epsilon=1.0, variant=variant)
+    dc.ci_test(data, "x", "y", names, method="gcm", epsilon=1.0, anyway=True, variant=variant)
     return clocks() - start
 
 
