@@ -371,7 +371,7 @@ def _dialect(name: str, backend: Any, table: ir.Table) -> Dialect:
     if name == "postgres":
         return replace(dialect, collated=_postgres_collated(backend, table))
     if name == "pyspark":
-        return replace(dialect, collated=_spark_collated(backend, table))
+        return _spark_dialect(dialect, table)
     return dialect
 
 
@@ -410,20 +410,21 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""').replace("%", "%%") + '"'
 
 
-def _spark_collated(backend: Any, table: ir.Table) -> frozenset[str]:
-    """Return text columns with a collation other than by bytes."""
-    del backend
+def _spark_dialect(dialect: Dialect, table: ir.Table) -> Dialect:
+    """Return the dialect with text columns that have a collation other than by bytes, and columns of instants."""
     import ibis
     from pyspark.sql import types
 
     session = table.get_backend()._session
     fields = session.sql(ibis.to_sql(table, dialect="pyspark")).schema.fields
-    return frozenset(
+    collated = frozenset(
         field.name
         for field in fields
         if isinstance(field.dataType, types.StringType)
         and (getattr(field.dataType, "collation", None) not in (None, "UTF8_BINARY"))
     )
+    zoned = frozenset(field.name for field in fields if isinstance(field.dataType, types.TimestampType))
+    return replace(dialect, collated=collated, zoned=zoned)
 
 
 def _table_size(backend: Any, table: ir.Table) -> int | None:

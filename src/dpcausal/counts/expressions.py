@@ -63,11 +63,14 @@ class Dialect:
         Whether texts are equal only where their bytes are, whatever the column's collation.
     collated : frozenset of str
         Columns of which that is not true, where ``bytewise`` is.
+    zoned : frozenset of str
+        Columns of instants that Ibis takes for times without a zone: ``TIMESTAMP`` of Spark.
     """
 
     name: str
     bytewise: bool = True
     collated: frozenset[str] = field(default_factory=frozenset)
+    zoned: frozenset[str] = field(default_factory=frozenset)
 
     def needs_hex(self, column: str) -> bool:
         """Return whether texts of a column are compared by their bytes in hexadecimal."""
@@ -137,7 +140,7 @@ def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: s
         return _decimal(value, column)
     if stored.is_date():
         return _choose(value, _pairs(column, _days(column), pa.date32()), column.other_code)
-    if stored.is_timestamp() and stored.timezone is None:
+    if stored.is_timestamp() and stored.timezone is None and name not in dialect.zoned:
         return _choose(value, _pairs(column, _times(column), pa.timestamp("us")), column.other_code)
     if stored.is_timestamp():
         instants = _pairs(column, _times(column, zoned=True), pa.timestamp("us", "UTC"))
