@@ -146,6 +146,9 @@ def test_words_name_what_helps_and_only_that() -> None:
         "found in only 5% of cases. What would help, each by itself: --delta 1e-6 (98%), 5 columns or fewer (33%), "
         "--epsilon 1.5 (80%) or " in (look_words(full, command=True))
     )
+    assert "or more rows (where levels are equally common; rare ones need more: plan --share)" in look_words(
+        full, command=True
+    )
     short = look_words(replace(full, left=0.5))  # no more is proposed than the ledger has
     assert "epsilon=1.5" not in short
     assert "(epsilon 1.5 would do, but the ledger has 0.5 left)" in short
