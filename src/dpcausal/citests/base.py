@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, get_type_hints
 
 from dpcausal.citests.result import Chosen, HeldFixed, HeldFixedKind
 from dpcausal.core.arguments import checked_list, checked_name
-from dpcausal.core.errors import InputError, did_you_mean_column
+from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
 from dpcausal.counts.protocol import Counts
@@ -78,9 +78,8 @@ class Question:
         given = checked_list(given, "given", "columns")
         sides = [_side(side, word) for side, word in ((x, "x"), (y, "y"))]
         names = [checked_name(name, "the name of a column") for name in (*sides[0], *sides[1], *given)]
-        for name in names:
-            if name not in schema:
-                raise InputError(f'no column "{name}" in the schema{did_you_mean_column(name, schema)}')
+        if lacking := [name for name in names if name not in schema]:
+            raise InputError(no_columns(lacking, schema))
         if len(set(names)) < len(names):
             raise InputError(f"a test can't name a column twice: {', '.join(names)}")
         place = {name: i for i, name in enumerate(schema)}

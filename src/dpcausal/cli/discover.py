@@ -351,7 +351,9 @@ def run_discover(
     if out is None and not explain:
         raise InputError("Missing option '--out'.")
     if epsilon is None and method != "pc" and not explain:
-        raise InputError("give an --epsilon; without privacy there is --method pc")
+        raise InputError(
+            "give an --epsilon: --epsilon 0.5 is a start (half of a budget of 1); without privacy there is --method pc"
+        )
     if epsilon is None and not explain and (delta or ledger is not None):
         raise InputError("--method pc charges nothing: it goes with no --delta and no --ledger")
     if method != "auto":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, ParamSpec, TypeVar
 
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column
+from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column, no_columns
 
 
 class _Required:
@@ -107,6 +107,21 @@ def checked_column(name: object, known: Iterable[str], what: str = "") -> str:
     return name
 
 
+def checked_all_columns(names: Iterable[object], known: Iterable[str]) -> list[str]:
+    """The names of declared columns; an error names every one that is not declared.
+
+    >>> checked_all_columns(["wight", "age", "agee"], ["weight", "age"])
+    Traceback (most recent call last):
+    dpcausal.core.errors.SchemaError: no columns "wight" (did you mean "weight"?), "agee" (did you mean "age"?) in the \
+schema
+    """
+    asked, columns = list(names), list(known)
+    lacking = [name for name in asked if isinstance(name, str) and name not in columns]
+    if len(lacking) > 1:
+        raise SchemaError(no_columns(lacking, columns))
+    return [checked_column(name, columns) for name in asked]
+
+
 def checked_list(values: object, name: str, of: str) -> list[Any]:
     """The entries of a list, a tuple, a set or the like; not a text and not None."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -143,6 +158,6 @@ def refuse_missing_epsilon(epsilon: object, what: str, options: Iterable[str], c
     meant = [option for option in options if "epsilon" in did_you_mean(option, ["epsilon"])]
     instead = f", and there is no {meant[0]!r} (did you mean epsilon?)" if meant else ""
     raise InputError(
-        f"{what} needs an epsilon{instead}: what the release may cost, smaller is safer, for example epsilon=1.0; "
-        f"{classical} gives the classical answer, which is not private"
+        f"{what} needs an epsilon{instead}: what the release may cost, smaller is safer, and epsilon=0.5 is a "
+        f"start (half of a budget of 1); {classical} gives the classical answer, which is not private"
     )

@@ -136,3 +136,22 @@ def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
     names = list(columns)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return did_you_mean(name, names) or f"; there are {', '.join(names[:LISTED])}{more}"
+
+
+def no_columns(names: Iterable[str], columns: Iterable[str], where: str = " in the schema") -> str:
+    """Return that there are no such columns, every one with its hint.
+
+    >>> no_columns(["wight"], ["weight", "age"])
+    'no column "wight" in the schema (did you mean "weight"?)'
+    >>> no_columns(["wight", "agee"], ["weight", "age"])
+    'no columns "wight" (did you mean "weight"?), "agee" (did you mean "age"?) in the schema'
+    >>> no_columns(["wight", "dose"], ["weight", "age"], "")
+    'no columns "wight" (did you mean "weight"?), "dose"; there are weight, age'
+    """
+    lacking, known = list(dict.fromkeys(names)), list(columns)
+    if len(lacking) == 1:
+        return f'no column "{lacking[0]}"{where}{did_you_mean_column(lacking[0], known)}'
+    hints = {name: did_you_mean(name, known) for name in lacking}
+    listed = ", ".join(f'"{name}"{hint}' for name, hint in hints.items())
+    unlike = next((name for name, hint in hints.items() if not hint), None)
+    return f"no columns {listed}{where}{'' if unlike is None else did_you_mean_column(unlike, known)}"

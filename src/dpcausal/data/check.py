@@ -117,8 +117,8 @@ class SchemaCheck:
     def fault(self) -> str:
         """Return the message of the error that makes it unusable."""
         if self.not_in_data:
-            hint = did_you_mean(self.not_in_data[0], self.not_in_schema)
-            return f'{self.label} has no column "{self.not_in_data[0]}"{hint}'
+            hints = [f'"{name}"{did_you_mean(name, self.not_in_schema)}' for name in self.not_in_data]
+            return f"{self.label} has no column{'' if len(hints) == 1 else 's'} {', '.join(hints)}"
         return next(column.fault for column in self.columns if column.fault)
 
     def __str__(self) -> str:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_list, checked_name
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean_column
+from dpcausal.core.errors import InputError, SchemaError, no_columns
 from dpcausal.core.facts import Fact
 from dpcausal.data import arrow, spelling
 from dpcausal.data.columns import (
@@ -277,9 +277,8 @@ def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
     names = list(dict.fromkeys(opened.names))
     if columns is None:
         return names
-    for name in columns:
-        if name not in names:
-            raise InputError(f'{opened.label} has no column "{name}"{did_you_mean_column(name, names)}')
+    if lacking := [name for name in columns if name not in names]:
+        raise InputError(f"{opened.label} has {no_columns(lacking, names, '')}")
     return [name for name in names if name in columns]
 
 

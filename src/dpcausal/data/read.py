@@ -169,7 +169,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
     for name in wanted:
         check_column(opened, name, schema[name])
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
-    if ignored:
+    if ignored and not schema.is_selection:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)

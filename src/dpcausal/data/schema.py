@@ -28,7 +28,7 @@ from typing import Any
 
 import tomli_w
 
-from dpcausal.core.arguments import checked_column, checked_list
+from dpcausal.core.arguments import checked_all_columns, checked_list
 from dpcausal.core.display import display
 from dpcausal.core.drafting import drafter
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
@@ -81,8 +81,9 @@ class Schema(Mapping[str, Column]):
     <BLANKLINE>
     """
 
-    __slots__ = ("_columns", "_draft", "_drafted", "_format")
+    __slots__ = ("_chosen", "_columns", "_draft", "_drafted", "_format")
     _drafted: Any  # the draft that it is, with its remarks; None for any other schema
+    _chosen: bool  # columns were selected from a larger schema
     _columns: dict[str, Column]
     _draft: bool
     _format: FileFormat
@@ -108,6 +109,7 @@ class Schema(Mapping[str, Column]):
         object.__setattr__(self, "_columns", declared)
         object.__setattr__(self, "_draft", False)
         object.__setattr__(self, "_drafted", None)
+        object.__setattr__(self, "_chosen", False)
         object.__setattr__(self, "_format", FileFormat())
 
     @classmethod
@@ -116,11 +118,13 @@ class Schema(Mapping[str, Column]):
         columns: Mapping[str, Column] | Iterable[tuple[str, Column]],
         draft: bool,
         format: FileFormat = FileFormat(),  # noqa: A002
+        chosen: bool = False,
     ) -> Schema:
         """Return a schema with its marks set."""
         schema = cls(columns)
         object.__setattr__(schema, "_draft", draft)
         object.__setattr__(schema, "_format", format)
+        object.__setattr__(schema, "_chosen", chosen)
         return schema
 
     @classmethod
@@ -176,6 +180,11 @@ class Schema(Mapping[str, Column]):
         return self._format
 
     @property
+    def is_selection(self) -> bool:
+        """Whether ``select`` made it: other columns of the data are left out on purpose."""
+        return self._chosen
+
+    @property
     def quoted_newlines(self) -> bool:
         """Whether, in a CSV file, a line break inside quotes belongs to its cell; else every line is a row."""
         return self._format.quoted_newlines
@@ -193,7 +202,9 @@ class Schema(Mapping[str, Column]):
         ','
         """
         format_ = self._format.changed(**entries)
-        return self if format_ == self._format else Schema._marked(self._columns, self._draft, format_)
+        if format_ == self._format:
+            return self
+        return Schema._marked(self._columns, self._draft, format_, self._chosen)
 
     def with_bins(self, name: str, bins: Sequence[float]) -> Schema:
         """Return this schema with other cut points of a number.
@@ -206,7 +217,7 @@ class Schema(Mapping[str, Column]):
             raise SchemaError(f'column "{name}" has levels and no bins')
         missing: list[Any] = [*column.missing, *column.missing_texts]
         columns = {**self._columns, name: replace(column, bins=tuple(bins), missing=missing)}
-        return Schema._marked(columns, self._draft, self._format)
+        return Schema._marked(columns, self._draft, self._format, self._chosen)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -304,10 +315,13 @@ class Schema(Mapping[str, Column]):
             raise InputError(f"cannot write schema {path}: {_reason(error)}") from None
 
     def select(self, names: Iterable[str]) -> Schema:
-        """Return a schema of the named columns only, in the order given; raise ``SchemaError`` on an unknown name."""
-        chosen = [checked_column(name, self._columns) for name in checked_list(names, "names", "columns")]
+        """Return a schema of the named columns only, in the order given; raise ``SchemaError`` on an unknown name.
+
+        Reading by it does not warn of other columns of the data: they were left out on purpose.
+        """
+        chosen = checked_all_columns(checked_list(names, "names", "columns"), self._columns)
         pairs = ((name, self._columns[name]) for name in chosen)
-        return Schema._marked(pairs, self._draft, self._format)
+        return Schema._marked(pairs, self._draft, self._format, True)
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -332,7 +346,7 @@ class Schema(Mapping[str, Column]):
         raise AttributeError("a schema can't be changed; make another")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema._marked, (self._columns, self._draft, self._format)
+        return Schema._marked, (self._columns, self._draft, self._format, self._chosen)
 
     def __repr__(self) -> str:
         return f"Schema({self._columns!r})"

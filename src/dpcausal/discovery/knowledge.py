@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpcausal.core.arguments import checked_list
-from dpcausal.core.errors import InputError, did_you_mean_column
+from dpcausal.core.errors import InputError, did_you_mean_column, no_columns
 from dpcausal.data.columns import Categorical
 from dpcausal.data.schema import Schema
 from dpcausal.graphs.graph import Graph
@@ -104,11 +104,21 @@ def _name(kind: str, columns: Sequence[str], name: object) -> str:
     return name
 
 
+def _refuse_unknown(kind: str, columns: Sequence[str], names: Iterable[object]) -> None:
+    """Refuse several names that are no columns in one line; ``_name`` refuses one."""
+    lacking = dict.fromkeys(name for name in names if isinstance(name, str) and name not in columns)
+    if len(lacking) > 1:
+        raise InputError(f"{kind}: {no_columns(lacking, columns, '')}")
+
+
 def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[set[Arrow], set[Pair]]:
     """Arrows (tuples, lists) and undirected edges (sets)."""
     arrows: set[Arrow] = set()
     pairs: set[Pair] = set()
-    for edge in checked_list(edges, kind, "pairs of columns"):
+    edges = checked_list(edges, kind, "pairs of columns")
+    named = [name for edge in edges if isinstance(edge, tuple | list | set | frozenset) for name in edge]
+    _refuse_unknown(kind, columns, named)
+    for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Collection) or len(edge) != 2:
             raise InputError(f"{kind} must hold pairs of two columns, not {edge!r}")
         a, b = (_name(kind, columns, name) for name in edge)
@@ -123,7 +133,11 @@ def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[se
 
 def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str, int]:
     tier: dict[str, int] = {}
-    for place, names in enumerate(checked_list(tiers, "tiers", "lists of columns")):
+    tiers = checked_list(tiers, "tiers", "lists of columns")
+    _refuse_unknown(
+        "tiers", columns, [name for one in tiers if isinstance(one, list | tuple | set) for name in one]
+    )
+    for place, names in enumerate(tiers):
         if isinstance(names, str):
             raise InputError(f"tiers must be a list of lists of columns, not of strings like {names!r}")
         for name in checked_list(names, "each of tiers", "columns"):

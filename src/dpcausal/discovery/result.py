@@ -418,12 +418,12 @@ class DiscoveryResult(OtherNames):
         return display().report(self, path, open=open)
 
     def plot(self, ax: Any = None, *, open: bool = False) -> Any:  # noqa: A002
-        """Draw the graph with matplotlib on ``ax`` or on new axes; return the axes.
+        """Draw the graph with matplotlib on ``ax`` or on new axes, or write it to a file; return the axes.
 
         Parameters
         ----------
-        ax : matplotlib axes or None, default None
-            Where to draw; None makes new axes.
+        ax : matplotlib axes, path or None, default None
+            Where to draw; None makes new axes. The name of a file (.pdf, .png, .svg, .eps, .jpg) is written to.
         open : bool, default False
             Whether to draw open pairs too: faint, dashed, without a direction.
         """

@@ -165,7 +165,9 @@ def html(value: Any) -> str:
 
 
 def plot(value: Any, ax: Any, **options: Any) -> Any:
-    """Draw a result, statement or plan with matplotlib; return the axes."""
+    """Draw a result, statement or plan with matplotlib; return the axes. Instead of axes, a file is written to."""
+    if _file("plots").is_picture(ax):
+        return _file("plots").saved(plot(value, None, **options), ax)
     match type(value).__name__:
         case "PrivacyStatement":
             return _file("plots").plot_budget(value, ax)

@@ -485,7 +485,7 @@ def write(
     if target.suffix.lower() not in (".html", ".htm", ""):
         raise InputError(
             f'a report is a page in HTML, so its name ends in .html, not "{target.suffix}"; a picture is '
-            f'result.plot().figure.savefig("{target.name}"), or graph.svg, which discover --out writes'
+            f'result.plot("{target.name}"), or graph.svg, which discover --out writes'
         )
     try:
         target.write_text(render(result, title, origin, open=open), encoding="utf-8")

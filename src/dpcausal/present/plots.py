@@ -57,13 +57,41 @@ def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
 
         if not isinstance(ax, Axes):
             raise InputError(
-                f"ax must be axes of matplotlib (plt.subplots() makes some), not {type(ax).__name__}"
+                "ax must be axes of matplotlib (plt.subplots() makes some) or the name of a file that ends in "
+                f"{', '.join(PICTURES)}, not {type(ax).__name__}"
             )
         return ax
     from matplotlib import pyplot
 
     _, made = pyplot.subplots(figsize=(width, height), layout="constrained")
     return made
+
+
+PICTURES = (".pdf", ".png", ".svg", ".eps", ".jpg")
+
+
+def is_picture(where: object) -> bool:
+    """Whether this names a file for a picture, by its ending.
+
+    >>> is_picture("figure.PDF"), is_picture("budget"), is_picture(None)
+    (True, False, False)
+    """
+    return isinstance(where, str | PathLike) and str(where).lower().endswith(PICTURES)
+
+
+def saved(axes: Axes, path: str | PathLike[str]) -> Axes:
+    """Write the figure of new axes to a file, and close it; return the axes."""
+    from matplotlib import pyplot
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    try:
+        figure.savefig(path, bbox_inches="tight")
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror or error}") from None
+    finally:
+        pyplot.close(figure)
+    return axes
 
 
 def bare(ax: Axes) -> None:

@@ -17,7 +17,7 @@ def data() -> dc.Dataset:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "needs an epsilon: what the release may cost, smaller is safer"),
+        ({}, "smaller is safer, and epsilon=0.5 is a start (half of a budget of 1); "),
         ({"eps": 1}, "needs an epsilon, and there is no 'eps' (did you mean epsilon?)"),
         ({"colour": 1}, "needs an epsilon: what"),
         ({"epsilon": 1, "delt": 1e-6}, "has no option 'delt' (did you mean \"delta\"?)"),
@@ -44,3 +44,19 @@ def test_an_option_of_the_method_comes_first(data: dc.Dataset) -> None:
 def test_what_a_test_says_of_itself_is_no_option(data: dc.Dataset) -> None:
     with pytest.raises(dc.InputError, match="measured has no option 'own_delta'"):
         dc.ci_test(data, "Smoker", "Cancer", epsilon=1, method="measured", own_delta=True)
+
+
+def test_every_misspelt_column_is_named() -> None:
+    yes_no = dc.Categorical(["no", "yes"])
+    data = dc.read({"smoke": ["no"], "lung": ["yes"]}, dc.Schema(smoke=yes_no, lung=yes_no))
+    both = '"smok" (did you mean "smoke"?), "lun" (did you mean "lung"?)'
+    for call in (
+        lambda: dc.ci_test(data, "smok", "lun", epsilon=1.0),
+        lambda: dc.discover(data, epsilon=1.0, tiers=[["smok"], ["lun"]]),
+        lambda: dc.discover(data, epsilon=1.0, required=[("smok", "lun")]),
+        lambda: dc.Schema.draft({"smoke": ["no"], "lung": ["yes"]}, columns=["smok", "lun"]),
+        lambda: data.schema.select(["smok", "lun"]),
+    ):
+        with pytest.raises(dc.InputError) as caught:
+            call()
+        assert f"no columns {both}" in str(caught.value)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
@@ -204,6 +205,12 @@ def test_columns_outside_the_schema_are_ignored_and_said_once(tmp_path: Path) ->
     assert listed(data) == {"smoke": [1], "age": [0]}
     with pytest.warns(ColumnsIgnored, match='column "zzz" not in the schema'):
         read(pl.LazyFrame({"smoke": ["yes"], "age": [3], "zzz": [1]}), SCHEMA)
+    chosen = SCHEMA.select(["age"]).with_format(decimal=",")
+    assert chosen.is_selection
+    assert pickle.loads(pickle.dumps(chosen)).is_selection  # noqa: S301
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ColumnsIgnored)
+        assert listed(read(path, chosen)) == {"age": [0]}  # the others were left out on purpose
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,8 @@ def test_a_schema_is_an_ordered_immutable_mapping() -> None:
 def test_select_keeps_the_order_asked_for() -> None:
     schema = Schema(a=Numeric(0, 1), b=Numeric(0, 2), c=Numeric(0, 3))
     assert list(schema.select(["c", "a"])) == ["c", "a"]
+    with pytest.raises(SchemaError, match=r'no columns "bb" .did you mean "b".., "cc"'):
+        schema.select(["bb", "cc"])
     with pytest.raises(SchemaError, match=r'no column "bb" in the schema .did you mean "b"'):
         schema.select(["bb"])
 

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
@@ -119,6 +120,21 @@ def test_what_is_no_axes_is_one_line(result: DiscoveryResult, ax: object) -> Non
         with pytest.raises(dc.InputError, match="ax must be axes of matplotlib") as caught:
             draw(ax)
         assert "\n" not in str(caught.value)
+    assert pyplot.get_fignums() == open_before
+
+
+@pytest.mark.parametrize("name", ["graph.pdf", "graph.png", "graph.svg"])
+def test_a_picture_is_written_where_a_file_is_named(
+    result: DiscoveryResult, tmp_path: Path, name: str
+) -> None:
+    begins = {"graph.pdf": b"%PDF", "graph.png": b"\x89PNG", "graph.svg": b"<?xml"}
+    open_before = pyplot.get_fignums()
+    axes = result.plot(tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(begins[name])
+    assert axes.texts
+    result.plot_budget(str(tmp_path / name))
+    with pytest.raises(dc.InputError, match="can't write"):
+        result.plot(str(tmp_path / "none" / name))
     assert pyplot.get_fignums() == open_before
 
 
