@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.release import Release, load_release
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.effects.effect import AdjustsForDescendant, effect, forecast_effect
+    from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, effect, forecast_effect
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
@@ -80,6 +80,7 @@ _HOMES = {
     "EngineError": "dpcausal.core.errors",
     "Graph": "dpcausal.graphs.graph",
     "InputError": "dpcausal.core.errors",
+    "LeavesBackDoorOpen": "dpcausal.effects.effect",
     "Ledger": "dpcausal.privacy.ledger.store",
     "LedgerError": "dpcausal.core.errors",
     "LinearGaussian": "dpcausal.models",
@@ -137,6 +138,7 @@ __all__ = [
     "EngineError",
     "Graph",
     "InputError",
+    "LeavesBackDoorOpen",
     "Ledger",
     "LedgerError",
     "LinearGaussian",

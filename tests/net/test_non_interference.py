@@ -208,7 +208,11 @@ NO_RELEASE = {
     "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
     *("DraftSchema", "NoDelta"),  # warnings
-    *("AdjustsForDescendant", "EffectResult"),  # a warning by a graph, and what effect returns
+    *(
+        "AdjustsForDescendant",
+        "LeavesBackDoorOpen",
+        "EffectResult",
+    ),  # warnings by a graph, and what effect returns
     *("EffectForecast", "forecast_effect"),  # before anything is released: schema and rows alone
     *("CITestForecast", "forecast_ci_test"),  # the same
     *("estimators", "gwas", "models"),  # rooms: their calls have cases of their own

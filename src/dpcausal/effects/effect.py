@@ -79,8 +79,9 @@ from dpcausal.effects.table import (
     tables_for,
 )
 from dpcausal.graphs.adjustment import adjustment_sets, descendants, no_path
-from dpcausal.graphs.adjustment_pag import pag_adjustment
-from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at
+from dpcausal.graphs.adjustment_pag import pag_adjustment, pag_back_door
+from dpcausal.graphs.back_door import OpenBackDoor, open_back_door
+from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at, without_edges
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.look import left_in_ledger
@@ -112,6 +113,10 @@ class AnswersBySet(Protocol):
 
 class AdjustsForDescendant(UserWarning):
     """A column that is adjusted for may be changed by the treatment."""
+
+
+class LeavesBackDoorOpen(UserWarning):
+    """By the graph other causes are, or may be, mixed into an effect whose columns to hold fixed were named."""
 
 
 @refuses_schema
@@ -153,9 +158,9 @@ def effect(
     graph : Graph, Path or None, default None
         Which columns to adjust for: the smallest set that satisfies the back-door criterion. Where directions at the
         treatment are open, every effect that the graph allows is estimated (``.possible``). With ``adjust`` it is used
-        only to refuse columns that the treatment changes, and to warn of those that come later. The ``Path`` of a
-        ``graph.json`` that ``discover`` wrote brings what it says against itself: contradicted directions, open pairs,
-        the order of time.
+        only to refuse columns that the treatment changes and sets that leave a common cause out, and to warn where that
+        may be so. The ``Path`` of a ``graph.json`` that ``discover`` wrote brings what it says against itself:
+        contradicted directions, open pairs, the order of time.
     epsilon : float or None
         What the answer may cost; smaller is safer. There is no default. None means no privacy.
     delta : float, default 0.0
@@ -184,8 +189,9 @@ def effect(
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     anyway : bool, default False
         Whether to go on where the interval is expected to say nothing (``forecast_effect``), and where the graph
-        says that a column in ``adjust`` is changed by the treatment, shows no path to the outcome, or contradicts
-        itself at an edge of the treatment or the outcome; otherwise these are refused, and nothing is charged.
+        says that a column in ``adjust`` is changed by the treatment or that ``adjust`` leaves a back-door path open,
+        shows no path to the outcome, or contradicts itself at an edge of the treatment or the outcome; otherwise these
+        are refused, and nothing is charged.
 
     Returns
     -------
@@ -691,7 +697,8 @@ def what_to_adjust_for(
     Raises
     ------
     InputError
-        If the names do not fit, the graph lacks a column, or it says that an adjusted column is changed.
+        If the names do not fit, the graph lacks a column, or it says that an adjusted column is changed or that the
+        columns leave a back-door path open.
     """
     if graph is not None and not isinstance(graph, Graph):
         raise InputError(f"graph must be a dc.Graph, not {type(graph).__name__}")
@@ -727,13 +734,54 @@ def what_to_adjust_for(
         maybe = [name for name in known if name in descendants(graph, treatment, possible=True)]
         if maybe:
             notes.append(EffectNote(EffectNoteKind.DESCENDANT, columns=maybe))
+        notes += back_door_notes(schema, treatment, outcome, known, graph, doubts, refuse=not anyway)
     later = [name for name in given if doubts.earlier(treatment, name)]
     if later:
         notes.append(EffectNote(EffectNoteKind.LATER, treatment=treatment, columns=later))
     for note in notes:
         if note.is_a(EffectNoteKind.DESCENDANT) or note.is_a(EffectNoteKind.LATER):
             warnings.warn(display().words(note), AdjustsForDescendant, stacklevel=4)
+        if note.is_a(EffectNoteKind.BACK_DOOR):
+            warnings.warn(display().words(note), LeavesBackDoorOpen, stacklevel=4)
     return [given], notes
+
+
+def back_door_notes(
+    schema: Schema,
+    treatment: str,
+    outcome: str,
+    given: Sequence[str],
+    graph: Graph,
+    doubts: Doubts,
+    *,
+    refuse: bool,
+) -> list[EffectNote]:
+    """Return that columns which were named leave a back-door path open, or may, by the graph alone.
+
+    Contradicted edges count as edges without a direction, and nothing that rests on them, or on weak hints, is sure.
+    ``refuse``: whether a path that is surely open is an ``InputError``.
+    """
+    if outcome not in graph.nodes:
+        return []
+    sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
+
+    def left_open(drawn: Graph, possible: frozenset[Pair]) -> OpenBackDoor | None:
+        if isinstance(drawn, PAG):
+            return pag_back_door(drawn, treatment, outcome, given, sizes, possible)
+        return open_back_door(drawn, treatment, outcome, given, sizes, possible)
+
+    torn = frozenset() if isinstance(graph, PAG) else doubts.contradicted  # of a PAG: circles already
+    found = left_open(undirected_at(graph, torn) if torn else graph, doubts.open)
+    if found is None:
+        return []
+    weak = (torn | doubts.hints) & graph.skeleton
+    if found.sure and weak:  # a path that is open without these edges is open with them
+        firm = left_open(without_edges(graph, weak), doubts.open | weak)
+        found = found._replace(sure=firm is not None and firm.sure)
+    facts = {**found._asdict(), "treatment": treatment, "given": bool(given)}
+    if found.sure and refuse:
+        raise InputError(display().words(EffectNote(EffectNoteKind.BACK_DOOR, **facts, refused=True)))
+    return [EffectNote(EffectNoteKind.BACK_DOOR, **facts, refused=False)]
 
 
 def sets_of_graph(

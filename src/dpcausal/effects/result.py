@@ -37,6 +37,9 @@ class EffectNoteKind(StrEnum):
         "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
     )
     DESCENDANT = "descendant"  # columns: adjusted for although the treatment may change them
+    # sure: in every graph of the class; treatment; given: whether any column is held fixed; hold, leave: columns whose
+    # holding or leaving out closes the paths, each with the edges (a, marks, b); refused: as an error
+    BACK_DOOR = "back-door"
     LATER = "later"  # columns: adjusted for although declared to come after the treatment in time
     GRAPH_CHECKS = "graph-checks"  # the columns were named, and the graph was only used to check them
     SEVERAL = "several"  # count: effects that the graph allows

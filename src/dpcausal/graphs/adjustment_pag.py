@@ -16,6 +16,10 @@ If any set satisfies all three then the possible ancestors of x and y that are n
 ``pag_adjustment`` looks for a smaller one first. Pairs that a search left open count as adjacent wherever being apart
 is what an argument needs.
 
+``pag_back_door`` says of a set that a person named which paths it leaves open. A path of definite status that is not
+possibly directed is open in every graph of the class, or in none. One of indefinite status, or whose first edge may
+point to x, may be open. An edge that is not visible may hide a common cause, which no column takes out.
+
 Nothing here sees data. **Cost** exponential in the number of columns in the worst case: at most ``MAX_STEPS`` steps.
 
 References: [1] Perkovic, Textor, Kalisch & Maathuis 2018, "Complete graphical characterization and construction of
@@ -26,13 +30,15 @@ graphs".
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs.adjustment import MAX_CANDIDATES, MAX_SET
+from dpcausal.graphs.back_door import Edges, OpenBackDoor, closing_set, left_out
 from dpcausal.graphs.graph import Pair
-from dpcausal.graphs.pag import PAG, Mark
+from dpcausal.graphs.pag import PAG, Mark, marks_text
 
 MAX_STEPS = 20_000  # along paths
 
@@ -157,12 +163,8 @@ class _Marks:
             self.step()
             here = path[-1]
             for name in self.near[here]:
-                if name in path:
+                if not self.goes_on(path, name, given, opened):
                     continue
-                if len(path) > 1:
-                    status = self.status(path[-2], here, name)
-                    if status is None or (here not in opened if status is Mark.ARROW else here in given):
-                        continue
                 still = directed and self.forward(here, name)
                 if name == y:
                     if not still:
@@ -172,6 +174,65 @@ class _Marks:
             return False
 
         return not leads((x,), True)
+
+    def goes_on(
+        self,
+        path: tuple[str, ...],
+        name: str,
+        given: Collection[str],
+        opened: Collection[str],
+        *,
+        maybe: bool = False,
+    ) -> bool:
+        """Whether a path goes on to ``name``, its last node of definite status (or ``maybe`` not) and not blocking."""
+        if name in path:
+            return False
+        if len(path) == 1:
+            return True
+        status = self.status(path[-2], path[-1], name)
+        if status is Mark.ARROW:
+            return path[-1] in opened
+        return (maybe or status is Mark.TAIL) and path[-1] not in given
+
+    def open_path(
+        self, x: str, y: str, given: Collection[str], without: Collection[Pair], *, maybe: bool = False
+    ) -> tuple[str, ...] | None:
+        """A shortest path that keeps ``given`` from being blocking, without these edges; None if there is none.
+
+        ``maybe``: one that may, in some graph of the class: a node of indefinite status counts as no collider, and an
+        edge that may point to x as one that does.
+        """
+        opened = self.ancestors(given)
+        waiting: deque[tuple[tuple[str, ...], bool]] = deque([((x,), True)])
+        while waiting:
+            self.step()
+            path, directed = waiting.popleft()
+            here = path[-1]
+            for name in self.near[here]:
+                if frozenset((here, name)) in without:
+                    continue
+                if not self.goes_on(path, name, given, opened, maybe=maybe):
+                    continue
+                back = maybe and here == x and name != y and self.may_cause(name, x)
+                still = directed and self.forward(here, name) and not back
+                if name != y:
+                    waiting.append(((*path, name), still))
+                elif not still:
+                    return (*path, y)
+        return None
+
+    def may_cause(self, a: str, b: str) -> bool:
+        """Whether the edge may be a -> b: no arrowhead at a, no tail at b."""
+        return self.forward(a, b) and self.mark(a, b) is not Mark.TAIL
+
+    def edges(self, path: tuple[str, ...]) -> Edges:
+        """The edges of a path as the graph draws them, an arrowhead to the right where there is one."""
+        found = []
+        for a, b in pairwise(path):
+            if self.mark(b, a) is Mark.ARROW and self.mark(a, b) is not Mark.ARROW:
+                a, b = b, a
+            found.append((a, marks_text(self.mark(b, a), self.mark(a, b)), b))
+        return tuple(found)
 
 
 def pag_adjustment(
@@ -237,3 +298,71 @@ def pag_adjustment(
             if cells < least and marks.blocked(x, y, given):
                 best, least = given, cells
     return best
+
+
+def pag_back_door(
+    graph: PAG,
+    x: str,
+    y: str,
+    given: Collection[str],
+    sizes: Mapping[str, int],
+    possible: Collection[Pair] = frozenset(),
+) -> OpenBackDoor | None:
+    """Return which paths other than those of the effect ``given`` leaves open, or None where it leaves none.
+
+    As ``open_back_door``, for a PAG. ``hold`` is empty where no column helps: a common cause is hidden. None, too,
+    where the graph has too many paths to search.
+
+    >>> graph = PAG(["z", "x", "y"], [("z", "o->", "x"), ("z", "->", "y"), ("x", "->", "y")])
+    >>> pag_back_door(graph, "x", "y", [], dict.fromkeys("xyz", 2))
+    OpenBackDoor(sure=True, hold=('z',), leave=(), paths=((('z', 'o->', 'x'), ('z', '->', 'y')),))
+    """
+    marks = _Marks(graph, possible)
+    before = marks.ancestors({graph.check(x)})
+    # the outcome before the treatment, by the graph: no back-door path
+    first = {
+        frozenset((y, name)) for name in marks.near[graph.check(y)] if marks.arrow(y, name) and name in before
+    }
+    try:
+        for maybe in (False, True):
+            path = marks.open_path(x, y, given, first, maybe=maybe)
+            if path is not None:
+                return _closing(marks, x, y, given, sizes, first, path, maybe)
+        return _hidden(marks, x, y, given)
+    except InputError:  # too many paths
+        return None
+
+
+def _closing(
+    marks: _Marks,
+    x: str,
+    y: str,
+    given: Collection[str],
+    sizes: Mapping[str, int],
+    without: Collection[Pair],
+    path: tuple[str, ...],
+    maybe: bool,
+) -> OpenBackDoor:
+    """What closes a path that is open, or ``maybe`` is."""
+
+    def closed(held: Collection[str]) -> bool:
+        return marks.open_path(x, y, held, without, maybe=maybe) is None
+
+    changed = marks.possible_descendants({x}) - {name for name in marks.near[x] if marks.may_cause(name, x)}
+    near = marks.possible_ancestors({x, y}) - changed - {x, y, *given}
+    hold = closing_set(marks.graph, near, near, given, sizes, closed)
+    paths = [marks.open_path(x, y, {*given, *hold} - {name}, without, maybe=maybe) for name in hold] or [path]
+    sure = not maybe and (
+        len(path) > 2 or marks.mark(x, y) is Mark.ARROW
+    )  # y o-> x: the outcome may come first
+    shown = tuple(marks.edges(one) for one in paths if one is not None)
+    return OpenBackDoor(sure, hold, left_out(given, closed), shown)
+
+
+def _hidden(marks: _Marks, x: str, y: str, given: Collection[str]) -> OpenBackDoor | None:
+    """An edge, out of x towards y, that may hide a common cause; None where all are visible."""
+    starts = {path[1] for path in marks.directed_paths(x, y) if not set(path) & set(given)}
+    for name in sorted(starts, key=marks.graph.nodes.index):
+        if not marks.visible(x, name):
+            return OpenBackDoor(False, (), (), (marks.edges((x, name)),))
+    return None

@@ -1,4 +1,4 @@
-"""What a learned graph says against itself: contradicted directions and open pairs; and the declared order of time.
+"""What a learned graph says against itself: contradicted directions, open pairs, weak hints; and the order of time.
 
 ``graph.json`` holds these beside the edges. A ``Graph`` does not: whoever draws conclusions from a learned graph, such
 as ``effect``, reads both.
@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import permutations
 from typing import Any, NamedTuple
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs.formats import parsed_json
 from dpcausal.graphs.graph import Graph, Pair, checked_pair
+from dpcausal.graphs.pag import PAG
+
+WEAK = 0.5  # of the repeats: an edge that is found again in fewer is a weak hint
 
 
 class Doubts(NamedTuple):
-    """Pairs whose direction is contradicted, pairs that stayed open, and columns in the declared order of time."""
+    """Pairs whose direction is contradicted, that stayed open, or are weak hints; and the declared order of time."""
 
     contradicted: frozenset[Pair] = frozenset()
     open: frozenset[Pair] = frozenset()
     tiers: tuple[frozenset[str], ...] = ()
+    hints: frozenset[Pair] = frozenset()
 
     def at(self, *names: str) -> list[Pair]:
         """Return the contradicted pairs with one of these ends, in the order of their names."""
@@ -74,6 +79,25 @@ def read_graph(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> tu
         pairs("conflicts"),
         pairs("open"),
         tuple(frozenset(map(str, tier)) for tier in tiers or ()),
+        _hints(found, declared, known),
+    )
+
+
+def _hints(found: Mapping[str, Any], declared: object, known: frozenset[str]) -> frozenset[Pair]:
+    """Edges that were found again in too few repeats; one that was declared is never among them."""
+    listed = found.get("confidence") or []
+    if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
+        raise InputError('"confidence" of a graph in JSON must be a list of objects')
+    weak = [one for one in listed if isinstance(part := one.get("found_again"), int | float) and part < WEAK]
+    pairs = frozenset(checked_pair(one.get("pair"), known) for one in weak)
+    required = declared.get("required") if isinstance(declared, Mapping) else None
+    kept = {
+        text for text in (required if isinstance(required, list) else []) if isinstance(text, str)
+    }  # "a -> b" or "a - b"
+    return frozenset(
+        pair
+        for pair in pairs
+        if not kept & {f"{a} {mark} {b}" for a, b in permutations(pair) for mark in ("->", "-")}
     )
 
 
@@ -86,3 +110,17 @@ def undirected_at(graph: Graph, pairs: frozenset[Pair]) -> Graph:
     turned = {frozenset(arrow) for arrow in graph.directed} & pairs
     kept = [arrow for arrow in graph.directed if frozenset(arrow) not in turned]
     return Graph(graph.nodes, kept, [*graph.undirected, *turned])
+
+
+def without_edges(graph: Graph, pairs: frozenset[Pair]) -> Graph:
+    """Return the graph without these edges, of the same kind.
+
+    >>> without_edges(Graph(["a", "b", "c"], [("a", "b"), ("b", "c")]), frozenset({frozenset({"a", "b"})}))
+    Graph(b -> c, a)
+    """
+    if isinstance(graph, PAG):
+        return PAG(
+            graph.nodes, [edge for edge in graph.marked_edges() if frozenset((edge[0], edge[2])) not in pairs]
+        )
+    kept = [arrow for arrow in graph.directed if frozenset(arrow) not in pairs]
+    return Graph(graph.nodes, kept, graph.undirected - pairs)

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.facts import Fact
 from dpcausal.core.statement import PublicKind
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
@@ -85,6 +86,7 @@ NOTES: dict[EffectNoteKind, Words] = {
         f"by the graph the treatment may change {', '.join(fact['columns'])}: adjusting for that can hide part of the "
         "effect or make one up"
     ),
+    EffectNoteKind.BACK_DOOR: lambda fact: _back_door(fact),
     EffectNoteKind.LATER: lambda fact: (
         f"WARNING: {', '.join(fact['columns'])} {'was' if len(fact['columns']) == 1 else 'were'} declared to come "
         f"after {fact['treatment']} in time, which may change {'it' if len(fact['columns']) == 1 else 'them'}: "
@@ -140,6 +142,22 @@ NOTES: dict[EffectNoteKind, Words] = {
 }
 MOST_PAIRS = 3  # named in a note
 MOST_LISTED = 6  # possible effects listed without being asked
+
+
+def _back_door(fact: Fact) -> str:
+    """That the graph draws a path by which other causes come in, and what to hold fixed, or to leave out."""
+    paths = [[" ".join(edge) for edge in path] for path in fact["paths"][:MOST_PAIRS]]
+    drawn = "; ".join(", ".join(path[:-1]) + (" and " if path[:-1] else "") + path[-1] for path in paths)
+    ways = [f"leave {name} out" for name in fact["leave"]]
+    if fact["hold"]:
+        ways.append(f"hold {', '.join(fact['hold'])} fixed{' too' if fact['given'] else ''}")
+    it = "it" if len(fact["hold"]) == 1 else "them"
+    unless = f", unless {fact['treatment']} changes {it}" if fact["hold"] and not fact["sure"] else ""
+    help_ = (" or ".join(ways) or "no column takes a hidden cause out") + unless
+    first = "" if fact["refused"] else "WARNING: "
+    last = f" ({spelled('--anyway', 'anyway=True')} goes on)" if fact["refused"] else ""
+    mixed = f"other causes {'are' if fact['sure'] else 'may be'} mixed into this effect"
+    return f"{first}the graph draws {drawn}, so {mixed}: {help_}{last}"
 
 
 def note_words(fact: EffectNote) -> str:
@@ -231,6 +249,7 @@ def _missing_clauses(result: EffectResult) -> list[str]:
 # what a reader must see first: warnings stand before remarks, and rules of the schema after them
 FIRST = {
     EffectNoteKind.OUTCOME_EARLIER: 0,
+    EffectNoteKind.BACK_DOOR: 0,
     EffectNoteKind.LATER: 0,
     EffectNoteKind.CONTRADICTED: 0,
     EffectNoteKind.SEVERAL: 0,

@@ -330,6 +330,18 @@ EXAMPLES[EffectNote] = {
     ),
     EffectNoteKind.FROM_GRAPH: ({"columns": ["age"]}, ("graph says to hold age fixed",)),
     EffectNoteKind.DESCENDANT: ({"columns": ["tar"]}, ("may change tar",)),
+    EffectNoteKind.BACK_DOOR: (
+        {
+            "sure": True,
+            "treatment": "dose",
+            "given": False,
+            "hold": ["age"],
+            "leave": [],
+            "paths": [[["age", "->", "dose"], ["age", "->", "pain"]]],
+            "refused": False,
+        },
+        ("WARNING: the graph draws age -> dose and age -> pain, so other causes are", ": hold age fixed"),
+    ),
     EffectNoteKind.SEVERAL: ({"count": 3}, ("allows 3 effects",)),
     EffectNoteKind.NO_EFFECT: ({}, ("none at all",)),
     EffectNoteKind.LINEAR: ({"columns": ["age", "sex"]}, ("age, sex taken out by linear regression",)),
