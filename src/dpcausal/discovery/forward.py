@@ -31,8 +31,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-import numpy as np
-
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.repeats import repeats_for
@@ -335,9 +333,9 @@ def repeats_of(forward: Forward, asked: int | None) -> int:
 
 
 def forward_again(
-    forward: Forward, columns: Sequence[str], draw: np.random.Generator
+    forward: Forward, columns: Sequence[str], draw: Callable[[tuple[int, ...]], Floats]
 ) -> Iterator[frozenset[str]]:
     """Search on another sample and other noise (``Contrasts.again``); yield the edges by the names of their columns."""
-    drawn = draw.standard_normal(forward.contrasts.covariance.shape)
+    drawn = draw(forward.contrasts.covariance.shape)
     for x, y in Forward(forward.contrasts.again(drawn), forward.rules).run().edges():
         yield frozenset((columns[x], columns[y]))

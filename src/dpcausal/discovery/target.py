@@ -184,7 +184,7 @@ def search_target(
     made = {pair: by for pair, by in made.items() if pair[0] == 0}
     again, repeats = None, repeats_of(forward, asked)
     if repeats:
-        draw = released_generator(forward.contrasts.covariance)
+        draw = released_generator(forward.contrasts.covariance).standard_normal
         again = found_again(
             task,
             [frozenset((name, columns[j])) for j in found],
