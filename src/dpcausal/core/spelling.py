@@ -32,6 +32,16 @@ def spelled(command: str, python: str) -> str:
     return command if reader == "command" else python
 
 
+def asks() -> bool:
+    """Return whether the reader is who asked: advice on what to do instead is for nobody else.
+
+    >>> with for_everyone():
+    ...     asks()
+    False
+    """
+    return _READER.get() != "both"
+
+
 @contextmanager
 def for_command_line() -> Iterator[None]:
     """Spell options as on the command line within the block."""

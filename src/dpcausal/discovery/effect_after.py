@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import asks, spelled
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level, Numeric
@@ -104,13 +104,12 @@ class ReleasedTables:
         if merged:
             told = [
                 f"{name} ({' | '.join(group_names(self.schema[name], self.groups[name]))})"
-                if name in self.groups
+                if name in self.groups and asks()
                 else name
                 for name in merged
             ]
-            return (
-                f"levels of {', '.join(told)} were merged because of the noise, so no table has all of them"
-            )
+            merged_words = f"levels of {', '.join(told)} were merged because of the noise"
+            return f"{merged_words}, so no table has all of them" if asks() else merged_words
         return f"the released tables do not hold {', '.join(names)} together"
 
     def table(self, names: Sequence[str]) -> tuple[Floats, float, float]:
@@ -233,8 +232,11 @@ def effect_after(
     )
     for one in used:
         if not tables.holds((*one, treatment, outcome)):
+            lack = tables.lack((*one, treatment, outcome))
+            if not asks():  # a page, whose reader can't measure anything
+                raise InputError(lack)
             raise InputError(
-                f"{tables.lack((*one, treatment, outcome))}: measure them "
+                f"{lack}: measure them "
                 f"({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}); "
                 f"{spelled('effect --forecast', 'dc.forecast_effect')} says beforehand, for nothing, how wide the "
                 "interval would be"

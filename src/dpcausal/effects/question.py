@@ -285,8 +285,10 @@ def _number_event(name: str, column: Numeric, event: Level) -> tuple[tuple[float
         happens = [float((i >= first) == cut[1]) for i in bins] + [0.0] * column.missing_level
         return tuple(happens), f"{'>=' if cut[1] else '<'} {cut[0]:g}"
     example = f">= {cuts[0]:g}" if cuts else ">= NUMBER"
+    other_sign = cut is None and str(event).lstrip().startswith((">", "<", "=", "≤"))
+    how = "only >= and < are understood" if other_sign else "name a cut"
     raise InputError(
-        f'the outcome "{name}" is a number and has no event {str(event)!r}: name a cut, such as {_event(example)}. The '
+        f'the outcome "{name}" is a number and has no event {str(event)!r}: {how}, such as {_event(example)}. The '
         f"declared cuts are {', '.join(f'{one:g}' for one in cuts) or 'none'}; an effect that is measured on the rows "
         f"takes any number between {column.lower:g} and {column.upper:g}"
     )

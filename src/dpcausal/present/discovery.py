@@ -340,10 +340,11 @@ def free_words(result: DiscoveryResult) -> str:
     return f"In no tier, so arrows at them can point back in time: {', '.join(free)}."
 
 
-def merged_line(result: DiscoveryResult) -> str:
+def merged_line(result: DiscoveryResult, *, page: bool = False) -> str:
     """Return which columns had levels merged, and which levels each group holds; empty where none had.
 
-    The groups of the first few columns are named, where they are known; of the others, how many there are.
+    The groups of the first few columns are named, where they are known; of the others, how many there are, and, other
+    than on a ``page``, what names them.
     """
     notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
     columns = [column for note in notes for column in note["columns"]]
@@ -354,7 +355,9 @@ def merged_line(result: DiscoveryResult) -> str:
     told = [f"{name} to {len(known[name])} groups ({_short_groups(known[name])})" for name in named]
     rest = [column for column in columns if column[0] not in named]
     if rest:
-        more = f" ({spelled('--full', 'summary(full=True)')} names their groups)" if named else ""
+        more = (
+            f" ({spelled('--full', 'summary(full=True)')} names their groups)" if named and not page else ""
+        )
         told.append(f"{_groups_words(rest, MERGED_SHOWN)}{more}")
     return f"Levels merged, because of the noise: {'; '.join(told)}."
 
@@ -511,7 +514,8 @@ def _known_words(fact: Fact) -> str:
     held = ""
     if fact["mean_cell"] is not None:
         mean, least = _rows_words(fact["mean_cell"]), _rows_words(fact["least_cell"])
-        held = f"; an average cell holds {mean} rows, or {least} in the table with most cells"
+        more = f", or {least} in the table with most cells" if least != mean else ""
+        held = f"; an average cell holds {mean} rows{more}"
     return f"noise of standard deviation {_rows_words(fact['sd'])} rows{held}"
 
 

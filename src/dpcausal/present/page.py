@@ -88,7 +88,7 @@ def _again(marks: EdgeNotes, a: str, b: str) -> str:
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
     """What changes how the graph is read: what would help, the order of time, merged levels."""
-    merged = merged_line(result)
+    merged = merged_line(result, page=True)
     about = (helps_words(result), tiers_words(result), free_words(result))
     return [*filter(None, about), *([f"{merged} {MERGING}."] if merged else [])]
 

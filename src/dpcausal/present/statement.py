@@ -414,7 +414,9 @@ def _ledger_words(statement: PrivacyStatement) -> str:
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
     charged = f", charged all that was asked for ({asked})" if asked else ""
-    return f"Ledger: {where}{charged}" + (f"; left in the ledger: {left}." if left else ".")
+    then = any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in statement.released)
+    remains = "left then" if then else "left in the ledger"
+    return f"Ledger: {where}{charged}" + (f"; {remains}: {left}." if left else ".")
 
 
 def promise(statement: PrivacyStatement) -> list[str]:

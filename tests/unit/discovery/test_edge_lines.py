@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,13 +15,14 @@ from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, PairState
-from dpcausal.discovery.search import MethodReason, MethodReasonKind
+from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind
 from dpcausal.networks import clinic
 from dpcausal.present.discovery import (
     GIVEN_MEANS,
     PLAIN,
     again_words,
     legend,
+    merged_line,
     method_words,
     missing_words,
     note_words,
@@ -283,7 +286,7 @@ def test_where_nothing_was_held_fixed_no_link_is_called_direct(result: Discovery
     assert f"1 pair is directly linked, 1 more goes together ({told})" in conclusion(some)[0]
     assert f"For 1 of 2 edges {told}." in methods_paragraph(some)
     graph = dc.Graph(NAMES, undirected=[("a", "b")])
-    apart = {frozenset(("a", "long_name")): (), BL: ()}
+    apart: dict[frozenset[str], tuple[str, ...]] = {frozenset(("a", "long_name")): (), BL: ()}
     alone = replace(loose, graph=graph, asked={0: 3, 1: 1}, separating=apart, evidence={})
     assert alone.nothing_held == {AB}
     assert replace(alone, separating={**apart, BL: ("a",)}).nothing_held == frozenset()
@@ -301,3 +304,19 @@ def test_a_weak_hint_is_never_said_to_hold_in_every_graph(result: DiscoveryResul
     ]
     assert "An arrow on a weak hint is no finding" in "\n".join(weak.edge_lines())
     assert "1 edge with less than half is reported as a weak hint only." in methods_paragraph(weak)
+
+
+def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryResult) -> None:
+    cells = {"gaussian": False, "cells": 8, "sd": 2.0, "mean_cell": 392.2, "least_cell": 392.0}
+    assert note_words(Note(NoteKind.JOINT_TABLE, **cells)).endswith("; an average cell holds 392 rows")
+    names = [f"m{i}" for i in range(6)]
+    schema = dc.Schema(dict.fromkeys(names, dc.Categorical(["x", "y", "z"])))
+    columns = tuple((name, 2) for name in names)
+    groups = tuple((name, (0, 0, 1)) for name in names)
+    notes = (Note(NoteKind.MERGED_LEVELS, columns=columns, groups=groups),)
+    assert result.release is not None
+    kept: Any = SimpleNamespace(schema=schema, privacy=result.privacy, id="r")
+    many = replace(result, notes=notes, release=kept)
+    assert "names their groups" in merged_line(many)
+    assert "names their groups" not in merged_line(many, page=True)
+    assert merged_line(many, page=True) in methods_paragraph(many)

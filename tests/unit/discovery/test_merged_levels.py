@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.spelling import for_everyone
 from dpcausal.discovery import measurer
 from dpcausal.discovery.search import NoteKind
 
@@ -58,6 +59,9 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
         dc.InputError, match=r"levels of k \(k[^)]* \| .*\), l \(.*\) were merged because of the noise"
     ):
         found.effect("k", "l", adjust=[], compare=["k0", "k1"], event="l0")
+    with for_everyone(), pytest.raises(dc.InputError) as caught:  # a page: one short sentence under each edge
+        found.effect("k", "l", adjust=[], compare=["k0", "k1"], event="l0")
+    assert str(caught.value) == "levels of k, l were merged because of the noise"
     written = json.loads(found.release.to_json())["values"]
     assert {name: tuple(which) for name, which in written["groups"].items()} == groups
     assert len(seen) == len(exact)  # every column had too many

@@ -713,6 +713,9 @@ def test_a_cut_of_a_number_names_those_there_are() -> None:
             dc.InputError, match=r"declared cuts are 25, 50, 75; .*any number between 0 and 100"
         ):
             dc.effect(DATA, "x", "weight", epsilon=None, event=bad)
+    for odd in ("> 40", "<=40", "≤ 40"):
+        with pytest.raises(dc.InputError, match=f"has no event '{odd}': only >= and < are understood"):
+            dc.effect(DATA, "x", "weight", epsilon=None, event=odd)
     with pytest.raises(dc.InputError, match="has no event '>= 48'"):
         dc.effect(MemoryCounts(DATA), "x", "weight", epsilon=None, event=">= 48")
     declared = dc.effect(MemoryCounts(DATA), "x", "weight", epsilon=None, event=">= 50")

@@ -130,6 +130,8 @@ def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
     assert told.epsilon == 0.1  # less than was asked for, and the ledger keeps what was asked for
     line = "Ledger: data set 'cohort', entry 2, charged all that was asked for (epsilon 0.5, delta 0)"
     assert f"{line}; left in the ledger: epsilon 0.5, delta 0." in told.summary().splitlines()
+    again = replace(told, released=(*told.released, Released(ReleasedKind.SEARCHED_AGAIN, release="r1")))
+    assert f"{line}; left then: epsilon 0.5, delta 0." in again.summary().splitlines()
     assert told.to_dict()["ledger"]["left"] == {"epsilon": 0.5, "delta": 0.0}
 
 
