@@ -6,7 +6,7 @@ Post-processing of released answers or values, so nothing is charged for it. Met
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,3 +59,18 @@ def largest_pvalues(
         if known is None or known.pvalue is None or pvalue > known.pvalue:
             found[pair] = Evidence(given if by is None else by, pvalue)
     return found
+
+
+def held_pairs(
+    answers: Mapping[tuple[int, int, tuple[int, ...]], float | None], columns: Sequence[str]
+) -> set[Pair]:
+    """Return the pairs about which a question with some column held fixed was answered; columns are by number.
+
+    >>> held_pairs({(0, 1, (2,)): 1.5, (0, 2, ()): 3.0, (1, 2, (0,)): None}, "abc") == {frozenset("ab")}
+    True
+    """
+    return {
+        frozenset((columns[x], columns[y]))
+        for (x, y, given), value in answers.items()
+        if given and value is not None
+    }

@@ -40,7 +40,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
 from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
 from dpcausal.discovery.effect_after import ReleasedTables
-from dpcausal.discovery.evidence import Evidence, largest_pvalues
+from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.forward import (
     CLEARLY_APART,
@@ -103,6 +103,7 @@ def search(measurer: Measurer, forward: Forward) -> tuple[Skeleton, frozenset[Pa
     skeleton.separating = {**apart, **skeleton.separating}
     for order, number in forward.asked.items():
         skeleton.asked[order] = skeleton.asked.get(order, 0) + number
+    skeleton.held |= held_pairs(forward._evidence, columns)
     return skeleton, twins
 
 

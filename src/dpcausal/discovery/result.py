@@ -152,6 +152,8 @@ class DiscoveryResult(OtherNames):
         The number of rows where it is public.
     about : frozenset of pairs, or None
         With a target, the pairs that were asked about: those with it. Other pairs are neither found nor absent.
+    held : frozenset of pairs, or None
+        Pairs about which a question with some column held fixed was answered; edges without one are ``nothing_held``.
     evidence : mapping of pairs to Evidence
         For methods that release more than decisions: the p-value or Bayes factor of the question that came nearest to
         separating a pair, and what was held fixed in it. Of many tests: small ones are found by chance, too.
@@ -212,6 +214,7 @@ class DiscoveryResult(OtherNames):
     rows: int | None = None
     reach: Reach | None = None
     about: frozenset[Pair] | None = None
+    held: frozenset[Pair] | None = None
     evidence: Mapping[Pair, Evidence] = field(default_factory=dict, repr=False)
     labels: Mapping[str, str] = field(default_factory=dict, repr=False)
     tables: ReleasedTables | ReleasedMoments | None = field(default=None, repr=False, compare=False)
@@ -259,28 +262,34 @@ class DiscoveryResult(OtherNames):
 
     @property
     def nothing_held(self) -> frozenset[Pair]:
-        """Edges about which no question with a column held fixed was answered: a third column may explain them.
+        """Edges about which no question with a column held fixed was answered, though one may explain them.
 
-        That is so where the search asked none at all, where none about the edge could be answered (``given_up_to`` is
-        0), or where every other pair of both columns was set aside with nothing held fixed. Declared edges are not
-        among them.
+        None could be answered (``given_up_to`` is 0), or some third column may be linked to both: neither of its pairs
+        with them is absent. Declared edges are not among them.
         """
-        edges = self.graph.skeleton - self.known.kept
-        if self.asked and not any(number for order, number in self.asked.items() if order):
-            return edges
-        aside = {pair for pair, given in self.separating.items() if not given} | self.known.left_out
-        return frozenset(
+        bare = frozenset(pair for pair, columns in self.given_up_to.items() if not columns)
+        if self.held is None:
+            return bare
+        absent = (
+            self.absent | self.separating.keys()
+        )  # with a target, pairs of others that were asked about, too
+        return bare | frozenset(
             pair
-            for pair in edges
-            if self.given_up_to.get(pair) == 0 or (self.asked and self._alone(pair, aside))
+            for pair in self.graph.skeleton - self.known.kept - self.held
+            if any(self._may_explain(name, pair, absent) for name in self.graph.nodes if name not in pair)
         )
 
-    def _alone(self, pair: Pair, aside: Collection[Pair]) -> bool:
-        """Whether no column could be held fixed for an edge: all other pairs at its ends are in ``aside``."""
-        told = self.evidence.get(pair)
-        others = [name for name in self.graph.nodes if name not in pair]
-        return not (told and told.given) and all(
-            frozenset((end, name)) in aside for end in pair for name in others
+    @property
+    def none_to_hold(self) -> frozenset[Pair]:
+        """Edges about which nothing was held fixed because no third column may explain them, by what was decided."""
+        if self.held is None:
+            return frozenset()
+        return self.graph.skeleton - self.known.kept - self.held - self.nothing_held
+
+    def _may_explain(self, name: str, pair: Pair, absent: Collection[Pair]) -> bool:
+        """Whether a column may be linked to both ends of an edge, and is not declared to come after both."""
+        return not any(frozenset((name, end)) in absent for end in pair) and self.known.may_separate(
+            name, *pair
         )
 
     @property

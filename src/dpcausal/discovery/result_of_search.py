@@ -67,6 +67,7 @@ def result_of_search(
         reason=reason,
         level=level,
         asked=dict(skeleton.asked),
+        held=frozenset(skeleton.held),
         open=undecided,
         given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.kept},
         complete=skeleton.complete,

@@ -148,6 +148,7 @@ class Skeleton:
     asked: dict[int, int] = field(default_factory=dict)  # questions by order
     untested: set[Pair] = field(default_factory=set)  # edges kept though some question was not answered
     answered: set[Pair] = field(default_factory=set)  # pairs about which some question was
+    held: set[Pair] = field(default_factory=set)  # pairs about which one was with some column held fixed
     complete: bool = True  # False: ended before every order was done
     unanswered_from: dict[Pair, int] = field(
         default_factory=dict
@@ -323,6 +324,8 @@ def ask_side_by_side(
                 found.no_answer(pair, order)
                 continue
             found.answered.add(frozenset(pair))
+            if question.given:
+                found.held.add(frozenset(pair))
             if answer and question.y in found.adjacent[question.x]:
                 found.remove(question)
                 waiting.pop(pair, None)
@@ -351,6 +354,8 @@ def _order_one_by_one(
                 found.no_answer((x, y), order)
                 continue
             found.answered.add(frozenset((x, y)))
+            if given:
+                found.held.add(frozenset((x, y)))
             if answers[0]:
                 found.remove(Query(x, y, given))
                 break

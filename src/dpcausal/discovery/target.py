@@ -22,6 +22,7 @@ from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.proofs import proved
 from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
 from dpcausal.discovery.components import Components
+from dpcausal.discovery.evidence import held_pairs
 from dpcausal.discovery.forward import Forward, Given, forward_again, repeats_of
 from dpcausal.discovery.kept import KeptTables
 from dpcausal.discovery.knowledge import Pair
@@ -165,6 +166,7 @@ def search_target(
     )
     skeleton.asked = {order: number for order, number in forward.asked.items() if order}
     skeleton.asked[0] = len(columns) - 1
+    skeleton.held = held_pairs(forward._evidence, [columns[j] for j in near])
 
     def says(x: int, y: int, given: Given) -> bool | None:
         evidence = _asked(forward, near, x, y, given)

@@ -106,6 +106,7 @@ def only_tested_words(columns: int) -> str:
 
 NOTHING_HELD = "nothing was held fixed"
 NOTHING_HELD_MEANS = f"{NOTHING_HELD}, so a third column may explain it"
+NONE_TO_HOLD = "nothing was held fixed, for no other column seemed linked to both"
 GO_TOGETHER = f"go together; {NOTHING_HELD_MEANS}"
 
 
@@ -804,7 +805,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     sure = result.found_confidence
     rows = [(" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.shown.marked_edges()]
     torn, hints = result.contradicted if result.graph.kind != "pag" else frozenset(), hint_pairs(result)
-    wide = max((len(edge) for edge, _ in rows), default=0)
+    wide, bare = max((len(edge) for edge, _ in rows), default=0), result.nothing_held
     share = max((len(share_words(part)) for part in sure.values()), default=0)
     lines = []
     for edge, pair in rows:
@@ -813,7 +814,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
         )
         remarks = ["direction contradicted"] if pair in torn else []
         remarks += [ON_HINTS] if pair in result.on_hints - torn else []
-        if pair in result.nothing_held:
+        if pair in bare:
             remarks.append(NOTHING_HELD)
         elif pair in result.given_up_to:
             remarks.append(only_tested_words(result.given_up_to[pair]))

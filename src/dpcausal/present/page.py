@@ -25,6 +25,8 @@ from dpcausal.present import statement as statement_words
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
     MERGING,
+    NONE_TO_HOLD,
+    NOTHING_HELD_MEANS,
     OPEN_MEANS,
     PUBLISHED,
     absent_rows,
@@ -98,12 +100,13 @@ def _asked_up_to(result: DiscoveryResult) -> str:
     by_size: dict[int, list[Pair]] = {}
     for pair, columns in result.given_up_to.items():
         by_size.setdefault(columns, []).append(pair)
-    free = result.nothing_held - result.given_up_to.keys()
-    alone = (
-        f"About {pairs_words(result, free)} nothing was held fixed, for no other column seemed linked to either."
-        if free
-        else ""
+    bare, free = result.nothing_held - result.given_up_to.keys(), result.none_to_hold
+    alone = " ".join(
+        f"About {pairs_words(result, pairs)} {words}."
+        for pairs, words in ((bare, NOTHING_HELD_MEANS), (free, NONE_TO_HOLD))
+        if pairs
     )
+    free |= bare
     if not by_size:
         each = "each other edge found" if free else "each edge found"
         everything = f"About {each}, every set of columns was held fixed that the search (PC) asks about."

@@ -16,6 +16,7 @@ from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
     GO_TOGETHER,
     HINTS_MEAN,
+    NONE_TO_HOLD,
     NOTHING_HELD_MEANS,
     W_MEANS,
     given_words,
@@ -304,6 +305,8 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
         ]
     elif pair in result.nothing_held:
         lines.append(f"The two {GO_TOGETHER}.")
+    elif pair in result.none_to_hold:
+        lines.append(f"The two depend on each other; {NONE_TO_HOLD}.")
     elif pair in result.given_up_to:
         told = given_words(result.given_up_to[pair])
         lines.append(f"The two depend on each other {told}; holding more fixed could not be tested.")

@@ -12,7 +12,6 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.discover import METHODS
-from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, PairState
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind
@@ -30,6 +29,7 @@ from dpcausal.present.discovery import (
     tiers_words,
 )
 from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.page import open_questions
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 
 NAMES = ["a", "b", "long_name"]
@@ -51,7 +51,7 @@ def result() -> DiscoveryResult:
         given_up_to={},
         conflicts=frozenset(),
         confidence=None,
-        asked={0: 3, 1: 2},
+        held=None,
         separating={},
         evidence={},
     )
@@ -263,36 +263,63 @@ def test_what_is_given_out_is_told_apart_from_what_was_computed(result: Discover
 
 
 def test_where_nothing_was_held_fixed_no_link_is_called_direct(result: DiscoveryResult) -> None:
-    """Only questions with nothing held fixed; none about one edge; and none possible, for all other pairs are apart."""
     told = "nothing was held fixed, so a third column may explain it"
-    loose = replace(result, asked={0: 3})
-    assert loose.nothing_held == {AB, BL}
+    third = frozenset(("a", "long_name"))
+    loose = replace(result, held=frozenset(), open=frozenset([third]))
+    assert loose.nothing_held == {AB, BL}  # the open pair may be an edge
+    assert loose.none_to_hold == frozenset()
     assert f"2 pairs go together ({told})" in conclusion(loose)[0]
     assert f"For each edge {told}." in methods_paragraph(loose)
-    marks = EdgeNotes.of(loose)
-    assert f"The two go together; {told}." in evidence(loose, marks, "a", "b", True)
-    for words in (
-        loose.summary(),
-        loose.summary(full=True),
-        methods_paragraph(loose),
-        " ".join(conclusion(loose)),
-    ):
+    assert f"The two go together; {told}." in evidence(loose, EdgeNotes.of(loose), "a", "b", True)
+    texts = (loose.summary(), loose.summary(full=True), methods_paragraph(loose), " ".join(conclusion(loose)))
+    for words in texts:
         assert "directly linked" not in words
         assert "whichever columns" not in words
     assert nothing_held_words(loose) in loose.summary()
-    assert replace(loose, asked={0: 3, 1: 1}).nothing_held == frozenset()
-    some = replace(loose, asked={0: 3, 1: 1}, given_up_to={AB: 0})
+    assert f"About a - b, b - long_name {told}." in open_questions(loose)[-1 - len(loose.notes)]
+    assert replace(loose, held=frozenset([AB, BL])).nothing_held == frozenset()
+    some = replace(loose, held=frozenset([BL]))
     assert some.nothing_held == {AB}
     assert f"1 pair is directly linked, 1 more goes together ({told})" in conclusion(some)[0]
     assert f"For 1 of 2 edges {told}." in methods_paragraph(some)
-    graph = dc.Graph(NAMES, undirected=[("a", "b")])
-    apart: dict[frozenset[str], tuple[str, ...]] = {frozenset(("a", "long_name")): (), BL: ()}
-    alone = replace(loose, graph=graph, asked={0: 3, 1: 1}, separating=apart, evidence={})
-    assert alone.nothing_held == {AB}
-    assert replace(alone, separating={**apart, BL: ("a",)}).nothing_held == frozenset()
-    assert replace(alone, evidence={AB: Evidence(("long_name",), 0.01)}).nothing_held == frozenset()
     required = replace(loose, known=Knowledge.of(NAMES, required=[("a", "b")]))
     assert required.nothing_held == {BL}
+
+
+def test_where_no_column_may_explain_an_edge_none_had_to_be_held(result: DiscoveryResult) -> None:
+    apart = replace(result, held=frozenset())  # the third pair is absent, so no column is linked to both ends
+    assert (apart.nothing_held, apart.none_to_hold) == (frozenset(), {AB, BL})
+    assert "2 pairs are directly linked" in conclusion(apart)[0]
+    lines = evidence(apart, EdgeNotes.of(apart), "a", "b", True)
+    assert lines[1] == (
+        "The two depend on each other; nothing was held fixed, for no other column seemed linked to both."
+    )
+    late = replace(
+        apart,
+        open=frozenset([frozenset(("a", "long_name"))]),
+        known=Knowledge.of(NAMES, tiers=[["a", "b"], ["long_name"]]),
+    )
+    assert late.nothing_held == {BL}  # what comes after both explains nothing
+    assert replace(apart, given_up_to={AB: 0}).nothing_held == {AB}
+    assert replace(apart, held=None).none_to_hold == frozenset()
+
+
+def test_a_search_knows_about_which_pairs_something_was_held_fixed() -> None:
+    data = dc.networks.load("cancer").sample(20_000, seed=1)
+    exact = dc.discover(data, epsilon=None, method="pc")
+    assert exact.held is not None
+    assert exact.graph.skeleton & exact.held
+    for chosen in (exact, dc.discover(data, epsilon=None, method="pc", stable=False)):
+        assert {pair for pair, given in chosen.separating.items() if given} <= (chosen.held or set())
+    bare = dc.discover(data, epsilon=None, method="pc", max_order=0)
+    assert bare.held == frozenset()
+    assert bare.nothing_held == bare.graph.skeleton
+    with dc.testing.seeded(2):
+        for options in ({}, {"target": "Cancer"}):
+            found = dc.discover(data, epsilon=2.0, confidence=0, **options)
+            assert found.held is not None
+            used = {pair for pair, one in found.evidence.items() if one.given}
+            assert used <= found.held
 
 
 def test_a_weak_hint_is_never_said_to_hold_in_every_graph(result: DiscoveryResult) -> None:

@@ -179,7 +179,7 @@ def test_a_direction_on_hints_is_named_in_words_and_files(tmp_path: Path) -> Non
     assert read.undirected == {firm}
     page = odd.report(tmp_path / "report.html")
     assert "direction rests on weak hints" in Path(page).read_text()
-    with pytest.raises(dc.InputError, match=r"ends in .html, not \".pdf\".*savefig\(\"fig.pdf\"\)"):
+    with pytest.raises(dc.InputError, match=r"ends in .html, not \".pdf\".*result.plot\(\"fig.pdf\"\)"):
         odd.report(tmp_path / "fig.pdf")
     assert not (tmp_path / "fig.pdf").exists()
 

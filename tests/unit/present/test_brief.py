@@ -52,7 +52,7 @@ def made(result: DiscoveryResult) -> DiscoveryResult:
         confidence={frozenset("ab"): 0.9, frozenset("bc"): 0.6, frozenset(("c", "dd")): 0.2},
         separating={},
         notes=(),
-        asked={0: 10, 1: 3},
+        held=None,
         evidence={},
     )
 

@@ -31,7 +31,7 @@ def result() -> DiscoveryResult:
         conflicts=frozenset(),
         confidence={AB: 1.0, CD: 1.0},
         repeats=None,
-        asked={0: 6, 1: 4},
+        held=None,
     )
 
 

@@ -146,7 +146,7 @@ def test_that_everything_was_tested_is_said_only_where_so(result: DiscoveryResul
     chain = dc.Graph(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
     note = Note(NoteKind.NO_DELTA, times=3.0)
     plain = {"open": frozenset(), "given_up_to": {}, "complete": True, "notes": (note,)}
-    done = replace(result, graph=chain, asked={0: 3, 1: 2}, **plain)
+    done = replace(result, graph=chain, asked={0: 3, 1: 2}, held=chain.skeleton, **plain)
     everything = "About each edge found, every set of columns was held fixed that the search (PC) asks about."
     assert open_questions(done) == [
         reach_words(done.reach),
@@ -154,6 +154,11 @@ def test_that_everything_was_tested_is_said_only_where_so(result: DiscoveryResul
         "Without a delta the noise in a table of two columns is 3 times larger: add delta=1e-6 (it must lie below one "
         "over the number of rows).",
     ]
+    one = open_questions(replace(done, held=frozenset([frozenset("bc")])))[1]
+    assert one == (
+        "About a - b nothing was held fixed, for no other column seemed linked to both. "
+        + everything.replace("each edge", "each other edge")
+    )
     left = replace(done, asked={0: 3}, given_up_to={frozenset("ab"): 0, frozenset("bc"): 0})
     assert open_questions(left)[1] == (
         "Found, as far as could be tested: a - b, b - c with nothing held fixed. Holding more columns fixed was not "
