@@ -3,8 +3,9 @@
 The best case of each test, for a dependence of Cohen's w between x and y, alike in all cells of what is given:
 
 - ``kendall``, ``spearman``: the statistic has variance V, n/16 for two levels each and at most n/9, and noise of
-  variance 2 b^2 (Laplace of scale b). It shows as much as n V/(V + 2 b^2) rows without noise. Where numbers are given,
-  a share of epsilon goes to how they are spread. Spearman's noise is taken for Kendall's.
+  variance 2 b^2 (Laplace of scale b). It shows as much as n V/(V + 2 b^2) rows without noise, n less the number of
+  strata, since rows are compared within strata. Where numbers are given, a share of epsilon goes to how they are
+  spread. Spearman's noise is taken for Kendall's.
 - ``measured``: noise of variance s in each of r c k cells, k blocks of n/k rows: as much as n/(1 + s r c k/n) rows.
 
 The chance to reject is then that of a chi-squared test with so many rows.
@@ -32,7 +33,7 @@ from scipy.special import chdtri, chndtr
 from dpcausal.citests.base import CITest, Question, TestSettings
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
-from dpcausal.citests.rank import RankTest, spread_share
+from dpcausal.citests.rank import ROWS_PER_CELL, STRATA_PER_ROOT, RankTest, spread_share
 from dpcausal.citests.result import Missed, MissedKind
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
@@ -163,8 +164,17 @@ def _chance(
         if pairs == 1:
             return lambda w: part_power(*design, min(w, 1.0), numeric=bool(given))
         return lambda w: pairs_power(*design, min(w, 1.0), numeric=bool(given), count=pairs)
+    strata = question.k
     if isinstance(test, RankTest) and given and test.on == "values" and test.strata == "auto":
         epsilon *= 1.0 - spread_share(rows, epsilon)
+        wanted = rows / ROWS_PER_CELL  # as ``strata_for`` cuts them
+        if len(given) == 1:
+            wanted = min(wanted, STRATA_PER_ROOT * math.sqrt(rows))
+        strata = max(1, math.floor(wanted))
+    if isinstance(test, RankTest):
+        rows -= min(
+            strata, rows // 2
+        )  # of each stratum one row tells nothing: it compares rows within strata
     numbers = bool({question.x, question.y} & question.numeric)
     sizes = (question.r, question.c, question.k)
     worth, dof = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers, share=share)

@@ -165,3 +165,21 @@ def test_the_command(
         assert (said.out, said.err.count("\n")) == ("", 1)
     assert run([*asked[:-1], "t.csv", "--epsilon", "0.5", "--rows", "300"]) == 2
     assert "--rows goes with --forecast" in capsys.readouterr().err
+
+
+def test_what_kendall_finds_given_a_number_is_what_was_forecast() -> None:
+    """Four rows a stratum: of each stratum one row tells nothing. 120 data sets: within four standard errors."""
+    schema = dc.Schema(x=dc.Categorical([0, 1]), y=dc.Categorical([0, 1]), z=dc.Numeric(0, 1))
+    n, sets, epsilon = 2_000, 120, 0.2
+    ahead = dc.forecast_ci_test(schema, "x", "y", ["z"], rows=n, epsilon=epsilon, method="kendall").weak
+    assert ahead is not None
+    found = 0
+    for seed in range(sets):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 2, n)
+        y = np.where(rng.random(n) < 0.1, x, rng.integers(0, 2, n))
+        data = dc.read({"x": x, "y": y, "z": rng.random(n)}, schema)
+        with dc.testing.seeded(seed):
+            answer = dc.ci_test(data, "x", "y", ["z"], epsilon=epsilon, method="kendall", anyway=True)
+        found += answer.pvalue <= 0.05
+    assert abs(found / sets - ahead) < 4 * (ahead * (1 - ahead) / sets) ** 0.5
