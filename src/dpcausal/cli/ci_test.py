@@ -24,6 +24,7 @@ from dpcausal.cli.options import (
     LedgerUrl,
     Relation,
     SchemaFile,
+    method_named,
     names_of,
     path,
 )
@@ -136,6 +137,11 @@ class TestCommand(Command):
         """Write the help page."""
         self.help = help_text()
         super().format_help(ctx, formatter)
+        from dpcausal.citests.registry import described_tests
+
+        name, known = method_named(ctx.meta.get("words", ())), described_tests()
+        if name in known:
+            typer.echo(f"--option takes, for {described(name, known[name])}")
 
 
 def register(app: typer.Typer) -> None:

@@ -24,6 +24,7 @@ from dpcausal.cli.options import (
     Relation,
     SchemaFile,
     draft_is_told,
+    method_named,
     names_of,
     path,
     warn_weak,
@@ -113,6 +114,10 @@ class DiscoverCommand(Command):
         listed = "\n".join(f"{name}: {does}" for name, does in described_methods().items())
         self.help = HELP.format(methods=listed)
         super().format_help(ctx, formatter)
+        name = method_named(ctx.meta.get("words", ()))
+        for paragraph in described_with_options():
+            if name is not None and paragraph.startswith(f"{name}:"):
+                typer.echo(f"--option takes, for {paragraph}")
 
 
 def help_methods(value: bool) -> None:

@@ -22,7 +22,7 @@ Options = Annotated[
     typer.Option(
         "--option",
         metavar="NAME=VALUE",
-        help="An option of the method (--help-methods lists them); repeat it for more.",
+        help="An option of the method (--method NAME --help lists them); repeat it for more.",
     ),
 ]
 

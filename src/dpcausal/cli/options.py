@@ -109,6 +109,20 @@ def panel_of(name: str) -> str | None:
     return next((panel for panel, names in PANELS.items() if name in names), list(PANELS)[1])
 
 
+def method_named(words: Sequence[str]) -> str | None:
+    """Return what --method names among the words of a command, for help that is read before other options are.
+
+    >>> method_named(["--method", "pc"]), method_named(["--method=pc", "--help"]), method_named(["--help"])
+    ('pc', 'pc', None)
+    """
+    for place, word in enumerate(words):
+        if word == "--method" and place + 1 < len(words):
+            return words[place + 1]
+        if word.startswith("--method="):
+            return word.partition("=")[2]
+    return None
+
+
 class Command(TyperCommand):
     """Refuses an option that takes one value and is given twice: the ledger is charged for one question only."""
 
@@ -131,6 +145,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words of one command."""
+        ctx.meta["words"] = list(args)
         for option in self.params:
             names = [name for name in option.opts if name.startswith("--")]
             if getattr(option, "multiple", False) or getattr(option, "is_flag", False):

@@ -93,3 +93,22 @@ def test_options_reach_the_method_and_the_report(place: Path, capsys: pytest.Cap
     report = (place / "out" / "report.html").read_text()
     assert "--option hits=3 --option share=0.25" in report
     assert "hits=3, share=0.25" in report
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "unsaid"),
+    [
+        (["discover", "--method", "priv-pc", "--help"], "for priv-pc: ", "positives="),
+        (["discover", "--method=svt-pc", "--help"], "positives=none: ", "hits="),
+        (["test", "--method", "crt", "--help"], "for crt: ", "for gcm: "),
+    ],
+)
+def test_the_help_of_a_method_lists_its_options(
+    words: list[str], said: str, unsaid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == 0
+    told = capsys.readouterr().out
+    assert said in told.partition("--option takes, ")[2]
+    assert unsaid not in told.partition("--option takes, ")[2]
+    assert run([words[0], "--help"]) == 0
+    assert "--option takes, " not in capsys.readouterr().out
