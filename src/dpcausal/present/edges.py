@@ -116,7 +116,8 @@ class EdgeNotes:
         elif arrow and self._plain(a, b):
             text = f"{a} → {b}{'' if self._torn else ' '}{self._fits()}, if no common cause is hidden"
         else:
-            text = f"{a} → {b}, " if arrow else f"{a} and {b} are linked, "
+            verb = "may be" if self.hints(pair) else "are"
+            text = f"{a} → {b}, " if arrow else f"{a} and {b} {verb} linked, "
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
         if pair in self.nothing_held:
             text += f"; {NOTHING_HELD_MEANS}"

@@ -102,6 +102,9 @@ def test_edges_not_asked_about_in_full_and_contradicted_ones() -> None:
     assert hint.remark("c", "d", False) == "direction not decided"
     again = "; edge found again in less than 50% of repeats (whichever way it points)"
     assert hint.sentence("a", "b", True) == f"a → b, a weak hint{again}"
+    assert hint.sentence("a", "b", False).startswith(
+        "a and b may be linked, direction not decided by the data"
+    )
     tiers = Knowledge.of(NAMES, tiers=[["c"], ["d"]])
     assert "in every graph" not in EdgeNotes({AB: 0.4}, tiers).sentence("a", "b", True)
     partial = EdgeNotes({AB: 0.4}, marks={("a", "b"): "o->"}).sentence("a", "b", True)
