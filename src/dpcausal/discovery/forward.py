@@ -248,6 +248,11 @@ class Forward:
                 found[pair] = Evidence(names, log10_bayes=values[given] / math.log(10))
         return found
 
+    @property
+    def answers(self) -> Mapping[tuple[int, int, Given], float | None]:
+        """The evidence of every question that was asked with some column held fixed; None where it has no answer."""
+        return self._evidence
+
     def evidence(self, x: int, y: int, given: Given) -> float | None:
         """Kept: the same question is asked again as the graph changes."""
         key = (x, y, given)

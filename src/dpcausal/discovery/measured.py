@@ -103,7 +103,7 @@ def search(measurer: Measurer, forward: Forward) -> tuple[Skeleton, frozenset[Pa
     skeleton.separating = {**apart, **skeleton.separating}
     for order, number in forward.asked.items():
         skeleton.asked[order] = skeleton.asked.get(order, 0) + number
-    skeleton.held |= held_pairs(forward._evidence, columns)
+    skeleton.held |= held_pairs(forward.answers, columns)
     return skeleton, twins
 
 

@@ -166,7 +166,7 @@ def search_target(
     )
     skeleton.asked = {order: number for order, number in forward.asked.items() if order}
     skeleton.asked[0] = len(columns) - 1
-    skeleton.held = held_pairs(forward._evidence, [columns[j] for j in near])
+    skeleton.held = held_pairs(forward.answers, [columns[j] for j in near])
 
     def says(x: int, y: int, given: Given) -> bool | None:
         evidence = _asked(forward, near, x, y, given)
