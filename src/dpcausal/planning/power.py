@@ -333,12 +333,16 @@ def enough_evidence(columns: int, level: float) -> float:
 def evidence_of(form: float, dof: float, worth: float) -> float:
     """Evidence of a block of ``dof`` entries of variance 1/``worth`` whose squares over it add up to ``form``."""
     variance = 1.0 / max(worth, 1e-300)
-    wide = variance + np.square(EFFECTS)
-    logs = 0.5 * (dof * np.log(variance / wide) + form * np.square(EFFECTS) / wide)
-    top = float(logs.max())
-    return top + math.log(float(np.mean(np.exp(logs - top))))
+    # a few numbers, asked for thousands of times: without arrays
+    logs = [
+        0.5 * (form * t / (variance + t) - dof * math.log1p(t / variance))
+        for t in (size * size for size in EFFECTS)
+    ]
+    top = max(logs)
+    return top + math.log(math.fsum(math.exp(one - top) for one in logs) / len(logs))
 
 
+@lru_cache(maxsize=4096)
 def evidence_cut(enough: float, dof: float, worth: float) -> float:
     """The form above which the evidence passes ``enough``.
 

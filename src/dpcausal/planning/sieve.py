@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from scipy.special import ndtr, ndtri
 
@@ -146,12 +147,12 @@ class SieveDesign:
         """What is added to the sieve's scores, the tweak of the threshold apart."""
         return self.examine.shift if self.tweaked else self.sieve.shift
 
-    @property
+    @cached_property
     def sieve(self) -> SievePlan:
         """Shift and least of the sieve."""
         return SievePlan.of(self.mechanism.sieve)
 
-    @property
+    @cached_property
     def examine(self) -> ExaminePlan:
         """Shift and least of the examination."""
         return ExaminePlan.of(self.mechanism.examine)
