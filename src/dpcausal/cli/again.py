@@ -56,10 +56,12 @@ def pairs_beside(release: Path) -> str:
 
 def changed_since(before: str, result: DiscoveryResult, name: str) -> list[str]:
     """Return the line on what changed, where the earlier pairs are known."""
-    from dpcausal.present.changes import changes_line, edges_of
+    from dpcausal.present.changes import changes_line, edges_of, is_pairs
     from dpcausal.present.files import pairs_csv
 
-    return [changes_line(edges_of(before), edges_of(pairs_csv(result)), name)] if before else []
+    if not is_pairs(before):
+        return []
+    return [changes_line(edges_of(before), edges_of(pairs_csv(result)), name)]
 
 
 def run_again(

@@ -13,6 +13,15 @@ Edges = Mapping[tuple[str, str], str]
 CHANGES_SHOWN = 6  # of a kind, named in a line
 
 
+def is_pairs(text: str) -> bool:
+    """Return whether a text is that of a ``pairs.csv``, by its first line and its quotes.
+
+    >>> is_pairs("a,b,state,marks,direction\\nx,y,found,->,x\\n"), is_pairs("garbage"), is_pairs("")
+    (True, False, False)
+    """
+    return text.startswith("a,b,state,marks") and text.count('"') % 2 == 0
+
+
 def edges_of(pairs: str) -> dict[tuple[str, str], str]:
     """Return the edges in the text of a ``pairs.csv``: (a, b) and the marks between; none where it is no such file.
 
