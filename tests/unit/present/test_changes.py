@@ -46,6 +46,8 @@ def test_again_says_what_changed(
     Path("first", "pairs.csv").unlink()
     assert run(["again", "first", "--out", "third"]) == 0
     assert "Changed from" not in capsys.readouterr().out
-    Path("first", "pairs.csv").write_text("not what it was\n", encoding="utf-8")  # nothing is said to have appeared
+    Path("first", "pairs.csv").write_text(
+        "not what it was\n", encoding="utf-8"
+    )  # nothing is said to have appeared
     assert run(["again", "first", "--out", "fourth"]) == 0
     assert "Changed from" not in capsys.readouterr().out
