@@ -99,3 +99,16 @@ def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         assert error.count("\n") == 1
         assert what in error
     assert not Path("x").exists()
+
+
+def test_an_answer_is_broken_between_words_in_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["again", "out", "--confidence", "0", "--out", "wide"]) == 0
+    whole = capsys.readouterr().out.replace("wide", "slim")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    assert run(["again", "out", "--confidence", "0", "--out", "slim"]) == 0
+    slim = capsys.readouterr().out
+    assert all(len(line) <= 50 for line in slim.splitlines() if not line.startswith(" "))
+    assert slim.split() == whole.split()

@@ -262,7 +262,7 @@ WRONG = [
     ),
     ("unknown test", f"{T} --x smoke --y bronc --method kendal --epsilon 1", 'did you mean "kendall"'),
     ("private and not", f"{T} --x smoke --y bronc --epsilon 1 --no-privacy", "--no-privacy"),
-    ("neither", f"{T} --x smoke --y bronc", "--no-privacy"),
+    ("neither", f"{T} --x smoke --y bronc", "--epsilon 0.2 is a start"),
     (
         "a test of one level",
         f"{T.replace('schema.toml', 'single.toml')} --x smoke --y age --epsilon 1",

@@ -10,7 +10,7 @@ import typer
 
 from dpcausal.cli.discover import parse_edges, parse_tiers, shown_result, write
 from dpcausal.cli.light import load_scipy
-from dpcausal.cli.options import AsJson, Command, Full, path
+from dpcausal.cli.options import AsJson, Command, Full, path, say
 from dpcausal.cli.release_dir import kept_words, prepared
 from dpcausal.core.errors import InputError
 
@@ -148,8 +148,10 @@ def run_again(
         where = write(result, out, origin, show_open=show_open)
     changed = [] if as_json else changed_since(before, result, shown)
     text = shown_result(result, [], [], as_json, show_open=show_open, full=full)
-    written = f"Written to {where.folder}: open report.html"
-    typer.echo(text if as_json else "\n".join([text, *changed, written]))
+    if as_json:
+        typer.echo(text)
+    else:
+        say("\n".join([text, *changed, f"Written to {where.folder}: open report.html"]))
     if where.fault:
         raise InputError(where.fault)
     if where.kept is not None:

@@ -250,7 +250,7 @@ def run_test(
     from dpcausal.citests.base import Question
     from dpcausal.citests.rank import RankTest
     from dpcausal.citests.registry import class_named
-    from dpcausal.cli.options import charging, draft_is_told, say, warn_weak
+    from dpcausal.cli.options import charging, draft_is_told, epsilon_words, say, warn_weak
     from dpcausal.core.arguments import checked_level
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
@@ -260,7 +260,7 @@ def run_test(
     from dpcausal.privacy.accounting.composition import check_total
 
     if (epsilon is None) != no_privacy and not (explain and epsilon is None):
-        raise InputError("give either --epsilon or --no-privacy")
+        raise InputError(epsilon_words(epsilon))
     if no_privacy and (delta or ledger is not None):
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
     names = names_of("--given", given, "leave it out to condition on none")

@@ -162,7 +162,7 @@ def run_effect(
 ) -> None:
     """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.cli.options import charging, draft_is_told, say, warn_weak
+    from dpcausal.cli.options import charging, draft_is_told, epsilon_words, say, warn_weak
     from dpcausal.core.errors import InputError
     from dpcausal.core.progress import shown
     from dpcausal.effects.effect import checked_confidence
@@ -189,7 +189,7 @@ def run_effect(
     if schema is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     if (epsilon is None) != no_privacy:
-        raise InputError("give either --epsilon or --no-privacy")
+        raise InputError(epsilon_words(epsilon))
     if no_privacy and (delta or ledger is not None):
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
     declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)

@@ -73,6 +73,20 @@ def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it 
     return names
 
 
+def epsilon_words(epsilon: float | None) -> str:
+    """Return what to do where a test or an effect has neither ``--epsilon`` nor ``--no-privacy``, or both.
+
+    >>> epsilon_words(0.2)
+    'give either --epsilon or --no-privacy, not both'
+    """
+    if epsilon is not None:
+        return "give either --epsilon or --no-privacy, not both"
+    return (
+        "give an --epsilon: --epsilon 0.2 is a start (a fifth of a budget of 1; a graph takes about half); "
+        "--no-privacy gives the classical answer, which is not private"
+    )
+
+
 # in help, before all others
 FIRST: tuple[str, ...] = (
     "data",

@@ -541,7 +541,11 @@ def _with_missing_level(
     profile: ColumnProfile,
     codes: Sequence[Level],
 ) -> _Drafted:
-    """Return the column, with a level for missing cells where there are some, and notes on these."""
+    """Return the column, with a level for missing cells where there are some, and notes on these.
+
+    Levels that read as missing come last: the first level is what others are compared with.
+    """
+    levels = sorted(levels, key=lambda level: reads_as_missing(str(level)))
     other = next((level for level in levels if reads_as_missing(str(level))), None)
     if not (profile.missing or missing):
         notes = [] if other is None else [DraftNote(DraftNoteKind.READS_AS_MISSING, level=str(other))]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_list, checked_name
-from dpcausal.core.errors import InputError, did_you_mean, did_you_mean_column
+from dpcausal.core.errors import InputError, did_you_mean, no_columns
 from dpcausal.core.spelling import spelled
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column, Level, Numeric
@@ -108,9 +108,9 @@ def checked_columns(schema: Schema, treatment: object, outcome: object, adjust: 
         If a name is not in the schema, the treatment is the outcome, or a column is named twice.
     """
     given = checked_list(adjust, "adjust", "columns")
-    for name in (treatment, outcome, *given):
-        if checked_name(name, "the name of a column") not in schema:
-            raise InputError(f'no column "{name}" in the schema{did_you_mean_column(str(name), schema)}')
+    asked = [checked_name(name, "the name of a column") for name in (treatment, outcome, *given)]
+    if lacking := [name for name in asked if name not in schema]:
+        raise InputError(no_columns(lacking, schema))
     if treatment == outcome:
         raise InputError(
             f'"{treatment}" is both treatment and outcome: an effect is of one column on another'

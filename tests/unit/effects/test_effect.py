@@ -277,6 +277,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"adjust": ["z", "z"]}, "twice"),
     ({"adjust": "z"}, "must be a list of columns"),
     ({"adjust": ["nope"]}, 'no column "nope"'),
+    ({"adjust": ["nope", "neither"]}, 'no columns "nope".*"neither"'),
     ({"treatment": "weight", "compare": (1, 2)}, "no level '1'"),
     ({"treatment": "z", "adjust": []}, "3 levels without an order"),
     ({"outcome": "z", "adjust": []}, "event="),
