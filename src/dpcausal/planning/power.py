@@ -55,13 +55,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, chndtr, ndtri
 
-from dpcausal.stats.components import interaction, table_of
 from dpcausal.stats.contrasts import EFFECTS
-from dpcausal.stats.partial import PartialForms, PartialTest, block_noise, subsets
+from dpcausal.stats.partial import PartialForms, block_noise, subsets
 
 Floats = NDArray[np.float64]
 Variance = Callable[[tuple[int, ...]], float]
 NOISE_PATTERNS = 12
+MAX_AT_ONCE = 1 << 20  # numbers of a matrix that patterns share
 
 
 def no_noise(sizes: tuple[int, ...]) -> float:
@@ -80,23 +80,30 @@ def margin(size: int, share: float | None) -> Floats:
     return np.array([share, *[(1 - share) / (size - 1)] * (size - 1)])
 
 
-def normals(start: int, number: int) -> Floats:
+def normals(start: int | NDArray[np.uint64], number: int) -> Floats:
     """Numbers that look like normal draws and are always the same: quantiles at splitmix64's sequence.
+
+    Of several starts, each has a row.
 
     >>> round(float(normals(0, 10_000).std()), 2)
     1.0
     """
-    x = np.arange(start + 1, start + number + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    x: NDArray[np.uint64] = np.add.outer(np.uint64(start), np.arange(1, number + 1, dtype=np.uint64))
+    x = x * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     found: Floats = ndtri(((x >> np.uint64(12)).astype(np.float64) + 0.5) / 2.0**52)
     return found
 
 
-@lru_cache(maxsize=1 << 14)
-def pattern(number: int, shape: tuple[int, ...]) -> Floats:
-    """Noise of variance 1 in every direction of a component."""
-    return interaction(normals(1_000_003 * number, math.prod(shape)).reshape(shape))
+@lru_cache(maxsize=1 << 11)
+def patterns(number: int, shape: tuple[int, ...]) -> Floats:
+    """All patterns of noise of variance 1 in every direction of a component; not to be changed."""
+    starts = 1_000_003 * (97 * np.arange(NOISE_PATTERNS, dtype=np.uint64) + np.uint64(number))
+    found = normals(starts, math.prod(shape)).reshape(NOISE_PATTERNS, *shape)
+    for axis in range(1, found.ndim):  # ``interaction``, of all patterns at once
+        found -= found.mean(axis=axis, keepdims=True)
+    return found
 
 
 def directions(p: Floats) -> Floats:
@@ -158,26 +165,27 @@ class Expected:
         return total
 
     @cached_property
-    def _margins(self) -> list[tuple[Floats, Floats]]:
-        """Expected tables of x and of y against what is given, with every pattern of noise."""
+    def _margins(self) -> tuple[Floats, Floats]:
+        """Expected tables of x and of y against what is given, with every pattern of noise along the first axis."""
         sizes, s = (self.x, self.y, *self.given), tuple(range(2, len(self.given) + 2))
         blocks = np.ones(1)
         for size in self.given:
             blocks = np.multiply.outer(blocks, margin(size, self.share)).ravel()
-        exact = [self.rows * np.outer(margin(sizes[end], self.share), blocks) for end in (0, 1)]
+        exact = [self.rows * np.outer(margin(sizes[end], self.share), blocks)[None] for end in (0, 1)]
         if self.variance is no_noise:
-            return [(exact[0], exact[1])]
-        components = [columns for columns in subsets(len(sizes)) if not {0, 1} <= set(columns)]
-        spread = {one: math.sqrt(self.variance(tuple(sizes[j] for j in one))) for one in components}
-        found = []
-        for draw in range(NOISE_PATTERNS):
-            noise = {
-                one: spread[one] * pattern(97 * draw + i, tuple(sizes[j] for j in one))
-                for i, one in enumerate(components)
-            }
-            x, y = (table_of(noise, (end, *s), sizes).reshape(sizes[end], -1) for end in (0, 1))
-            found.append((exact[0] + x, exact[1] + y))
-        return found
+            return exact[0], exact[1]
+        found = [np.zeros((NOISE_PATTERNS, sizes[end], *self.given)) for end in (0, 1)]
+        parts = [columns for columns in subsets(len(sizes)) if not {0, 1} <= set(columns)]
+        for i, part in enumerate(parts):
+            levels = tuple(sizes[j] for j in part)
+            noise = math.sqrt(self.variance(levels)) * patterns(i, levels)
+            for end in (0, 1):
+                if 1 - end not in part:  # spread evenly over the other columns, as in ``table_of``
+                    shape = [sizes[j] if j in part else 1 for j in (end, *s)]
+                    spread = math.prod(sizes[j] for j in (end, *s) if j not in part)
+                    found[end] += noise.reshape(NOISE_PATTERNS, *shape) / spread
+        x, y = (table.reshape(*table.shape[:2], -1) for table in found)
+        return exact[0] + x, exact[1] + y
 
     @cached_property
     def _noise(self) -> tuple[Floats, Floats, Floats]:
@@ -189,24 +197,27 @@ class Expected:
         )
         return x, y, s
 
-    def tests(self, direction: tuple[int, int] | None = None) -> list[PartialTest]:
-        """The test of the expected tables, for every pattern: w = 1 in one direction, or independence."""
+    def _dependent(self, i: int, j: int) -> Floats:
+        """The expected table of x and y where w = 1 in these of their directions."""
         p, q = margin(self.x, self.share), margin(self.y, self.share)
-        xy = np.outer(p, q)
-        if direction is not None:
-            xy = xy * (1 + np.outer(directions(p)[:, direction[0]], directions(q)[:, direction[1]]))
-        return [form.test(self.rows * xy) for form in self._forms]
+        found: Floats = np.outer(p, q) * (1 + np.outer(directions(p)[:, i], directions(q)[:, j]))
+        return self.rows * found
 
     @cached_property
     def _forms(self) -> list[PartialForms]:
-        """The test's own arithmetic, once for every pattern of noise."""
+        """The test's own arithmetic for every pattern of noise, as many at once as need little memory."""
         noise = (self.variance((self.x, self.y)), *self._noise)
-        return [PartialForms.of(xs, ys, noise) for xs, ys in self._margins]
+        xs, ys = self._margins
+        at_once = max(1, MAX_AT_ONCE // (self.dof * (self.dof + xs.shape[2])))
+        return [
+            PartialForms.of(xs[i : i + at_once], ys[i : i + at_once], noise)
+            for i in range(0, len(xs), at_once)
+        ]
 
     def informative(self, least: float) -> bool:
         """Whether the driver would more often than not call independent columns independent, by its own rule."""
-        tests = self.tests()
-        return 2 * sum(test.informative(least) for test in tests) > len(tests)
+        found = np.concatenate([forms.informative(least) for forms in self._forms])
+        return 2 * int(found.sum()) > len(found)
 
     @property
     def dof(self) -> int:
@@ -229,7 +240,8 @@ class Expected:
                 _worths.clear()
             total = 0.0
             for (i, times), (j, more) in product(kinds(self.x, self.share), kinds(self.y, self.share)):
-                total += times * more * float(np.mean([test.form for test in self.tests((i, j))]))
+                xy = self._dependent(i, j)
+                total += times * more * float(np.concatenate([one.forms(xy) for one in self._forms]).mean())
             _worths[key] = total / self.dof
         return _worths[key]
 

@@ -7,16 +7,20 @@ import math
 import numpy as np
 import pytest
 
+from dpcausal.planning import power as power_module
 from dpcausal.planning.power import (
+    NOISE_PATTERNS,
     Expected,
     directions,
     least_dependence,
     margin,
     normals,
     omnibus,
+    patterns,
     power,
     power_of,
 )
+from dpcausal.stats.components import interaction
 from dpcausal.stats.measured import ABOUT_COLUMNS, NOISE_FACTOR, SIZE_VARIANCE, basis, covariance
 
 
@@ -68,6 +72,23 @@ def test_patterns_never_change() -> None:
     draws = normals(0, 100_000)
     assert abs(draws.mean()) < 0.02  # 6 standard errors
     assert abs((draws**4).mean() - 3) < 0.2
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (4, 2, 3)])
+def test_patterns_are_components(shape: tuple[int, ...]) -> None:
+    """Each is the interaction of draws of its own; those of another component are others."""
+    draws = [normals(1_000_003 * (97 * draw + 2), math.prod(shape)) for draw in range(NOISE_PATTERNS)]
+    assert patterns(2, shape) == pytest.approx(np.array([interaction(one.reshape(shape)) for one in draws]))
+    assert len({float(one.ravel()[0]) for one in (*patterns(2, shape), *patterns(3, shape))}) == 24
+
+
+def test_patterns_at_once_or_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = Expected(2_000, 3, 4, (2, 3), 0.1, lambda columns: 40.0).worth
+    monkeypatch.setattr(power_module, "MAX_AT_ONCE", 1)
+    monkeypatch.setattr(power_module, "_worths", {})
+    one = Expected(2_000, 3, 4, (2, 3), 0.1, lambda columns: 40.0)
+    assert one.worth == pytest.approx(at_once, rel=1e-12)
+    assert len(one._forms) == NOISE_PATTERNS
 
 
 @pytest.mark.parametrize("share", [None, 0.1])

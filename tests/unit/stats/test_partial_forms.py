@@ -19,14 +19,17 @@ def test_both_ways_agree(r: int, c: int, given: tuple[int, ...], loud: float) ->
     noise = [block_noise(given, tuple(loud * rng.random(2 ** len(given)))) for _ in range(3)]
     xs = np.ascontiguousarray(table.sum(axis=2).T) + np.sqrt(loud) * rng.normal(size=(r, k))
     ys = np.ascontiguousarray(table.sum(axis=1).T) + np.sqrt(loud) * rng.normal(size=(c, k))
-    forms = PartialForms.of(xs, ys, (loud, noise[0], noise[1], noise[2]))
+    margins = [(xs, ys), (2 * xs, 2 * ys + 1)]
+    both = (np.stack([one for one, _ in margins]), np.stack([other for _, other in margins]))
+    forms = PartialForms.of(*both, (loud, noise[0], noise[1], noise[2]))
     for xy in (table.sum(axis=0), table.sum(axis=0) + 50 * rng.normal(size=(r, c))):
-        one, other = partial_test(xy, xs, ys, loud, *noise), forms.test(xy)
-        assert one.dof == other.dof
-        assert other.form == pytest.approx(one.form, rel=1e-7, abs=1e-9)
-        assert other.free == pytest.approx(one.free, rel=1e-9)
-        assert other.error == pytest.approx(one.error, rel=1e-9)
-        assert other.pvalue == pytest.approx(one.pvalue, rel=1e-5, abs=1e-12)
+        for i, (form, margin) in enumerate(zip(forms.forms(xy), margins, strict=True)):
+            one = partial_test(xy, *margin, loud, *noise)
+            assert form == pytest.approx(one.form, rel=1e-7, abs=1e-9)
+            assert forms.free[i] == pytest.approx(one.free, rel=1e-9)
+            assert forms.error[i] == pytest.approx(one.error, rel=1e-9)
+            for least in (0.9, 1.1):
+                assert forms.informative(least * one.free / one.error)[i] == (least < 1)
 
 
 @pytest.mark.parametrize("dof", [1, 2, 9, 40])
