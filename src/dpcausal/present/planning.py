@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from dpcausal.core.look import LEAST_POWER, STRONG, Look
-from dpcausal.data.columns import DEFAULT_BINS
-from dpcausal.planning.designs import TARGET_NEAR
+from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WEAK, Look
+from dpcausal.data.columns import DEFAULT_BINS, Numeric
+from dpcausal.planning.designs import MAX_SET, TARGET_NEAR
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.present.no_delta import no_delta_words
 from dpcausal.present.percent import percent
@@ -71,7 +71,11 @@ def design_words(plan: Plan) -> str:
 
 
 def answer(plan: Plan) -> str:
-    """The first line: whether this budget is enough for the dependence asked about, and what would be."""
+    """The first line: whether this budget is enough for the dependence asked about, and what would be.
+
+    Where that is a weak one, as it is unless another is asked about, and this budget does not find it everywhere, it
+    says which are found: strong, medium or weak ones.
+    """
     aim, epsilon = plan.aim, plan.design.epsilon
     moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
@@ -84,6 +88,8 @@ def answer(plan: Plan) -> str:
     of = "" if plan.target is None else f" of {plan.target}"
     found = f"a dependence{of} of w = {aim.effect:g}"
     enough = plan.epsilon_enough
+    if aim.effect == WEAK and (enough is None or enough > epsilon):
+        return _graded_answer(plan, of)
     if enough is None:
         short = next(order for order in plan.orders if order.epsilon_enough is None)
         why = (
@@ -109,6 +115,67 @@ def answer(plan: Plan) -> str:
         )
         return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {takes}."
     return f"In part: epsilon {epsilon:g} is enough {cases} only for some questions: {_by_order(plan)}."
+
+
+SIZES = (
+    ("strong", STRONG),
+    ("medium", MEDIUM),
+    ("weak", WEAK),
+)  # names of w, in the order in which they are found
+
+
+def _yes_for(names: Sequence[str], what: str) -> str:
+    """Return which sizes are found and which are not; some are.
+
+    >>> _yes_for(["strong", "medium"], "dependence"), _yes_for(["strong", "medium", "weak"], "dependence")
+    ('Yes for strong and medium dependence, no for weak', 'Yes for strong, medium and weak dependence')
+    """
+    lost = [name for name, _ in SIZES if name not in names]
+    return f"Yes for {_and(names)} {what}" + (f", no for {_and(lost)}" if lost else "")
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _graded_answer(plan: Plan, of: str) -> str:
+    """The first line where a weak dependence is not found at every order: what is found, then what it takes."""
+    aim, epsilon, orders = plan.aim, plan.design.epsilon, plan.orders
+    names = [name for name, w in SIZES if orders[0].smallest <= w]
+    cases = f"in {aim.power:.0%} of cases"
+    if names:
+        weakest = dict(SIZES)[names[-1]]
+        shows = [one.smallest <= weakest and (one.order <= MAX_SET or one.testable) for one in orders]
+        within = list(range([*shows, False].index(False) or 1))  # from none held fixed on
+        least = number(max(orders[k].smallest for k in within))
+        given = f", {_given_words(within)}" if len(orders) > 1 else ""
+        first = f"{_yes_for(names, f'dependence{of}')}: epsilon {epsilon:g} finds w = {least} or more {cases}{given}."
+    else:
+        first = f"No, not even for strong dependence{of}: epsilon {epsilon:g} does not find w = {STRONG:g} {cases}."
+    return f"{first} {_takes(plan)}"
+
+
+def _takes(plan: Plan) -> str:
+    """Which epsilon the dependence asked about takes, by order, where this one is not enough."""
+    aim, epsilon = plan.aim, plan.design.epsilon
+    several = len(plan.orders) > 1
+    values = [order.epsilon_enough for order in plan.orders]
+    runs = _in_runs(["" if value is not None and value <= epsilon else number(value) for value in values])
+    needed = [f"{said} ({given})" if several else said for given, said in runs if said not in ("", "none")]
+    never = [given for given, said in runs if said == "none"]
+    parts = [f"finding w = {aim.effect:g} takes epsilon {', '.join(needed)}"] if needed else []
+    if never:
+        short = next(order for order in plan.orders if order.epsilon_enough is None)
+        why = (
+            f"{aim.rows:,} rows show no less than {short.smallest_exact:.3g} even without noise"
+            if short.smallest_exact > aim.effect
+            else f"{aim.rows:,} rows are too few for that among so many columns"
+        )
+        given = f" {' and '.join(never)}" if several else ""
+        found = "" if needed else f" to find w = {aim.effect:g}"
+        parts.append(f"no epsilon is enough{found}{given}: {why}")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _by_order(plan: Plan) -> str:
@@ -220,6 +287,34 @@ def spread_words(plan: Plan) -> str:
             f"({spelled('--share 0.05', 'share=0.05')}: the rarest has 5%)"
         )
     return f"the rarest level of every column has {share:.0%} of the rows"
+
+
+MERGED_SHOWN = 6  # columns whose levels will be merged that a line names
+
+
+def merged_words(plan: Plan) -> list[str]:
+    """Which columns will have levels merged, to how many groups, and what keeps neighbours together; public numbers."""
+    design, schema = plan.design, plan.schema
+    if not design.merged or schema is None or plan.numbers:
+        return []
+    from dpcausal.discovery.measurer import missing_place  # late: most plans merge no levels
+
+    most = max(design.measured)
+    many = [
+        name for name in plan.levels if schema[name].size - (missing_place(schema[name]) is not None) > most
+    ]
+    if not many:
+        return []
+    rest = len(many) - MERGED_SHOWN
+    names = f"{', '.join(many[:MERGED_SHOWN])} and {rest} more" if rest > 0 else _and(many)
+    each = " each" if len(many) > 1 else ""
+    line = f"Levels of {names} will be merged to at most {most} groups{each}, because of the noise"
+    if all(isinstance(column := schema[name], Numeric) or column.ordered for name in many):
+        return [f"{line}; neighbours stay together."]
+    return [
+        f"{line}; which ones is known only after measuring. ordered = true in the schema keeps neighbours together; to "
+        "keep levels apart (treatment arms, say), declare fewer of them."
+    ]
 
 
 def untestable_words(plan: Plan) -> list[str]:
@@ -335,8 +430,10 @@ def _setting(plan: Plan) -> str:
     """What the plan is for."""
     aim, budget = plan.aim, plan.design
     about = "about " if budget.neighbours == "add-remove" else ""
+    single = [name for name in plan.columns if name not in plan.levels]
+    left = f" (left out, for one level tells nothing: {', '.join(single)})" if single else ""
     return (
-        f"For {len(plan.columns)} columns, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
+        f"For {len(plan.levels)} columns{left}, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
         f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}."
     )
 
@@ -344,6 +441,7 @@ def _setting(plan: Plan) -> str:
 def _brief_lines(plan: Plan) -> list[str]:
     return [
         graph_chance_words(plan),
+        *merged_words(plan),
         f"Assumed: {spread_words(plan)}.",
         *untestable_words(plan),
         f"{_setting(plan)} No data was read; nothing is charged.",
@@ -362,6 +460,7 @@ def _full_lines(plan: Plan) -> list[str]:
         chance_words(plan),
         _setting(plan),
         f"It would measure {design_words(plan)}.",
+        *merged_words(plan),
         f"Assumed: {spread_words(plan)}. No data was read and nothing is charged.",
         f"Learning the graph takes about {plan.cost.seconds:,.0f} s of one core and {plan.cost.mebibytes:,.0f} MiB.",
     ]

@@ -58,10 +58,27 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
             {"epsilon": 1.0},
             "Yes: epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases given up to",
         ),
-        ({"epsilon": 0.01}, "No: epsilon 0.01 is not enough to find a dependence of w = 0.1 in 80% of cases"),
         (
-            {"rows": 50},
-            "No: no epsilon is enough to find a dependence of w = 0.1 given no columns: 50 rows show no less than",
+            {"epsilon": 0.02},
+            "Yes for strong and medium dependence, no for weak: epsilon 0.02 finds w = 0.24 or more in 80% of cases, "
+            "given up to",
+        ),
+        (
+            {"epsilon": 0.002},
+            "No, not even for strong dependence: epsilon 0.002 does not find w = 0.5 in 80% of cases. Finding w = 0.1 "
+            "takes epsilon ",
+        ),
+        (
+            {"rows": 50, "epsilon": 5.0},
+            "Yes for strong dependence, no for medium and weak: epsilon 5 finds w = 0.44 or more in 80% of cases",
+        ),
+        (
+            {"epsilon": 0.01, "effect": 0.2},
+            "No: epsilon 0.01 is not enough to find a dependence of w = 0.2 in 80% of cases",
+        ),
+        (
+            {"rows": 50, "effect": 0.2},
+            "No: no epsilon is enough to find a dependence of w = 0.2 given no columns: 50 rows show no less than",
         ),
     ],
 )
@@ -81,16 +98,59 @@ def test_the_first_line_names_the_orders_that_fail() -> None:
     found = dc.plan(SMALL, 20_000, between, share=0.05)
     line = found.summary(1000).splitlines()[0]
     for order in found.orders:
-        if order.epsilon_enough is not None and order.epsilon_enough > between:
-            assert f": no, it takes epsilon {number(order.epsilon_enough)}" in line
-    orders = [
-        word for part in line.split(": ", 2)[-1].split("; ") for word in re.findall(r"given ([^:]+):", part)
-    ]
+        needed = order.epsilon_enough
+        assert needed is not None
+        assert (f"{number(needed)} (given " in line) == (needed > between)
+    assert line.startswith(f"Yes for strong, medium and weak dependence: epsilon {between:g} finds w = ")
+    orders = re.findall(r"\(given ([^)]+)\)", line)
     assert len(orders) == len(dict.fromkeys(orders)) <= len(found.orders)
-    assert ": yes" in line
     nowhere = dc.plan(SMALL, 20_000, values[0] / 2, share=0.05).summary(1000).splitlines()[0]
-    assert "is not enough to find a dependence of w = 0.1 in 80% of cases: it takes " in nowhere
+    assert "no for weak: " in nowhere
     assert all(f"{number(value)} (given " in nowhere for value in values)
+    asked = dc.plan(SMALL, 20_000, between, share=0.05, effect=0.09).summary(1000).splitlines()[0]
+    assert asked.startswith(("In part: ", "No: "))  # another than a weak one: yes or no for that one
+
+
+def test_what_is_found_and_what_it_takes_do_not_contradict_each_other() -> None:
+    """An order of which w = .1 is said to be found is not one of which that takes a larger epsilon."""
+    for epsilon in (0.02, 0.05, 0.1, 0.315, 0.5, 1.0, 3.0):
+        found = dc.plan(SMALL, 20_000, epsilon, share=0.05)
+        line = found.summary(1000).splitlines()[0]
+        if not line.startswith("Yes for strong, medium and weak"):
+            continue
+        up_to = re.search(r"given (?:up to )?(\w+)", line)
+        assert up_to is not None
+        last = 0 if up_to[1] == "none" else int(up_to[1])
+        for order in found.orders[: last + 1]:
+            assert order.epsilon_enough is not None
+            assert order.epsilon_enough <= 1.1 * epsilon  # two digits, rounded up
+
+
+def test_merged_levels_are_announced() -> None:
+    many = {"site": dc.Categorical([f"s{i}" for i in range(9)]), "arm": dc.Categorical(list("abcdef"))}
+    schema = dc.Schema({**{f"c{i}": YES_NO for i in range(8)}, **many})
+    found = dc.plan(schema, 5000, 0.1, 1e-6)
+    for full in (False, True):
+        text = found.summary(1000, full=full)
+        assert (
+            "Levels of site and arm will be merged to at most 2 groups each, because of the noise; which"
+            in text
+        )
+        assert "ordered = true in the schema keeps neighbours together" in text
+    order = dc.Schema({**dict(schema), "site": dc.Numeric(0, 9, list(range(1, 9))), "arm": YES_NO})
+    assert (
+        "Levels of site will be merged to at most 2 groups, because of the noise; neighbours stay together."
+        in (dc.plan(order, 5000, 0.1, 1e-6).summary(1000))
+    )
+    assert "will be merged" not in dc.plan(SMALL, 5000, 0.1, 1e-6).summary(1000)
+    own = dc.Schema({**{f"c{i}": YES_NO for i in range(10)}, "seen": dc.Categorical(["a", "b", "unknown"])})
+    assert dc.plan(own, 5000, 0.1, 1e-6).design.merged
+    assert "will be merged" not in dc.plan(own, 5000, 0.1, 1e-6).summary(1000)  # a missing level stays apart
+
+
+def test_columns_with_one_level_are_named_and_not_counted() -> None:
+    found = dc.plan(dc.Schema({**dict(SMALL), "one": dc.Categorical(["x"])}), 5000, 1.0)
+    assert "For 5 columns (left out, for one level tells nothing: one), 5,000 rows" in found.summary(1000)
 
 
 def test_every_column_of_the_table_has_a_line_below_it() -> None:
@@ -173,7 +233,7 @@ def test_the_first_and_the_last_words_do_not_contradict_each_other() -> None:
     text = found.summary(1000)
     first = text.splitlines()[0]
     assert "not always" not in text
-    assert first.startswith(("In part: epsilon 1 is enough", "No: epsilon 1 is not enough"))
+    assert first.startswith("Yes for strong, medium and weak dependence: epsilon 1 finds w = ")
     one, most = found.graph_chances[0], found.largest_chance
     assert most.weak < one.weak
     x, y = sorted(found.named(found.orders[0].places[:2]))
