@@ -34,7 +34,7 @@ from itertools import combinations
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.repeats import repeats_for
-from dpcausal.stats.contrasts import Contrasts, Floats, all_pairs
+from dpcausal.stats.contrasts import Contrasts, Floats, Question, all_pairs
 
 MAX_SET = 2  # columns that a separating set has, at most
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
@@ -127,6 +127,7 @@ class Forward:
     )  # edges taken back: nobody can tell of which twin they are
     _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
     _ahead: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)  # not asked yet
+    _sets_now: dict[PlacePair, list[Given]] = field(default_factory=dict)  # of the graph as it is
 
     def run(self) -> Forward:
         """Search; return itself."""
@@ -145,7 +146,7 @@ class Forward:
             if y not in self._reached(x):
                 self._join((x, y))
         waiting = {pair: float(evidence[pair]) for pair in candidates if pair[1] not in self.near[pair[0]]}
-        self._compute_ahead(waiting)
+        self._compute_ahead(self._questions(waiting))
         while waiting:
             pair = max(waiting, key=lambda one: (waiting[one], (-one[0], -one[1])))
             least, _ = self.weakest(*pair)
@@ -156,15 +157,13 @@ class Forward:
                 continue
             del waiting[pair]
             self._join(pair)
-        self._compute_ahead(pair for pair in self.edges() if pair not in rules.required)
+        self._compute_ahead(self._questions(pair for pair in self.edges() if pair not in rules.required))
         while True:
             weak = [(self.weakest(*pair)[0], pair) for pair in self.edges() if pair not in rules.required]
             weak = [one for one in weak if one[0] <= rules.kept]
             if not weak:
                 break
-            x, y = min(weak)[1]
-            self.near[x].discard(y)
-            self.near[y].discard(x)
+            self._part(min(weak)[1])
         return self
 
     def open_twins(self) -> Forward:
@@ -174,9 +173,8 @@ class Forward:
             return self.evidence(x, y, (z,)) is None
 
         found = edges_of_twins(self.near, self.contrasts.strength, silent, self.rules)
-        for x, y in found:
-            self.near[x].discard(y)
-            self.near[y].discard(x)
+        for pair in found:
+            self._part(pair)
         self.twins.update(found)
         return self
 
@@ -215,7 +213,9 @@ class Forward:
         """Return the least evidence over all sets that may separate x and y now, with its set."""
         best: Given = ()
         least = float(self.contrasts.pair_evidence[x, y])
-        for given in self._sets(x, y):
+        sets = self._sets(x, y)
+        self._compute_ahead((x, y, given) for given in sets)
+        for given in sets:
             found = self.evidence(x, y, given)
             if found is not None and found < least:
                 least, best = found, given
@@ -262,17 +262,27 @@ class Forward:
             self.asked[len(given)] = self.asked.get(len(given), 0) + 1
         return self._evidence[key]
 
-    def _compute_ahead(self, pairs: Iterable[PlacePair]) -> None:
-        """Compute what ``weakest`` asks of these pairs now, all at once: many small questions take less time so."""
-        questions = [(x, y, given) for x, y in pairs for given in self._sets(x, y)]
-        new = [question for question in questions if question not in self._evidence]
-        self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
+    def _questions(self, pairs: Iterable[PlacePair]) -> Iterator[Question]:
+        """What ``weakest`` asks of these pairs now."""
+        return ((x, y, given) for x, y in pairs for given in self._sets(x, y))
+
+    def _compute_ahead(self, questions: Iterable[Question]) -> None:
+        """Compute what will be asked, all at once: many small questions take less time so."""
+        known = self._evidence, self._ahead
+        new = [question for question in questions if not any(question in answers for answers in known)]
+        if new:
+            self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
 
     def _says_absent(self, pair: PlacePair, given: Given) -> bool:
         return self.contrasts.would_show(*pair, given) >= self.rules.shown
 
     def _sets(self, x: int, y: int) -> list[Given]:
-        """Sets of neighbours of either end that lie on a path to the other, the smallest first."""
+        """Sets of neighbours of either end that lie on a path to the other, the smallest first; not to be changed."""
+        if (x, y) not in self._sets_now:
+            self._sets_now[x, y] = self._find_sets(x, y)
+        return self._sets_now[x, y]
+
+    def _find_sets(self, x: int, y: int) -> list[Given]:
         found: dict[Given, None] = {}
         for one, other in ((x, y), (y, x)):
             reached = self._reached(other, without=one)
@@ -297,6 +307,12 @@ class Forward:
     def _join(self, pair: PlacePair) -> None:
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
+        self._sets_now.clear()
+
+    def _part(self, pair: PlacePair) -> None:
+        self.near[pair[0]].discard(pair[1])
+        self.near[pair[1]].discard(pair[0])
+        self._sets_now.clear()
 
 
 def edges_of_twins(

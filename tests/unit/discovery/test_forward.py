@@ -107,3 +107,17 @@ def test_a_required_edge_of_a_twin_stays():
     rules = Rules.usual(3, 0.05, required=frozenset({(1, 2)}))
     found = Forward(gaussian(twins, 2000.0, noise=0.001), rules).run().open_twins()
     assert (1, 2) in found.edges()
+
+
+def test_questions_asked_together_have_the_answers_of_each_alone() -> None:
+    rng = np.random.default_rng(3)
+    draws = rng.normal(size=(8, 40)) + rng.normal(size=40)
+    contrasts = gaussian(np.corrcoef(draws), 300.0, noise=0.001)
+    found = Forward(contrasts, Rules.usual(8, 0.05)).run().separate()
+    assert len(found.answers) > 50
+    assert any(pair not in found.edges() for pair in found.separating)
+    for (x, y, given), answer in found.answers.items():
+        alone = contrasts.evidence(x, y, given)
+        assert answer == (None if alone is None else pytest.approx(alone, rel=1e-9, abs=1e-9))
+    for x, y in found.edges():  # as the graph is now, and not as it was
+        assert found._sets(x, y) == found._find_sets(x, y)
