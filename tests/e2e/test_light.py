@@ -52,6 +52,21 @@ values += [logsumexp([0.0, 0.0]), comb(5, 2), scipy.stats.norm.cdf(0.5)]
 values += [scipy.special.ndtr(0.5), scipy.special.gamma(5.0)]
 print(*values)
 """
+MORE_OF_PYARROW = """
+import sys
+if "--light" in sys.argv:
+    from dpcausal.cli.light import load_compute
+    load_compute()
+import pyarrow as pa, pyarrow.compute as pc
+few = len(vars(pc))
+assert "--light" not in sys.argv or "index_in" not in vars(pc)
+from pyarrow.compute import and_, utf8_zfill
+one, other = pa.array(["a", "b", None]), pa.array(["b"])
+print(pc.index_in(one, value_set=other).to_pylist(), pc.fill_null(one, "c").to_pylist(), pc.index_in.__doc__)
+print(and_(pc.is_valid(one), pc.equal(one, "a")).to_pylist(), utf8_zfill(one, 3).to_pylist())
+print(hasattr(pc, "hash_sum"), hasattr(pc, "nothing"), pc.function_registry() is not None)
+print(sorted(name for name in pc.function_registry().list_functions() if hasattr(pc, name)), few, sep="\\n")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +102,17 @@ def test_what_is_spared_of_scipy_is_there_when_asked_for() -> None:
     done = subprocess.run([sys.executable, "-c", MORE_OF_SCIPY], capture_output=True, text=True, check=True)
     values = [float(word) for word in done.stdout.split()]
     assert values == pytest.approx([0.69146246, 0.69314718, 10.0, 0.69146246, 0.69146246, 24.0])
+
+
+def test_what_is_spared_of_pyarrow_is_there_when_asked_for() -> None:
+    words = [sys.executable, "-c", MORE_OF_PYARROW]
+    light, own = (
+        subprocess.run([*words, *more], capture_output=True, text=True, check=True).stdout.splitlines()
+        for more in (["--light"], [])
+    )
+    assert light[:-1] == own[:-1]
+    assert "[None, 0, None] ['a', 'b', 'c']" in light[0]
+    assert int(light[-1]) < int(own[-1]) - 200
 
 
 @pytest.mark.parametrize(

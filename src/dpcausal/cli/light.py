@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
 ARROW_FILES = {".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc"}
 SPARED = ("f2py", "testing")  # of numpy
 SPECIAL = "scipy.special"
+COMPUTE, MENTIONED = "pyarrow.compute", "utf8_zero_fill"
 PLAIN_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?([eE][+-]?\d{1,2})?")
 
 
@@ -175,6 +178,59 @@ def load_pyarrow(data: Path | None) -> None:
         pa.array([0])
     finally:
         sys.meta_path.remove(hidden)
+    load_compute()
+
+
+def load_compute() -> None:
+    """Import ``pyarrow.compute`` so that it makes each of its 300 functions when somebody asks for it.
+
+    pyarrow writes the help of all of them when it is imported.
+    """
+    if COMPUTE in sys.modules:
+        return
+    try:
+        _load_compute()
+    except (ImportError, AttributeError, KeyError):
+        sys.modules.pop(COMPUTE, None)
+        import_module(COMPUTE)
+
+
+def _load_compute() -> None:
+    """Import it with a registry that lists the one function it mentions; others are listed as they are asked for."""
+    from pyarrow import _compute
+
+    ask = _compute.function_registry
+    listed = {name: name for name in ask().list_functions()} | {"and_": "and", "or_": "or"}
+    _compute.function_registry = lambda: _Listing(ask(), [MENTIONED])
+    try:
+        names = vars(import_module(COMPUTE))
+    finally:
+        _compute.function_registry = ask
+    lock = Lock()
+
+    def rest(name: str) -> Any:
+        with lock:
+            if name in listed and name not in names:
+                names["function_registry"] = lambda: _Listing(ask(), [listed[name]])
+                try:
+                    names["_make_global_functions"]()
+                finally:
+                    names["function_registry"] = ask
+        if name not in names:  # it makes none of those that can't be called alone
+            raise AttributeError(f"module {COMPUTE!r} has no attribute {name!r}")
+        return names[name]
+
+    names["function_registry"], names["__getattr__"] = ask, rest
+
+
+class _Listing:
+    """pyarrow's registry of functions that lists only some of them."""
+
+    def __init__(self, registry: Any, names: list[str]) -> None:
+        self.get_function, self.names = registry.get_function, names
+
+    def list_functions(self) -> list[str]:
+        return self.names
 
 
 class _Hidden(MetaPathFinder):

@@ -112,7 +112,7 @@ def test_a_required_edge_of_a_twin_stays():
 def test_questions_asked_together_have_the_answers_of_each_alone() -> None:
     rng = np.random.default_rng(3)
     draws = rng.normal(size=(8, 40)) + rng.normal(size=40)
-    contrasts = gaussian(np.corrcoef(draws), 300.0, noise=0.001)
+    contrasts = gaussian(np.asarray(np.corrcoef(draws)), 300.0, noise=0.001)
     found = Forward(contrasts, Rules.usual(8, 0.05)).run().separate()
     assert len(found.answers) > 50
     assert any(pair not in found.edges() for pair in found.separating)
