@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -192,7 +191,7 @@ def load_compute() -> None:
         _load_compute()
     except (ImportError, AttributeError, KeyError):
         sys.modules.pop(COMPUTE, None)
-        import_module(COMPUTE)
+        import pyarrow.compute  # noqa: F401
 
 
 def _load_compute() -> None:
@@ -203,7 +202,9 @@ def _load_compute() -> None:
     listed = {name: name for name in ask().list_functions()} | {"and_": "and", "or_": "or"}
     _compute.function_registry = lambda: _Listing(ask(), [MENTIONED])
     try:
-        names = vars(import_module(COMPUTE))
+        from pyarrow import compute
+
+        names = vars(compute)
     finally:
         _compute.function_registry = ask
     lock = Lock()
