@@ -16,6 +16,7 @@ from dpcausal.present.discovery import (
     HINT,
     OPEN_SHOWN,
     W_MEANS,
+    absent_pairs,
     counts_words,
     free_words,
     helps_words,
@@ -23,6 +24,7 @@ from dpcausal.present.discovery import (
     lone_clauses,
     merged_line,
     missed_words,
+    noise_line,
     note_words,
     nothing_held_words,
     share_words,
@@ -58,7 +60,7 @@ def answer_line(result: DiscoveryResult) -> str:
         ]
         for pairs in (result.graph.skeleton - hints - loose, loose, hints)
     )
-    absent, left = len(result.absent - result.known.left_out), len(result.open)
+    absent, left = len(absent_pairs(result)), len(result.open)
     found = f"Directly linked to {target}: {', '.join(sure)}" if sure else f"No link with {target} was found"
     if together:
         alike = f"{GOES_TOGETHER.format(target=target)}: {', '.join(together)}"
@@ -73,7 +75,7 @@ ABSENT_SHOWN = 6  # absent pairs named in a line
 
 def absent_line(result: DiscoveryResult) -> str:
     """Return the absent pairs, that they may have a link, and how strong a one is found; empty where none is absent."""
-    pairs = in_order(result.absent - result.known.left_out, result.graph.nodes)
+    pairs = in_order(absent_pairs(result), result.graph.nodes)
     if not pairs:
         return ""
     target = target_of(result)
@@ -169,6 +171,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         free_words(result),
         absent_line(result),
         merged_line(result),
+        noise_line(result),
         classical_line(result),
     )
     lines = [

@@ -7,6 +7,7 @@ first line says so (``Verdict``).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from dpcausal.core.facts import Fact
@@ -151,14 +152,33 @@ def hint_pairs(result: DiscoveryResult) -> frozenset[Pair]:
     return frozenset(pair for pair, part in result.found_confidence.items() if part < HINT)
 
 
+ONE_LEVEL_ONLY = "left out, one level only"
+
+
+def one_level_columns(result: DiscoveryResult) -> list[str]:
+    """Columns with one level: they can't depend on anything, and are neither counted nor asked about."""
+    return [name for note in result.notes if note.is_a(NoteKind.ONE_LEVEL) for name in note["columns"]]
+
+
+def column_count(result: DiscoveryResult) -> int:
+    """How many columns could have an edge."""
+    return len(result.graph.nodes) - len(one_level_columns(result))
+
+
+def absent_pairs(result: DiscoveryResult) -> frozenset[Pair]:
+    """Pairs that the search calls absent: neither those declared to have no edge, nor those with a one-level column."""
+    single = {*one_level_columns(result)}
+    return frozenset(pair for pair in result.absent - result.known.left_out if not pair & single)
+
+
 def counts_words(result: DiscoveryResult) -> str:
     """How many edges were found, how many of them are weak hints, how many pairs are absent and how many open.
 
-    Pairs that you declared to have no edge are not counted as absent.
+    Pairs that you declared to have no edge are not counted as absent, and columns with one level not at all.
     """
     hints = len(hint_pairs(result))
     found, left = len(result.graph.skeleton) - hints, len(result.open)
-    absent = len(result.absent - result.known.left_out)
+    absent = len(absent_pairs(result))
     edges = f"{found or 'No'} edge{'' if found == 1 else 's'}"
     if hints:
         edges += f"{' and' if found else ', but'} {hints} weak hint{'' if hints == 1 else 's'}"
@@ -166,17 +186,18 @@ def counts_words(result: DiscoveryResult) -> str:
         f"{number} pair{'' if number == 1 else 's'} {state}"
         for number, state in ((absent, "absent"), (left, "open"))
     ]
-    return f"{edges} found among {len(result.graph.nodes)} columns, {', '.join(pairs)}"
+    return f"{edges} found among {column_count(result)} columns, {', '.join(pairs)}"
 
 
 def absent_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str]]:
     """Return (column, column, what is held fixed, smallest w) of every absent pair, in the order of the columns.
 
+    Pairs with a column that has one level are left out.
     The last is the w that the plan finds with the power of ``Reach`` between the two; empty where there is no plan.
     """
     place = {name: j for j, name in enumerate(result.graph.nodes)}
     rows = []
-    for a, b in in_order(result.absent, result.graph.nodes):
+    for a, b in in_order(absent_pairs(result) | (result.absent & result.known.left_out), result.graph.nodes):
         given = result.separating.get(frozenset((a, b)))
         if frozenset((a, b)) in result.known.left_out:
             rows.append((a, b, "you declared so", ""))
@@ -202,6 +223,96 @@ def absent_words(result: DiscoveryResult) -> str:
     power = "" if result.reach is None else f"{result.reach.power:.0%}"
     means = f"; w: found in {power} of cases at best" if any(least for *_, least in rows) else ""
     return f"Absent pairs (no link shown{means}): {told}."
+
+
+JOINED_SHOWN = 4  # absent pairs with a path between that a note names
+
+
+def joined_absent(result: DiscoveryResult) -> list[tuple[str, str, str]]:
+    """Return (a, b, c) where a and b are absent with nothing held fixed, though the graph has a - c - b, no collider.
+
+    Edges whose direction is contradicted are passed over: c may be a collider there.
+    """
+    graph, found = result.shown, []
+    doubted = result.contradicted | result.on_hints
+    near = {
+        name: {next(iter(pair - {name})) for pair in graph.skeleton if name in pair} for name in graph.nodes
+    }
+    for a, b in in_order(absent_pairs(result), graph.nodes):
+        if result.separating.get(frozenset((a, b))) != ():
+            continue
+        for c in graph.nodes:
+            heads = [graph.marks(end, c).endswith(">") for end in (a, b) if end in near[c]]
+            if len(heads) == 2 and not all(heads) and not {frozenset((a, c)), frozenset((b, c))} & doubted:
+                found.append((a, b, c))
+                break
+    return found
+
+
+def joined_words(result: DiscoveryResult) -> str:
+    """Return how a pair can be absent although the graph draws a path between the two; empty where none is so."""
+    found = joined_absent(result)
+    if not found:
+        return ""
+    told = ", ".join(f"{a} - {b} (through {c})" for a, b, c in found[:JOINED_SHOWN])
+    more = f" and {len(found) - JOINED_SHOWN} more" if len(found) > JOINED_SHOWN else ""
+    return (
+        f"Absent with nothing held fixed, though the graph has a path between the two: {told}{more}. That is no "
+        "contradiction: what passes through another column is weaker than each of its steps, and may be too weak to "
+        "show; several paths may cancel out; or that column is a common effect after all."
+    )
+
+
+HIDES_MEDIUM = "noise, rare levels or few rows could hide a medium link"
+LIKE_COLUMNS = "two columns are too much alike to tell to which a link belongs"
+SHORT_REASONS: dict[OpenReason, str] = {
+    OpenReason.TOO_MANY_CELLS: "too many cells",
+    OpenReason.NOT_MEASURED: "not measured",
+    OpenReason.TOO_FEW_ROWS: "too few rows",
+    OpenReason.NOISE: "noise",
+    OpenReason.NOISE_AND_ROWS: "noise and too few rows",
+    OpenReason.WEAK_TEST: "a test that misses even strong links",
+}
+
+
+def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ...]]:
+    """Return why a pair stayed open, in a few words, and given which columns; empty where the result does not know.
+
+    Of ``measured`` it is known for each pair: the evidence that was released about it either makes an edge, which
+    belongs to one of two columns that nobody can tell apart, or comes from a test that could have missed a medium link.
+    Of other methods the reasons of all questions without an answer are known, and all are named.
+    """
+    if result.method != "measured":
+        reasons = [
+            why for note in result.notes if note.is_a(NoteKind.UNANSWERED) for why, _ in note["reasons"]
+        ]
+        return " or ".join(SHORT_REASONS[OpenReason(why)] for why in reasons), ()
+    said = result.evidence.get(pair)
+    if said is None:
+        return HIDES_MEDIUM, ()
+    from dpcausal.planning.power import enough_evidence  # late: no result without open pairs needs it
+
+    enough = enough_evidence(len(result.graph.nodes), result.level)
+    by_tables = said.pvalue is not None and said.pvalue <= result.level
+    if by_tables or (said.log10_bayes or 0.0) * math.log(10.0) > enough:
+        return LIKE_COLUMNS, ()
+    return HIDES_MEDIUM, said.given
+
+
+def why_open_words(result: DiscoveryResult) -> str:
+    """Return why pairs are open, by the number of pairs; empty where no pair is, or the result does not know."""
+    counted: dict[str, int] = {}
+    for pair in result.open:
+        reason, _ = open_reason(result, pair)
+        counted[reason] = counted.get(reason, 0) + 1
+    counted.pop("", None)
+    if len(counted) < 2:
+        return "".join(f"Why open: {reason}." for reason in counted)
+    told = [
+        f"{reason} ({number} pair{'s' * (number > 1)})"
+        for reason, number in sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    ]
+    return f"Why open: {'; '.join(told)}."
 
 
 def open_words(result: DiscoveryResult, *, every: bool = False) -> str:
@@ -234,7 +345,7 @@ def again_words(result: DiscoveryResult) -> str:
 
 def missing_words(result: DiscoveryResult) -> str:
     """What an absent pair means; empty where none is absent, other than by declaration."""
-    if not result.absent - result.known.left_out:
+    if not absent_pairs(result):
         return ""
     if result.privacy.epsilon is None:
         return "Absent means that no link was shown with this many rows, not that there is none: weak ones are missed."
@@ -304,7 +415,7 @@ def absent_reach(result: DiscoveryResult) -> list[float | None]:
     if reach is None:
         return []
     place = {name: j for j, name in enumerate(result.graph.nodes)}
-    pairs = in_order(result.absent - result.known.left_out, result.graph.nodes)
+    pairs = in_order(absent_pairs(result), result.graph.nodes)
     return [reach.between(place[a], place[b]) for a, b in pairs]
 
 
@@ -520,6 +631,31 @@ def _known_words(fact: Fact) -> str:
     return f"noise of standard deviation {_rows_words(fact['sd'])} rows{held}"
 
 
+NOISE_TOLD = 0.5  # times the standard deviation of a count by chance: from here on the noise is told in brief
+
+
+def noise_line(result: DiscoveryResult) -> str:
+    """Return the one size of the noise to keep in mind, where it matters: that of a count in a table of two columns."""
+    kinds = (NoteKind.COMPONENTS, NoteKind.JOINT_TABLE)
+    note = next((note for note in result.notes if note.is_a(*kinds)), None)
+    if note is None:
+        return ""
+    sd, mean = note["sd"], note["mean_cell"]
+    if mean is not None and sd < NOISE_TOLD * math.sqrt(mean):
+        return ""
+    held = "" if mean is None else f"; such a count is {_two_digits(mean)} rows on average"
+    return f"Noise: counts in tables of two columns are off by about {_two_digits(sd)} rows (standard deviation){held}."
+
+
+def _two_digits(rows: float) -> str:
+    """Two digits that count.
+
+    >>> _two_digits(29.31), _two_digits(1190.0), _two_digits(4.24)
+    ('29', '1,200', '4.2')
+    """
+    return f"{float(f'{rows:.2g}'):,.0f}" if rows >= 10 else f"{rows:.2g}"
+
+
 def _noise_words(fact: Fact) -> str:
     return "Gaussian" if fact["gaussian"] else "Laplace"
 
@@ -530,8 +666,8 @@ def _components_words(fact: Fact) -> str:
     sets = fact["larger"] + fact["singles"] + fact["pairs"]
     return (
         f"Measured with {_noise_words(fact)} noise: {rows}tables of {sets:,} sets of columns ({fact['singles']:,} "
-        f"single, {fact['pairs']:,} pair{'' if fact['pairs'] == 1 else 's'}{more}); a cell for two columns has "
-        f"{_known_words(fact)}"
+        f"single, {fact['pairs']:,} pair{'' if fact['pairs'] == 1 else 's'}{more}); all measurements together, a count "
+        f"in a table of two columns has {_known_words(fact)}"
     )
 
 
@@ -679,8 +815,8 @@ MOST_SHARED = 6  # edges of columns with levels for missing values that a note n
 NOTES: dict[NoteKind, Words] = {
     NoteKind.ONE_LEVEL: _one_level_words,
     NoteKind.JOINT_TABLE: lambda fact: (
-        f"One joint table of {fact['cells']:,} cells was measured with {_noise_words(fact)} noise; a cell of a table "
-        f"of two columns has {_known_words(fact)}"
+        f"One joint table of {fact['cells']:,} cells was measured with {_noise_words(fact)} noise; a count in a "
+        f"table of two columns has {_known_words(fact)}"
     ),
     NoteKind.COMPONENTS: _components_words,
     NoteKind.HIDDEN_CAUSES: hidden.note_words,
@@ -778,7 +914,7 @@ def as_sentence(note: str) -> str:
 
 def undecided_columns(result: DiscoveryResult) -> list[str]:
     """Columns about which nothing was decided: no edge was found at them, and none of their pairs is absent."""
-    pairs = result.graph.skeleton | (result.absent - result.known.left_out)
+    pairs = result.graph.skeleton | absent_pairs(result)
     decided = {name for pair in pairs for name in pair}
     asked = {name for pair in result.open for name in pair}
     return [name for name in result.graph.nodes if name in asked and name not in decided]
@@ -786,14 +922,15 @@ def undecided_columns(result: DiscoveryResult) -> list[str]:
 
 def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
     """Columns without an edge: those about which something was decided, and those about which nothing was."""
-    silent = {*undecided_columns(result)}
+    silent, single = {*undecided_columns(result)}, {*one_level_columns(result)}
     found = []
     for told, names in (
-        ("no edge found", [name for name in alone if name not in silent]),
+        ("no edge found", [name for name in alone if name not in silent | single]),
         ("nothing could be decided about", [name for name in alone if name in silent]),
+        (ONE_LEVEL_ONLY, [name for name in alone if name in single]),
     ):
         if names:
-            between = ": " if told == "no edge found" else " "
+            between = " " if names[0] in silent else ": "
             found.append(
                 told + between + (", ".join(names) if len(names) <= most else f"{len(names)} columns")
             )
@@ -822,14 +959,12 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
         lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remarks)}{'; '.join(remarks)}".rstrip())
     joined = {name for _, pair in rows for name in pair}
     alone = [name for name in result.graph.nodes if name not in joined]
-    silent = {*undecided_columns(result)}
+    silent, single = {*undecided_columns(result)}, {*one_level_columns(result)}
     if len(alone) > ALONE_SHOWN:
         lines += [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
     else:
-        lines += [
-            f"  {name} ({'nothing could be decided' if name in silent else 'no edge found'})"
-            for name in alone
-        ]
+        why = dict.fromkeys(silent, "nothing could be decided") | dict.fromkeys(single, ONE_LEVEL_ONLY)
+        lines += [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
     shown = any(pair in sure for _, pair in rows)
     return [*lines, *legend(result), *([again_words(result)] if shown else [])]
 
@@ -843,8 +978,8 @@ def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A
     sections = {
         "": [headline(result), helps_words(result)],
         "Edges": [*edge_lines(result), free_words(result)],
-        "Open pairs": [open_words(result, every=open)],
-        "Absent pairs": [missing_words(result), absent_words(result)],
+        "Open pairs": [open_words(result, every=open), why_open_words(result)],
+        "Absent pairs": [missing_words(result), absent_words(result), joined_words(result)],
         "What could be shown": [reach_words(result.reach)],
         "Background knowledge": [tiers_words(result), told],
         "Columns": [f"{labels}." if labels else "", merged_groups(result)],

@@ -32,10 +32,10 @@ in these two only where they are asked for: dashed and grey in the one, arcs of 
 readers of graphs here leave out again.
 ``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``); dagitty's has a remark that names the weak hints
 left out. ``pairs.csv`` has every pair of columns: its state (found, hint, absent, open), its marks, where its direction
-comes from, how often it is found again, what was held fixed, and the smallest w that the plan finds. ``registry.yaml``
-is a draft for OpenDP's registry of deployments (``registry.py``). ``release.json`` holds the noisy values that were
-released, for another search (``discovery/release.py``); methods that release decisions only have none. A graph that is
-not private says so in all of them but the two tables.
+comes from, how often it is found again, what was held fixed, the smallest w that the plan finds, and a note.
+``registry.yaml`` is a draft for OpenDP's registry of deployments (``registry.py``). ``release.json`` holds the noisy
+values that were released, for another search (``discovery/release.py``); methods that release decisions only have none.
+A graph that is not private says so in all of them but the two tables.
 """
 
 from __future__ import annotations
@@ -52,11 +52,14 @@ from dpcausal.graphs.pag import PAG
 from dpcausal.graphs.r_formats import to_arcs, to_dagitty
 from dpcausal.present.discovery import (
     HINTS_MEAN,
+    ONE_LEVEL_ONLY,
     absent_rows,
     hint_pairs,
     missing_words,
     note_words,
+    one_level_columns,
     only_tested_words,
+    open_reason,
     pairs_words,
 )
 from dpcausal.present.edges import CONFLICT, DECLARED, EdgeNotes, open_sentence
@@ -150,6 +153,7 @@ def hints_remark(result: DiscoveryResult) -> str:
 
 
 PAIR_COLUMNS = ("a", "b", "state", "marks", "direction", "found_again", "held_fixed", "least_w")
+NOTE_COLUMN = "note"
 EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")  # the first two where some pair has the number
 
 
@@ -160,20 +164,34 @@ def pairs_csv(result: DiscoveryResult) -> str:
     not shown) or undecided. ``held_fixed``: of an
     absent pair, what separates it, with semicolons; of an edge, up to how many columns, where not all could be tested.
     Where the method released them, the last columns have the p-value or Bayes factor (log10) of the question that came
-    nearest to separating the pair, and what was held fixed in it; a number that no pair has gets no column.
+    nearest to separating the pair, and what was held fixed in it; a number that no pair has gets no column. ``note``,
+    the last column, has the remark on an edge, as the terminal shows it, and why a pair is open.
     """
     notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
     least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow([*PAIR_COLUMNS, *_evidence_columns(result)])
+    rows.writerow([*PAIR_COLUMNS, *_evidence_columns(result), NOTE_COLUMN])
     edges = {frozenset((a, b)): (a, marks, b) for a, marks, b in shown.marked_edges()}
     for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
         pair = frozenset((a, b))
         if pair not in edges:
             given = "; ".join(result.separating.get(pair, ()))
             state = str(result.state(a, b))
-            rows.writerow([a, b, state, "", "", "", given, least.get(pair, ""), *_said(result, pair)])
+            rows.writerow(
+                [
+                    a,
+                    b,
+                    state,
+                    "",
+                    "",
+                    "",
+                    given,
+                    least.get(pair, ""),
+                    *_said(result, pair),
+                    _why(result, pair),
+                ]
+            )
             continue
         first, marks, second = edges[pair]
         part = notes.confidence.get(pair)
@@ -188,9 +206,22 @@ def pairs_csv(result: DiscoveryResult) -> str:
                 result.given_up_to.get(pair, ""),
                 "",
                 *_said(result, pair),
+                notes.short(first, second, marks == "->"),
             ]
         )
     return text.getvalue()
+
+
+def _why(result: DiscoveryResult, pair: Pair) -> str:
+    """Why a pair without an edge has none, where more is known than what was held fixed."""
+    if pair in result.known.left_out:
+        return "you declared so"
+    if pair & {*one_level_columns(result)}:
+        return ONE_LEVEL_ONLY
+    if pair not in result.open:
+        return ""
+    reason, given = open_reason(result, pair)
+    return f"{reason} given {', '.join(given)}" if given else reason
 
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:

@@ -32,12 +32,14 @@ from dpcausal.present.discovery import (
     absent_rows,
     again_words,
     as_sentence,
+    column_count,
     counts_words,
     declared_words,
     free_words,
     given_words,
     helps_words,
     hint_pairs,
+    joined_words,
     merged_groups,
     merged_line,
     method_words,
@@ -48,6 +50,7 @@ from dpcausal.present.discovery import (
     share_words,
     tiers_words,
     undecided_words,
+    why_open_words,
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.effect import edge_lines as effect_lines
@@ -299,7 +302,7 @@ def header(result: DiscoveryResult, name: str) -> list[tuple[str, str]]:
     cells = [
         ("Data set", name),
         ("Rows", rows),
-        ("Columns", f"{len(result.graph.nodes)}"),
+        ("Columns", f"{column_count(result)}"),
         ("Date", f"{today.day} {today:%B %Y}"),
         ("Method", result.method),
     ]
@@ -430,6 +433,7 @@ def render(
         counts=counts_words(result),
         open_pairs=open_pairs(result),
         open_means=OPEN_MEANS,
+        why_open=why_open_words(result),
         show_open=open,
         keys=[(key, key_ends(key)) for key in keys(drawn, drawn_marks)],
         not_drawn=lone_words(result, alone) if alone else "",
@@ -442,6 +446,7 @@ def render(
         promise_brief=promise_in_four(result.privacy),
         absent=absent,
         absent_means=missing_words(result),
+        joined=joined_words(result),
         has_least=any(least for *_, least in absent),
         power="" if result.reach is None else f"{result.reach.power:.0%}",
         linked=_linked(result, marks, target),

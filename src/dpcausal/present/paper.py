@@ -19,6 +19,8 @@ from dpcausal.present.discovery import (
     NONE_TO_HOLD,
     NOTHING_HELD_MEANS,
     W_MEANS,
+    absent_pairs,
+    column_count,
     given_words,
     hint_pairs,
     merged_line,
@@ -64,13 +66,13 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     if target is not None:
         return _about_target(result, target)
     graph, hints = result.shown, len(hint_pairs(result))
-    absent, left = len(result.absent - result.known.left_out), len(result.open)
+    absent, left = len(absent_pairs(result)), len(result.open)
     torn, total = len(result.contradicted), len(graph.skeleton)
     declared_arrows = len(graph.directed & result.known.required_arrows(graph.skeleton))
     learned = len(graph.directed) - declared_arrows
     firm = total - hints
     loose = len(result.nothing_held - hint_pairs(result))
-    found = f"Among {len(graph.nodes)} columns, {_linked_words(firm - loose, loose)}"
+    found = f"Among {column_count(result)} columns, {_linked_words(firm - loose, loose)}"
     if hints:
         more = f"{hints}{' more' if firm else ''} {'is a weak hint' if hints == 1 else 'are weak hints'}"
         found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
@@ -155,7 +157,7 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
         first = f"No column was shown to be linked to {target}."
     if weak and len(weak) == len(linked):
         first = f"No clear link with {target} was found, only weak hints ({HINTS_MEAN}): {listed(weak)}."
-    absent, left = len(result.absent - result.known.left_out), len(result.open)
+    absent, left = len(absent_pairs(result)), len(result.open)
     return [first, *not_found_words(result, "column", absent, left)]
 
 
@@ -202,7 +204,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     what = "a causal graph" if target is None else f"the direct links of {target}"
     does = method_description(result.method)
     parts = [
-        f"We learned {what} over {len(graph.nodes)} columns{of}{rows} with dpcausal {__version__}, method "
+        f"We learned {what} over {column_count(result)} columns{of}{rows} with dpcausal {__version__}, method "
         f"{result.method}{f' ({does})' if does else ''}, with tests of level {result.level:g}."
     ]
     if statement.epsilon is None:
@@ -256,7 +258,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
         parts.append("Edges are those of a partial ancestral graph: common causes may be hidden.")
     else:
         parts += _direction_sentences(result)
-    if result.absent - result.known.left_out:
+    if absent_pairs(result):
         missed = "weak ones are missed" if statement.epsilon is None else missed_words(result)
         w = f" ({W_MEANS})" if result.reach is not None and result.reach.pair is not None else ""
         parts.append(f"Pairs without an edge are those for which no link was shown: {missed}{w}.")

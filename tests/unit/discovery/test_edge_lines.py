@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from dataclasses import replace
+from io import StringIO
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.discover import METHODS
+from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, PairState
-from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind
+from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason, unanswered
 from dpcausal.networks import clinic
 from dpcausal.present.discovery import (
     GIVEN_MEANS,
+    HIDES_MEDIUM,
+    LIKE_COLUMNS,
     PLAIN,
+    SHORT_REASONS,
     again_words,
+    joined_absent,
+    joined_words,
     legend,
     merged_line,
     method_words,
     missing_words,
+    noise_line,
     note_words,
     nothing_held_words,
+    open_reason,
     tiers_words,
+    why_open_words,
 )
 from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.page import open_questions
+from dpcausal.present.files import pairs_csv
+from dpcausal.present.page import open_questions, render
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 
 NAMES = ["a", "b", "long_name"]
@@ -347,3 +360,99 @@ def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryRes
     assert "names their groups" in merged_line(many)
     assert "names their groups" not in merged_line(many, page=True)
     assert merged_line(many, page=True) in methods_paragraph(many)
+
+
+def test_a_pair_that_is_absent_though_a_path_joins_it_is_explained(result: DiscoveryResult) -> None:
+    """a -> b - long_name, and a and long_name apart with nothing held fixed: b is no collider."""
+    apart = frozenset(("a", "long_name"))
+    bare = replace(result, separating={apart: ()})
+    assert joined_absent(bare) == [("a", "long_name", "b")]
+    said = joined_words(bare)
+    assert said.startswith(
+        "Absent with nothing held fixed, though the graph has a path between the two: a - long_name"
+    )
+    assert "(through b). That is no contradiction" in said
+    assert said in bare.summary(full=True).splitlines()
+    assert said not in bare.summary()
+    assert said in render(bare)
+    for other in (
+        replace(result, separating={apart: ("b",)}),  # b explains it
+        replace(bare, graph=dc.Graph(NAMES, directed=[("a", "b"), ("long_name", "b")])),  # a collider
+        replace(bare, graph=dc.Graph(NAMES, directed=[("a", "b")])),
+        replace(bare, conflicts=frozenset([AB])),  # b may be a collider
+        replace(bare, known=Knowledge(left_out=frozenset([apart]))),  # declared
+    ):
+        assert joined_words(other) == ""
+    assert 'id="joined"' not in render(result)
+
+
+def test_columns_with_one_level_are_named_and_not_counted() -> None:
+    schema = dc.Schema({**dict.fromkeys("abc", dc.Categorical(["x", "y"])), "one": dc.Categorical(["x"])})
+    rng = np.random.default_rng(1)
+    codes = {name: rng.integers(0, schema[name].size, 2000).astype(np.uint8) for name in schema}
+    found = dc.discover(dc.Dataset(schema, 2000, codes), epsilon=5.0)
+    text, full = found.summary(), found.summary(full=True)
+    assert f"among 3 columns, {3 - len(found.graph.skeleton)} pairs absent, 0 pairs open" in text
+    assert "(left out, one level only: one)" in text
+    assert "- one" not in text + full
+    assert "  one (left out, one level only)" in full
+    assert "over 3 columns" in methods_paragraph(found)
+    assert conclusion(found)[0].startswith(("Among 3 columns", "No"))
+    rows = list(csv.DictReader(StringIO(pairs_csv(found))))
+    assert {row["note"] for row in rows if row["b"] == "one"} == {"left out, one level only"}
+
+
+def test_why_a_pair_is_open_is_said_where_it_is_known(result: DiscoveryResult) -> None:
+    hidden = replace(
+        result,
+        method="measured",
+        graph=dc.Graph(NAMES),
+        open=frozenset([AB, BL, frozenset(("a", "long_name"))]),
+        evidence={AB: Evidence((), log10_bayes=-0.1), BL: Evidence(("a",), log10_bayes=9.0)},
+    )
+    by_pair = {
+        frozenset((row["a"], row["b"])): row["note"] for row in csv.DictReader(StringIO(pairs_csv(hidden)))
+    }
+    assert by_pair[AB] == by_pair[frozenset(("a", "long_name"))] == HIDES_MEDIUM
+    assert by_pair[BL] == LIKE_COLUMNS  # what was seen makes an edge
+    said = f"Why open: {HIDES_MEDIUM} (2 pairs); {LIKE_COLUMNS} (1 pair)."
+    assert said in hidden.summary(full=True).splitlines()
+    assert f" {said}</p>" in render(hidden)
+    given = replace(hidden, evidence={AB: Evidence(("long_name",), log10_bayes=-0.1)})
+    assert f"{HIDES_MEDIUM} given long_name" in pairs_csv(given)
+    assert why_open_words(given) == f"Why open: {HIDES_MEDIUM}."
+    tables = replace(hidden, evidence={AB: Evidence(("long_name",), pvalue=1e-9)})
+    assert open_reason(tables, AB) == (LIKE_COLUMNS, ())
+    other = replace(hidden, method="svt-pc", notes=())
+    assert why_open_words(other) == ""
+    reasons = Counter({OpenReason.NOISE: 2, OpenReason.NOT_MEASURED: 1})
+    assert why_open_words(replace(other, notes=(unanswered(reasons),))) == "Why open: noise or not measured."
+    assert why_open_words(result) == ""
+
+
+def test_every_reason_has_a_short_word() -> None:
+    assert set(SHORT_REASONS) == set(OpenReason)
+
+
+def test_pairs_say_that_an_edge_may_come_from_a_column_held_fixed_coarsely(result: DiscoveryResult) -> None:
+    note = Note(NoteKind.HELD_COARSELY, edges=[("a", "b", ("long_name",))])
+    rows = list(csv.DictReader(StringIO(pairs_csv(replace(result, notes=(note,))))))
+    assert rows[0]["note"] == "may come from long_name, held fixed only by groups of values"
+    assert list(rows[0])[-1] == "note"
+    assert rows[2]["note"] == "direction not decided"
+
+
+def test_the_size_of_the_noise_is_told_where_it_matters(result: DiscoveryResult) -> None:
+    cells = {"gaussian": False, "cells": 8, "sd": 29.31, "mean_cell": 1190.0, "least_cell": 200.0}
+    loud = replace(result, notes=(Note(NoteKind.JOINT_TABLE, **cells),))
+    assert (
+        "Noise: counts in tables of two columns are off by about 29 rows (standard deviation); such a count is 1,200 "
+        "rows on average."
+    ) in loud.summary().splitlines()
+    quiet = replace(
+        result, notes=(Note(NoteKind.JOINT_TABLE, **{**cells, "sd": 17.0}),)
+    )  # half of sqrt(1190): 17.2
+    assert noise_line(quiet) == ""
+    unknown = replace(result, notes=(Note(NoteKind.JOINT_TABLE, **{**cells, "mean_cell": None}),))
+    assert noise_line(unknown).endswith("about 29 rows (standard deviation).")
+    assert noise_line(replace(result, notes=())) == ""

@@ -139,6 +139,6 @@ def test_a_number_that_no_pair_has_gets_no_column(data: dc.Dataset) -> None:
     result = dc.discover(data, epsilon=None, method="pc")
     pairs = {pair: Evidence(one.given, None, 1.5) for pair, one in result.evidence.items()}
     text = pairs_csv(replace(result, evidence=pairs))
-    assert next(csv.reader(StringIO(text)))[-2:] == ["log10_bayes", "asked_given"]
+    assert next(csv.reader(StringIO(text)))[-3:] == ["log10_bayes", "asked_given", "note"]
     assert "p_value" not in text
     assert edges_of(text) == edges_of(pairs_csv(result))  # as ``again`` reads it

@@ -553,7 +553,7 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
         ),
         (
             Note(NoteKind.JOINT_TABLE, gaussian=False, cells=8, sd=2.0, mean_cell=None, least_cell=None),
-            "One joint table of 8 cells was measured with Laplace noise; a cell of a table of two columns has noise "
+            "One joint table of 8 cells was measured with Laplace noise; a count in a table of two columns has noise "
             "of standard deviation 2 rows",
         ),
         (
@@ -568,8 +568,8 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
                 mean_cell=None,
                 least_cell=None,
             ),
-            "Measured with Gaussian noise: tables of 3 sets of columns (2 single, 1 pair); a cell for two columns has "
-            "noise of standard deviation 2 rows",
+            "Measured with Gaussian noise: tables of 3 sets of columns (2 single, 1 pair); all measurements "
+            "together, a count in a table of two columns has noise of standard deviation 2 rows",
         ),
         (
             Note(
