@@ -11,6 +11,7 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stdout
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
@@ -206,9 +207,13 @@ _GROUPS: tuple[list[str], ...] = (
 
 
 @cache
-def _commands() -> Any:
-    """The tree of all commands, which takes longer to make than most wrong calls take to answer: once a process."""
-    return typer.main.get_command(app)
+def _commands(first: str = "") -> Any:
+    """The tree of commands, made once: of the ``first`` word's alone where it names one, since all take a while."""
+    alone = copy(app)
+    alone.registered_commands = [one for one in app.registered_commands if one.name == first]
+    alone.registered_groups = [one for one in app.registered_groups if one.name == first]
+    found = alone.registered_commands or alone.registered_groups
+    return typer.main.get_command(alone if found else app)
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -225,7 +230,7 @@ def _run(arguments: list[str] | None) -> int:
             for_command_line(),
         ):
             warnings.showwarning = _warn
-            result = _commands()(args=arguments, standalone_mode=False)
+            result = _commands(*words[:1])(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
         if code == INTERRUPTED:  # typer has caught it
             return interrupted()
