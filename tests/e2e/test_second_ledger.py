@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 
+import dpcausal as dc
 from dpcausal.cli.app import run
+from dpcausal.core.errors import BudgetError
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.beside import OtherBudget, ledgers_beside, other_budgets
+from dpcausal.privacy.ledger.beside import OtherBudget, SecondBudget, ledgers_beside, other_budgets
 
 SCHEMA = "".join(f'[columns.{name}]\ntype = "categorical"\nlevels = ["x", "y"]\n\n' for name in "ab")
 
@@ -92,3 +95,74 @@ def test_what_is_no_ledger_is_passed_over(folder: Path, capsys: pytest.CaptureFi
     assert ask(capsys, "new.db", "cohort").count("\n") == 1
     assert other_budgets("postgresql://me@host/db", "cohort", "p.csv") == []
     assert other_budgets("nonsense", "cohort") == []
+
+
+def test_the_warning_comes_before_the_charge(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(capsys, "old.db", "cohort")
+    create(capsys, "new.db", "other people")
+    ask(capsys, "old.db", "cohort")
+
+    def stop(*_: object, **__: object) -> None:
+        raise BudgetError("stopped")
+
+    monkeypatch.setattr(Ledger, "charge", stop)
+    question = ("test", "p.csv", "--schema", "schema.toml", "--x", "a", "--y", "b", "--epsilon", "1")
+    assert run([*question, "--ledger", "sqlite:///new.db", "--dataset", "other people"]) == 3
+    first, second = capsys.readouterr().err.splitlines()
+    assert "p.csv was charged to the data set 'cohort' of the ledger old.db before" in first
+    assert second == "dpcausal: stopped"
+
+
+def test_a_charge_that_is_refused_is_told_of_that_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create(capsys, "old.db", "cohort")
+    create(capsys, "new.db", "other people")
+    ask(capsys, "old.db", "cohort")
+    question = ("test", "p.csv", "--schema", "schema.toml", "--x", "a", "--y", "b", "--epsilon", "11")
+    assert run([*question, "--ledger", "sqlite:///new.db", "--dataset", "other people"]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "left 10" in line
+
+
+def test_python_warns_as_well_and_before_the_charge(folder: Path) -> None:
+    schema = dc.Schema.from_toml("schema.toml")
+    data = dc.read("p.csv", schema)
+    old, new = (Ledger.open(f"sqlite:///{name}.db", create=True) for name in ("old", "new"))
+    old.create("cohort", 10.0)
+    new.create("people", 10.0)  # another name: nothing to say yet
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dc.ci_test(data, "a", "b", epsilon=1.0, ledger=old, dataset="cohort")
+        with pytest.raises(
+            SecondBudget, match=r"p\.csv was charged to the data set 'cohort' of the ledger old\.db"
+        ):
+            dc.ci_test(data, "a", "b", epsilon=1.0, ledger="sqlite:///new.db", dataset="people")
+    assert new.show("people")[0].releases == 0  # it came before the charge
+    assert old.log()[-1].to_dict()["note"]["file"] == "p.csv"
+    for ask in (
+        lambda: dc.effect(data, "a", "b", adjust=[], epsilon=1.0, ledger=new, dataset="people 2"),
+        lambda: dc.discover(data, epsilon=1.0, ledger=new, dataset="people 3", anyway=True),
+    ):
+        new.create("people 2" if not new.show()[1:] else "people 3", 10.0)
+        with pytest.warns(SecondBudget, match="add up: charge one of them only"):
+            ask()
+
+
+def test_python_warns_of_a_second_ledger_for_a_name(folder: Path) -> None:
+    Ledger.open("sqlite:///old.db", create=True).create("cohort", 10.0)
+    with pytest.warns(SecondBudget, match=r"The ledger old\.db has a data set 'cohort', too\."):
+        Ledger.open("sqlite:///new.db", create=True).create("Cohort", 10.0)
+
+
+def test_rows_that_come_from_no_file_are_named_by_their_data_set_only(folder: Path) -> None:
+    data = dc.read({"a": ["x", "y"] * 500, "b": ["x", "y"] * 500}, dc.Schema.from_toml("schema.toml"))
+    assert data.file is None
+    ledger = Ledger.open("sqlite:///old.db", create=True)
+    ledger.create("cohort", 10.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dc.ci_test(data, "a", "b", epsilon=1.0, ledger=ledger, dataset="cohort")
+    assert "file" not in ledger.log()[-1].to_dict()["note"]

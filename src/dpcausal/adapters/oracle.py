@@ -136,7 +136,10 @@ class PrivateOracle:
                 raise InputError(
                     f"an oracle takes pure tests: {method} with these options spends a delta of its own"
                 )
-            self._budget = Budget(epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset)
+            file = data.file if isinstance(data, Dataset) else None
+            self._budget = Budget(
+                epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, file=file
+            )
             each = self._cost_of_one(questions, each)
         self.each = each
         self._session = Session(

@@ -258,7 +258,14 @@ def ci_test(
         reserve = delta if test.own_delta else 0.0
         note = {"command": "test", "method": name, "question": str(question)}
         budget = Budget(
-            epsilon, delta, neighbours=relation, reserve=reserve, ledger=ledger, dataset=dataset, note=note
+            epsilon,
+            delta,
+            neighbours=relation,
+            reserve=reserve,
+            ledger=ledger,
+            dataset=dataset,
+            note=note,
+            file=data.file if isinstance(data, Dataset) else None,
         )
     session = Session(
         data,

@@ -316,7 +316,7 @@ def run_test(
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
         with (
-            charging(ledger, dataset, data),
+            charging(ledger, data),
             in_options(),
             shown("testing", None, bars),
         ):  # one test: there is nothing to count

@@ -441,7 +441,7 @@ def run_discover(
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
         asked = {**options, "reserve": kept}
-        with charging(ledger, dataset, data):
+        with charging(ledger, data):
             result = discover(rows, progress=bars, anyway=True, **asked, **of_method)  # looked at above
         result, told, found = with_effects(result, effects)
         try:

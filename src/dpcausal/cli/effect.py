@@ -230,7 +230,7 @@ def run_effect(
         return
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
-        with charging(ledger, dataset, data), shown("measuring", None, bars):
+        with charging(ledger, data), shown("measuring", None, bars):
             found = dc.effect(
                 rows,
                 treatment,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,10 +100,12 @@ def create(
     opened = _open(ledger, create=True)
     warn_weak(epsilon, delta)
     warn_large_delta(delta)
-    entry = opened.create(dataset, epsilon, delta, neighbours=neighbours, similar_name=similar_name)
     from dpcausal.present.ledger import another_words, beside_words
-    from dpcausal.privacy.ledger.beside import ledgers_beside
+    from dpcausal.privacy.ledger.beside import SecondBudget, ledgers_beside
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SecondBudget)  # the remark below says more
+        entry = opened.create(dataset, epsilon, delta, neighbours=neighbours, similar_name=similar_name)
     others = another_words(dataset, [one.dataset for one in opened.show() if one.dataset != dataset])
     beside = " ".join(filter(None, (others, beside_words(dataset, ledgers_beside(ledger)))))
     if as_json:

@@ -423,24 +423,26 @@ def warn_weak(
             warnings.warn(limit_words(limit), WeakPromise, stacklevel=2)
 
 
-class SecondBudget(UserWarning):
-    """The rows may have another budget, in this ledger or in one beside it."""
-
-
 @contextmanager
-def charging(ledger: str | None, dataset: str | None, data: Path | None) -> Iterator[None]:
-    """Warn of other budgets of this file or data set, and note the file's name in the ledger; all of it is public."""
-    if ledger is None or dataset is None:
+def charging(ledger: str | None, data: Path | None) -> Iterator[None]:
+    """Note the file's name in the ledger; other budgets of the file or data set are told at once, before the charge."""
+    if ledger is None:
         yield
         return
-    from dpcausal.present.ledger import other_budget_words
     from dpcausal.privacy.budget import charged_for
-    from dpcausal.privacy.ledger.beside import other_budgets
+    from dpcausal.privacy.ledger.beside import SecondBudget
 
-    file = "" if data is None else data.name
-    for other in other_budgets(ledger, dataset, file, None if data is None else data.parent):
-        warnings.warn(other_budget_words(dataset, other), SecondBudget, stacklevel=3)
-    with charged_for(file):
+    with charged_for(data), warnings.catch_warnings():
+        later = warnings.showwarning
+
+        def at_once(message: Warning | str, category: type[Warning], *more: Any) -> None:
+            if issubclass(category, SecondBudget):
+                typer.echo(f"dpcausal: {message}", err=True)
+            else:
+                later(message, category, *more)
+
+        warnings.showwarning = at_once  # type: ignore[assignment]
+        warnings.simplefilter("always", SecondBudget)
         yield
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -53,6 +54,8 @@ class Dataset:
         ``other``.
     values : mapping of str to array of float64, optional
         For numeric columns, the numbers. They are clamped to the bounds; NaN becomes ``other``.
+    file : Path, optional
+        The file that the rows were read from; a ledger notes its name with each charge.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class Dataset:
     n: int
     codes: Mapping[str, Codes]
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    file: Path | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):

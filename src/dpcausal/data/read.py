@@ -9,6 +9,8 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,7 +149,8 @@ def read(
     n = len(codes[columns[0]])
     if n == 0:
         raise InputError(f"{opened.label} has no rows")
-    return Dataset(schema, n, codes, values)
+    file = Path(source).absolute() if isinstance(source, str | PathLike) else None
+    return Dataset(schema, n, codes, values, file)
 
 
 def open_checked(source: Any, schema: Schema) -> Source:

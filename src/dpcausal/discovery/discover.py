@@ -442,6 +442,7 @@ def discover(
             ledger=ledger,
             dataset=dataset,
             note=note,
+            file=data.file if isinstance(data, Dataset) else None,
         )
     elif ledger is not None or delta:
         raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")

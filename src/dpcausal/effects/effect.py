@@ -326,7 +326,10 @@ def effect_by_graph(
             allowed = regression_allowance(data.schema, asked.question, allowed, relation, public_rows)
         used = delta if uses_delta(data.schema, asked, chosen, allowed, relation) else 0.0
         unused = (Public(PublicKind.DELTA_NOT_NEEDED, delta=delta),) if delta and not used else ()
-        budget = Budget(epsilon, used, neighbours=relation, ledger=ledger, dataset=dataset, note=note)
+        file = data.file if isinstance(data, Dataset) else None
+        budget = Budget(
+            epsilon, used, neighbours=relation, ledger=ledger, dataset=dataset, note=note, file=file
+        )
     return measured_effect(data, asked, chosen, budget, allowed, level, public_rows, more=unused)[0]
 
 

@@ -326,7 +326,7 @@ def rows_with_cut(data: Dataset | Counts, outcome: object, event: object) -> Dat
     codes = np.searchsorted(np.asarray(column.bins), data.values[name], side="right").astype(np.uint8)
     if column.missing_level:
         codes = np.where(data.codes[name] == old.other_code, column.other_code, codes)
-    return Dataset(schema, data.n, {**data.codes, name: codes}, data.values)
+    return Dataset(schema, data.n, {**data.codes, name: codes}, data.values, data.file)
 
 
 SURVIVAL = ("hazard", "survival", "kaplan", "cox", "median time")

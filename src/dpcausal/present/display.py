@@ -68,6 +68,10 @@ def _file(name: str) -> Any:
             from dpcausal.present import gwas
 
             return gwas
+        case "ledger":
+            from dpcausal.present import ledger
+
+            return ledger
         case "schema":
             from dpcausal.present import schema
 
@@ -126,6 +130,8 @@ def summary(value: Any, **options: Any) -> str:
             return str(
                 planning.design_words(value) if part == "design" else planning.plan_text(value, **options)
             )
+        case "OtherBudget":
+            return str(_file("ledger").other_budget_words(options["dataset"], value))
         case "Screening":
             return str(_file("gwas").summary(value))
         case "Draft":

@@ -30,14 +30,17 @@ from __future__ import annotations
 import math
 import threading
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from dpcausal._version import __version__
 from dpcausal.core import entropy, process
+from dpcausal.core.display import display
 from dpcausal.core.errors import BudgetError, EngineError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
@@ -59,13 +62,16 @@ from dpcausal.privacy.events import Event
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
 
-_FILE = ContextVar("file", default="")
+_FILE: ContextVar[Path | None] = ContextVar("file", default=None)
 # data set, epsilon, delta of the last charges of this process to ledgers
 ENTERED: deque[tuple[str, float, float]] = deque(maxlen=16)
+_LOOKED: set[tuple[Path, str, Path | None]] = (
+    set()
+)  # ledger, data set, file: looked for other budgets once a process
 
 
 @contextmanager
-def charged_for(file: str) -> Iterator[None]:
+def charged_for(file: Path | None) -> Iterator[None]:
     """Note the name of the file with the rows in ledger entries of budgets that are made within the block.
 
     The command line does so: names of files are public, and two budgets of one file can be seen.
@@ -133,6 +139,9 @@ class Budget:
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     note : mapping or None, default None
         Public facts, such as the name of a method, for the ledger's entry.
+    file : Path or None, default None
+        The file with the rows. Its name is noted, too, and a ledger that was charged for it elsewhere is warned of
+        (``SecondBudget``) before the charge.
 
     Raises
     ------
@@ -159,6 +168,7 @@ class Budget:
         ledger: str | Ledger | None = None,
         dataset: str | None = None,
         note: Mapping[str, Any] | None = None,
+        file: Path | None = None,
     ) -> None:
         self.neighbours = Neighbours.parse(neighbours)
         self._filter = None if epsilon is None else Filter(epsilon, delta, reserve)
@@ -169,7 +179,8 @@ class Budget:
         if ledger is not None and epsilon is None:
             raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
         self._ledger, self._dataset = ledger, dataset
-        self._note = {**(note or {}), **({"file": _FILE.get()} if _FILE.get() else {})}
+        self._file = file if file is not None else _FILE.get()
+        self._note = {**(note or {}), **({} if self._file is None else {"file": self._file.name})}
         self._release = uuid.uuid4().hex
         self._entry: Entry | None = None
         self._left: dict[str, float] = {}  # in the ledger, after the charge
@@ -294,6 +305,7 @@ class Budget:
             from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
 
             self._ledger = Ledger.open(self._ledger)
+        self._warn_of_other_budgets()
         self._entry = self._ledger.charge(
             self._dataset,
             self._release,
@@ -304,6 +316,24 @@ class Budget:
         )
         ENTERED.append((self._dataset, self.whole.epsilon, self.whole.delta))
         self._left = self._ledger.left_after(self._entry)
+
+    def _warn_of_other_budgets(self) -> None:
+        """Warn where the rows may have another budget, before this one is charged; by public names, no row is read."""
+        from dpcausal.privacy.ledger import Ledger
+        from dpcausal.privacy.ledger.beside import SecondBudget, other_budgets
+
+        if not isinstance(self._ledger, Ledger) or self._ledger.file is None or self._dataset is None:
+            return
+        asked = (self._ledger.file, self._dataset, self._file)
+        if asked in _LOOKED:
+            return
+        _LOOKED.add(asked)
+        name, folder = ("", None) if self._file is None else (self._file.name, self._file.parent)
+        others = other_budgets(self._ledger.file, self._dataset, name, folder)
+        if others:  # a charge that is refused is told of that alone
+            self._ledger.require(self._dataset, self.whole.epsilon, self.whole.delta)
+        for other in others:
+            warnings.warn(display().summary(other, dataset=self._dataset), SecondBudget, stacklevel=2)
 
     def left_epsilon(self) -> float:
         """Return the largest epsilon that one more pure event may cost: by the sum of epsilon, or by epsilon^2/2."""

@@ -24,6 +24,10 @@ MOST_FILES = 50  # of a folder that are looked at, by name
 MAGIC = b"SQLite format 3\0"
 
 
+class SecondBudget(UserWarning):
+    """The rows may have another budget, in this ledger or in one beside it."""
+
+
 class OtherBudget(NamedTuple):
     """A data set that has a budget of its own and may be the same.
 
@@ -54,19 +58,23 @@ def ledgers_beside(url: str) -> list[tuple[str, list[str]]]:
     return [] if own is None else [(path.name, _names(path)) for path in _others(own, [own.parent])]
 
 
-def other_budgets(url: str, dataset: str, file: str = "", folder: Path | None = None) -> list[OtherBudget]:
+def other_budgets(
+    ledger: str | Path, dataset: str, file: str = "", folder: Path | None = None
+) -> list[OtherBudget]:
     """Return budgets that the rows may have besides that of ``dataset``.
 
     Parameters
     ----------
-    url, dataset : str
-        The ledger that is charged, and the data set there.
+    ledger : str or Path
+        The ledger that is charged: its address, or the file of an SQLite ledger.
+    dataset : str
+        The data set there.
     file : str, default ""
         The name of the file with the rows: entries that note it count, in this ledger and others.
     folder : Path or None, default None
         A second folder to look for ledgers in: that of the file.
     """
-    own = _file(url)
+    own = ledger if isinstance(ledger, Path) else _file(ledger)
     if own is None:
         return []
     found = [OtherBudget("", name, file) for name in _charged_for(own, file) if name != dataset]

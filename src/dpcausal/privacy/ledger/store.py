@@ -16,17 +16,21 @@ an id for **one** draw of noise; ``Budget`` makes a new one for each release.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from dpcausal.core.display import display
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.accounting.composition import add, check_total, exact, fits, left_of
 from dpcausal.privacy.ledger import tables
 from dpcausal.privacy.ledger import tables as rows
+from dpcausal.privacy.ledger.beside import SecondBudget, other_budgets
 from dpcausal.privacy.ledger.chain import (
     CHARGE,
     Account,
@@ -99,6 +103,11 @@ class Ledger:
         """Where the ledger is, without any password."""
         return self._database.name
 
+    @property
+    def file(self) -> Path | None:
+        """The file of an SQLite ledger; None on a server."""
+        return Path(self._database.name).absolute() if self._database.is_sqlite else None
+
     @classmethod
     def open(cls, url: str, *, create: bool = False, patience: float = 30.0) -> Ledger:
         """Open the ledger at an address.
@@ -168,6 +177,11 @@ class Ledger:
             If the ledger has this data set already, or one whose name looks like it.
         InputError
             If the name or the total can't be used.
+
+        Warns
+        -----
+        SecondBudget
+            If another ledger in the folder has a data set of such a name: the same people would have two budgets.
         """
         check_total(epsilon, delta)
         if not (0 < len(dataset) <= 200 and dataset.isprintable() and dataset == dataset.strip()):
@@ -195,6 +209,8 @@ class Ledger:
                 f"{found.delta:.6g} ({found.neighbours}); left {found.left_text()}; a total can't be changed"
             )
 
+        for other in [] if self.file is None else other_budgets(self.file, dataset):
+            warnings.warn(display().summary(other, dataset=dataset), SecondBudget, stacklevel=2)
         return self._database.run(work, write=True)
 
     def charge(
