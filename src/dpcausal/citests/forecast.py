@@ -15,6 +15,8 @@ from dpcausal.citests.base import CITest, Question
 from dpcausal.citests.choice import choose
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.look import chances_of_test, chances_without_noise
+from dpcausal.citests.measured import Measured
+from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import Reason, ReasonKind
 from dpcausal.core.arguments import (
@@ -38,6 +40,14 @@ if TYPE_CHECKING:
     from dpcausal.citests.ci_test import TestName
 
 SIZES = (WEAK, MEDIUM, STRONG)
+# why ``auto`` takes gcm where another test could be asked: the other's level can fail
+FOR_ITS_LEVEL = (
+    ReasonKind.NUMERIC_GIVEN,
+    ReasonKind.FEW_ROWS,
+    ReasonKind.MANY_CELLS,
+    ReasonKind.NO_ORDER_NUMERIC,
+)
+NOTABLE = 0.05  # by how much the forecast of a test that was passed over must be better to be told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +76,9 @@ class CITestForecast:
         Where a strong one is found in less than 80% of cases: an epsilon that would do; None: none up to 100.
     left : float or None
         What the ledger has left of epsilon, where one was named: more is not proposed.
+    instead : tuple of str and float, or None
+        Where ``auto`` takes ``gcm`` and a test by groups is expected to find notably more: that test, and its chance to
+        find a medium dependence. It is not taken because its level can fail.
 
     Examples
     --------
@@ -89,6 +102,7 @@ class CITestForecast:
     without_noise: tuple[float, float, float]
     enough: float | None = None
     left: float | None = None
+    instead: tuple[str, float] | None = None
 
     @property
     def refused(self) -> bool:
@@ -114,6 +128,9 @@ class CITestForecast:
             "refused": self.refused,
             "enough": self.enough,
             "left": self.left,
+            "instead": None
+            if self.instead is None
+            else {"method": self.instead[0], "medium": self.instead[1]},
         }
 
     def to_json(self) -> str:
@@ -218,7 +235,28 @@ def forecast_ci_test(
         strong=most,
         without_noise=(without[0], without[1], without[2]),
         enough=enough_epsilon(strong, epsilon) if poor else None,
+        instead=_stronger(question, reason, medium, count, float(epsilon), float(delta), relation, level),
     )
+
+
+def _stronger(
+    question: Question,
+    reason: Reason,
+    medium: float | None,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    relation: Neighbours,
+    level: float,
+) -> tuple[str, float] | None:
+    """Return the test by groups that ``auto`` passed over though its forecast is better by ``NOTABLE``, with that."""
+    if medium is None or reason.kind not in FOR_ITS_LEVEL:
+        return None
+    name = KendallTest.info.name if question.ordered else Measured.info.name
+    found = _chances(
+        make_test(name, {}, ("rows",)), question, rows, epsilon, delta, relation, level, (MEDIUM,)
+    )
+    return None if found is None or found[0] < medium + NOTABLE else (name, found[0])
 
 
 def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: Neighbours) -> int:

@@ -22,6 +22,7 @@ def forecast_words(found: CITestForecast) -> str:
     lines = [
         f"Forecast for {asked}: test {found.method}, {reason_words(found.reason)}. Nothing was charged or released.",
         _chances(found),
+        _instead(found),
         _helps(found),
         f"From public numbers only: {found.rows:,} rows, epsilon {found.epsilon:g}, delta {found.delta:g}, level "
         f"{found.level:g}. {_at_best(found)}",
@@ -36,6 +37,19 @@ def _chances(found: CITestForecast) -> str:
         return f"Power: not known for this test with noise. Without noise such a test finds {plain}."
     return (
         f"Power: it finds {_in_words(weak, medium, strong)}. Without noise: {_figures(found.without_noise)}."
+    )
+
+
+def _instead(found: CITestForecast) -> str:
+    """Why a test that is expected to find more was not taken, and how to take it."""
+    if found.instead is None:
+        return ""
+    name, medium = found.instead
+    way = spelled(f"--method {name}", f"method={name!r}")
+    return (
+        f"Why not {name}: it would find a medium one in {percent(medium)} of cases, but it holds numbers fixed by "
+        f"groups only, and what is left within a group can pass for dependence. {found.method} keeps its level "
+        f"whatever the distribution of the given columns. {way} takes {name}."
     )
 
 

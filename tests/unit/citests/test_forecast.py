@@ -183,3 +183,40 @@ def test_what_kendall_finds_given_a_number_is_what_was_forecast() -> None:
             answer = dc.ci_test(data, "x", "y", ["z"], epsilon=epsilon, method="kendall", anyway=True)
         found += answer.pvalue <= 0.05
     assert abs(found / sets - ahead) < 4 * (ahead * (1 - ahead) / sets) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("asked", "instead"),
+    [
+        (("arm", "cd4", ["age"]), "measured"),  # levels without an order
+        (("sex", "cd4", ["age", "weight"]), "kendall"),
+    ],
+)
+def test_a_test_that_finds_more_and_was_passed_over_is_explained(
+    asked: tuple[str, str, list[str]], instead: str
+) -> None:
+    schema = dc.Schema(
+        arm=dc.Categorical(["a", "b", "c"]),
+        sex=dc.Categorical(["f", "m"]),
+        cd4=dc.Numeric(0, 1500),
+        age=dc.Numeric(0, 100),
+        weight=dc.Numeric(0, 200),
+    )
+    ahead = dc.forecast_ci_test(schema, *asked, rows=2_000, epsilon=0.2)
+    assert ahead.method == "gcm"
+    assert ahead.instead is not None
+    assert ahead.medium is not None
+    name, medium = ahead.instead
+    assert name == instead
+    assert medium > ahead.medium
+    other = dc.forecast_ci_test(schema, *asked, rows=2_000, epsilon=0.2, method=instead)  # type: ignore[arg-type]
+    assert other.medium == medium
+    assert other.instead is None  # as asked: there is nothing to explain
+    text = str(ahead)
+    assert f"Why not {instead}: it would find a medium one in " in text
+    assert "gcm keeps its level whatever the distribution of the given columns." in text
+    assert f"method='{instead}' takes {instead}." in text
+    assert ahead.to_dict()["instead"] == {"method": instead, "medium": medium}
+    many = dc.forecast_ci_test(schema, *asked, rows=1_000_000, epsilon=1.0)
+    assert many.instead is None  # both find it: nothing to choose by
+    assert "Why not" not in str(many)
