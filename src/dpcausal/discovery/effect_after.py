@@ -55,6 +55,7 @@ from dpcausal.stats.standardise import Arms, arms_of_cells
 # of 95% intervals of free effects, those that held after discoveries with 10,000 and with 2,000 rows
 # (benchmarks/effects.py after --ways free); a test compares
 HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS = 0.93, 0.89
+GROUP_LETTERS = 120  # letters of a column's groups that an error names
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,15 +103,17 @@ class ReleasedTables:
         """Return why there is no table over these columns, for an error."""
         merged = [name for name in names if name in self.merged]
         if merged:
-            told = [
-                f"{name} ({' | '.join(group_names(self.schema[name], self.groups[name]))})"
-                if name in self.groups and asks()
-                else name
-                for name in merged
-            ]
+            told = [f"{name}{self._short_groups(name)}" for name in merged]
             merged_words = f"levels of {', '.join(told)} were merged because of the noise"
             return f"{merged_words}, so no table has all of them" if asks() else merged_words
         return f"the released tables do not hold {', '.join(names)} together"
+
+    def _short_groups(self, name: str) -> str:
+        """Return the groups of a merged column in brackets; empty where they are not known, or too long for a line."""
+        if name not in self.groups or not asks():
+            return ""
+        told = " | ".join(group_names(self.schema[name], self.groups[name]))
+        return f" ({told})" if len(told) <= GROUP_LETTERS else f" (to {max(self.groups[name]) + 1} groups)"
 
     def table(self, names: Sequence[str]) -> tuple[Floats, float, float]:
         """Return the table with an axis for each name, a variance that covers its noise, and the excess kurtosis."""
@@ -235,11 +238,16 @@ def effect_after(
             lack = tables.lack((*one, treatment, outcome))
             if not asks():  # a page, whose reader can't measure anything
                 raise InputError(lack)
+            fewer = (
+                f", or declare fewer levels for your next graph ({spelled('plan', 'dc.plan')} says how many are kept)"
+                if tables.merged & {*one, treatment, outcome}
+                else ""
+            )
             raise InputError(
                 f"{lack}: measure them "
-                f"({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}); "
-                f"{spelled('effect --forecast', 'dc.forecast_effect')} says beforehand, for nothing, how wide the "
-                "interval would be"
+                f"({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}; "
+                f"{spelled('effect --forecast', 'dc.forecast_effect')} says for nothing how wide the interval would "
+                f"be){fewer}"
             )
     measured = [_FromTables(tables, question, one) for one in used]
     if isinstance(schema[treatment], Numeric):

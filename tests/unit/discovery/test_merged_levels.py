@@ -59,6 +59,8 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
         dc.InputError, match=r"levels of k \(k[^)]* \| .*\), l \(.*\) were merged because of the noise"
     ):
         found.effect("k", "l", adjust=[], compare=["k0", "k1"], event="l0")
+    with pytest.raises(dc.InputError, match="or declare fewer levels for your next graph"):
+        found.effect("k", "l", adjust=[], compare=["k0", "k1"], event="l0")
     with for_everyone(), pytest.raises(dc.InputError) as caught:  # a page: one short sentence under each edge
         found.effect("k", "l", adjust=[], compare=["k0", "k1"], event="l0")
     assert str(caught.value) == "levels of k, l were merged because of the noise"
@@ -98,3 +100,28 @@ def test_missing_values_are_never_merged_with_known_ones() -> None:
         missing = groups[name][place]
         assert groups[name].count(missing) == 1
         assert len(set(groups[name])) == 3
+
+
+def arms(levels: int) -> dc.Schema:
+    """Nine columns of two levels, and an arm of so many."""
+    arm = dc.Categorical([f"arm number {i}" for i in range(levels)])
+    return dc.Schema({**{f"c{i}": dc.Categorical(["no", "yes"]) for i in range(9)}, "arm": arm})
+
+
+def test_an_effect_refused_for_merged_levels_is_given_with_fewer() -> None:
+    """What the refusal proposes helps: with as many levels as the plan says are kept, the effect is free."""
+
+    def compared(levels: int) -> dc.EffectResult:
+        schema, rng = arms(levels), np.random.default_rng(6)
+        codes = {name: rng.integers(0, schema[name].size, 4000).astype(np.uint8) for name in schema}
+        found = dc.discover(dc.Dataset(schema, 4000, codes), epsilon=1.0, delta=1e-6, confidence=0)
+        return found.effect("arm", "c0", adjust=[], compare=["arm number 0", "arm number 1"], free=True)
+
+    with pytest.raises(
+        dc.InputError, match=r"levels of arm \(to \d groups\) were merged because of the noise"
+    ):
+        compared(20)
+    kept = max(dc.plan(arms(20), 4000, 1.0, 1e-6).design.measured)
+    assert 2 < kept < 20
+    assert f"to at most {kept} groups" in dc.plan(arms(20), 4000, 1.0, 1e-6).summary(1000)
+    assert compared(kept).interval is not None
