@@ -307,7 +307,10 @@ def run_test(
         from dpcausal.planning.look import left_in_ledger  # a test needs nothing of a plan
 
         ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
-        typer.echo(ahead.to_json() if as_json else ahead.summary())
+        if as_json:
+            typer.echo(ahead.to_json())
+        else:
+            say(ahead.summary())
         return
     if explain:
         typer.echo(explained(data, source, table, declared, [(*question.given, *asked_columns(question))]))

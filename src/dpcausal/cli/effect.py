@@ -226,7 +226,10 @@ def run_effect(
         ahead = replace(
             dc.forecast_effect(rows, treatment, outcome, **asked), left=left_in_ledger(ledger, dataset)
         )
-        typer.echo(ahead.to_json() if as_json else ahead.summary())
+        if as_json:
+            typer.echo(ahead.to_json())
+        else:
+            say(ahead.summary())
         return
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):

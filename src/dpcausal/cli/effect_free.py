@@ -42,11 +42,15 @@ def run_free(
     as_json: bool,
 ) -> None:
     """Answer from what is in ``release``, with what its graph says to hold fixed; print it, and write it to DIR."""
+    from dpcausal.cli.options import say
     from dpcausal.discovery.release import load_release
 
     kept = load_release(release)
     found = kept.effect(treatment, outcome, adjust=without_none(adjust, kept.schema), **question)
-    typer.echo(found.to_json() if as_json else found.summary(full=full))
+    if as_json:
+        typer.echo(found.to_json())
+    else:
+        say(found.summary(full=full))
     if out is not None:
         with prepared(out):
             where = place(out)

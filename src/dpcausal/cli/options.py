@@ -36,18 +36,34 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Print an answer; in a terminal, sentences are broken between words. Indented lines (tables) are kept whole."""
+    """Print an answer; in a terminal, lines are broken between words: those of a table within their last column."""
     import sys
 
     if sys.stdout.isatty():
         import shutil
-        import textwrap
 
-        wide = textwrap.TextWrapper(
-            shutil.get_terminal_size().columns, break_long_words=False, break_on_hyphens=False
-        )
-        text = "\n".join(line if line.startswith(" ") else wide.fill(line) for line in text.split("\n"))
+        wide = shutil.get_terminal_size().columns
+        text = "\n".join(broken(line, wide) for line in text.split("\n"))
     typer.echo(text)
+
+
+def broken(line: str, wide: int) -> str:
+    """Return a line of a text in lines of this width, broken between words; a table's last column goes on beneath it.
+
+    >>> print(broken("  a -> b  95% or more  direction not decided; a weak hint", 50))
+      a -> b  95% or more  direction not decided; a
+                           weak hint
+    """
+    import textwrap
+
+    start = line.rstrip().rfind("  ") + 2 if line.startswith(" ") else 0
+    if len(line) <= wide or (start and wide - start < LEAST_LEFT):
+        return line
+    rows = textwrap.wrap(line[start:], wide - start, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([line[:start] + rows[0], *(" " * start + row for row in rows[1:])])
+
+
+LEAST_LEFT = 20  # letters: a last column with less room is kept whole
 
 
 def path(text: str | Path) -> Path:
