@@ -45,6 +45,7 @@ from dpcausal.present.discovery import (
     method_words,
     missing_words,
     note_words,
+    open_reason,
     pairs_words,
     reach_words,
     share_words,
@@ -135,8 +136,14 @@ def _why_not_asked(result: DiscoveryResult) -> str:
 
 
 def open_pairs(result: DiscoveryResult) -> list[str]:
-    """Every open pair, in the order of the columns."""
-    return [" ? ".join(pair) for pair in in_order(result.open, result.graph.nodes)]
+    """Every open pair, in the order of the columns; why it is open where that is not what most are open for."""
+    pairs = in_order(result.open, result.graph.nodes)
+    reasons = [open_reason(result, frozenset(pair))[0] for pair in pairs]
+    usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
+    return [
+        " ? ".join(pair) + (f" ({why})" if why != usual else "")
+        for pair, why in zip(pairs, reasons, strict=True)
+    ]
 
 
 def banners(result: DiscoveryResult) -> list[tuple[str, str]]:

@@ -42,7 +42,7 @@ from dpcausal.present.discovery import (
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import pairs_csv
-from dpcausal.present.page import open_questions, render
+from dpcausal.present.page import open_pairs, open_questions, render
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 
 NAMES = ["a", "b", "long_name"]
@@ -418,6 +418,7 @@ def test_why_a_pair_is_open_is_said_where_it_is_known(result: DiscoveryResult) -
     said = f"Why open: {HIDES_MEDIUM} (2 pairs); {LIKE_COLUMNS} (1 pair)."
     assert said in hidden.summary(full=True).splitlines()
     assert f" {said}</p>" in render(hidden)
+    assert open_pairs(hidden) == ["a ? b", "a ? long_name", f"b ? long_name ({LIKE_COLUMNS})"]
     given = replace(hidden, evidence={AB: Evidence(("long_name",), log10_bayes=-0.1)})
     assert f"{HIDES_MEDIUM} given long_name" in pairs_csv(given)
     assert why_open_words(given) == f"Why open: {HIDES_MEDIUM}."
