@@ -19,6 +19,7 @@ import numpy as np
 
 from dpcausal.stats.components import Columns, Floats, interaction, table_of
 from dpcausal.stats.contrasts import Contrasts, Features, all_pairs
+from dpcausal.stats.joint_contrasts import can_be_cleared, cleared_contrasts
 from dpcausal.stats.measured import cauchy_combination, measured_test
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test
 
@@ -103,6 +104,12 @@ class JointTable(NoisyTables):
         """Cells of a margin have independent noise."""
         columns = given if end is None else joined(end, given)
         return self.variance(columns) * np.eye(math.prod(self.sizes[j] for j in given))
+
+    def contrasts(self, rows: float, ordered: Sequence[bool]) -> Contrasts:
+        """Covariances of features, with noise that no counts could have taken out (``stats/joint_contrasts.py``)."""
+        if self.cell_variance <= 0.0 or not can_be_cleared(self.sizes):
+            return super().contrasts(rows, ordered)
+        return cleared_contrasts(self.joint, self.cell_variance, self.kurtosis, rows, ordered, self.n)
 
     def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
         """The partial form joined with one that squares block by block (``stats/measured.py``).
