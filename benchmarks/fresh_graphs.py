@@ -5,13 +5,15 @@
 Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
 the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
 "absent" said where a medium dependence would be found two times in three (``SHOWN`` 1), and with joint tables wherever
-a pair has at most twice the noise (``MAX_JOINT_RATIO``). Graphs are drawn from seeds that no constant was set on. The
-table has the mean for the constants as they are and, for each set back, how much is lost by that, with the standard
-error of the difference, graph by graph.
+a pair has at most twice the noise (``MAX_JOINT_RATIO``), and with joint tables taken as they are released, impossible
+noise included (``stats/joint_contrasts.py``). Graphs are drawn from seeds that no constant was set on. The table has
+the mean for the constants as they are and, for each set back, how much is lost by that, with the standard error of the
+difference, graph by graph.
 
 Kinds: ``levels`` has six to nine unordered columns (Dirichlet tables); ``wide`` fifteen; ``numbers`` nine columns of a
 linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects; ``few`` four to eight
-unordered columns of two to six levels. ``linear`` has five to twelve columns, most of them numbers without bins, and
+unordered columns of two to six levels; ``gates`` six to eight yes/no columns, many of them rare and some the "or" of
+two others. ``linear`` has five to twelve columns, most of them numbers without bins, and
 asks for ``method="auto"``: set back are its choices, ``moments`` for all or tables for all. Epsilon 1 and 3.
 """
 
@@ -29,8 +31,8 @@ import numpy as np
 
 import confidence
 import dpcausal as dc
+from dpcausal.discovery import components, forward, measurer
 from dpcausal.discovery import discover as discover_module
-from dpcausal.discovery import forward, measurer
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.networks.network import Network, Variable
@@ -102,6 +104,27 @@ def few(seed: int, rows: int) -> Made:
     return of_network(of_tables(f"few {seed}", rng, columns, most), rows, seed)
 
 
+def gates(seed: int, rows: int) -> Made:
+    """Six to eight yes/no columns: causes raise the chance of their effects one by one, or an effect is their "or"."""
+    rng = np.random.default_rng([seed, 77])
+    columns = [f"v{i}" for i in range(int(rng.integers(6, 9)))]
+    variables: list[Variable] = []
+    for i, column in enumerate(columns):
+        gate = i >= 2 and rng.random() < 0.3
+        count = 2 if gate else min(i, int(rng.choice(3, p=(0.3, 0.45, 0.25))))
+        parents = sorted(rng.choice(i, count, replace=False).tolist()) if count else []
+        base, effects = float(np.exp(rng.uniform(np.log(0.01), np.log(0.5)))), rng.uniform(0.2, 0.9, count)
+        table = np.empty((2,) * count + (2,))
+        for levels_of in np.ndindex(*table.shape[:-1]):
+            none = 1.0 - base
+            for effect, present in zip(effects, levels_of, strict=True):
+                none *= 1.0 - effect if present else 1.0
+            chance = float(any(levels_of)) if gate else 1.0 - none
+            table[levels_of] = (1.0 - chance, chance)
+        variables.append(Variable(column, ["no", "yes"], [columns[j] for j in parents], table))
+    return of_network(Network(f"gates {seed}", variables), rows, seed)
+
+
 def linear(seed: int, rows: int) -> Made:
     """Five to twelve columns of a linear model: normal numbers, lognormal ones, and some cut into yes and no."""
     rng = np.random.default_rng([seed, rows, 12])
@@ -144,6 +167,7 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "numbers": numbers,
     "weak": weak,
     "few": few,
+    "gates": gates,
     "linear": linear,
 }
 
@@ -187,6 +211,13 @@ def joint_sooner() -> Iterator[None]:
 
 
 @contextmanager
+def joint_as_released() -> Iterator[None]:
+    """Joint tables keep the noise that no counts could have."""
+    with patch.object(components, "can_be_cleared", lambda sizes: False):
+        yield
+
+
+@contextmanager
 def moments_always() -> Iterator[None]:
     """``auto`` takes moments wherever most columns hold numbers."""
     with patch.object(discover_module, "moments_pay", lambda *given: True):
@@ -206,6 +237,7 @@ SET_BACK = {
     "large sets separate": large_sets_separate,
     "absent sooner": absent_sooner,
     "joint sooner": joint_sooner,
+    "joint as released": joint_as_released,
 }
 
 
@@ -214,8 +246,10 @@ def ways_of(kind: str) -> dict[str, Callable[[], AbstractContextManager[None]]]:
     if kind == "linear":
         return {"as it is": as_is, **CHOICES}
     ways = {"as it is": as_is, **SET_BACK}
-    if kind in ("levels", "wide", "few"):
+    if kind in ("levels", "wide", "few", "gates"):
         del ways["no trends"]  # no column has an order
+    if kind in ("wide", "weak", "numbers"):
+        del ways["joint as released"]  # more cells than one has
     if kind in ("wide", "weak"):
         del ways["joint sooner"]  # more cells than a joint table may have
     return ways

@@ -14,8 +14,10 @@ evidence (``stats/contrasts.py``):
    whose weakest edge was not tested given the third column, that edge is open: were the two independent given the third
    column, theirs would have to be the weakest dependence of the three (data processing).
 
-Pairs then have one of three states. *Found*: an edge. *Absent*: evidence without a condition or given some set asked is
-too low, and a medium dependence would have been found about nine times in ten. *Open*: the rest.
+Pairs then have one of three states. *Found*: an edge. *Absent*: the Bayes factor without a condition, or given the set
+that separates the pair, is below 1, and a medium dependence would have been found about nine times in ten. *Open*: the
+rest. Were "not found" enough, "absent" would be said most often of pairs that look linked: what looks promising is
+measured again, and only what is measured well can be called absent.
 
 ``enough`` is the larger of two: the logarithm of prior odds against an edge between two of d columns that have a few
 neighbours each, and what independent columns pass with a probability below the level.
@@ -274,7 +276,10 @@ class Forward:
             self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
 
     def _says_absent(self, pair: PlacePair, given: Given) -> bool:
-        return self.contrasts.would_show(*pair, given) >= self.rules.shown
+        """Whether the Bayes factor given these is below 1, and a medium dependence would have been found."""
+        evidence = self.evidence(*pair, given) if given else float(self.contrasts.pair_evidence[pair])
+        against = evidence is not None and evidence < 0.0
+        return against and self.contrasts.would_show(*pair, given) >= self.rules.shown
 
     def _sets(self, x: int, y: int) -> list[Given]:
         """Sets of neighbours of either end that lie on a path to the other, the smallest first; not to be changed."""

@@ -157,7 +157,7 @@ def search_target(
         pair = frozenset((name, columns[j]))
         if j in near or pair in task.known.left_out:
             continue
-        if star.would_show(target, j) >= rules.shown and star.pair_evidence[target, j] <= rules.enough:
+        if star.would_show(target, j) >= rules.shown and star.pair_evidence[target, j] < 0.0:
             separating[pair] = ()
         else:
             undecided.add(pair)

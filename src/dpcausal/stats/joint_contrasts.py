@@ -14,7 +14,8 @@ R = k(X) - s k(N), whose mean and variance the simulation gives,
     (k(x) - mean R) / s   estimates the covariance in c, with noise of variance  var R / s^2.
 
 Where s is below ``MIN_KEPT``, or the noise is not below ``LESS_NOISE`` times that of the table as it is, the entry is
-taken from the table as it is.
+taken from the table as it is. So are single columns, which set the features: with corrected ones, which may fall where
+a pair does not, earthquake (of the networks that come with the package) lost .16 at 1,000 rows and epsilon 1.
 
 **The model** is log-linear (proportional fitting), with single columns and those pairs whose evidence passes
 ``STANDS_OUT``: at first none, then those that the last round shows. Its margins are those of x less the mean error of
@@ -175,17 +176,17 @@ def cleared_contrasts(
     draw = generator.laplace if kurtosis > 0.0 else generator.normal  # for simulations alone
     scale = math.sqrt(variance / 2.0 if kurtosis > 0.0 else variance)
     noise = draw(0.0, scale, (DRAWS, joint.size))
+    singles = [joint.ravel() @ np.eye(size)[place] for place, size in zip(places, sizes, strict=True)]
+    features = [
+        Features.of(counts, rows, variance * joint.size / len(counts), ordered=order)
+        for counts, order in zip(singles, ordered, strict=True)
+    ]
     aim, pairs = nearest, list[tuple[int, int]]()
     for turn in range(ROUNDS):
         model = log_linear(aim.reshape(sizes), pairs).ravel()
         drawn = generator.multinomial(max(round(rows), 1), model, size=DRAWS).astype(np.float64)
         simulated = Simulated.of(model, drawn, drawn + noise, rows if n is not None else None)
         aim = nearest - (simulated.found - drawn).mean(axis=0)
-        features = []
-        for place, size, order in zip(places, sizes, ordered, strict=True):
-            level = np.eye(size)[place]
-            error = float(np.mean(((simulated.found - drawn) @ level) ** 2))
-            features.append(Features.of(aim @ level, rows, error, ordered=order))
         made = as_released(features, rows, joint, variance)
         _clear(made, places, nearest, simulated)
         if turn + 1 < ROUNDS:
