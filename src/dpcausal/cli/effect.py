@@ -86,8 +86,8 @@ def run_effect(
         list[str] | None,
         typer.Option(
             "--adjust",
-            help="Columns to hold fixed: with commas, or repeat it; none for nothing. Without it, and without --graph, "
-            "nothing is: right in a randomised trial.",
+            help="Columns to hold fixed: with commas, or repeat it; none for nothing. Without it, what the graph says "
+            "(--graph, or that of --release); without a graph nothing: right in a randomised trial.",
         ),
     ] = None,
     graph: Annotated[

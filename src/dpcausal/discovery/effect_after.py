@@ -45,7 +45,8 @@ from dpcausal.effects.effect import (
     result_of,
     what_to_adjust_for,
 )
-from dpcausal.effects.question import EffectQuestion, bins_bias, effect_question, group_names
+from dpcausal.effects.groups import coarse, question_of_groups, what_groups_answer
+from dpcausal.effects.question import EffectQuestion, bins_bias, group_names
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
@@ -69,7 +70,7 @@ class ReleasedTables:
     tables : NoisyTables
         What was released.
     merged : frozenset of str
-        Columns of which levels were merged: an effect can't use them.
+        Columns of which levels were merged: tables have their groups.
     rows : float
         Rows: public, or released.
     groups : mapping of str to tuple of int
@@ -86,8 +87,10 @@ class ReleasedTables:
         return f"ReleasedTables({type(self.tables).__name__})"
 
     def holds(self, names: Sequence[str]) -> bool:
-        """Return whether the table over these columns was released."""
-        if self.merged & set(names):
+        """Return whether the table over these columns was released, with groups where levels were merged."""
+        if (self.merged - self.groups.keys()) & set(
+            names
+        ):  # of an earlier version, which does not say the groups
             return False
         if isinstance(self.tables, JointTable):
             return True
@@ -99,9 +102,8 @@ class ReleasedTables:
             for inner in combinations(columns, number)
         )
 
-    def lack(self, names: Sequence[str]) -> str:
-        """Return why there is no table over these columns, for an error."""
-        merged = [name for name in names if name in self.merged]
+    def lack(self, names: Sequence[str], merged: Sequence[str]) -> str:
+        """Return why no table over these columns answers, for an error; ``merged``: whose groups do not."""
         if merged:
             told = [f"{name}{self._short_groups(name)}" for name in merged]
             merged_words = f"levels of {', '.join(told)} were merged because of the noise"
@@ -230,25 +232,21 @@ def effect_after(
     schema = tables.schema
     sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, anyway=anyway, doubts=doubts)
     used = [one for one in sets if one is not None]
-    question = effect_question(
-        schema, treatment, outcome, used[0], estimand=estimand, compare=compare, event=event, values=False
+    groups = tables.groups
+    question, cut = question_of_groups(
+        schema, groups, treatment, outcome, used[0], estimand=estimand, compare=compare, event=event
     )
+    if cut:
+        raise InputError(_no_table(tables, (*used[0], treatment, outcome), cut, treatment, outcome))
     for one in used:
         if not tables.holds((*one, treatment, outcome)):
-            lack = tables.lack((*one, treatment, outcome))
-            if not asks():  # a page, whose reader can't measure anything
-                raise InputError(lack)
-            fewer = (
-                f", or declare fewer levels for your next graph ({spelled('plan', 'dc.plan')} says how many are kept)"
-                if tables.merged & {*one, treatment, outcome}
-                else ""
-            )
-            raise InputError(
-                f"{lack}: measure them "
-                f"({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}; "
-                f"{spelled('effect --forecast', 'dc.forecast_effect')} says for nothing how wide the interval would "
-                f"be){fewer}"
-            )
+            names, chosen = (*one, treatment, outcome), one if adjust is None else ()
+            unknown = [name for name in names if name in tables.merged - groups.keys()]
+            raise InputError(_no_table(tables, names, unknown, treatment, outcome, chosen))
+    by_groups = {name: groups[name] for name in schema if name in groups and any(name in one for one in used)}
+    if by_groups:
+        told = [(name, group_names(schema[name], which)) for name, which in by_groups.items()]
+        notes.append(EffectNote(EffectNoteKind.BY_GROUPS, columns=told))
     measured = [_FromTables(tables, question, one) for one in used]
     if isinstance(schema[treatment], Numeric):
         notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
@@ -261,5 +259,54 @@ def effect_after(
     notes.append(EffectNote(EffectNoteKind.SAME_TABLES, held=HELD_AFTER_SELECTION, few=HELD_WITH_FEW_ROWS))
     with np.errstate(all="ignore"):
         return result_of(
-            question, sets, measured, level, notes, statement, schema, off=off, refuse=not anyway
+            question,
+            sets,
+            measured,
+            level,
+            notes,
+            statement,
+            coarse(schema, by_groups),
+            off=off,
+            refuse=not anyway,
         )
+
+
+def _no_table(
+    tables: ReleasedTables,
+    names: Sequence[str],
+    merged: Sequence[str],
+    treatment: str,
+    outcome: str,
+    chosen: Sequence[str] = (),
+) -> str:
+    """Return why released tables can't answer about ``names``, and what helps.
+
+    ``merged`` are columns whose groups do not answer, or are not known, and ``chosen`` those that the graph, and not the
+    reader, said to hold fixed.
+    """
+    lack = tables.lack(names, merged)
+    if not asks():  # a page, whose reader can't measure anything
+        return lack
+    measure = (
+        f"measure them ({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}; "
+        f"{spelled('effect --forecast', 'dc.forecast_effect')} says for nothing how wide the interval would be)"
+    )
+    none = (
+        f". The graph says to hold {', '.join(chosen)} fixed; {spelled('--adjust none', 'adjust=[]')} holds nothing "
+        "fixed"
+        if chosen
+        else ""
+    )
+    if not merged:
+        return f"{lack}: {measure}{none}"
+    ways = what_groups_answer(
+        tables.schema,
+        {name: one for name, one in tables.groups.items() if name in merged},
+        treatment,
+        outcome,
+    )
+    ask = f"ask about groups ({ways}), or " if ways else ""
+    return (
+        f"{lack}: {ask}{measure}, or declare fewer levels for your next graph ({spelled('plan', 'dc.plan')} says how "
+        f"many are kept){none}"
+    )

@@ -19,6 +19,9 @@ class EffectNoteKind(StrEnum):
 
     UNADJUSTED = "unadjusted"
     BINNED = "binned"  # columns: numeric ones held fixed by their declared bins
+    BY_GROUPS = (
+        "by-groups"  # columns: held fixed by groups of merged levels only, each with the names of its groups
+    )
     TREATMENT_BINS = "treatment-bins"  # treatment: a number, by its declared bins
     # outcome: its bins count by their middles, since only counts are there; off: how far off that can be
     OUTCOME_BINS = "outcome-bins"

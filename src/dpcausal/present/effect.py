@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.UNADJUSTED: "nothing is held fixed, which is right in a randomised trial",
     EffectNoteKind.BINNED: lambda fact: (
         f"{', '.join(fact['columns'])} by the declared bins: confounding within a bin remains"
+    ),
+    EffectNoteKind.BY_GROUPS: lambda fact: (
+        f"{', '.join(f'{name} ({_few_groups(groups)})' for name, groups in fact['columns'])} held fixed only by groups "
+        "of merged levels: confounding within a group remains"
     ),
     EffectNoteKind.TREATMENT_BINS: "{treatment} by its declared bins",
     EffectNoteKind.OUTCOME_BINS: lambda fact: (
@@ -140,6 +145,7 @@ NOTES: dict[EffectNoteKind, Words] = {
         "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it"
     ),
 }
+MOST_LETTERS = 120  # of the groups of a column
 MOST_PAIRS = 3  # named in a note
 MOST_LISTED = 6  # possible effects listed without being asked
 
@@ -158,6 +164,16 @@ def _back_door(fact: Fact) -> str:
     last = f" ({spelled('--anyway', 'anyway=True')} goes on)" if fact["refused"] else ""
     mixed = f"other causes {'are' if fact['sure'] else 'may be'} mixed into this effect"
     return f"{first}the graph draws {drawn}, so {mixed}: {help_}{last}"
+
+
+def _few_groups(groups: Sequence[str]) -> str:
+    """What groups hold, or how many there are where that is long.
+
+    >>> _few_groups(["below 40", "40 or more"])
+    'below 40 | 40 or more'
+    """
+    told = " | ".join(groups)
+    return told if len(told) <= MOST_LETTERS else f"{len(groups)} groups"
 
 
 def note_words(fact: EffectNote) -> str:

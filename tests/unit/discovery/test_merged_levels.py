@@ -10,6 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.spelling import for_everyone
 from dpcausal.discovery import measurer
+from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.search import NoteKind
 
 SCHEMA = dc.Schema({name: dc.Categorical([f"{name}{i}" for i in range(20)]) for name in "klmo"})
@@ -125,3 +126,56 @@ def test_an_effect_refused_for_merged_levels_is_given_with_fewer() -> None:
     assert 2 < kept < 20
     assert f"to at most {kept} groups" in dc.plan(arms(20), 4000, 1.0, 1e-6).summary(1000)
     assert compared(kept).interval is not None
+
+
+def test_merged_groups_answer_what_does_not_look_within_them() -> None:
+    """An event, two levels or a column held fixed that groups can tell; else how to ask about groups."""
+    rng, rows = np.random.default_rng(8), 1000
+    schema = dc.Schema(
+        {
+            "drug": dc.Categorical(["no", "yes"]),
+            "cells": dc.Numeric(0, 900, [200, 350, 500]),
+            "age": dc.Numeric(0, 110, [30, 50, 65]),
+            **{f"c{i}": dc.Categorical([0, 1]) for i in range(9)},
+        }
+    )
+    codes = {name: rng.integers(0, column.size, rows).astype(np.uint8) for name, column in schema.items()}
+    with dc.testing.seeded(2):
+        found = dc.discover(
+            dc.Dataset(schema, rows, codes),
+            method="measured",
+            epsilon=1.0,
+            delta=1e-6,
+            anyway=True,
+            confidence=0,
+        )
+    assert isinstance(found.tables, ReleasedTables)
+    assert found.tables.groups["cells"] == found.tables.groups["age"] == (0, 0, 1, 1)
+    assert found.release is not None
+    for source in (found, found.release):
+        answer = source.effect("drug", "cells", adjust=[], event=">= 350", anyway=True)
+        assert answer.event == ">= 350"
+        named = source.effect("drug", "cells", adjust=[], event="350 or more", anyway=True)
+        assert (answer.estimate, answer.interval) == (named.estimate, named.interval)
+        below = source.effect("drug", "cells", adjust=[], event="< 350", anyway=True)
+        assert below.estimate == pytest.approx(-answer.estimate)
+        two = source.effect(
+            "age", "cells", adjust=[], compare=("below 50", "50 or more"), event="< 350", anyway=True
+        )
+        assert two.compare == ("below 50", "50 or more")
+        with pytest.raises(
+            dc.InputError, match=r"levels of cells .* ask about groups \(event='350 or more'\), or m"
+        ):
+            source.effect("drug", "cells", adjust=[], event=">= 200", anyway=True)
+        with pytest.raises(
+            dc.InputError, match=r"of age .* ask about groups \(compare=\('below 50', '50 or more'\)\)"
+        ):
+            source.effect("age", "cells", adjust=[], event="< 350", anyway=True)
+        with pytest.raises(
+            dc.InputError, match="released tables do not hold age, drug, cells together: measure"
+        ):
+            source.effect("drug", "cells", adjust=["age"], event="< 350", anyway=True)
+    counts, *_ = found.tables.table(("drug", "cells"))
+    shares = counts[:, 1] / counts.sum(axis=1)
+    answer = found.effect("drug", "cells", adjust=[], event=">= 350", anyway=True)
+    assert answer.estimate == pytest.approx(shares[1] - shares[0], abs=1e-6)

@@ -616,6 +616,12 @@ def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:
         )
     with pytest.raises(dc.InputError, match=r"do not hold .* epsilon"):
         result.effect("PKA", "Raf", adjust=["PIP2", "PIP3", "Plcg"], anyway=True)
+    causes = {(cause, end) for cause in ("PIP2", "PIP3", "Plcg") for end in ("PKA", "Raf")}
+    graph = dc.Graph(result.graph.nodes, directed={*causes, ("PKA", "Raf")})
+    with pytest.raises(
+        dc.InputError, match=r"graph says to hold .*PIP2.* fixed; adjust=\[\] holds nothing fixed"
+    ):
+        replace(result, graph=graph).effect("PKA", "Raf")
     other = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc", max_order=0)
     with pytest.raises(dc.InputError, match="released no tables"):
         other.effect("PKC", "PKA", adjust=[])
