@@ -112,3 +112,20 @@ def test_an_answer_is_broken_between_words_in_a_terminal(
     slim = capsys.readouterr().out
     assert all(len(line) <= 50 for line in slim.splitlines() if not line.startswith(" "))
     assert slim.split() == whole.split()
+
+
+def test_without_out_the_words_are_printed_free_and_nothing_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    there = sorted(map(str, Path().rglob("*")))
+    assert run(["again", "out", "--full"]) == 0
+    said = capsys.readouterr().out
+    assert "EDGES" in said
+    assert said.endswith("Nothing was written (--out DIR writes the files).\n")
+    assert sorted(map(str, Path().rglob("*"))) == there
+    assert run(["again", "out", "--out", "words"]) == 0
+    assert "; for all the words, free: dpcausal again words --full" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert run(["again", "out", "--full", "--out", "words"]) == 0
+    assert "for all the words" not in capsys.readouterr().out

@@ -27,6 +27,9 @@ stay open. An option that is left out is as in the first run.
 
 [bold]Examples[/bold]
 
+# all there is to say of the first run, in the terminal
+dpcausal again first --full
+
 # the order of time, which the first run did not know
 dpcausal again first --tiers "age,sex;smoke,bronc" --out second
 
@@ -71,7 +74,12 @@ def run_again(
             help="What discover wrote: the directory, or its release.json.", parser=path, metavar="DIR"
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Directory to write to; nothing is written without it.", metavar="DIR", parser=path
+        ),
+    ] = None,
     tiers: Annotated[
         list[str] | None,
         typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'; repeat it for later ones."),
@@ -105,10 +113,11 @@ def run_again(
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run it; files go to --out, a summary or the JSON object to standard output."""
+    """Run it; files go to --out, where it is given, a summary or the JSON object to standard output."""
     load_scipy()
     from dpcausal.core.redact import file_name
     from dpcausal.discovery.release import load_release
+    from dpcausal.present.brief_graph import NOTHING_WRITTEN, written_words
     from dpcausal.present.origin import AgainOrigin
 
     if confidence is not None and confidence < 0:
@@ -134,24 +143,30 @@ def run_again(
         *([] if confidence is None else ["--confidence", str(confidence)]),
     ]
     shown = file_name(str(release))
-    origin = AgainOrigin(
-        f"release {kept.id}",
-        "",
-        ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
-        {name: value for name, value in options.items() if value is not None},
-        release=shown,
-    )
     bars = not as_json and sys.stderr.isatty()
-    before = pairs_beside(release)
-    with prepared(out):
+    before, where = pairs_beside(release), None
+    if out is None:
         result = kept.discover(**options, progress=bars)
-        where = write(result, out, origin, show_open=show_open)
+    else:
+        origin = AgainOrigin(
+            f"release {kept.id}",
+            "",
+            ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
+            {name: value for name, value in options.items() if value is not None},
+            release=shown,
+        )
+        with prepared(out):
+            result = kept.discover(**options, progress=bars)
+            where = write(result, out, origin, show_open=show_open)
     changed = [] if as_json else changed_since(before, result, shown)
     text = shown_result(result, [], [], as_json, show_open=show_open, full=full)
     if as_json:
         typer.echo(text)
     else:
-        say("\n".join([text, *changed, f"Written to {where.folder}: open report.html"]))
+        ends = NOTHING_WRITTEN if where is None else written_words(result, str(where.folder), full=full)
+        say("\n".join([text, *changed, ends]))
+    if where is None:
+        return
     if where.fault:
         raise InputError(where.fault)
     if where.kept is not None:

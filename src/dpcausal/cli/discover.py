@@ -469,7 +469,9 @@ def run_discover(
     if as_json:
         typer.echo(text)
     else:
-        say(f"{text}{files_head}\nWritten to {where.folder}: open report.html")
+        from dpcausal.present.brief_graph import written_words  # loaded by the text above
+
+        say(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
     if where.fault:
         raise InputError(where.fault)
     public = None if neighbours == "add-remove" else rows.n

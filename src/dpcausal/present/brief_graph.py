@@ -7,6 +7,7 @@ are contradicted or rest on no order of time, which links would be missed, and w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 
 from dpcausal.discovery.result import DiscoveryResult, in_order
 from dpcausal.discovery.search import NoteKind
@@ -84,7 +85,7 @@ def absent_line(result: DiscoveryResult) -> str:
         for pair in pairs
     ]
     rest = len(named) - ABSENT_SHOWN
-    more = f" and {rest} more ({spelled('--full', 'summary(full=True)')} names all)" if rest > 0 else ""
+    more = f" and {rest} more ({spelled('report.html', 'summary(full=True)')} names all)" if rest > 0 else ""
     what = "Absent" if target is None else "No link shown"
     w = f" {W_MEANS}." if result.reach is not None and result.reach.pair is not None else ""
     missed = missed_words(result)
@@ -100,8 +101,9 @@ def again_line(marks: EdgeNotes) -> str:
         return ""
     many = f"{marks.repeats:,} repeats" if marks.repeats else "repeats"
     return (
-        f"Found again: in how many of {many} the edge comes back, whichever way it points. It is rough: an edge that "
-        f"is there by chance can come back often, too. Below {HINT:.0%} it is a weak hint only."
+        f"Found again: in how many of {many} the edge comes back, whichever way it points. It is rough and leans "
+        "optimistic: another run draws other noise, and a chance edge can come back often, too. "
+        f"Below {HINT:.0%}: a weak hint."
     )
 
 
@@ -116,8 +118,22 @@ def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
     rest = len(pairs) - len(named)
     many = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} could not be decided"
     return f"Open: {many}: {names}" + (
-        f" and {rest} more ({spelled('--show-open', 'result.open')} lists all)." if rest else "."
+        f" and {rest} more ({spelled('report.html', 'result.open')} lists all)." if rest else "."
     )
+
+
+NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
+
+
+def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
+    """Return where the files are, and how all the words come free of charge where they were not printed.
+
+    ``folder`` is where a release, if there is one, was written.
+    """
+    where = f"Written to {folder}: open report.html"
+    if full or result.release is None:
+        return where
+    return f"{where}; for all the words, free: dpcausal again {quote(folder)} --full"
 
 
 def edge_table(result: DiscoveryResult) -> list[str]:

@@ -56,6 +56,9 @@ PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
 MERGED_SHOWN = 12  # columns with merged levels named in a line
 GROUPS_NAMED, GROUP_LETTERS = 4, 60  # columns whose groups are named in a line, and letters of a group
+UNORDERED_NAMED = (
+    8  # the same of columns whose levels have no order (arms, sites): what was merged there is a choice
+)
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 PUBLISHED = (
@@ -203,6 +206,7 @@ def absent_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str]]:
             rows.append((a, b, "you declared so", ""))
             continue
         why = "" if given is None else f"given {', '.join(given)}" if given else "nothing held fixed"
+        why = "; ".join(filter(None, (why, merged_pair_words(result, frozenset((a, b))))))
         least = ""
         if (reach := planned_reach(result)) is not None:
             w = reach.between(place[a], place[b], [place[name] for name in given or () if name in place])
@@ -327,7 +331,7 @@ def open_words(result: DiscoveryResult, *, every: bool = False) -> str:
     named = pairs if every else sorted(pairs, key=lambda pair: -len(joined & {*pair}))[:OPEN_SHOWN]
     names = ", ".join(" ? ".join(pair) for pair in named)
     rest = len(pairs) - len(named)
-    more = f" and {rest} more ({spelled('--show-open', 'result.open')} lists all)" if rest else ""
+    more = f" and {rest} more ({spelled('report.html', 'result.open')} lists all)" if rest else ""
     return f"Open ({OPEN_MEANS}): {names}{more}."
 
 
@@ -338,7 +342,7 @@ def again_words(result: DiscoveryResult) -> str:
         f"Found again: in how many of {many}, with another sample and other noise, the edge comes back. It is about "
         "the edge, not its direction, and it is rough, so a range is given. The repeats take what was released for "
         "the truth: an edge that is there by chance can come back often, too. In simulations, edges said to come back "
-        f"in {HINT:.0%} to {SUREST:.0%} did so less often than said. "
+        f"in {HINT:.0%} to {SUREST:.0%} did so less often than said, and another run draws other noise. "
         f"Below {HINT:.0%}: a weak hint, not a finding."
     )
 
@@ -452,26 +456,51 @@ def free_words(result: DiscoveryResult) -> str:
     return f"In no tier, so arrows at them can point back in time: {', '.join(free)}."
 
 
-def merged_line(result: DiscoveryResult, *, page: bool = False) -> str:
+def merged_line(result: DiscoveryResult, *, page: bool = False, every: bool = False) -> str:
     """Return which columns had levels merged, and which levels each group holds; empty where none had.
 
-    The groups of the first few columns are named, where they are known; of the others, how many there are, and, other
-    than on a ``page``, what names them.
+    Columns whose levels have no order come first. The groups of the first few columns are named, where they are known;
+    of the others, how many there are, and, other than on a ``page``, what names them. ``every`` names all of them.
     """
     notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
     columns = [column for note in notes for column in note["columns"]]
     if not columns:
         return ""
-    known = _known_groups(result)
-    named = [name for name, _ in columns if name in known][:GROUPS_NAMED]
-    told = [f"{name} to {len(known[name])} groups ({_short_groups(known[name])})" for name in named]
+    known, loose = _known_groups(result), merged_unordered(result)
+    named = [name for name, _ in columns if name in known]
+    named.sort(key=lambda name: name not in loose)
+    named = named if every else named[: max(GROUPS_NAMED, min(len(loose), UNORDERED_NAMED))]
+    told = [
+        f"{name} to {len(known[name])} groups "
+        f"({' | '.join(known[name]) if every else _short_groups(known[name])})"
+        for name in named
+    ]
     rest = [column for column in columns if column[0] not in named]
     if rest:
         more = (
-            f" ({spelled('--full', 'summary(full=True)')} names their groups)" if named and not page else ""
+            f" ({spelled('report.html', 'summary(full=True)')} names their groups)"
+            if named and not page
+            else ""
         )
-        told.append(f"{_groups_words(rest, MERGED_SHOWN)}{more}")
+        told.append(f"{_groups_words(rest, None if every else MERGED_SHOWN)}{more}")
     return f"Levels merged, because of the noise: {'; '.join(told)}."
+
+
+def merged_unordered(result: DiscoveryResult) -> list[str]:
+    """Return the columns with merged levels whose levels have no order, such as the arms of a trial."""
+    known = _known_groups(result)
+    if not known or result.release is None:
+        return []
+    schema = result.release.schema
+    return [name for name in known if not getattr(schema[name], "ordered", True)]  # numbers are ordered
+
+
+def merged_pair_words(result: DiscoveryResult, pair: Pair) -> str:
+    """Return the remark on a pair without an edge whose levels without an order were merged; empty elsewhere."""
+    names = [name for name in merged_unordered(result) if name in pair]
+    if not names:
+        return ""
+    return f"levels of {' and '.join(names)} were merged: what differs within a group does not show"
 
 
 def _known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
@@ -796,6 +825,7 @@ def coarse_words(columns: Sequence[str]) -> str:
     return f"may come from {' or '.join(columns)}, held fixed only by groups of values"
 
 
+SHARED_MISSING = "both have a level for missing values: the link may be that they are missing together"
 MOST_COARSE = 6  # such edges that a note names
 
 
@@ -969,8 +999,8 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     return [*lines, *legend(result), *([again_words(result)] if shown else [])]
 
 
-def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A002
-    """Return all there is to say of a graph and what it cost, under headings; ``open`` names every open pair."""
+def full_text(result: DiscoveryResult) -> str:
+    """Return all there is to say of a graph and what it cost, under headings."""
     by_you = declared_words(result.known)
     told = f"{by_you} A direction that follows from it was not found in the data." if by_you else ""
     published = PUBLISHED if result.privacy.epsilon is not None else ""
@@ -978,7 +1008,7 @@ def full_text(result: DiscoveryResult, *, open: bool = False) -> str:  # noqa: A
     sections = {
         "": [headline(result), helps_words(result)],
         "Edges": [*edge_lines(result), free_words(result)],
-        "Open pairs": [open_words(result, every=open), why_open_words(result)],
+        "Open pairs": [open_words(result, every=True), why_open_words(result)],
         "Absent pairs": [missing_words(result), absent_words(result), joined_words(result)],
         "What could be shown": [reach_words(result.reach)],
         "Background knowledge": [tiers_words(result), told],

@@ -148,7 +148,7 @@ def _discovery(value: Any, part: Any, *, full: bool, every: bool) -> str:
     if part == "edges":
         return "\n".join(discovery.edge_lines(value))
     if full:
-        return str(discovery.full_text(value, open=every))
+        return str(discovery.full_text(value))
     return str(_file("brief_graph").discovery_text(value, every=every))
 
 

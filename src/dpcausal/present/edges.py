@@ -15,6 +15,7 @@ from dpcausal.present.discovery import (
     NOTHING_HELD_MEANS,
     ON_HINTS,
     OPEN_MEANS,
+    SHARED_MISSING,
     coarse_words,
     only_tested_words,
     share_words,
@@ -35,6 +36,12 @@ def coarse_edges(result: DiscoveryResult) -> dict[Pair, tuple[str, ...]]:
     """Return the edges that columns held fixed coarsely may have made, with these columns."""
     notes = [note for note in result.notes if note.is_a(NoteKind.HELD_COARSELY)]
     return {frozenset((a, b)): tuple(by) for note in notes for a, b, by in note["edges"]}
+
+
+def shared_missing(result: DiscoveryResult) -> frozenset[Pair]:
+    """Return the edges between columns that both declare a level for missing values, by the schema alone."""
+    notes = [note for note in result.notes if note.is_a(NoteKind.SHARED_MISSING)]
+    return frozenset(frozenset(pair) for note in notes for pair in note["pairs"])
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ class EdgeNotes:
         default_factory=dict
     )  # edges that columns held fixed coarsely may have made
     nothing_held: Collection[Pair] = ()  # edges about which no column was held fixed
+    shared_missing: Collection[Pair] = ()  # edges whose columns both declare a level for missing values
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
@@ -84,6 +92,7 @@ class EdgeNotes:
             result.on_hints - result.contradicted,
             coarse_edges(result),
             result.nothing_held,
+            shared_missing(result),
         )
 
     def declares(self, a: str, b: str) -> bool:
@@ -125,6 +134,8 @@ class EdgeNotes:
             text += f"; {only_tested_words(self.given_up_to[pair])}: more could not be"
         if pair in self.coarse:
             text += f"; {coarse_words(self.coarse[pair])}"
+        if pair in self.shared_missing:
+            text += f"; {SHARED_MISSING}"
         if pair in self.confidence:
             many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
             often = share_words(self.confidence[pair])
@@ -165,6 +176,8 @@ class EdgeNotes:
             parts.append(only_tested_words(self.given_up_to[pair]))
         if pair in self.coarse:
             parts.append(coarse_words(self.coarse[pair]))
+        if pair in self.shared_missing:
+            parts.append(SHARED_MISSING)
         if self.hints(pair):
             parts.append("a weak hint")
         return "; ".join(parts)

@@ -55,6 +55,7 @@ from dpcausal.present.discovery import (
     ONE_LEVEL_ONLY,
     absent_rows,
     hint_pairs,
+    merged_pair_words,
     missing_words,
     note_words,
     one_level_columns,
@@ -165,7 +166,8 @@ def pairs_csv(result: DiscoveryResult) -> str:
     absent pair, what separates it, with semicolons; of an edge, up to how many columns, where not all could be tested.
     Where the method released them, the last columns have the p-value or Bayes factor (log10) of the question that came
     nearest to separating the pair, and what was held fixed in it; a number that no pair has gets no column. ``note``,
-    the last column, has the remark on an edge, as the terminal shows it, and why a pair is open.
+    the last column, has the remark on an edge, as the terminal shows it, why a pair is open, and that levels without
+    an order were merged in a pair without an edge.
     """
     notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
     least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
@@ -218,10 +220,11 @@ def _why(result: DiscoveryResult, pair: Pair) -> str:
         return "you declared so"
     if pair & {*one_level_columns(result)}:
         return ONE_LEVEL_ONLY
+    merged = merged_pair_words(result, pair)
     if pair not in result.open:
-        return ""
+        return merged
     reason, given = open_reason(result, pair)
-    return f"{reason} given {', '.join(given)}" if given else reason
+    return "; ".join(filter(None, (f"{reason} given {', '.join(given)}" if given else reason, merged)))
 
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:

@@ -89,7 +89,7 @@ def _grade_keys(grades: Collection[str]) -> list[Key]:
     """Return the widths that are drawn; the first says what they show.
 
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
-    ['edge found again in 50% to 80% of repeats', 'in less than 50%: a hint']
+    ['edge found again in 50% to 80% of repeats (rough; another run draws other noise)', 'in less than 50%: a hint']
     """
     words = {
         "sure": f"{SURE:.0%} or more",
@@ -100,7 +100,11 @@ def _grade_keys(grades: Collection[str]) -> list[Key]:
     return [
         Key(
             kind,
-            (f"edge found again in {words[kind]} of repeats" if kind == there[0] else f"in {words[kind]}")
+            (
+                f"edge found again in {words[kind]} of repeats (rough; another run draws other noise)"
+                if kind == there[0]
+                else f"in {words[kind]}"
+            )
             + (": a hint" if kind == "hint" else ""),
         )
         for kind in there

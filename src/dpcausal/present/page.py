@@ -42,6 +42,7 @@ from dpcausal.present.discovery import (
     joined_words,
     merged_groups,
     merged_line,
+    merged_pair_words,
     method_words,
     missing_words,
     note_words,
@@ -140,9 +141,13 @@ def open_pairs(result: DiscoveryResult) -> list[str]:
     pairs = in_order(result.open, result.graph.nodes)
     reasons = [open_reason(result, frozenset(pair))[0] for pair in pairs]
     usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
-    return [
-        " ? ".join(pair) + (f" ({why})" if why != usual else "")
+    remarks = [
+        "; ".join(filter(None, ("" if why == usual else why, merged_pair_words(result, frozenset(pair)))))
         for pair, why in zip(pairs, reasons, strict=True)
+    ]
+    return [
+        " ? ".join(pair) + (f" ({words})" if words else "")
+        for pair, words in zip(pairs, remarks, strict=True)
     ]
 
 
@@ -260,7 +265,8 @@ def evidence_means(result: DiscoveryResult) -> str:
     bayes = (
         " Bayes factors compare dependence with independence, as powers of ten: 2 is 100 to 1 for a dependence, -1 is "
         "10 to 1 against it. The verdict need not follow this one number: it is the weakest of all sets that were held "
-        "fixed, an edge is removed only where the evidence against it is clear, and larger tables can overrule it."
+        "fixed, and larger tables can overrule it. A pair is called absent only where the odds are against a link and "
+        "a medium one would have been found about nine times in ten; otherwise, without an edge, it is open."
         if factors
         else ""
     )
@@ -331,6 +337,8 @@ def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> li
         given = result.separating.get(frozenset((name, target)))
         if state is PairState.ABSENT and given:
             way = f"no dependence found given {', '.join(given)}"
+        if state is not PairState.FOUND:
+            way = "; ".join(filter(None, (way, merged_pair_words(result, frozenset((name, target))))))
         rows.append(
             {
                 "name": name,

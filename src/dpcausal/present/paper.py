@@ -234,7 +234,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     if "tiers" in known:
         order = ", then ".join(", ".join(tier) for tier in known["tiers"])
         parts.append(f"The order of time was declared: {order}.")
-    if merged := merged_line(result, page=True):
+    if merged := merged_line(result, every=True):
         parts.append(merged)
     kinds = [kind for kind in ("required", "forbidden") if kind in known]
     parts += [f"Edges declared as {kind}: {', '.join(known[kind])}." for kind in kinds]

@@ -26,24 +26,28 @@ from dpcausal.present.discovery import (
     LIKE_COLUMNS,
     PLAIN,
     SHORT_REASONS,
+    absent_rows,
     again_words,
     joined_absent,
     joined_words,
     legend,
     merged_line,
+    merged_unordered,
     method_words,
     missing_words,
     noise_line,
     note_words,
     nothing_held_words,
     open_reason,
+    open_words,
     tiers_words,
     why_open_words,
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import pairs_csv
-from dpcausal.present.page import open_pairs, open_questions, render
+from dpcausal.present.page import evidence_means, open_pairs, open_questions, render
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
+from dpcausal.present.spelling import for_command_line
 
 NAMES = ["a", "b", "long_name"]
 LEGEND = (
@@ -180,12 +184,11 @@ def test_open_pairs_are_counted_named_and_listed(result: DiscoveryResult) -> Non
     assert told.startswith(
         "Open (could not be decided; there may be an edge or not): a ? long_name, c ? e"
     )  # near an edge first
-    assert told.endswith(" and 2 more (result.open lists all).")
-    assert "f ? g" not in told
-    (every,) = (line for line in left.summary(open=True, full=True).splitlines() if line.startswith("Open ("))
-    assert every.count(" ? ") == 8
-    assert every.endswith("f ? g.")
-    assert "%" not in every
+    assert told.count(" ? ") == 8  # all of them: whoever asks for everything gets it
+    assert told.endswith("f ? g.")
+    assert "%" not in told
+    assert open_words(left).endswith(" and 2 more (result.open lists all).")
+    assert "f ? g" not in open_words(left)
     assert not any(line.startswith("Open (") for line in result.summary(full=True).splitlines())
     found = json.loads(left.to_json())
     assert found["open"] == sorted(sorted(pair) for pair in pairs)
@@ -350,7 +353,7 @@ def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryRes
     cells = {"gaussian": False, "cells": 8, "sd": 2.0, "mean_cell": 392.2, "least_cell": 392.0}
     assert note_words(Note(NoteKind.JOINT_TABLE, **cells)).endswith("; an average cell holds 392 rows")
     names = [f"m{i}" for i in range(6)]
-    schema = dc.Schema(dict.fromkeys(names, dc.Categorical(["x", "y", "z"])))
+    schema = dc.Schema(dict.fromkeys(names, dc.Categorical(["x", "y", "z"], ordered=True)))
     columns = tuple((name, 2) for name in names)
     groups = tuple((name, (0, 0, 1)) for name in names)
     notes = (Note(NoteKind.MERGED_LEVELS, columns=columns, groups=groups),)
@@ -359,7 +362,68 @@ def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryRes
     many = replace(result, notes=notes, release=kept)
     assert "names their groups" in merged_line(many)
     assert "names their groups" not in merged_line(many, page=True)
-    assert merged_line(many, page=True) in methods_paragraph(many)
+    with for_command_line():  # a paid run is not run again for that
+        assert "report.html names their groups" in merged_line(many)
+        assert "--full" not in many.summary()
+    every = "; ".join(f"{name} to 2 groups (x, y | z)" for name in names)
+    assert f"Levels merged, because of the noise: {every}." in methods_paragraph(many)
+
+
+def test_merged_levels_without_an_order_come_first_and_are_remarked_on_at_pairs(
+    result: DiscoveryResult,
+) -> None:
+    """Which arms of a trial were put together is what a reader must know; cut points follow from the schema."""
+    numbers = {f"m{i}": dc.Numeric(0, 9, bins=[3, 6]) for i in range(5)}
+    arms = ["placebo", "one", "both"]
+    schema = dc.Schema({**numbers, "long_name": dc.Categorical(arms)})
+    columns = tuple((name, 2) for name in schema)
+    groups = tuple((name, (0, 0, 1)) for name in schema)
+    notes = (Note(NoteKind.MERGED_LEVELS, columns=columns, groups=groups),)
+    kept: Any = SimpleNamespace(schema=schema, privacy=result.privacy, id="r")
+    apart, left = frozenset(("a", "long_name")), frozenset(("b", "long_name"))
+    graph = dc.Graph(NAMES, directed=[("a", "b")])
+    merged = replace(result, graph=graph, notes=notes, release=kept, open=frozenset([left]))
+    assert merged_line(merged).startswith(
+        "Levels merged, because of the noise: long_name to 2 groups (placebo, one | both); m0 to 2 groups (below 6"
+    )
+    assert merged_unordered(merged) == ["long_name"]
+    said = "levels of long_name were merged: what differs within a group does not show"
+    rows = {frozenset((row["a"], row["b"])): row for row in csv.DictReader(StringIO(pairs_csv(merged)))}
+    assert rows[apart]["state"] == "absent"
+    assert rows[apart]["note"] == said
+    assert rows[left]["note"].endswith(f"; {said}")
+    assert said not in rows[frozenset("ab")]["note"]  # an edge was found
+    assert open_pairs(merged) == [f"b ? long_name ({said})"]
+    ((a, b, why, _),) = absent_rows(merged)
+    assert (a, b) == ("a", "long_name")
+    assert why.endswith(said)
+    ordered = dc.Schema({**numbers, "long_name": dc.Categorical(arms, ordered=True)})
+    none: Any = SimpleNamespace(schema=ordered, privacy=result.privacy, id="r")
+    assert said not in pairs_csv(replace(merged, release=none))
+
+
+def test_what_a_verdict_rests_on_is_said_as_the_search_decides(result: DiscoveryResult) -> None:
+    """Most pairs never had an edge that could have been removed: absent needs odds and a test that could tell."""
+    some = replace(result, evidence={frozenset("ab"): Evidence((), log10_bayes=-1.0)})
+    said = evidence_means(some)
+    assert (
+        "A pair is called absent only where the odds are against a link and a medium one would have been"
+        in said
+    )
+    assert "removed" not in said
+    assert evidence_means(result) == ""
+
+
+def test_an_edge_of_two_columns_with_a_level_for_missing_values_says_so(result: DiscoveryResult) -> None:
+    both = replace(result, notes=(Note(NoteKind.SHARED_MISSING, pairs=(("a", "b"),)),))
+    said = "both have a level for missing values: the link may be that they are missing together"
+    (row,) = (row for row in csv.DictReader(StringIO(pairs_csv(both))) if (row["a"], row["b"]) == ("a", "b"))
+    assert row["note"].endswith(said)
+    (line,) = (line for line in both.summary().splitlines() if line.startswith("  a -> b"))
+    assert line.endswith(said)
+    assert said in EdgeNotes.of(both).sentence("a", "b", True)
+    assert said in render(both)
+    assert said not in pairs_csv(result)
 
 
 def test_a_pair_that_is_absent_though_a_path_joins_it_is_explained(result: DiscoveryResult) -> None:

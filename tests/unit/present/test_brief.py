@@ -68,8 +68,9 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
         "  c -> b  50% to 80%     only tested with up to 1 column held fixed",
         "  c - dd  less than 50%  direction not decided; a weak hint",
         "  (no edge found: e)",
-        "Found again: in how many of 40 repeats the edge comes back, whichever way it points. It is rough: an edge "
-        "that is there by chance can come back often, too. Below 50% it is a weak hint only.",
+        "Found again: in how many of 40 repeats the edge comes back, whichever way it points. It is rough and leans "
+        "optimistic: another run draws other noise, and a chance edge can come back often, too. Below 50%: a weak "
+        "hint.",
         "Direction contradicted: some test results say one direction, others the opposite, so none is shown.",
         "No order of time was declared, so an arrow can point back in time. Adding one is free: "
         'result.release.discover(tiers=[["a", "b"], ["c"]]) puts a and b before c.',
@@ -108,7 +109,9 @@ def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult)
     )
     with for_command_line():
         said = left.summary() + made(result).summary()
-    assert all(option in said for option in ("--target COLUMN", "--show-open", "--tiers", "--ledger URL"))
+    assert all(option in said for option in ("--target COLUMN", "--tiers", "--ledger URL"))
+    assert "(report.html lists all)" in said  # an option would have to be paid for once more
+    assert "--show-open" not in said
 
 
 def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) -> None:
