@@ -224,7 +224,8 @@ def run_effect(
     }
     if forecast:
         ahead = replace(
-            dc.forecast_effect(rows, treatment, outcome, **asked), left=left_in_ledger(ledger, dataset)
+            dc.forecast_effect(rows, treatment, outcome, **asked, anyway=anyway),
+            left=left_in_ledger(ledger, dataset),
         )
         if as_json:
             typer.echo(ahead.to_json())

@@ -189,9 +189,9 @@ def effect(
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     anyway : bool, default False
         Whether to go on where the interval is expected to say nothing (``forecast_effect``), and where the graph
-        says that a column in ``adjust`` is changed by the treatment or that ``adjust`` leaves a back-door path open,
-        shows no path to the outcome, or contradicts itself at an edge of the treatment or the outcome; otherwise these
-        are refused, and nothing is charged.
+        says that the outcome is earlier in time, that a column in ``adjust`` is changed by the treatment or that
+        ``adjust`` leaves a back-door path open, shows no path to the outcome, or contradicts itself at an edge of the
+        treatment or the outcome; otherwise these are refused, and nothing is charged.
 
     Returns
     -------
@@ -379,6 +379,7 @@ def forecast_effect(
     method: EffectMethod = "auto",
     level: float = 0.95,
     neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
+    anyway: bool = False,
 ) -> EffectForecast:
     """Say how wide the interval of an effect will be, before anything is charged.
 
@@ -394,6 +395,8 @@ def forecast_effect(
         How many rows there will be; needed with a ``Schema``, and where the number of rows is protected.
     epsilon : float
         What the answer may cost.
+    anyway : bool, default False
+        Whether to go on where the graph says that the question is a mistake, which ``effect`` refuses, too.
 
     Returns
     -------
@@ -444,7 +447,7 @@ def forecast_effect(
         compare=compare,
         event=event,
         values=values,
-        anyway=False,
+        anyway=anyway,
         doubts=doubts,
     )
     count = checked_count(rows, "rows")
@@ -700,11 +703,17 @@ def what_to_adjust_for(
     Raises
     ------
     InputError
-        If the names do not fit, the graph lacks a column, or it says that an adjusted column is changed or that the
-        columns leave a back-door path open.
+        If the names do not fit, the graph lacks a column, or it says that the outcome is earlier in time, that an
+        adjusted column is changed or that the columns leave a back-door path open.
     """
     if graph is not None and not isinstance(graph, Graph):
         raise InputError(f"graph must be a dc.Graph, not {type(graph).__name__}")
+    if doubts.earlier(outcome, treatment) and not anyway:
+        checked_columns(schema, treatment, outcome, () if adjust is None else adjust)
+        raise InputError(
+            f'"{outcome}" was declared to be earlier in time than "{treatment}", which can\'t change it: ask for the '
+            f"effect of {outcome} on {treatment} ({spelled('--anyway', 'anyway=True')} goes on)"
+        )
     if isinstance(graph, PAG) and adjust is None:
         checked_columns(schema, treatment, outcome, ())
         for name in (treatment, outcome):

@@ -400,10 +400,19 @@ def test_what_is_said_of_free_intervals_was_measured() -> None:
         assert round(held / answers, 2) == said
 
 
-def test_a_result_answers_like_its_file_where_the_graph_contradicts_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tiers", "why"),
+    [
+        ([["y"], ["x"]], '"y" was declared to be earlier in time'),
+        ([], "contradicts itself about the direction of grade - x, x - z"),
+    ],
+)
+def test_a_result_answers_like_its_file_where_the_graph_contradicts_itself(
+    tmp_path: Path, tiers: list[list[str]], why: str
+) -> None:
     names = ["z", "x", "y", "grade"]
     graph = dc.Graph(names, directed=[("z", "x"), ("x", "y"), ("z", "y"), ("x", "grade")])
-    known = {"tiers": [["y"], ["x"]], "forbidden": [{"x", "y"}], "confidence": 0}
+    known = {"tiers": tiers, "forbidden": [{"x", "y"}], "confidence": 0}
     first = dc.discover(DATA, epsilon=2.0, **known)  # type: ignore[arg-type]
     torn = frozenset({frozenset({"z", "x"}), frozenset({"x", "grade"})})
     result = replace(first, graph=graph, conflicts=torn, open=frozenset({frozenset({"y", "grade"})}))
@@ -414,22 +423,21 @@ def test_a_result_answers_like_its_file_where_the_graph_contradicts_itself(tmp_p
     )
     by_file: dict[str, Any] = {"data": DATA, "graph": path, "epsilon": 1.0}
     ways: list[dict[str, Any]] = [{}, {"data": DATA, "epsilon": 1.0}]
-    with pytest.raises(
-        dc.InputError, match="contradicts itself about the direction of grade - x, x - z"
-    ) as refused:
+    with pytest.raises(dc.InputError, match=why) as refused:
         dc.effect(treatment="x", outcome="y", **by_file)
     for way in ways:
         with pytest.raises(dc.InputError) as also:
             result.effect("x", "y", **way)
         assert str(also.value) == str(refused.value)
     told = dc.effect(treatment="x", outcome="y", anyway=True, **by_file)
-    kinds = {EffectNoteKind.CONTRADICTED, EffectNoteKind.OPEN_PAIRS, EffectNoteKind.OUTCOME_EARLIER}
+    kinds = {EffectNoteKind.CONTRADICTED, EffectNoteKind.OPEN_PAIRS}
+    kinds |= {EffectNoteKind.OUTCOME_EARLIER} if tiers else set()
     assert {note.kind for note in told.notes} >= kinds
     for way in ways:
         found = result.effect("x", "y", anyway=True, **way)
         assert {str(note) for note in told.notes if note.kind in kinds} <= {str(note) for note in found.notes}
         assert [one.adjust for one in found.possible] == [one.adjust for one in told.possible]
-    named = result.effect("x", "y", adjust=["z"])
+    named = result.effect("x", "y", adjust=["z"], anyway=True)
     assert EffectNoteKind.CONTRADICTED in {note.kind for note in named.notes}
 
 
@@ -781,6 +789,27 @@ def test_columns_that_come_later_by_declared_tiers_are_warned_of(tmp_path: Path)
     result = dc.discover(DATA, epsilon=2.0, max_order=1, **known)
     with pytest.warns(AdjustsForDescendant, match="may change it"):
         result.effect("x", "y", adjust=["grade"], free=True, anyway=True)
+
+
+def test_an_outcome_that_is_earlier_in_time_is_refused_before_the_charge(tmp_path: Path) -> None:
+    path, where = tmp_path / "graph.json", f"sqlite:///{tmp_path / 'budget.db'}"
+    path.write_text(
+        '{"nodes": ["x", "y", "z"], "directed": [], "undirected": [["x", "z"]], '
+        '"declared": {"tiers": [["y"], ["x", "z"]]}}'
+    )
+    book = dc.Ledger.open(where, create=True)
+    book.create("study", epsilon=1.0)
+    words = '"y" was declared to be earlier in time than "x", which can\'t change it: ask for the effect of y on x'
+    paid = {"ledger": where, "dataset": "study", "epsilon": 0.5}
+    for adjust in (None, [], ["z"]):
+        with pytest.raises(dc.InputError, match=words):
+            dc.effect(DATA, "x", "y", adjust=adjust, graph=path, **paid)
+        with pytest.raises(dc.InputError, match=words):
+            dc.forecast_effect(DATA, "x", "y", adjust=adjust, graph=path, epsilon=0.5)
+    assert book.show("study")[0].left_epsilon == 1.0
+    dc.forecast_effect(DATA, "x", "y", adjust=[], graph=path, epsilon=0.5, anyway=True)
+    found = dc.effect(DATA, "x", "y", adjust=["z"], graph=path, anyway=True, **paid)
+    assert any(note.is_a(EffectNoteKind.OUTCOME_EARLIER) for note in found.notes)
 
 
 def test_there_is_no_survival_analysis() -> None:
