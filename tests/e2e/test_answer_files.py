@@ -30,6 +30,8 @@ def test_the_files_are_what_json_prints(words: list[str], capsys: pytest.Capture
     assert answer == json.loads(said.out)
     assert json.loads((out / "privacy.json").read_text()) == answer["privacy"]
     assert said.err == ""
+    assert answer["rejected"] is not answer["independent"]
+    assert answer["shown"] == ("dependence" if answer["rejected"] else "nothing")
 
 
 def test_an_earlier_answer_is_kept(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

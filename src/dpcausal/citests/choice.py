@@ -52,24 +52,41 @@ def choose(
         return Gcm.info.name, Reason(ReasonKind.SEVERAL_COLUMNS)
     numeric = sum(z in question.numeric for z in question.given)
     if rows and numeric:
-        return _with_numbers(question, epsilon, numeric, ASSUMED_ROWS if n is None else n)
+        return _with_numbers(question, epsilon, numeric, n)
     if question.ordered:
         return KendallTest.info.name, Reason(ReasonKind.ORDERED_LEVELS)
     test = LikelihoodRatio if epsilon is None else Measured
     return test.info.name, Reason(ReasonKind.NO_ORDER, binned=bool(numeric))
 
 
-def _with_numbers(question: Question, epsilon: float | None, numeric: int, n: int) -> tuple[str, Reason]:
-    """Return the test of a question with this many numeric given columns on rows, about n of them."""
+def _with_numbers(
+    question: Question, epsilon: float | None, numeric: int, public: int | None
+) -> tuple[str, Reason]:
+    """Return the test of a question with this many numeric given columns on rows, ``public`` of them where known."""
+    n = ASSUMED_ROWS if public is None else public
     if not question.ordered:
         return Gcm.info.name, Reason(ReasonKind.NO_ORDER_NUMERIC, columns=numeric)
     if numeric > 1:
         return Gcm.info.name, Reason(ReasonKind.NUMERIC_GIVEN, columns=numeric)
+    many = question.other_cells > CELLS_PER_ROOT * math.sqrt(n)
     if epsilon is not None and n * epsilon < MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA]:
-        return Gcm.info.name, Reason(ReasonKind.FEW_ROWS, columns=numeric)
-    if question.other_cells > CELLS_PER_ROOT * math.sqrt(n):
+        enough = None if many or not public else _enough_epsilon(public)
+        return Gcm.info.name, Reason(ReasonKind.FEW_ROWS, columns=numeric, enough=enough)
+    if many:
         return Gcm.info.name, Reason(ReasonKind.MANY_CELLS, cells=question.other_cells)
     return KendallTest.info.name, Reason(ReasonKind.ONE_NUMERIC)
+
+
+def _enough_epsilon(n: int) -> float:
+    """Return the epsilon from which on n rows are enough to cut a number, to two digits upwards.
+
+    >>> _enough_epsilon(2139), _enough_epsilon(800), _enough_epsilon(1000)
+    (0.19, 1.0, 0.4)
+    """
+    least = MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA] / n
+    unit = 10.0 ** (math.floor(math.log10(least)) - 1)
+    found = float(f"{math.ceil(least / unit - 1e-9) * unit:.2g}")
+    return found if n * found >= MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA] else float(f"{found + unit:.2g}")
 
 
 def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
@@ -20,7 +20,8 @@ class ReasonKind(StrEnum):
     ORDERED_LEVELS = "ordered-levels"
     ONE_NUMERIC = "one-numeric"
     NUMERIC_GIVEN = "numeric-given"  # columns: how many numeric ones are given
-    FEW_ROWS = "few-rows"  # columns: how many numeric ones are given
+    # columns: how many numeric ones are given; enough: the epsilon from which on kendall is taken (None: it never is)
+    FEW_ROWS = "few-rows"
     MANY_CELLS = "many-cells"  # cells: of the levels that are given beside a number
     NO_ORDER_NUMERIC = "no-order-numeric"  # columns: how many numeric ones are given
     SEVERAL_COLUMNS = "several-columns"
@@ -135,7 +136,11 @@ class CITestResult(OtherNames):
         The question; x or y is a tuple where several columns were asked about at once.
     independent : bool
         True means no more than that independence was not rejected: there was no evidence against it at this level
-        and budget.
+        and budget. ``shown`` says it without that trap.
+    rejected : bool
+        Whether independence was rejected: the opposite of ``independent``.
+    shown : str
+        "dependence" where independence was rejected, else "nothing": a test never shows independence.
     pvalue, statistic : float or None
         None where the mechanism releases only a decision.
     dof : int or None
@@ -179,7 +184,7 @@ class CITestResult(OtherNames):
         ("df degrees_of_freedom", "result.dof"),
         ("alpha", "result.level"),
         ("test name", "result.method"),
-        ("dependent reject rejected significant", "not result.independent"),
+        ("dependent reject significant", "result.rejected"),
         ("sign", "result.direction (None where it is not known)"),
         ("epsilon delta", "result.privacy.epsilon and result.privacy.delta"),
     )
@@ -204,6 +209,16 @@ class CITestResult(OtherNames):
     by_bins: tuple[str, ...] = ()
 
     @property
+    def rejected(self) -> bool:
+        """Whether independence was rejected at this level."""
+        return not self.independent
+
+    @property
+    def shown(self) -> Literal["dependence", "nothing"]:
+        """What the test shows: dependence, or nothing; independence is never shown."""
+        return "nothing" if self.independent else "dependence"
+
+    @property
     def why(self) -> str:
         """Why this test was used, and how numeric columns were held fixed, in words."""
         shown = display()
@@ -222,6 +237,8 @@ class CITestResult(OtherNames):
             "given": list(self.given),
             "method": self.method,
             "level": self.level,
+            "shown": self.shown,
+            "rejected": self.rejected,
             "independent": self.independent,
             "pvalue": self.pvalue,
             "statistic": self.statistic,

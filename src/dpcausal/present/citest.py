@@ -18,6 +18,7 @@ from dpcausal.present import statement
 from dpcausal.present.missed import missed_words
 from dpcausal.present.statement import Words, by_bins_words, question_words, told
 from dpcausal.present.trend import way_words
+from dpcausal.present.why import few_rows_words
 from dpcausal.present.with_noise import with_noise_words
 
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
@@ -28,7 +29,10 @@ REASONS: dict[ReasonKind, Words] = {
     ReasonKind.ORDERED_LEVELS: "chosen because the levels are ordered (or two), where it has the most power",
     ReasonKind.ONE_NUMERIC: "chosen because one number is given: strata of equal counts suit any distribution of it",
     ReasonKind.NUMERIC_GIVEN: "chosen because {columns} numeric columns are given: bins would be too coarse",
-    ReasonKind.FEW_ROWS: "chosen because numbers are given and the rows are too few at this epsilon to cut them well",
+    ReasonKind.FEW_ROWS: lambda fact: (
+        "chosen because numbers are given and the rows are too few at this epsilon to cut them well"
+        + few_rows_words(fact)
+    ),
     ReasonKind.MANY_CELLS: "chosen because the given levels make {cells} cells: a number can't be cut finely in each",
     ReasonKind.NO_ORDER_NUMERIC: "chosen because levels have no order and numbers are given: bins would be too coarse",
     ReasonKind.SEVERAL_COLUMNS: "chosen because x or y has several columns, which no other test takes",
@@ -73,9 +77,10 @@ def held_fixed_words(fact: HeldFixed) -> str:
             return f"{names} held fixed {both}in {fact['strata']} strata{each}: {EQUAL_WIDTHS}"
         case HeldFixedKind.SPREAD:
             each = " each" if len(fact["columns"]) > 1 else ""
-            count = "" if fact["strata"] is None else f"{fact['strata']:,} "
+            count = "" if fact["strata"] is None else f"up to {fact['strata']:,} "
             return (
-                f"{names} held fixed in {count}strata{each} of about equal counts, cut where noisy counts say"
+                f"{names} held fixed in {count}strata{each} of about equal counts, cut where noisy counts say; equal "
+                "values share one"
             )
         case _:
             return f"{names} held fixed by the declared bins: what varies within a bin is not taken out"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,28 @@ def test_it_names_the_test_that_will_be_taken_and_does_not_look_at_rows(
     assert f"test {found.method}" in str(found)
     assert f"a strong one (0.5) in {found.strong:.0%}" in str(found) or found.strong > 0.99
     assert "Nothing was charged or released" in str(found)
+
+
+@pytest.mark.parametrize("n", [60, 900, 1000, 2139, 7777])
+def test_it_says_from_which_epsilon_on_kendall_is_used(n: int) -> None:
+    few = dc.forecast_ci_test(SCHEMA, "sex", "after", ["before"], rows=n, epsilon=0.01)
+    assert few.method == "gcm"
+    enough = few.reason["enough"]
+    assert f"from epsilon {enough:g} on, kendall is used" in str(few)
+    assert dc.forecast_ci_test(SCHEMA, "sex", "after", ["before"], rows=n, epsilon=enough).method == "kendall"
+    less = enough - 10.0 ** (math.floor(math.log10(enough)) - 1)  # in the last of two digits
+    assert dc.forecast_ci_test(SCHEMA, "sex", "after", ["before"], rows=n, epsilon=less).method == "gcm"
+
+
+def test_it_says_nothing_of_an_epsilon_where_kendall_is_never_used() -> None:
+    many = dc.Schema(**SCHEMA, site=dc.Categorical([f"s{i}" for i in range(90)]))
+    found = dc.forecast_ci_test(many, "sex", "after", ["before", "site"], rows=900, epsilon=0.1)
+    assert (found.method, found.reason["enough"]) == ("gcm", None)
+    assert "kendall is used" not in str(found)
+    protected = dc.ci_test(rows(900), "sex", "after", ["before"], epsilon=0.1, neighbours="add-remove")
+    assert "kendall is used" not in str(protected)
+    answer = dc.ci_test(rows(900), "sex", "after", ["before"], epsilon=0.4, anyway=True)
+    assert "into strata (from epsilon 0.89 on, kendall is used)" in str(answer)
 
 
 def test_what_it_says_is_refused_is_and_what_it_proposes_is_not() -> None:

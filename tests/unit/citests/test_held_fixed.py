@@ -51,7 +51,9 @@ def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset) -> None:
     """2,000 rows, three levels of y, about four rows to a cell: 166."""
     question = Question.of(SCHEMA, "x", "w", ["z", "y"])
     kendall = make_test("kendall", {})
-    assert "z held fixed in 166 strata of about equal counts" in how_given(kendall, question, data, 2000)
+    assert "z held fixed in up to 166 strata of about equal counts" in how_given(
+        kendall, question, data, 2000
+    )
     assert "z held fixed in strata of about equal counts" in how_given(kendall, question, data, None)
     cut = strata_for(question, data, ("z",), 2000.0)
     _, blocks = counted_blocks(question, data, {"z": exact_spread(data, "z")}, cut)
@@ -60,6 +62,21 @@ def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset) -> None:
         make_test("kendall", {"strata": 7}), question, data, 2000
     )
     assert blocks_of(question, data, bins_for(question, data, 7, 2000))[1] == 3 * 7
+
+
+def test_equal_values_share_a_stratum_so_that_fewer_values_make_fewer_strata() -> None:
+    """1,566 rows given an age of 49 whole years and the sex: at most 195 strata each, and 49 of them hold rows."""
+    rng = np.random.default_rng(4)
+    two = dc.Categorical([0, 1])
+    schema = dc.Schema(x=two, y=two, age=dc.Numeric(0, 100), sex=dc.Categorical(["f", "m"]))
+    ages = np.concatenate([np.arange(25, 74), rng.integers(25, 74, 1566 - 49)]).astype(float)
+    columns = {name: rng.integers(0, 2, 1566) for name in ("x", "y")}
+    data = dc.read({**columns, "age": ages, "sex": rng.choice(["f", "m"], 1566)}, schema)
+    cut = strata_for(Question.of(schema, "x", "y", ["age", "sex"]), data, ("age",), 1566.0)
+    assert cut == 195
+    strata = exact_spread(data, "age").strata(*data.on_scale("age"), cut)
+    assert len(np.unique(ages)) == len(np.unique(strata)) == 49
+    assert all(len(np.unique(strata[ages == age])) == 1 for age in np.unique(ages))
 
 
 def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
@@ -80,12 +97,12 @@ def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "relation", "cuts"), [(1.0, "replace-one", "500 "), (1.0, "add-remove", "")]
+    ("epsilon", "relation", "cuts"), [(1.0, "replace-one", "up to 500 "), (1.0, "add-remove", "")]
 )
 def test_python_callers_are_told_too(data: dc.Dataset, epsilon: float, relation: str, cuts: str) -> None:
     """2,000 rows, about four to a cell; no number where that of rows is protected. Notebooks show what print does."""
     found = dc.ci_test(data, "x", "w", ["z"], epsilon=epsilon, neighbours=relation)
-    sentence = f"z held fixed in {cuts}strata of about equal counts, cut where noisy counts say"
+    sentence = f"z held fixed in {cuts}strata of about equal counts, cut where noisy counts say; equal values share one"
     assert found.why.endswith(f"; {sentence}")
     assert f"; {sentence}.\n" in found.summary(full=True)
     assert unescape(found._repr_html_()) == f"<div>{'<br>'.join(found.summary().splitlines())}</div>"

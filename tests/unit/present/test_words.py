@@ -174,7 +174,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ReasonKind.ORDERED_LEVELS: ({}, ("levels are ordered",)),
         ReasonKind.ONE_NUMERIC: ({}, ("one number is given", "equal counts")),
         ReasonKind.NUMERIC_GIVEN: ({"columns": 3}, ("3 numeric columns",)),
-        ReasonKind.FEW_ROWS: ({"columns": 1}, ("too few at this epsilon",)),
+        ReasonKind.FEW_ROWS: (
+            {"columns": 1, "enough": 0.19},
+            ("too few at this epsilon", "from epsilon 0.19 on, kendall is used"),
+        ),
         ReasonKind.MANY_CELLS: ({"cells": 40}, ("40 cells",)),
         ReasonKind.NO_ORDER_NUMERIC: ({"columns": 1}, ("no order", "numbers are given")),
         ReasonKind.SEVERAL_COLUMNS: ({}, ("several columns",)),
@@ -189,7 +192,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ),
         HeldFixedKind.SPREAD: (
             {"columns": ["age"], "strata": 90},
-            ("age", "90 strata of about equal counts"),
+            ("age", "up to 90 strata of about equal counts", "equal values share one"),
         ),
         HeldFixedKind.MODEL: ({"columns": ["age"]}, ("age", "in the model")),
         HeldFixedKind.DECLARED_BINS: ({"columns": ["age"]}, ("age", "by the declared bins")),
@@ -299,6 +302,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
 EXAMPLES[EffectNote] = {
     EffectNoteKind.UNADJUSTED: ({}, ("randomised trial",)),
     EffectNoteKind.BINNED: ({"columns": ["age", "dose"]}, ("age, dose by the declared bins", "remains")),
+    EffectNoteKind.BY_GROUPS: (
+        {"columns": [("age", ["below 40", "40 or more"])]},
+        ("age (below 40 | 40 or more) held fixed only by groups", "within a group remains"),
+    ),
     EffectNoteKind.TREATMENT_BINS: ({"treatment": "dose"}, ("dose by its declared bins",)),
     EffectNoteKind.OUTCOME_BINS: (
         {"outcome": "weight", "off": 4.5},
