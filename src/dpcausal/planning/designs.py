@@ -632,7 +632,7 @@ class Reach:
     triple, triple_largest : float or None
         The same given one more column.
     columns : int or None
-        How many columns of middling size would let a medium dependence be found so often, where there were too many;
+        Among how many columns of middling size most pairs could be decided, where there were too many;
         asked for only where hardly anything was decided (``columns_within_reach``).
     """
 
@@ -721,9 +721,11 @@ MEDIUM_EFFECT = 0.3  # Cohen's w
 def columns_within_reach(
     sizes: Sequence[int], rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float
 ) -> int | None:
-    """Return among how many columns, fewer than these, a medium dependence would be within reach; None where none.
+    """Return among how many columns, fewer than these, most pairs could be decided; None where none.
 
-    The columns of middling size are taken. **Cost** that of ``reach`` times the logarithm of the number of columns.
+    That is: a medium dependence would be found, and a pair without one called absent (``answers``), between columns of
+    middling size with equally common levels. Such columns are taken. **Cost** that of ``reach`` times the logarithm of
+    the number of columns.
 
     >>> public = 1_000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05
     >>> few = columns_within_reach((4,) * 60, *public)
@@ -737,7 +739,10 @@ def columns_within_reach(
     def enough(columns: int) -> bool:
         start = (len(usable) - columns) // 2
         found = reach(usable[start : start + columns], rows, epsilon, delta, neighbours, level)
-        return found is not None and found.pair is not None and found.pair <= MEDIUM_EFFECT
+        if found is None or found.design is None or found.aim is None or found.pair is None:
+            return False
+        places = stands_for(found.design, 0, "typical", found.aim)
+        return found.pair <= MEDIUM_EFFECT and answers(found.design, places, found.aim)
 
     low, high = 3, len(usable)
     if high <= low or enough(high) or not enough(low):

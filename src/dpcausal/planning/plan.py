@@ -33,6 +33,7 @@ from dpcausal.planning.designs import (
     Aim,
     NoiseDesign,
     OrderPlan,
+    answers,
     chosen,
     columns_within_reach,
     least_found,
@@ -45,6 +46,7 @@ from dpcausal.planning.moments import moments_pay
 from dpcausal.privacy.accounting.composition import check_total
 
 DEFAULT_ORDERS = 5  # shown unless more are asked for
+RARE_SHARE = 0.2  # of the rarest level, where the plan says what a rare outcome changes
 MAX_CONDITIONING_CELLS = 2048
 MEASURE = (
     "Cohen's w in every block of the table: sqrt(chi2/n); the correlation phi where x and y have two levels"
@@ -103,7 +105,7 @@ class Plan:
     schema : Schema or None
         The declared columns.
     fewer : int or None
-        Among how many columns a medium dependence would be found in 80% of cases, where it is not among these.
+        Among how many columns most pairs could be decided, found or called absent, where among these they can't.
 
     Examples
     --------
@@ -131,6 +133,17 @@ class Plan:
         effects = (WEAK, MEDIUM, STRONG, self.aim.effect)
         found = [power_at(self.design, self.orders[0].largest, w, self.aim) for w in effects]
         return Chance("graph" if self.target is None else "target", "measured", *found)
+
+    @cached_property
+    def with_rare_levels(self) -> tuple[float, bool] | None:
+        """The smallest dependence of the first order, and whether pairs can be called absent, with a rare level.
+
+        That is if the rarest level of every column had ``RARE_SHARE`` of the rows; None where a share was asked about.
+        """
+        if self.aim.share is not None:
+            return None
+        aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
+        return least_found(self.design, places, aim), answers(self.design, places, aim)
 
     @cached_property
     def chances(self) -> tuple[Chance, ...]:
@@ -329,7 +342,8 @@ def plan(
     coarser = _coarser(design, aim, orders, [declared[name] for name in names])
     pair_compared = tuple(names[j] for j in orders[0].places[:2])
     chances = _graph_chances(declared, design, aim, pair_compared)
-    too_many = target is None and chances[0].medium < aim.power
+    decided = chances[0].medium >= aim.power and orders[0].testable
+    too_many = target is None and aim.share is None and not decided
     public = (design.epsilon, design.delta, relation, aim.level)
     return Plan(
         tuple(declared),

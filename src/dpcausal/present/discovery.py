@@ -557,7 +557,7 @@ def helps_words(result: DiscoveryResult) -> str:
     lacks = any(note.is_a(NoteKind.NO_DELTA) for note in result.notes)
     delta = " a delta (1e-6, say)," if lacks else ""
     fewer = result.reach.columns if result.reach is not None else None
-    columns = f"fewer columns (about {fewer}, to find a medium link)" if fewer else "fewer columns"
+    columns = f"fewer columns (about {fewer}, to decide most pairs)" if fewer else "fewer columns"
     more = "more rows" if result.privacy.epsilon is None else f"more rows, a larger epsilon,{delta}"
     text = f"What would help: {more}, fewer levels or {columns}.".replace(",,", ",")
     joint = any(
@@ -670,10 +670,25 @@ def noise_line(result: DiscoveryResult) -> str:
     if note is None:
         return ""
     sd, mean = note["sd"], note["mean_cell"]
+    where, least = "in tables of two columns", _target_noise(result)
+    if least is not None:
+        sd, where = least, f"of another column with {result.target}"
     if mean is not None and sd < NOISE_TOLD * math.sqrt(mean):
         return ""
     held = "" if mean is None else f"; such a count is {_two_digits(mean)} rows on average"
-    return f"Noise: counts in tables of two columns are off by about {_two_digits(sd)} rows (standard deviation){held}."
+    return f"Noise: counts {where} are off by about {_two_digits(sd)} rows (standard deviation){held}."
+
+
+def _target_noise(result: DiscoveryResult) -> float | None:
+    """The standard deviation of noise in pairs with the target, where that was asked: less than in other pairs."""
+    if result.target is None or result.release is None or not isinstance(result.release.values, KeptTables):
+        return None
+    tables = result.release.values.tables
+    if not isinstance(tables, Components):
+        return None
+    place = list(result.release.schema).index(result.target)
+    own = [one for columns, one in tables.variances.items() if len(columns) == 2 and place in columns]
+    return math.sqrt(max(own)) if own else None
 
 
 def _two_digits(rows: float) -> str:

@@ -12,6 +12,7 @@ from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WEAK, Look
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.planning.designs import MAX_SET, TARGET_NEAR
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
+from dpcausal.planning.plan import RARE_SHARE
 from dpcausal.present.no_delta import no_delta_words
 from dpcausal.present.percent import percent
 from dpcausal.present.spelling import spelled
@@ -105,7 +106,7 @@ def answer(plan: Plan) -> str:
     if enough <= epsilon:
         most = f" given up to {plan.orders[-1].order} columns" if len(plan.orders) > 1 else ""
         less = f" (so is {number(enough)})" if number(enough) != number(epsilon) else ""
-        return f"Yes: epsilon {epsilon:g} is enough {cases}{most}{less}."
+        return f"Yes: epsilon {epsilon:g} is enough {cases}{most}{less}.{_but_open(plan)}"
     needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
     if len({number(value) for _, value in needed}) == 1:
         return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {number(enough)}."
@@ -114,7 +115,40 @@ def answer(plan: Plan) -> str:
             f"{value} ({given})" for given, value in _in_runs([number(value) for _, value in needed])
         )
         return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {takes}."
-    return f"In part: epsilon {epsilon:g} is enough {cases} only for some questions: {_by_order(plan)}."
+    some = f"In part: epsilon {epsilon:g} is enough {cases} only for some questions: {_by_order(plan)}."
+    return f"{some}{_but_open(plan)}"
+
+
+STAY_OPEN = "most pairs without a link will stay open"
+
+
+def _but_open(plan: Plan) -> str:
+    """Return that pairs without a link can't be called absent, as a sentence; empty where they can."""
+    return "" if plan.orders[0].testable else f" But {STAY_OPEN}, not absent."
+
+
+def rare_words(plan: Plan) -> list[str]:
+    """What a level that is less common than the others changes, such as a rare outcome; no line where nothing."""
+    rare = plan.with_rare_levels
+    if rare is None or plan.numbers:
+        return []
+    least, decided = rare
+    now = plan.orders[0]
+    most = (min(now.x, now.y) - 1) ** 0.5
+    parts = []
+    answered = max(now.smallest, least) <= plan.aim.effect  # yes either way
+    if number(least) != number(now.smallest) and not answered:
+        found = f"w = {number(least)} or more is found with nothing held fixed"
+        parts.append("nothing is found" if least >= most else found)
+    if now.testable and not decided:
+        parts.append(STAY_OPEN)
+    if not parts:
+        return []
+    option = spelled(f"--share {RARE_SHARE:g}", f"share={RARE_SHARE:g}")
+    return [
+        f"That is for equally common levels. Where the rarest has {RARE_SHARE:.0%} of the rows, as an outcome may "
+        f"({option}), {', and '.join(parts)}."
+    ]
 
 
 SIZES = (
@@ -141,15 +175,23 @@ def _and(names: Sequence[str]) -> str:
 def _graded_answer(plan: Plan, of: str) -> str:
     """The first line where a weak dependence is not found at every order: what is found, then what it takes."""
     aim, epsilon, orders = plan.aim, plan.design.epsilon, plan.orders
-    names = [name for name, w in SIZES if orders[0].smallest <= w]
+    shown = float(f"{orders[0].smallest:.2g}")  # what is shown as .3 is called medium
+    names = [name for name, w in SIZES if (orders[0].smallest if w == WEAK else shown) <= w]
     cases = f"in {aim.power:.0%} of cases"
     if names:
         weakest = dict(SIZES)[names[-1]]
         shows = [one.smallest <= weakest and (one.order <= MAX_SET or one.testable) for one in orders]
         within = list(range([*shows, False].index(False) or 1))  # from none held fixed on
-        least = number(max(orders[k].smallest for k in within))
+        largest = max(orders[k].smallest for k in within)
+        lost = [name for name, _ in SIZES if name not in names]
+        same = [number(w) for name, w in SIZES if name in lost]
+        least = f"{largest:.3g}" if number(largest) in same else number(largest)
         given = f", {_given_words(within)}" if len(orders) > 1 else ""
-        first = f"{_yes_for(names, f'dependence{of}')}: epsilon {epsilon:g} finds w = {least} or more {cases}{given}."
+        found = f"w = {least} or more {cases}{given}"
+        first = f"{_yes_for(names, f'dependence{of}')}: epsilon {epsilon:g} finds {found}."
+        if not orders[0].testable:
+            missed = f"not {_and(lost)}, and" if lost else "but"
+            first = f"In part: epsilon {epsilon:g} finds {_and(names)} dependence{of} ({found}), {missed} {STAY_OPEN}."
     else:
         first = f"No, not even for strong dependence{of}: epsilon {epsilon:g} does not find w = {STRONG:g} {cases}."
     return f"{first} {_takes(plan)}"
@@ -240,7 +282,7 @@ def advice(plan: Plan) -> list[str]:
             )
     if plan.fewer is not None:
         lines.append(
-            f"Fewer columns would help: among {plan.fewer} a medium dependence (w = .3) is found in 80% of cases "
+            f"Fewer columns would help: among {plan.fewer} most pairs could be decided, if levels are equally common "
             + spelled(
                 "(--columns a,b,c here and in discover); so would one question (--target). ",
                 "(leave some out of the schema); so would one question (target=). ",
@@ -422,7 +464,7 @@ def as_tables(plan: Plan, console: Console, full: bool) -> list[Table]:
 
 def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     """(above the table: the answer and what would help; below it: the rest, in brief or in full)."""
-    above = [answer(plan), *advice(plan)]
+    above = [answer(plan), *rare_words(plan), *advice(plan)]
     return ("\n".join(above), "\n".join(_full_lines(plan) if full else _brief_lines(plan)))
 
 
@@ -565,7 +607,7 @@ def html(plan: Plan) -> str:
         f"<tr>{''.join(f'<td>{escape(cells[i])}</td>' for _, cells in columns)}</tr>"
         for i in range(len(plan.orders))
     )
-    above = "".join(f"<p>{escape(line)}</p>" for line in (answer(plan), *advice(plan)))
+    above = "".join(f"<p>{escape(line)}</p>" for line in (answer(plan), *rare_words(plan), *advice(plan)))
     below = "".join(f"<p>{escape(line)}</p>" for line in _brief_lines(plan)[:-1])
     more = "<p>w: .1 weak, .3 medium, .5 strong. print(plan.summary(full=True)) explains the table.</p>"
     return (

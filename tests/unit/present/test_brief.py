@@ -98,7 +98,7 @@ def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult)
     left = replace(
         made(result), graph=dc.Graph(names), open=pairs, given_up_to={}, conflicts=frozenset(), reach=reach
     )
-    fewer = "fewer levels or fewer columns (about 5, to find a medium link)"
+    fewer = "fewer levels or fewer columns (about 5, to decide most pairs)"
     helps = f"more rows, a larger epsilon, {fewer}"
     assert f"What would help: {helps}. target= asks about one column only" in left.summary()
     noisy = replace(left, notes=(Note(NoteKind.NO_DELTA, times=3.0),))

@@ -60,8 +60,7 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
         ),
         (
             {"epsilon": 0.02},
-            "Yes for strong and medium dependence, no for weak: epsilon 0.02 finds w = 0.24 or more in 80% of cases, "
-            "given up to",
+            "In part: epsilon 0.02 finds strong and medium dependence (w = 0.24 or more in 80% of cases, given up to",
         ),
         (
             {"epsilon": 0.002},
@@ -251,10 +250,42 @@ def test_fewer_columns_are_proposed_with_their_number_and_bins_only_where_they_h
     found = dc.plan(many, 1000, 1.0, 1e-6, max_order=0)
     assert found.fewer is not None
     assert found.graph_chances[0].medium < 0.8
-    assert f"among {found.fewer} a medium dependence (w = .3) is found in 80% of cases" in found.summary(1000)
+    assert f"among {found.fewer} most pairs could be decided" in found.summary(1000)
+    assert not found.orders[0].testable
     some = dc.plan(many.select(list(many)[: found.fewer]), 1000, 1.0, 1e-6, max_order=0)
     assert some.graph_chances[0].medium >= 0.8
+    assert some.orders[0].testable
     assert some.fewer is None
     assert "Fewer columns" not in some.summary(1000)
     own = dc.Schema({f"c{i}": dc.Numeric(0, 10, missing_level=True) for i in range(6)})  # four bins, and one
     assert dc.plan(own, 2000, 1.0, 1e-6, max_order=0).coarser is None
+
+
+def test_the_first_lines_say_that_pairs_stay_open_and_what_a_rare_outcome_changes() -> None:
+    """A plan that says yes and a run that leaves nearly every pair open would not be of one mind."""
+    found = dc.plan(SMALL, 10_000, 0.02)
+    assert not found.orders[0].testable
+    line, rare, *_ = found.summary(1000).splitlines()
+    assert "), not weak, and most pairs without a link will stay open. " in line
+    least, decided = found.with_rare_levels or (0.0, True)
+    assert not decided
+    assert rare == (
+        "That is for equally common levels. Where the rarest has 20% of the rows, as an outcome may (share=0.2), "
+        f"w = {number(least)} or more is found with nothing held fixed."
+    )
+    asked = dc.plan(SMALL, 10_000, 0.02, share=0.2)
+    assert number(asked.orders[0].smallest) == number(least)
+    assert "equally common" not in asked.summary(1000)
+    enough = dc.plan(SMALL, 10_000, 1.0)
+    assert enough.orders[0].testable
+    assert "will stay open" not in enough.summary(1000).splitlines()[0]
+
+
+def test_what_is_shown_as_a_medium_dependence_is_called_one() -> None:
+    """No line says no for medium ones and that w = 0.3 is found."""
+    for rows in range(60, 140, 2):
+        line = dc.plan(SMALL, rows, 5.0, max_order=0).summary(1000).splitlines()[0]
+        lost = "no for medium" in line or "not medium" in line
+        assert not (lost and "w = 0.3 or more" in line), line
+        weak = "no for weak" in line or "not weak" in line
+        assert not (weak and "w = 0.1 or more" in line), line
