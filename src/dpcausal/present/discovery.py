@@ -670,25 +670,13 @@ def noise_line(result: DiscoveryResult) -> str:
     if note is None:
         return ""
     sd, mean = note["sd"], note["mean_cell"]
-    where, least = "in tables of two columns", _target_noise(result)
-    if least is not None:
-        sd, where = least, f"of another column with {result.target}"
+    where, own = "in tables of two columns", None if result.release is None else result.release.target_noise
+    if own is not None:
+        where, sd = f"of another column with {own[0]}", own[1]
     if mean is not None and sd < NOISE_TOLD * math.sqrt(mean):
         return ""
     held = "" if mean is None else f"; such a count is {_two_digits(mean)} rows on average"
     return f"Noise: counts {where} are off by about {_two_digits(sd)} rows (standard deviation){held}."
-
-
-def _target_noise(result: DiscoveryResult) -> float | None:
-    """The standard deviation of noise in pairs with the target, where that was asked: less than in other pairs."""
-    if result.target is None or result.release is None or not isinstance(result.release.values, KeptTables):
-        return None
-    tables = result.release.values.tables
-    if not isinstance(tables, Components):
-        return None
-    place = list(result.release.schema).index(result.target)
-    own = [one for columns, one in tables.variances.items() if len(columns) == 2 and place in columns]
-    return math.sqrt(max(own)) if own else None
 
 
 def _two_digits(rows: float) -> str:

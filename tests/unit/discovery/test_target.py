@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dpcausal as dc
@@ -91,3 +92,21 @@ def test_links_of_the_target_have_a_confidence() -> None:
     assert found.confidence[frozenset(("smoke", "bronc"))] == 1.0  # strong: no other sample hides it
     assert found.repeats is not None
     assert found.repeats >= 20
+
+
+def test_the_noise_that_is_told_is_that_of_pairs_with_the_target() -> None:
+    schema = dc.Schema({f"c{i}": dc.Categorical([0, 1]) for i in range(12)})
+    rng = np.random.default_rng(3)
+    codes = {name: rng.integers(0, 2, 1500).astype(np.uint8) for name in schema}
+    found = dc.discover(
+        dc.Dataset(schema, 1500, codes), epsilon=0.3, delta=1e-6, target="c0", anyway=True, confidence=0
+    )
+    (own,) = [
+        fact["sd"] for fact in found.privacy.released if fact.values.get("what") == "pairs with the target"
+    ]
+    told = f"Noise: counts of another column with c0 are off by about {own:.2g} rows"
+    assert told in found.summary()
+    assert found.release is not None
+    assert told in found.release.discover().summary()
+    others = next(note["sd"] for note in found.notes if note.is_a(NoteKind.COMPONENTS))
+    assert f"{others:.2g}" != f"{own:.2g}"
