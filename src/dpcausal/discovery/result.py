@@ -36,6 +36,7 @@ from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import Reach
 
+P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
 HINT = WEAK  # of the repeats: an edge that is found again in fewer is a weak hint
 
@@ -184,7 +185,8 @@ class DiscoveryResult(OtherNames):
     """
 
     _other_names: ClassVar[dict[str, str]] = spellings(
-        ("p pvalue pvalues p_value p_values pval", "result.evidence, by pairs"),
+        (P_VALUES, "result.evidence, by pairs"),
+        ("bayes_factor bayes_factors bf bayes", "result.evidence, by pairs"),
         ("sepset sepsets separating_sets", "result.separating"),
         ("dag cpdag pdag pag", "result.graph"),
         ("nodes columns variables", "result.graph.nodes"),
@@ -198,6 +200,16 @@ class DiscoveryResult(OtherNames):
         ("effects", "result.effect(treatment, outcome)"),
         ("epsilon delta", "result.privacy.epsilon and result.privacy.delta"),
     )
+
+    def _instead_of(self, name: str) -> str | None:
+        """Return what to write; where answers have Bayes factors, that there are no p-values."""
+        known: Mapping[Pair, Evidence] = self.__dict__.get("evidence", {})
+        if name in P_VALUES.split():
+            if any(one.log10_bayes is not None for one in known.values()):
+                return "this method has Bayes factors, no p-values: write result.evidence, by pairs"
+            if not known:
+                return "this method released decisions, no p-values; result.open and result.graph have them"
+        return super()._instead_of(name)
 
     graph: Graph
     privacy: PrivacyStatement

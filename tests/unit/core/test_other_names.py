@@ -50,8 +50,17 @@ def test_other_results_have_hints_too(data: dc.Dataset) -> None:
     graph: Any = dc.discover(data, epsilon=1.0)
     with pytest.raises(AttributeError, match=r"no attribute 'sepsets': write result\.separating$"):
         _ = graph.sepsets
-    with pytest.raises(AttributeError, match=r"no attribute 'p_values': write result\.evidence, by pairs$"):
+    factors = "this method has Bayes factors, no p-values: write result.evidence, by pairs$"
+    with pytest.raises(AttributeError, match=f"no attribute 'p_values': {factors}"):
         _ = graph.p_values
+    plain: Any = dc.discover(data, epsilon=None, method="pc")
+    with pytest.raises(AttributeError, match=r"no attribute 'p_values': write result\.evidence, by pairs$"):
+        _ = plain.p_values
+    decisions: Any = dc.discover(data, epsilon=1.0, method="svt-pc", max_order=0)
+    assert not decisions.evidence
+    with pytest.raises(AttributeError, match="this method released decisions, no p-values"):
+        _ = decisions.pvalues
+    assert pickle.loads(pickle.dumps(graph)).graph == graph.graph  # noqa: S301
     effect: Any = dc.effect(data, "Cancer", "Xray", adjust=[], epsilon=1.0)
     with pytest.raises(AttributeError, match=r"no attribute 'ci': write result\.interval$"):
         _ = effect.ci
