@@ -36,6 +36,7 @@ FAULTY = {
     "levels.toml": SCHEMA.replace('levels = ["no", "yes"]', "levels = []", 1),
     "more.toml": SCHEMA + '[columns.asthma]\ntype = "categorical"\nlevels = [0, 1]\n',
     "one.toml": '[columns.smoke]\ntype = "categorical"\nlevels = ["no", "yes"]\n',
+    "few.toml": '[columns.smoke]\ntype = "categorical"\nlevels = ["no", "yes"]\n',
     "single.toml": SCHEMA.replace('["no", "yes"]', '["no"]', 1),
     "bin.toml": SCHEMA.replace("upper = 110", "upper = 110\nbins = []"),
     "nothing.toml": "",
@@ -76,6 +77,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 D = "discover data.csv --schema schema.toml --out out"
 T = "test data.csv --schema schema.toml"
+E = "effect data.csv --schema schema.toml"
 L = "--ledger sqlite:///ledger.db"
 
 WRONG = [
@@ -176,6 +178,55 @@ WRONG = [
         "columns misspelled",
         f"{D.replace('schema.toml', 'table.toml')} --epsilon 1",
         "table.toml:1: unknown entry",
+    ),
+    (
+        "a column that the schema does not declare",
+        f"{D.replace('schema.toml', 'few.toml')} --epsilon 1 --columns smoke,bronc,age",
+        'columns "bronc", "age" are in data.csv but not in the schema: declare them there\n',
+    ),
+    (
+        "a column that the schema does not declare, and another that is nowhere",
+        f"{D.replace('schema.toml', 'few.toml')} --epsilon 1 --columns smoke,bronc,smkoe",
+        'column "bronc" is in data.csv but not in the schema: declare it there; no column "smkoe" in the schema (did',
+    ),
+    # names come before what the ledger or the plan says
+    (
+        "tiers before the budget",
+        f"{D} --epsilon 9 {L} --dataset cohort --tiers age;smkoe",
+        '(did you mean "smoke"',
+    ),
+    (
+        "edges before the budget",
+        f"{D} --epsilon 9 {L} --dataset cohort --forbidden age:smkoe",
+        '(did you mean "smo',
+    ),
+    (
+        "a target before the budget",
+        f"{D} --epsilon 9 {L} --dataset cohort --target bronk",
+        '(did you mean "bronc"',
+    ),
+    (
+        "columns before the budget",
+        f"{D} --epsilon 9 {L} --dataset cohort --columns age,bronk",
+        '(did you mean "br',
+    ),
+    ("tiers before the plan", f"{D} --epsilon 0.01 --tiers age;smkoe", '(did you mean "smoke"?)'),
+    ("edges before the plan", f"{D} --epsilon 0.01 --required age:smkoe", '(did you mean "smoke"?)'),
+    ("a data set before the plan", f"{D} --epsilon 0.01 {L} --dataset cohrt", '"cohort"'),
+    (
+        "a data set before the power",
+        f"{T} --x smoke --y bronc --epsilon 0.001 {L} --dataset cohrt",
+        '"cohort"',
+    ),
+    (
+        "no data set before the power",
+        f"{T} --x smoke --y bronc --epsilon 0.001 {L}",
+        "needs the name of a data set",
+    ),
+    (
+        "a data set before the width",
+        f"{E} --treatment smoke --outcome bronc --epsilon 0.001 {L} --dataset cohrt",
+        '"cohort"',
     ),
     ("one column only", f"{D.replace('schema.toml', 'one.toml')} --epsilon 1", "two columns"),
     (

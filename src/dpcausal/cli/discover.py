@@ -32,7 +32,7 @@ from dpcausal.cli.options import (
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
 from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
 from dpcausal.core.arguments import checked_level
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import InputError, no_columns
 
 if TYPE_CHECKING:
     from dpcausal.data.schema import Schema
@@ -348,6 +348,7 @@ def run_discover(
     import dpcausal as dc
     from dpcausal.cli.options import charging, origin_of, say
     from dpcausal.discovery.discover import NoDelta, discover, method_named, planned_epsilon, takes_moments
+    from dpcausal.discovery.knowledge import Knowledge
     from dpcausal.discovery.reserve import checked_effects, checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
     from dpcausal.privacy.accounting.composition import check_total
@@ -397,8 +398,12 @@ def run_discover(
         "effect": effects,
     }
     chosen = names_of("--columns", columns, "leave it out for all")
-    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet)
+    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet, data)
+    # names come before anything is said about the budget
     checked_effects(effects, declared)
+    Knowledge.of(tuple(declared), options["required"], options["forbidden"], options["tiers"])
+    if target is not None and target not in declared:
+        raise InputError(no_columns([target], declared))
     numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
     if epsilon is not None and not as_json:
         draft_is_told()

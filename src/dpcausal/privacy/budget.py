@@ -93,6 +93,7 @@ def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: floa
     LedgerError
         If the ledger can't be opened or has no such data set.
     """
+    refuse_half_named(ledger, dataset)
     if ledger is None or dataset is None:
         return
     from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
@@ -100,6 +101,17 @@ def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: floa
     opened = Ledger.open(ledger) if isinstance(ledger, str) else ledger
     if isinstance(opened, Ledger):
         opened.require(dataset, epsilon)
+
+
+def refuse_half_named(ledger: str | Ledger | None, dataset: str | None) -> None:
+    """Refuse a ledger without the name of a data set, and a name without a ledger.
+
+    >>> refuse_half_named(None, "cohort")
+    Traceback (most recent call last):
+    dpcausal.core.errors.InputError: a ledger needs the name of a data set, and a data set name needs a ledger
+    """
+    if (ledger is None) != (dataset is None):
+        raise InputError("a ledger needs the name of a data set, and a data set name needs a ledger")
 
 
 class Allowance(NamedTuple):
@@ -174,8 +186,7 @@ class Budget:
         self._filter = None if epsilon is None else Filter(epsilon, delta, reserve)
         self._later = bool(later)
         self._for_now = self._filter.without(later) if self._filter is not None and later else None
-        if (ledger is None) != (dataset is None):
-            raise InputError("a ledger needs the name of a data set, and a data set name needs a ledger")
+        refuse_half_named(ledger, dataset)
         if ledger is not None and epsilon is None:
             raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
         self._ledger, self._dataset = ledger, dataset
