@@ -172,15 +172,34 @@ def test_the_check_says_what_becomes_of_the_rows(messy: Path, capsys: pytest.Cap
     assert said.err == ""
     assert said.out.startswith("Not private: do not publish this output")
     lines = said.out.splitlines()
-    assert 'In t.csv, but not declared, so never read: "id"' in lines
+    assert lines[-1] == 'In t.csv, but not declared, so never read: "id"'  # last: there may be many
     assert "a: 1 missing cells become x" in lines
     assert "a: no declared level, so they become x: 'X' (1)" in lines
-    assert "n: no number, so they become 0: 'many' (1)" in lines
+    own = "so they count in the bin 0 to 5 (`missing_level = true` gives them one of their own)"
+    assert f"n: no number, so they become 0, {own}: 'many' (1)" in lines
     assert (
         "n: 1 cells are below the lower bound and 0 above the upper one; they are moved to the bound" in lines
     )
     row = next(line for line in lines if line.strip().startswith("a "))
     assert row.split() == ["a", "25.0%", "25.0%", "z"]
+
+
+def test_the_check_counts_lines_that_still_have_remarks_of_a_draft_and_shortens_long_lists(
+    messy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["a", "n", *(f"c{i}" for i in range(20))]
+    (messy / "t.csv").write_text(",".join(names) + "\n" + ",".join(["x", "1"] + ["0"] * 20) + "\n")
+    assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
+    said = capsys.readouterr().out
+    assert "still say" not in said
+    assert said.splitlines()[-1].endswith('"c6", "c7" and 12 more')
+    marked = DECLARED.replace("lower = 0\n", "lower = 0  # from rows\n").replace(
+        '"z"]\n', '"z"]\nother = "x"  # the first level: choose\n'
+    )
+    (messy / "s.toml").write_text(marked)
+    assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
+    told = "2 lines of the schema still say 'from rows' or 'choose': check them, then delete these words."
+    assert told in capsys.readouterr().out.splitlines()
 
 
 def test_the_check_tells_codes_aliases_and_ragged_rows(
@@ -195,7 +214,8 @@ def test_the_check_tells_codes_aliases_and_ragged_rows(
     assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "a: 1 missing cells become x (1 of them hold a code in `missing`)" in lines
-    assert "n: 3 missing cells become 0 (2 of them hold a code in `missing`)" in lines
+    own = "so they count in the bin 0 to 5 (`missing_level = true` gives them one of their own)"
+    assert f"n: 3 missing cells become 0, {own} (2 of them hold a code in `missing`)" in lines
     assert "n: 9999 stands in 1 of these; if it means missing: `missing = [9999]`" in lines
     assert any(
         line.startswith("1 row has more fields than the header: what lies beyond is not") for line in lines

@@ -100,7 +100,7 @@ def run_schema(
         if not found.usable:
             raise typer.Exit(2)
         return
-    show(found)
+    show(found, check.read_text(encoding="utf-8") if check.is_file() else "")  # a pipe is read once
     if not found.usable:
         raise SchemaError(found.fault())
 
@@ -113,15 +113,15 @@ def _draft_as_json(text: str) -> str:
     return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def show(found: SchemaCheck) -> None:
-    """Print the table, and a line for whatever a person should look at."""
+def show(found: SchemaCheck, schema: str = "") -> None:
+    """Print the table, and a line for whatever a person should look at; ``schema``: the text of its file."""
     from dpcausal.cli.options import print_table
-    from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table, check_verdict
+    from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table, check_verdict, left_remarks
 
     typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")
     typer.echo(check_verdict(found))
     heads, rows = check_table(found)
     text = [heads[0], heads[-1]]
     print_table(heads, rows, left=text, wraps=text)
-    for line in check_lines(found):
+    for line in filter(None, (left_remarks(schema), *check_lines(found))):
         typer.echo(line)

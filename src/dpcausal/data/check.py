@@ -67,6 +67,7 @@ class ColumnCheck:
     empty: list[str] = field(default_factory=list)  # levels or bins that no row falls in
     fault: str = ""  # the error that reading would raise
     label: str = ""  # what the column is called for people
+    other_bin: str = ""  # the bin that ``other`` lies in, where cells without a number have none of their own
 
     @property
     def fine(self) -> bool:
@@ -366,5 +367,6 @@ class _ColumnChecker:
             names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)] + [
                 "missing"
             ] * column.missing_level
+            found.other_bin = "" if column.missing_level or not column.bins else names[column.other_code]
         found.empty = [name for name, count in zip(names, self.counts, strict=True) if count == 0]
         return found

@@ -50,6 +50,7 @@ from dpcausal.data.determined import determined_in
 from dpcausal.data.file_format import FileFormat, decode_bytes
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
+    LIMITS,
     MISSING_CODES,
     TRUTH_TEXTS,
     ColumnProfile,
@@ -80,6 +81,7 @@ class DraftRules:
     max_bin_share: float = 0.8  # share of the numbers in one bin that is remarked
     max_code_numbers: int = 60  # distinct whole numbers up to which a column that is named so may hold codes
     max_code_run: int = 30  # the same of 0, 1, 2, ... or 1, 2, ... without a gap, whatever the name
+    min_graded_share: float = 0.6  # of value labels: those with a word of a scale, for them to read as grades
     min_grades: int = 3  # whole numbers as levels from which a remark on their order is made
     bound_steps: int = (
         10  # steps between the extremes of the numbers, at most; bounds are multiples of the step
@@ -166,9 +168,11 @@ class DraftNoteKind(StrEnum):
     MISSING_WITH = (
         "missing-with"  # cells, column, value: cells that are missing in rows where that column has it
     )
+    SHARED_CODE = "shared-code"  # level, columns: others with it in the same rows; cells; seen: rows looked at
     SKEWED = "skewed"  # most numbers are small and some far above: a scale of logarithms may suit them
     CODE_BOOK = (
-        "code-book"  # levels: their number, the value labels of the file; codes: whether aliases name these
+        "code-book"  # levels: their number, the value labels of the file; codes: whether aliases name these;
+        # grades: whether the labels read as grades, in their order
     )
     DECIMAL_COMMA = "decimal-comma"  # cells: numbers with a decimal comma
     THOUSANDS = "thousands"  # cells, mark: numbers with this mark between thousands
@@ -336,6 +340,7 @@ def _draft_as(
     if isinstance(opened, LoadedSource):
         drafted = [_with_label(one, opened.labels.get(one.name, "")) for one in drafted]
     drafted = _with_remarks_on_others(drafted, first_rows.missing_where())
+    drafted = _with_shared_codes(drafted, first_rows)
     drafted = _with_determined(drafted, first_rows, opened)
     if columns is None and (many := sum(one.column is not None for one in drafted)) > RULES.many_columns:
         notes.append(DraftNote(DraftNoteKind.MANY_COLUMNS, columns=many))
@@ -381,6 +386,54 @@ def _with_remarks_on_others(
             notes.append(DraftNote(DraftNoteKind.MISSING_WITH, cells=cells, column=other, value=value))
         found.append(replace(one, notes=tuple(notes)))
     return found
+
+
+def _with_shared_codes(drafted: Sequence[DraftedColumn], rows: FirstRows) -> list[DraftedColumn]:
+    """Return the columns with a remark on a level that others have in the same rows: a code for "not asked", say."""
+    notes: dict[str, list[DraftNote]] = {}
+    declared = {one.name: one.column for one in drafted}
+    for value, names, cells in rows.shared_values():
+        having = {
+            name: level
+            for name in names
+            if isinstance(column := declared[name], Categorical)
+            for level in column.levels
+            if canonical_value(str(level)) == value and not reads_as_missing(str(level))
+        }
+        if len(having) < LIMITS.min_shared_columns:
+            continue
+        for name, level in having.items():
+            others = tuple(other for other in having if other != name)
+            note = DraftNote(
+                DraftNoteKind.SHARED_CODE, level=level, columns=others, cells=cells, seen=rows.rows
+            )
+            notes.setdefault(name, []).append(note)
+    return [replace(one, notes=(*one.notes, *notes.get(one.name, ()))) for one in drafted]
+
+
+_GRADE_WORD = re.compile(
+    r"\b(none|no|not at all|never|rarely|seldom|sometimes|occasional(ly)?|often|usually|always|daily|weekly|monthly|"
+    r"low|lower|medium|middle|moderate(ly)?|high|higher|mild|severe|light|heavy|little|some|much|many|most|very|"
+    r"poor|fair|good|excellent|bad|small|large|first|second|third|fourth|primary|secondary|tertiary|college|"
+    r"active|inactive|quite|rather|less|more|under|over|below|above|grade|stage|class|stufe|grad|klasse|stadium|"
+    r"agree|disagree|keine?|nie|selten|manchmal|oft|immer|gering|niedrig|mittel|hoch|leicht|mäßig|schwer|stark|wenig|viel|"
+    r"sehr|schlecht|gut|jamais|rarement|parfois|souvent|toujours|faible|moyen(ne)?|élevée?|légère?|modérée?|sévère)\b"
+    r"|[<>≤≥]|\d",
+    re.IGNORECASE,
+)
+
+
+def _read_as_grades(levels: Sequence[str]) -> bool:
+    """Return whether most labels have a word or a number of a scale: the order of the file may be an order.
+
+    >>> _read_as_grades(["none", "mild", "severe"]), _read_as_grades(["beer", "wine", "liquor"])
+    (True, False)
+    >>> _read_as_grades(["no", "yes"])
+    False
+    """
+    known = [level for level in levels if not reads_as_missing(level)]
+    graded = sum(bool(_GRADE_WORD.search(level)) for level in known)
+    return len(known) >= RULES.min_grades and graded >= RULES.min_graded_share * len(known)
 
 
 def _with_label(one: DraftedColumn, label: str) -> DraftedColumn:
@@ -435,8 +488,9 @@ def _draft_column(
         except SchemaError:  # a code that is also a label
             labelled = _with_missing_level(levels, {}, [], profile, [])
         codes = bool(labelled.column.aliases)
-        notes = (DraftNote(DraftNoteKind.CODE_BOOK, levels=len(levels), codes=codes), *labelled.notes)
-        return DraftedColumn(name, labelled.column, notes=notes)
+        grades = _read_as_grades(levels)
+        book = DraftNote(DraftNoteKind.CODE_BOOK, levels=len(levels), codes=codes, grades=grades)
+        return DraftedColumn(name, labelled.column, notes=(book, *labelled.notes))
     if _is_numeric(profile):
         column = _numeric(name, profile)
         remarks = _numeric_notes(profile, column)

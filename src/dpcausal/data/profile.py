@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dpcausal.core.progress import shown
 from dpcausal.data import arrow
 from dpcausal.data.coding import parse_numbers
-from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
+from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS, canonical_value
 from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
 from dpcausal.data.sources import Chunk, Source
 
@@ -50,6 +50,7 @@ class ProfileLimits:
     min_paired_rows: int = (
         20  # rows with a value, and cells that are missing or not, below which nothing is said
     )
+    min_shared_columns: int = 3  # columns with the same value in the same rows from which it may be a code
     min_share_there: float = 0.98  # of the rows with that value, those that lack the other column
     min_share_explained: float = 0.8  # of all cells that are missing, those in these rows
     min_named_share: float = 0.05  # distinct values per cell of a column that is named like an identifier
@@ -277,6 +278,36 @@ class FirstRows:
                     text = _shortened(coded.dictionary[int(value[k])].as_py())
                     found[name], best[k] = (other, text, int(there[k, value[k]])), share
         return found
+
+    @property
+    def rows(self) -> int:
+        """How many rows are kept."""
+        return self._rows
+
+    def shared_values(self) -> list[tuple[object, tuple[str, ...], int]]:
+        """Return values that several columns have in exactly the same rows: (value, columns, rows).
+
+        Each of these columns has two other values at least, so that the value may be a code for missing ones: whoever
+        was not asked one question was not asked the others. Numbers are the same however they are written.
+        """
+        least = LIMITS.min_paired_rows
+        found: dict[tuple[object, bytes], list[str]] = {}
+        for name in self._cells:
+            coded = self.cells(name).dictionary_encode()
+            size = len(coded.dictionary)
+            if not 3 <= size <= LIMITS.max_paired_values:
+                continue
+            codes = np.asarray(coded.indices.fill_null(size))
+            counts = np.bincount(codes, minlength=size + 1)
+            for k in range(size):
+                if least <= counts[k] <= len(codes) - least:
+                    value = canonical_value(decode_bytes(coded.dictionary[k].as_py()))
+                    found.setdefault((value, np.packbits(codes == k).tobytes()), []).append(name)
+        return [
+            (value, tuple(names), int(np.unpackbits(np.frombuffer(rows, np.uint8)).sum()))
+            for (value, rows), names in found.items()
+            if len(names) >= LIMITS.min_shared_columns
+        ]
 
 
 class NumberSample:

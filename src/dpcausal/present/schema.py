@@ -6,7 +6,8 @@ Both come from rows without noise, and both say so first. The functions take the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
@@ -18,6 +19,8 @@ from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import column_toml, format_toml, toml_header
 
 MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table
+MAX_UNUSED_LISTED = 8  # columns of the data that the schema does not declare
+MAX_SHARED_LISTED = 6  # columns with the same code in the same rows
 
 NOT_PRIVATE = "not private: do not publish this output; it was computed from the rows without noise"
 DRAFT_NOT_PRIVATE = (
@@ -267,7 +270,15 @@ def note_words(note: DraftNote) -> str:
             )
         case DraftNoteKind.CODE_BOOK:
             read = ", which `aliases` reads as them" if fact["codes"] else ""
-            return f"the {fact['levels']:,} levels are the value labels of the file, in the order of their codes{read}"
+            order = (
+                "; they read as grades: if that is their order, `ordered = true`" if fact["grades"] else ""
+            )
+            return (
+                f"the {fact['levels']:,} levels are the value labels of the file, in the order of their codes{read}"
+                f"{order}"
+            )
+        case DraftNoteKind.SHARED_CODE:
+            return _shared_code_words(fact)
         case DraftNoteKind.DECIMAL_COMMA:
             return f"`decimal`: {_cells(fact['cells'])} numbers with a decimal comma"
         case DraftNoteKind.THOUSANDS:
@@ -278,6 +289,18 @@ def note_words(note: DraftNote) -> str:
                 "belong to a cell, draft again with --quoted-newlines"
             )
     raise TypeError(f"no words for {note!r}")
+
+
+def _shared_code_words(fact: Mapping[str, Any]) -> str:
+    """Return the remark on a level that other columns have in the same rows."""
+    level, names = fact["level"], fact["columns"]
+    more = f" and {len(names) - MAX_SHARED_LISTED} more" if len(names) > MAX_SHARED_LISTED else ""
+    shown = f'"{level}"' if isinstance(level, str) else str(level)
+    return (
+        f"these {len(names) + 1} columns have {shown} in the same {fact['cells']:,} of {fact['seen']:,} rows: this "
+        f"one, {', '.join(names[:MAX_SHARED_LISTED])}{more}. A code for missing (not asked)? Then take it out of "
+        f"`levels` and write `missing = [{shown}]`"
+    )
 
 
 def _cells(count: int) -> str:
@@ -361,9 +384,6 @@ def share(count: int, rows: int) -> str:
 def check_lines(found: SchemaCheck) -> list[str]:
     """Return one line for each thing that a person should know, columns in their order."""
     lines = [f'Declared, but not in {found.label}: "{name}"' for name in found.not_in_data]
-    if found.not_in_schema:
-        names = ", ".join(f'"{name}"' for name in found.not_in_schema)
-        lines.append(f"In {found.label}, but not declared, so never read: {names}")
     lines += _ragged_lines(found.ragged)
     lines += _format_lines(found)
     lines += [repeated_words(name, rows) for name, rows in found.repeats]
@@ -377,7 +397,34 @@ def check_lines(found: SchemaCheck) -> list[str]:
         lines.append(
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
+    if found.not_in_schema:
+        named = [f'"{name}"' for name in found.not_in_schema]
+        rest = len(named) - MAX_UNUSED_LISTED
+        more = f" and {rest} more" if rest > 0 else ""
+        names = ", ".join(named[:MAX_UNUSED_LISTED])
+        lines.append(f"In {found.label}, but not declared, so never read: {names}{more}")
     return lines
+
+
+_LEFT_REMARK = re.compile(r"#.*(from rows|: choose)\b")
+
+
+def left_remarks(text: str) -> str:
+    """Return how many lines of a schema file still have the remarks of a draft; empty where none has.
+
+    >>> left_remarks('other = 3  # from rows\\nother = "no"  # the first level: choose\\n')
+    "2 lines of the schema still say 'from rows' or 'choose': check them, then delete these words."
+    """
+    lines = [line for line in text.splitlines() if not line.startswith("# DRAFT")]
+    many = sum(bool(_LEFT_REMARK.search(line)) for line in lines)
+    if not many:
+        return ""
+    which, them = (
+        ("1 line of the schema still says", "it")
+        if many == 1
+        else (f"{many} lines of the schema still say", "them")
+    )
+    return f"{which} 'from rows' or 'choose': check {them}, then delete these words."
 
 
 def check_verdict(found: SchemaCheck) -> str:
@@ -408,7 +455,13 @@ def _get(column: ColumnCheck) -> str:
         f"get a bin of their own in tables; methods that use the numbers themselves (gcm, moments, a mean) replace "
         f"them by {column.other}"
     )
-    return own if column.own_bin else f"become {column.other}"
+    if column.own_bin:
+        return own
+    return f"become {column.other}" + (
+        f", so they count in the bin {column.other_bin} (`missing_level = true` gives them one of their own)"
+        if column.other_bin
+        else ""
+    )
 
 
 def _column_lines(column: ColumnCheck) -> Iterator[str]:

@@ -110,3 +110,20 @@ def test_drafts_and_checks_say_so() -> None:
         "relation": "linear",
     }
     assert not check(rows, schema.select(["before", "height", "group"])).determined
+
+
+def test_a_wide_file_keeps_the_remarks_of_a_small_one() -> None:
+    """Hardly any row has a value of every column: each relation counts in the rows that have its own columns."""
+    rng = np.random.default_rng(4)
+    given = {f"n{i}": np.round(rng.normal(50, 10, ROWS), 1) for i in range(24)}
+    levels = {f"over{i}": (given[f"n{i}"] > 50).astype(np.int64) for i in range(20)}
+    levels |= {f"coin{i}": rng.integers(0, 2, ROWS) for i in range(20)}
+    for values in given.values():
+        values[rng.random(ROWS) < 0.2] = np.nan
+    for i in range(20):  # a level says that the number is missing
+        levels[f"over{i}"][np.isnan(given[f"n{i}"])] = 2
+    assert (~np.isnan(np.stack([*given.values()]))).all(axis=0).sum() < 10
+    found = determined_columns(given, levels)
+    assert found == [Determined(f"over{i}", (f"n{i}",), Relation.CUTS) for i in range(20)]
+    few = {name: given[name] for name in ("n0", "n1")}
+    assert determined_columns(few, {"over0": levels["over0"]}) == found[:1]

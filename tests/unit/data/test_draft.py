@@ -487,3 +487,47 @@ def test_a_label_that_reads_as_missing_is_other(tmp_path: Path) -> None:
     frame.to_stata(path, write_index=False)
     column = dc.Schema.draft(path)["asthma"]
     assert column.other == "missing"
+
+
+def test_a_code_that_several_columns_have_in_the_same_rows_is_remarked() -> None:
+    """Whoever was not asked one question was not asked the others: 2 is no answer."""
+    rng = np.random.default_rng(1)
+    asked = rng.random(400) < 0.6
+    rows: dict[str, Any] = {
+        name: np.where(asked, rng.integers(0, 2, 400), 2).tolist() for name in ("hbp", "diabetes", "pica")
+    }
+    rows |= {
+        name: np.where(asked, rng.choice(["no", "yes"], 400), "not done").tolist()
+        for name in ("ecg", "mri", "ct")
+    }
+    rows |= {"grade": rng.integers(0, 3, 400).tolist(), "two": np.where(asked, 1, 2).tolist()}
+    text = draft(rows)
+    tables = {name: text.partition(f"[columns.{name}]")[2].partition("[columns.")[0] for name in rows}
+    many = int((~asked).sum())
+    assert (
+        f"# these 3 columns have 2 in the same {many} of 400 rows: this one, diabetes, pica." in tables["hbp"]
+    )
+    assert "`missing = [2]`" in tables["pica"]
+    assert (
+        f'# these 3 columns have "not done" in the same {many} of 400 rows: this one, ecg, ct.'
+        in tables["mri"]
+    )
+    assert '`missing = ["not done"]`' in tables["ecg"]
+    assert "in the same" not in tables["grade"] + tables["two"]  # other rows; and no two levels would be left
+    assert "these" not in draft({name: rows[name] for name in ("hbp", "diabetes", "grade")})  # two only
+
+
+def test_value_labels_that_read_as_grades_are_proposed_as_an_order(tmp_path: Path) -> None:
+    path = tmp_path / "cohort.dta"
+    pain = ["severe", "moderate", "mild", "none"]
+    drink = ["beer", "wine", "liquor"]
+    frame = pd.DataFrame(
+        {"pain": pd.Categorical(pain * 30, pain), "drink": pd.Categorical(drink * 40, drink)}
+    )
+    frame.to_stata(path, write_index=False)
+    text = draft(path)
+    first, _, second = text.partition("[columns.drink]")
+    assert "they read as grades: if that is their order, `ordered = true`" in first
+    assert 'levels = ["severe", "moderate", "mild", "none"]' in first  # as in the file
+    assert "value labels of the file" in second
+    assert "grades" not in second

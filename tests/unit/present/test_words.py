@@ -426,8 +426,21 @@ EXAMPLES[DraftNote] = {
     ),
     DraftNoteKind.SKEWED: ({}, ('`scale = "log"`',)),
     DraftNoteKind.CODE_BOOK: (
-        {"levels": 7, "codes": True},
-        ("the 7 levels are the value labels of the file", "`aliases`"),
+        {"levels": 7, "codes": True, "grades": True},
+        (
+            "the 7 levels are the value labels of the file",
+            "`aliases`",
+            "they read as grades",
+            "`ordered = true`",
+        ),
+    ),
+    DraftNoteKind.SHARED_CODE: (
+        {"level": 2, "columns": ("diabetes", "pica"), "cells": 769, "seen": 1566},
+        (
+            "these 3 columns have 2 in the same 769 of 1,566 rows",
+            "this one, diabetes, pica.",
+            "`missing = [2]`",
+        ),
     ),
     DraftNoteKind.DECIMAL_COMMA: ({"cells": 1200}, ("1,200 cells are numbers with a decimal comma",)),
     DraftNoteKind.THOUSANDS: ({"cells": 1200, "mark": "."}, ("1,200 cells are numbers with '.' between",)),
