@@ -12,9 +12,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import dpcausal as dc
 from dpcausal.cli.app import run
+from dpcausal.present.ledger import entry_words
 from dpcausal.privacy.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,8 +172,9 @@ def test_the_log_fits_a_terminal_and_says_what_was_released(
     code, out, _ = call(capsys, "log", "--ledger", url)
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
-    assert "discover measured" in out
-    assert "test kendall: smoke and bronc" in " ".join(line[61:].strip() for line in out.splitlines())
+    said = " ".join(line[61:].strip() for line in out.splitlines())
+    assert "discover measured: smoke, bronc" in said
+    assert "test kendall: smoke and bronc" in said
     assert release[:8] in out
     assert release[:9] not in out
 
@@ -235,3 +239,42 @@ def test_a_command_that_waits_for_the_ledger_says_so(
     assert set(err.splitlines()) == {f"dpcausal: waiting for the ledger {tmp_path / 'ledger.db'}"}
     monkeypatch.setattr("dpcausal.core.progress.PATIENCE_WAITING", 60.0)
     assert call(capsys, "show", "--ledger", url)[2] == ""
+
+
+def test_the_log_names_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns, target, levels and event: what the schema and the command say, and nothing of rows."""
+    monkeypatch.chdir(tmp_path)
+    url = "sqlite:///budget.db"
+    book = Ledger.open(url, create=True)
+    book.create("d", epsilon=100.0, delta=1e-5)
+    rng = np.random.default_rng(1)
+    wide = dc.Schema(
+        {
+            "arm": dc.Categorical(["a", "b", "c"]),
+            "cells": dc.Numeric(0, 900, [350]),
+            **{f"c{i}": dc.Categorical([0, 1]) for i in range(7)},
+        }
+    )
+    few = wide.select(["arm", "c0", "c1"])
+    codes = {name: rng.integers(0, column.size, 400).astype(np.uint8) for name, column in wide.items()}
+    data = dc.Dataset(wide, 400, codes, {"cells": rng.uniform(0, 900, 400)})
+    counted = {"ledger": url, "dataset": "d", "anyway": True}
+    small = dc.Dataset(few, 400, {name: codes[name] for name in few})
+    dc.discover(data, epsilon=2.0, method="measured", confidence=0, **counted)
+    dc.discover(small, epsilon=2.0, method="measured", confidence=0, **counted)
+    dc.discover(data, epsilon=2.0, delta=1e-7, target="c3", confidence=0, **counted)
+    dc.discover(small, epsilon=2.0, method="svt-pc", effect=("c0", "c1"), **counted)
+    dc.effect(data, "arm", "cells", adjust=["c0"], compare=("a", "c"), event=">= 350", epsilon=2.0, **counted)
+    dc.effect(data, "c0", "cells", adjust=[], epsilon=2.0, **counted)
+    entries = book.log("d")
+    assert [entry_words(entry) for entry in entries] == [
+        "total (create)",
+        "discover measured: 9 columns (arm, cells, c0, c1 and 5 more)",
+        "discover measured: arm, c0, c1",
+        "discover measured: what is linked to c3, among 9 columns (arm, cells, c0, c1 and 5 more)",
+        "discover svt-pc: arm, c0, c1; effect of c0 on c1 later",
+        "effect: effect of arm on cells given c0 (c against a; cells >= 350)",
+        "effect: effect of c0 on cells (1 against 0)",
+    ]
+    assert entries[1].to_dict()["note"]["columns"] == list(wide)
+    assert book.verify().ok

@@ -160,6 +160,8 @@ def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
     dpcausal ledger log --ledger sqlite:///budget.db --dataset cohort --json
     """
+    from dpcausal.present.ledger import entry_words
+
     entries = _open(ledger).log(dataset)
     if as_json:
         _print_json({"entries": [_as_numbers(entry) for entry in entries]})
@@ -172,7 +174,7 @@ def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
             f"{float(entry.epsilon):g}",
             f"{float(entry.delta):g}",
             "" if entry.kind == "create" else entry.release[:SHORT],
-            what(entry),
+            entry_words(entry),
         ]
         for entry in entries
     ]
@@ -180,16 +182,6 @@ def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
     print_table(
         heads, rows, title="Entries", left=["data set", "release", "what"], wraps=["data set", "what"]
     )
-
-
-def what(entry: Entry) -> str:
-    """What an entry is for: the command, its method and its question, as far as the note says."""
-    if entry.kind == "create":
-        return "total (create)"
-    note = entry.to_dict()["note"]
-    parts = [str(note[name]) for name in ("command", "method") if note.get(name)]
-    question = f": {note['question']}" if note.get("question") else ""
-    return f"{' '.join(parts) or entry.kind}{question}"
 
 
 @commands.command(cls=Command)

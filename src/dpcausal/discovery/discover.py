@@ -428,7 +428,9 @@ def discover(
             if gain >= NOTABLE_GAIN:  # before anything is charged
                 no_delta = Note(NoteKind.NO_DELTA, times=gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
-        note = {"command": "discover", "method": name}
+        note: dict[str, Any] = {"command": "discover", "method": name, "columns": list(columns)}
+        note |= {} if options.get("target") is None else {"target": options["target"]}
+        note |= {"effects": [list(pair) for pair in named]} if named else {}
         whole_graph = name == "measured" and options.get("target") is None and not kept
         # by public numbers: a joint table with Laplace noise is pure, needs no delta and charges none
         pure = whole_graph and not needs_delta(sizes, epsilon, delta, relation)

@@ -320,7 +320,9 @@ def effect_by_graph(
                 refuse_uninformative(replace(ahead, left=left_in_ledger(ledger, dataset)))
             if ahead.noise_rules:
                 asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
-        note = {"command": "effect", "question": asked.question.key}
+        one = asked.question
+        about = {"treatment": one.treatment, "outcome": one.outcome, "compare": list(one.arm_names)}
+        note = {"command": "effect", "question": one.key, **about, "event": one.event}
         # a pure mechanism needs no delta, and charges none
         if chosen == "regression":
             allowed = regression_allowance(data.schema, asked.question, allowed, relation, public_rows)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import WEAK_EPSILON
 from dpcausal.present.brief import CHANGES
 from dpcausal.present.statement import odds
 from dpcausal.privacy.ledger.beside import OtherBudget
-from dpcausal.privacy.ledger.chain import Account
+from dpcausal.privacy.ledger.chain import Account, Entry
 
 MOST_NAMED = 5  # other data sets that a line names
 
@@ -113,3 +114,46 @@ def combined_words(accounts: Sequence[Account]) -> str:
     if len(relations) == 1:
         return f"{line} (sum of epsilon, sum of delta)."
     return f"{line}, and not by a plain sum, since the relations differ ({', '.join(relations)})."
+
+
+COLUMNS_NAMED = 6  # of a discovery, in the log: of more, so many less two
+
+
+def entry_words(entry: Entry) -> str:
+    """Return what an entry is for, as far as its note says: the command, its method, and what was asked."""
+    if entry.kind == "create":
+        return "total (create)"
+    return note_words(entry.to_dict()["note"]) or entry.kind
+
+
+def note_words(note: Mapping[str, Any]) -> str:
+    """Return what a charge was for.
+
+    >>> note_words({"command": "discover", "method": "measured", "columns": ["age", "sex", "bmi"], "target": "bmi"})
+    'discover measured: what is linked to bmi, among age, sex, bmi'
+    >>> asked = {"question": "effect of arm on cells", "compare": ["a", "b"], "event": ">= 350"}
+    >>> note_words({"command": "effect", "outcome": "cells", **asked})
+    'effect: effect of arm on cells (b against a; cells >= 350)'
+    """
+    first = " ".join(str(note[name]) for name in ("command", "method") if note.get(name))
+    asked = [str(note["question"])] if note.get("question") else []
+    if note.get("target"):
+        asked.append(f"what is linked to {note['target']}, among {_column_words(note.get('columns', []))}")
+    elif note.get("columns"):
+        asked.append(_column_words(note["columns"]))
+    asked += [f"effect of {a} on {b} later" for a, b in note.get("effects", [])]
+    levels = [f"{note['compare'][1]} against {note['compare'][0]}"] if note.get("compare") else []
+    if note.get("event"):
+        from dpcausal.present.effect import happened  # late: other entries need nothing of effects
+
+        levels.append(f"{note['outcome']} {happened(note['event'])}")
+    told = "; ".join(asked) + (f" ({'; '.join(levels)})" if levels else "")
+    return f"{first}: {told}" if told else first
+
+
+def _column_words(names: Sequence[str]) -> str:
+    """Columns by name, or how many there are and the first of them."""
+    if len(names) <= COLUMNS_NAMED:
+        return ", ".join(names)
+    few = names[: COLUMNS_NAMED - 2]
+    return f"{len(names)} columns ({', '.join(few)} and {len(names) - len(few)} more)"
