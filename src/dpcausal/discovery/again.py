@@ -94,6 +94,7 @@ def _measurer(task: Task, kept: KeptTables) -> _Again:
     if isinstance(tables, Components):
         found.whole, found.later = tables, kept.rounds()
         found.tables = Components(tables.sizes)
+        found.tables.rounds, found.tables.regrouped = tables.rounds, tables.regrouped
         for one in tables.values:
             if len(one) <= 2:
                 _hand_over(tables, found.tables, one)

@@ -18,11 +18,12 @@ from itertools import combinations
 import numpy as np
 
 from dpcausal.stats.components import Columns, Floats, interaction, table_of
-from dpcausal.stats.contrasts import Contrasts, Features, all_pairs
+from dpcausal.stats.contrasts import Contrasts, Features, Round, all_pairs
 from dpcausal.stats.joint_contrasts import can_be_cleared, cleared_contrasts
 from dpcausal.stats.measured import cauchy_combination, measured_test
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test
 
+GROUPINGS = 100  # draws of other groups of levels
 MAX_OMNIBUS_BLOCKS = 81  # beyond, squares of noise in so many blocks see nothing
 
 
@@ -31,6 +32,8 @@ class NoisyTables(ABC):
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(sizes)
+        self.rounds: tuple[Round, ...] = ()  # in which pairs were measured; empty: all at once
+        self.regrouped: dict[int, Floats] = {}  # of merged columns: what other groups of levels would keep
         self._against: dict[tuple[int, Columns], Floats] = {}
 
     def __repr__(self) -> str:
@@ -80,7 +83,9 @@ class NoisyTables(ABC):
             for one, order in zip(singles, ordered, strict=True)
         ]
         noise = {one: self.variance(one) for one in (*singles, *pairs)}
-        return Contrasts.of(features, rows, {one: self.pair(one) for one in pairs}, noise)
+        found = Contrasts.of(features, rows, {one: self.pair(one) for one in pairs}, noise)
+        found.rounds = self.rounds
+        return found
 
     def cross_table(self, end: int, columns: Columns) -> Floats:
         """The table of ``end`` against the cells of ascending ``columns``."""

@@ -32,6 +32,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
@@ -359,9 +360,8 @@ def repeats_of(forward: Forward, asked: int | None) -> int:
 
 
 def forward_again(
-    forward: Forward, columns: Sequence[str], draw: Callable[[tuple[int, ...]], Floats]
+    forward: Forward, columns: Sequence[str], generator: Any, kept: Floats
 ) -> Iterator[frozenset[str]]:
     """Search on another sample and other noise (``Contrasts.again``); yield the edges by the names of their columns."""
-    drawn = draw(forward.contrasts.covariance.shape)
-    for x, y in Forward(forward.contrasts.again(drawn), forward.rules).run().edges():
+    for x, y in Forward(forward.contrasts.again(generator, kept), forward.rules).run().edges():
         yield frozenset((columns[x], columns[y]))

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.discovery.components import GROUPINGS, Components, JointTable, NoisyTables
 from dpcausal.stats.components import Columns
+from dpcausal.stats.contrasts import Round
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,8 @@ class KeptTables:
             ),
             "rows": self.rows,
             **shared,
+            "rounds": [[pairs, variance] for pairs, variance in self.tables.rounds],
+            "regrouped": {names[j]: kept.tolist() for j, kept in self.tables.regrouped.items()},
             "components": [
                 {
                     "columns": [names[j] for j in one],
@@ -117,6 +120,12 @@ class KeptTables:
         else:
             place = {name: j for j, name in enumerate(schema)}
             tables = Components([int(size) for size in data["sizes"]])
+            tables.rounds = tuple(Round(int(pairs), float(by)) for pairs, by in data.get("rounds", ()))
+            tables.regrouped = {
+                place[name]: np.asarray(kept, np.float64) for name, kept in data.get("regrouped", {}).items()
+            }
+            if any(len(kept) != GROUPINGS for kept in tables.regrouped.values()):
+                raise ValueError("other groups of levels than there are draws of")
             for one in data["components"]:
                 columns = tuple(place[name] for name in one["columns"])
                 # as it was: ``add`` would centre it once more, and change last digits

@@ -197,8 +197,13 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         arrows = not_colliders(decided, says, against, columns, beside=latent)
     again, repeats = None, repeats_of(forward, asked)
     if repeats:
-        draw = released_generator(contrasts.covariance).standard_normal
-        again = found_again(task, skeleton.edges, repeats, lambda: forward_again(forward, columns, draw))
+        generator = released_generator(contrasts.covariance)
+        again = found_again(
+            task,
+            skeleton.edges,
+            repeats,
+            lambda: forward_again(forward, columns, generator, measurer.kept(generator, range(len(columns)))),
+        )
     return SearchOutcome(
         skeleton,
         released=tuple(measurer.released),

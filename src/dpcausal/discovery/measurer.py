@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from dpcausal.core.compiled import compile_note
+from dpcausal.core.entropy import released_generator
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.missing_words import reads_as_missing
-from dpcausal.discovery.components import Components, JointTable, NoisyTables
+from dpcausal.discovery.components import GROUPINGS, Components, JointTable, NoisyTables
 from dpcausal.discovery.forward import MAX_SET, Rules
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import (
@@ -53,8 +54,8 @@ from dpcausal.planning.measurement import (
     schedule_for,
 )
 from dpcausal.privacy.mechanisms.base import release
-from dpcausal.stats.components import Columns, interaction, sets_sensitivity
-from dpcausal.stats.contrasts import Contrasts, all_pairs
+from dpcausal.stats.components import Columns, Floats, interaction, sets_sensitivity
+from dpcausal.stats.contrasts import Contrasts, Round, all_pairs
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, forms
 from dpcausal.stats.partial import PartialTest, log_central_odds, partial_form, partial_test
 
@@ -133,8 +134,8 @@ class Measurer:
         self._place = {name: j for j, name in enumerate(self.task.columns)}
 
     @proved("composition.proof.md")
-    def measure(self, sets: Sequence[Columns], share: float, label: str) -> None:
-        """Release components for this part of the budget, levels merged as ``groups`` says."""
+    def measure(self, sets: Sequence[Columns], share: float, label: str) -> float:
+        """Release components for this part of the budget, levels merged as ``groups`` says; return their variance."""
         tables, columns = self.tables, self.task.columns
         assert isinstance(tables, Components)
         budget = self.task.private_budget()
@@ -152,6 +153,7 @@ class Measurer:
             start += part.size
         self._tests.clear()
         self.released.append(Released(ReleasedKind.TABLES, what=label, sd=math.sqrt(variance)))
+        return variance
 
     def _merged(self, columns: Columns, margin: Any) -> Any:
         """The margin with levels merged: whole numbers, added up."""
@@ -177,6 +179,16 @@ class Measurer:
     def ordered(self) -> list[bool]:
         """Columns whose levels, merged or not, have an order: numbers, but not with a level for missing ones."""
         return [is_ordered(column) for column in self.task.counts.schema.values()]
+
+    def kept(self, generator: Any, columns: Sequence[int]) -> Floats:
+        """Return what another grouping of levels, drawn column by column, keeps of correlations; 1 where none is."""
+        turns = generator.integers(GROUPINGS, size=len(columns))
+        return np.array(
+            [
+                self.tables.regrouped[j][turn] if j in self.tables.regrouped else 1.0
+                for j, turn in zip(columns, turns, strict=True)
+            ]
+        )
 
     def answer(self, batch: list[Query]) -> Answers:
         """One answer each: True for the best separating set of an edge, None where nothing can be said."""
@@ -353,12 +365,15 @@ def start(task: Task) -> Measurer:
     schedule = schedule_for(sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian)
     measurer.larger = schedule.larger
     measurer.measure([(j,) for j in range(len(sizes))], schedule.singles, "single columns")
-    measurer.measure(all_pairs(len(sizes)), schedule.pairs, "pairs of columns")
+    pairs = all_pairs(len(sizes))
+    rounds = [Round(len(pairs), measurer.measure(pairs, schedule.pairs, "pairs of columns"))]
     for turn, share in enumerate(schedule.again):
         evidence = measurer.contrasts().pair_evidence
-        ranked = sorted(all_pairs(len(sizes)), key=lambda pair: (-evidence[pair], pair))
+        ranked = sorted(pairs, key=lambda pair: (-evidence[pair], pair))
         chosen = sorted(ranked[: again_count(len(sizes))])
-        measurer.measure(chosen, share, f"promising pairs, round {turn + 1}")
+        variance = measurer.measure(chosen, share, f"promising pairs, round {turn + 1}")
+        rounds.append(Round(len(chosen), variance))
+    measurer.tables.rounds = tuple(rounds)
     return measurer
 
 
@@ -388,17 +403,54 @@ def merge_levels(measurer: Measurer, total: float) -> float:
     measurer.measure([(j,) for j in many], SHARE_LEVELS, "how common levels are")
     columns = list(task.counts.schema.values())
     found: dict[int, tuple[int, ...]] = {}
+    regrouped: dict[int, Floats] = {}
     for j in many:
         column = columns[j]
         ordered = isinstance(column, Numeric) or column.ordered
         share = tables.values[j,] + measurer.rows / tables.sizes[j]
-        found[j] = merged_levels([float(one) for one in share], most, ordered=ordered, apart=apart[j])
+
+        def grouped(counts: Floats, j: int = j, ordered: bool = ordered) -> tuple[int, ...]:
+            return merged_levels(counts.tolist(), most, ordered=ordered, apart=apart[j])
+
+        found[j] = grouped(share)
+        regrouped[j] = kept_by_other_groups(share, tables.variances[j,], measurer.rows, grouped)
     rows = {(): tables.values[()]} if () in tables.values else {}
     sizes = [max(found[j]) + 1 if j in found else size for j, size in enumerate(tables.sizes)]
     measurer.tables, measurer.groups = Components(sizes), found
+    measurer.tables.regrouped = regrouped
     for one, value in rows.items():
         measurer.tables.add(one, value, tables.variances[one])
     return SHARE_LEVELS
+
+
+def kept_by_other_groups(
+    counts: Floats, noise: float, rows: float, grouped: Callable[[Floats], tuple[int, ...]]
+) -> Floats:
+    """Return what groups of levels drawn anew would keep of a correlation with these groups, draw by draw.
+
+    Another sample with other noise may group levels otherwise. What was released has sampling error and noise, and so
+    has what another run releases: the variance counts twice. The root of the mean squared canonical correlation of the
+    two groupings is kept, if levels of a group do not differ otherwise; 1 for the same groups. From released counts.
+
+    >>> def two(counts):
+    ...     return tuple((counts > 400).astype(int).tolist())
+    >>> float(kept_by_other_groups(np.array([200.0, 700.0, 100.0]), 25.0, 1000.0, two).min())
+    1.0
+    >>> bool(kept_by_other_groups(np.array([401.0, 400.0, 199.0]), 25.0, 1000.0, two).mean() < 0.9)
+    True
+    """
+    part = np.clip(counts / max(rows, 1.0), 1e-3, 1.0)
+    spread = np.sqrt(2.0 * (noise + rows * part * (1.0 - np.minimum(part, 1.0))))
+    drawn = counts + spread * released_generator(counts).standard_normal((GROUPINGS, len(counts)))
+    first = np.eye(max(grouped(counts)) + 1)[list(grouped(counts))]
+    weights = part / part.sum()
+    kept = []
+    for one in drawn:
+        groups = list(grouped(one))
+        both = (first * weights[:, None]).T @ np.eye(max(groups) + 1)[groups]
+        square = (both**2 / np.outer(both.sum(axis=1), both.sum(axis=0))).sum() - 1.0
+        kept.append(round(math.sqrt(min(max(square / (first.shape[1] - 1), 0.0), 1.0)), 4))
+    return np.array(kept)
 
 
 def missing_place(column: Column) -> int | None:

@@ -186,12 +186,14 @@ def search_target(
     made = {pair: by for pair, by in made.items() if pair[0] == 0}
     again, repeats = None, repeats_of(forward, asked)
     if repeats:
-        draw = released_generator(forward.contrasts.covariance).standard_normal
+        generator = released_generator(forward.contrasts.covariance)
         again = found_again(
             task,
             [frozenset((name, columns[j])) for j in found],
             repeats,
-            lambda: forward_again(forward, [columns[j] for j in near], draw),
+            lambda: forward_again(
+                forward, [columns[j] for j in near], generator, measurer.kept(generator, near)
+            ),
         )
     return SearchOutcome(
         skeleton,

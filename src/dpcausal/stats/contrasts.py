@@ -49,7 +49,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,11 +70,13 @@ EFFECTS = (
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
 MEDIUM = 0.3  # Cohen's w of a medium dependence
+PRIOR_ODDS = 1.0  # of dependence against independence of two columns, for repeats
 FEW_FEATURES = (
     64  # of all columns together: so many questions are answered by numpy while numba is not loaded
 )
 TREND = 0.2  # weight of the Bayes factor of trends; set on linear models with skewed and cut columns
 _SQUARES = np.square(EFFECTS)
+OF_COLUMNS = ("places", "_members", "_short", "_has_trends", "_starts", "_levels", "_trends", "_turn")
 _LOG_WHOLE, _LOG_TREND = math.log(2.0 * (1.0 - TREND)), math.log(2.0 * TREND)
 
 
@@ -284,6 +286,13 @@ def _log_mean(logs: Floats, axis: int) -> Floats:
     return found
 
 
+class Round(NamedTuple):
+    """A measurement of pairs: how many, those with the most evidence so far, and the variance of its noise."""
+
+    pairs: int
+    variance: float
+
+
 @dataclass
 class Contrasts:
     """Covariances of features with their noise.
@@ -298,12 +307,18 @@ class Contrasts:
         K, as released.
     noise : (p, p) array
         Variance of the noise in each entry.
+    of_singles : (p, p) array or None
+        The part of it that comes from the noise in single columns.
+    rounds : tuple of Round
+        How the pairs were measured; empty: all at once.
     """
 
     columns: Sequence[Features]
     rows: float
     covariance: Floats
     noise: Floats
+    of_singles: Floats | None = None
+    rounds: tuple[Round, ...] = ()
 
     @classmethod
     def of(
@@ -322,25 +337,23 @@ class Contrasts:
         0.6
         """
         width = sum(len(one.gains) for one in columns)
-        made = cls(columns, rows, np.eye(width), np.zeros((width, width)))
+        made = cls(columns, rows, np.eye(width), np.zeros((width, width)), np.zeros((width, width)))
+        assert made.of_singles is not None
         means = [one.proportions - 1.0 / len(one.proportions) for one in columns]
         tilts = [(mean @ one.scores) ** 2 for mean, one in zip(means, columns, strict=True)]
         for (i, j), component in pairs.items():
             x, y = columns[i], columns[j]
             block = x.scores.T @ (component / rows - np.outer(means[i], means[j])) @ y.scores
-            variance = (
-                noise[i, j] * np.outer(x.gains, y.gains)
-                + noise[i,] * np.outer(x.gains, tilts[j])
-                + noise[j,] * np.outer(tilts[i], y.gains)
-            ) / rows**2
-            made._put(i, j, block, variance)
+            of_singles = noise[i,] * np.outer(x.gains, tilts[j]) + noise[j,] * np.outer(tilts[i], y.gains)
+            variance = noise[i, j] * np.outer(x.gains, y.gains) + of_singles
+            made._put(made.covariance, i, j, block)
+            made._put(made.noise, i, j, variance / rows**2)
+            made._put(made.of_singles, i, j, of_singles / rows**2)
         return made
 
-    def _put(self, i: int, j: int, block: Floats, variance: Floats) -> None:
-        self.covariance[np.ix_(self.places[i], self.places[j])] = block
-        self.covariance[np.ix_(self.places[j], self.places[i])] = block.T
-        self.noise[np.ix_(self.places[i], self.places[j])] = variance
-        self.noise[np.ix_(self.places[j], self.places[i])] = variance.T
+    def _put(self, matrix: Floats, i: int, j: int, block: Floats) -> None:
+        matrix[np.ix_(self.places[i], self.places[j])] = block
+        matrix[np.ix_(self.places[j], self.places[i])] = block.T
 
     @cached_property
     def places(self) -> list[NDArray[np.int64]]:
@@ -592,17 +605,88 @@ class Contrasts:
         shown = float(self.evidence_given([(x, y, given)], effect)[0, 1])
         return 0.0 if math.isnan(shown) else shown
 
-    def again(self, normal: Floats) -> Contrasts:
-        """Return what another sample of the same size and other noise might give, were H the truth.
+    @cached_property
+    def _posterior(self) -> tuple[Floats, list[tuple[Floats, Floats, Floats]]]:
+        """Sums of the chances of each size of every pair (no dependence comes first), and K, W and members by kind.
 
-        ``normal`` is a (p, p) array of standard normal numbers.
+        The kinds are all features and, where there are trends, short ones.
         """
-        upper = np.triu(normal, 1)
-        shake = (upper + upper.T) * np.sqrt(self.noise + 1.0 / self.rows)
-        drawn = self.estimate + shake
+        logs = self._block_logs
+        logs = np.concatenate((np.full((1, *logs.shape[1:]), math.log(len(logs) / PRIOR_ODDS)), logs))
+        chances = np.exp(logs - logs.max(axis=0))
+        kinds = [(self.covariance, self.noise + 1.0 / self.rows, self._members)]
+        if self._has_trends:
+            turn, members = self._short
+            noise = turn**2 @ self.noise @ (turn**2).T
+            kinds.append((turn @ self.covariance @ turn.T, noise + 1.0 / self.rows, members))
+        return np.cumsum(chances / chances.sum(axis=0), axis=0), kinds
+
+    def again(self, generator: Any, kept: Floats) -> Contrasts:
+        """Return what another sample of the same size and other noise might give, by what is known after this one.
+
+        Whether two columns depend, and how much, is drawn from the posterior of their block (dependent or not with
+        prior odds ``PRIOR_ODDS``): an edge that was found by a narrow margin may be none. Then a sample and noise are
+        added. ``generator`` has ``random`` and ``standard_normal``; ``kept`` has the part of correlations that each
+        column keeps, where its levels may be grouped otherwise.
+        """
+        sums, kinds = self._posterior
+        d, width = len(self.columns), len(self.covariance)
+        upper = np.triu(generator.random((d, d)), 1)
+        size = (sums < (upper + upper.T)).sum(axis=0)  # 0: independent
+        drawn = np.zeros((width, width))
+        for which, (covariance, variance, members) in enumerate(kinds):
+            here = (size > which * len(_SQUARES)) & (size <= (which + 1) * len(_SQUARES))
+            squares = np.where(here, _SQUARES[(size - 1) % len(_SQUARES)], 0.0)
+            t = members @ squares @ members.T
+            share = t / (t + variance)
+            part = covariance * share + _symmetric(generator, len(t)) * np.sqrt(variance * share)
+            drawn += part if which == 0 else self._short[0].T @ part @ self._short[0]
+        every = self._members @ kept
+        sample = drawn * np.outer(every, every) + _symmetric(generator, width) / math.sqrt(self.rows)
         for place in self.places:
-            drawn[np.ix_(place, place)] = np.eye(len(place))
-        return Contrasts(self.columns, self.rows, drawn, self.noise)
+            sample[np.ix_(place, place)] = np.eye(len(place))
+        return self._measured_again(sample, generator)
+
+    def _measured_again(self, sample: Floats, generator: Any) -> Contrasts:
+        """Return the covariances of a sample with other noise, in the same rounds: promising pairs have less of it."""
+        width = len(sample)
+        if len(self.rounds) < 2 or self.of_singles is None:
+            return self._like(sample + _symmetric(generator, width) * np.sqrt(self.noise), self.noise)
+        gains = np.concatenate([one.gains for one in self.columns])
+        gain = np.outer(gains, gains) / self.rows**2
+        gain *= 1.0 - self._members @ self._members.T
+        shift = _symmetric(generator, width) * np.sqrt(self.of_singles)
+        d = len(self.columns)
+        weight, total = np.zeros((d, d)), np.zeros((width, width))
+        found = self
+        for number, variance in self.rounds:
+            chosen = np.ones((d, d))
+            if weight.any():
+                upper = np.triu_indices(d, 1)
+                best = np.argsort(-found.pair_evidence[upper], kind="stable")[:number]
+                chosen = np.zeros((d, d))
+                chosen[upper[0][best], upper[1][best]] = 1.0
+                chosen += chosen.T
+            spread = self._members @ chosen @ self._members.T
+            total += spread * _symmetric(generator, width) * np.sqrt(gain / variance)
+            weight = weight + chosen / variance
+            by = np.maximum(self._members @ weight @ self._members.T, 1e-300)
+            found = self._like(sample + shift + total / by, self.of_singles + gain / by)
+        return found
+
+    def _like(self, covariance: Floats, noise: Floats) -> Contrasts:
+        """Return other covariances of the same features; what follows from these alone is handed on."""
+        other = Contrasts(self.columns, self.rows, covariance, noise)
+        for name in OF_COLUMNS:
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+
+def _symmetric(generator: Any, width: int) -> Floats:
+    """Return a symmetric matrix of standard normal draws, with zeros on the diagonal."""
+    upper = np.triu(generator.standard_normal((width, width)), 1)
+    return np.asarray(upper + upper.T)
 
 
 def _filled(lists: Sequence[Sequence[int]], filling: int) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,12 +30,20 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
         assert apart is None
         return real(counts, most, ordered=ordered)
 
+    regrouped: list[list[float]] = []
+
+    def no_others(counts: np.ndarray, *others: object) -> np.ndarray:
+        regrouped.append(counts.tolist())
+        return np.ones(measurer.GROUPINGS)
+
     monkeypatch.setattr(measurer, "merged_levels", spied)
+    monkeypatch.setattr(measurer, "kept_by_other_groups", no_others)
     columns = {name: [SCHEMA[name].levels[i] for i in codes] for name, codes in CODES.items()}
     with dc.testing.seeded(1):
         found = dc.discover(
             dc.read(columns, SCHEMA), method="measured", epsilon=4.0, delta=1e-6, anyway=True, confidence=0
         )
+    assert regrouped == seen  # released counts, too
     groups = {
         name: real(counts, most, ordered=False)
         for name, counts, most in zip(SCHEMA, seen, asked, strict=True)
@@ -179,3 +188,21 @@ def test_merged_groups_answer_what_does_not_look_within_them() -> None:
     shares = counts[:, 1] / counts.sum(axis=1)
     answer = found.effect("drug", "cells", adjust=[], event=">= 350", anyway=True)
     assert answer.estimate == pytest.approx(shares[1] - shares[0], abs=1e-6)
+
+
+def test_how_often_edges_are_found_again_survives_the_file(tmp_path: Path) -> None:
+    """Other groups of levels and the rounds of measurement are in the release: ``again`` says the same per cents."""
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, 20, 3000)
+    codes = {"k": first, "l": np.where(rng.random(3000) < 0.4, first, rng.integers(0, 20, 3000))}
+    codes |= {name: rng.integers(0, 20, 3000) for name in "mo"}
+    data = dc.read({name: [SCHEMA[name].levels[i] for i in codes[name]] for name in SCHEMA}, SCHEMA)
+    with dc.testing.seeded(2):
+        found = dc.discover(data, method="measured", epsilon=1.0, delta=1e-6, anyway=True)
+    assert found.release is not None
+    tables = found.release.values.tables
+    assert tables.regrouped
+    assert min(kept.min() for kept in tables.regrouped.values()) < 1.0
+    again = dc.load_release(found.release.save(tmp_path / "release.json")).discover()
+    assert found.confidence
+    assert again.confidence == found.confidence

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import rankdata
 
 from dpcausal.stats.components import interaction
-from dpcausal.stats.contrasts import EFFECTS, Contrasts, Features, all_pairs, log_bayes_factor
+from dpcausal.stats.contrasts import EFFECTS, Contrasts, Features, Round, all_pairs, log_bayes_factor
 
 SIZES = (2, 3, 4, 2)
 
@@ -163,11 +163,42 @@ def test_the_evidence_is_a_mean_of_likelihood_ratios() -> None:
     )
 
 
-def test_another_sample_has_the_variance_that_is_said() -> None:
-    found = contrasts(drawn(1000, 8), 900.0, 3)
-    rng = np.random.default_rng(4)
-    at = (0, 1)
-    values = [found.again(rng.standard_normal(found.covariance.shape)).covariance[at] for _ in range(2000)]
-    wanted = found.noise[at] + 1.0 / found.rows
-    assert np.mean(values) == pytest.approx(found.estimate[at], abs=5 * np.sqrt(wanted / 2000))
-    assert np.var(values) == pytest.approx(wanted, rel=0.2)
+def test_another_sample_follows_what_is_known_after_this_one() -> None:
+    """Mean and variance of one entry of two yes/no columns: the posterior of its size, no dependence included."""
+    found = contrasts(drawn(300, 8), 900.0, 3)
+    rng, at, kept = np.random.default_rng(4), (0, 6), np.array([1.0, 1.0, 1.0, 0.9])
+    values = [found.again(rng, kept).covariance[at] for _ in range(4000)]
+    k, w = found.covariance[at], found.noise[at] + 1.0 / found.rows
+    sizes = np.square(EFFECTS)
+    factors = np.exp([log_bayes_factor_of(k, w, t) for t in sizes]) / len(sizes)
+    chances = np.array([1.0, *factors]) / (1.0 + factors.sum())
+    means = 0.9 * k * np.array([0.0, *(sizes / (sizes + w))])
+    spreads = 0.81 * np.array([0.0, *(sizes * w / (sizes + w))])
+    mean = chances @ means
+    variance = chances @ (spreads + means**2) - mean**2 + w
+    assert 0.05 < chances[0] < 0.95
+    assert np.mean(values) == pytest.approx(mean, abs=4.5 * np.sqrt(variance / 4000))
+    assert np.var(values) == pytest.approx(variance, rel=0.15)
+
+
+def log_bayes_factor_of(value: float, variance: float, size: float) -> float:
+    """That of one size of a dependence."""
+    return float(
+        0.5 * np.log(variance / (variance + size)) + value**2 / 2 * (1 / variance - 1 / (variance + size))
+    )
+
+
+def test_what_is_promising_again_has_less_noise_and_nothing_else_has() -> None:
+    """Two rounds: all pairs, then the three with the most evidence; the variances of both are in the result."""
+    found = contrasts(drawn(5000, 9), 400.0, 5)
+    found.rounds = (Round(6, 400.0), Round(3, 100.0))
+    again = found.again(np.random.default_rng(6), np.ones(4))
+    once, twice = found.noise, found.noise - np.asarray(found.of_singles)
+    twice = np.asarray(found.of_singles) + twice * (80.0 / 400.0)  # 1/(1/400 + 1/100)
+    kinds = []
+    for i, j in all_pairs(4):
+        block = np.ix_(found.places[i], found.places[j])
+        assert np.allclose(again.noise[block], once[block]) != np.allclose(again.noise[block], twice[block])
+        kinds.append(bool(np.allclose(again.noise[block], twice[block])))
+    assert sum(kinds) == 3
+    assert kinds[0]  # 0 and 1: of the strongest
