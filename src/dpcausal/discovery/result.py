@@ -443,7 +443,15 @@ class DiscoveryResult(OtherNames):
         """
         return display().report(self, path, open=open)
 
-    def plot(self, ax: Any = None, *, open: bool = False) -> Any:  # noqa: A002
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        open: bool = False,  # noqa: A002
+        title: bool = True,
+        alone: bool = True,
+        labels: bool = False,
+    ) -> Any:
         """Draw the graph with matplotlib on ``ax`` or on new axes, or write it to a file; return the axes.
 
         Parameters
@@ -452,8 +460,15 @@ class DiscoveryResult(OtherNames):
             Where to draw; None makes new axes. The name of a file (.pdf, .png, .svg, .eps, .jpg) is written to.
         open : bool, default False
             Whether to draw open pairs too: faint, dashed, without a direction.
+        title : bool, default True
+            Whether to write a title above the graph, and which columns are not drawn. That a graph is not private is
+            always written.
+        alone : bool, default True
+            Whether to draw columns without an edge, where they are few.
+        labels : bool, default False
+            Whether to write the labels of the schema into the boxes, where columns have one, instead of their names.
         """
-        return display().plot(self, ax, open=open)
+        return display().plot(self, ax, open=open, title=title, alone=alone, labels=labels)
 
     def effect(
         self,

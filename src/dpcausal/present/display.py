@@ -178,7 +178,7 @@ def plot(value: Any, ax: Any, **options: Any) -> Any:
         case "PrivacyStatement":
             return _file("plots").plot_budget(value, ax)
         case "DiscoveryResult":
-            return _file("plots").plot_result(value, ax, open=bool(options.get("open")))
+            return _file("plots").plot_result(value, ax, **options)
         case "Plan":
             return _file("plots").plot_power(value, ax)
     raise TypeError(f"no plot of {type(value).__name__}")

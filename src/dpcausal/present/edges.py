@@ -110,7 +110,8 @@ class EdgeNotes:
         pair = frozenset((a, b))
         arrow = arrow and (pair not in self.conflicts or (a, b) in self.known.arrows)
         if (a, b) in self.marks:
-            told = hidden.SENTENCES[self.marks[a, b]].format(a=a, b=b)
+            words = hidden.HINT_SENTENCES if self.hints(pair) else hidden.SENTENCES
+            told = words[self.marks[a, b]].format(a=a, b=b)
             hinted = [ON_HINTS] if pair in self.on_hints else []
             text = "; ".join(
                 [
@@ -164,7 +165,7 @@ class EdgeNotes:
         elif pair in self.conflicts:
             parts.append("direction contradicted")
         elif (a, b) in self.marks:
-            parts.append(hidden.REMARKS[self.marks[a, b]])
+            parts.append(self._mark_remark(a, b))
             parts += [ON_HINTS] if pair in self.on_hints else []
         elif pair in self.on_hints:
             parts.append(ON_HINTS)
@@ -182,6 +183,11 @@ class EdgeNotes:
             parts.append("a weak hint")
         return "; ".join(parts)
 
+    def _mark_remark(self, a: str, b: str) -> str:
+        """What the marks of an edge with hidden causes say; of a weak hint, what they may."""
+        words = hidden.HINT_REMARKS if self.hints(frozenset((a, b))) else hidden.REMARKS
+        return words[self.marks[a, b]]
+
     def _plain(self, a: str, b: str) -> bool:
         """Whether nothing was declared and nothing is contradicted about this edge."""
         return (a, b) not in self.known.arrows and not {frozenset((a, b))} & {
@@ -197,7 +203,7 @@ class EdgeNotes:
 
     def _direction(self, a: str, b: str, arrow: bool) -> str:
         if (a, b) in self.marks:
-            return "; ".join([hidden.REMARKS[self.marks[a, b]], *self._contradicted(frozenset((a, b)))])
+            return "; ".join([self._mark_remark(a, b), *self._contradicted(frozenset((a, b)))])
         if arrow and (a, b) in self.known.arrows:
             return DECLARED
         if frozenset((a, b)) in self.conflicts:

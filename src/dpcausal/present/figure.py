@@ -16,7 +16,7 @@ from dpcausal.graphs.pag import PAG
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import counts_words, lone_clauses, undecided_columns
 from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.legend import DASHES, WIDTHS, Key, key_ends, keys
+from dpcausal.present.legend import BOXES, DASHES, WIDTHS, Key, key_ends, keys
 from dpcausal.present.svg import drawing
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def _rules(name: str) -> str:
         ".edge.hint .line { stroke-opacity: .6; }",
         f".head {{ fill: {INK}; }}",
         f".told {{ fill: #fff; stroke: {INK}; stroke-width: 1.3; }}",
+        ".head.weak { fill-opacity: .6; } .told.weak { stroke-opacity: .6; }",
         f".ring {{ fill: #fff; stroke: {INK}; stroke-width: 1.4; }}",
         f".node rect {{ fill: #fff; stroke: {INK}; stroke-width: 1.6; }}",
         f".node.undecided rect {{ stroke: {SOFT}; stroke-dasharray: 4 3; }}",
@@ -91,11 +92,22 @@ def figure_title(result: DiscoveryResult, name: str) -> str:
     return f"{about}: {', '.join(of)}" if of else about
 
 
-def left_out(result: DiscoveryResult, *, open: bool) -> list[str]:  # noqa: A002
-    """Return the columns without an edge that a figure names instead of drawing: none where they are few."""
+def left_out(
+    result: DiscoveryResult,
+    *,
+    open: bool,  # noqa: A002
+    wanted: bool = True,
+) -> list[str]:
+    """Return the columns without an edge that a figure names instead of drawing.
+
+    They are none where they are few, unless they are not ``wanted``, or where open pairs are drawn.
+    """
     alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
     alone = [name for name in alone if name != target_of(result)]
-    return alone if len(alone) > LONE_DRAWN and not open else []
+    if not wanted and open:
+        joined = {name for pair in result.open for name in pair}
+        return [name for name in alone if name not in joined]
+    return alone if not open and (not wanted or len(alone) > LONE_DRAWN) else []
 
 
 def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
@@ -108,7 +120,8 @@ def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
         if isinstance(graph, PAG)
         else Graph(kept, graph.directed, graph.undirected)
     )
-    return replace(result, graph=made, open=frozenset())
+    kept_open = frozenset(pair for pair in result.open if pair <= {*kept})
+    return replace(result, graph=made, open=kept_open)
 
 
 def drawn_notes(whole: DiscoveryResult, drawn: DiscoveryResult) -> EdgeNotes:
@@ -135,9 +148,9 @@ def caption(result: DiscoveryResult) -> str:
 
 
 def _sample(key: Key, name: str, x: float, y: float) -> str:
-    if key.kind == "undecided":
+    if key.kind in BOXES:
         box = f'<rect x="{x + 4:g}" y="{y - 5:g}" width="{SAMPLE - 16:g}" height="10" rx="4"/>'
-        return f'<g class="node undecided">{box}</g>'
+        return f'<g class="node {key.kind}">{box}</g>'
     ends = key_ends(key, name)
     return (
         f'<g class="edge {key.kind if key.kind in (*DASHES, *WIDTHS) else "marked"}">'

@@ -5,6 +5,7 @@ Written for someone who knows what a cause is and has never seen such a graph.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from dpcausal.core.facts import Fact
@@ -27,6 +28,22 @@ REMARKS = {
     "o->": "not the other way round; a hidden common cause is possible",
     "o-o": "direction not decided; a hidden common cause is possible",
     "-": "rows were selected by their values",
+    "-o": "perhaps rows were selected by their values",
+}
+HINT_SENTENCES = {  # of a weak hint nothing is said to be so
+    "->": "{a} may be a cause of {b}",
+    "<->": "{a} and {b} may have a hidden common cause",
+    "o->": "{a} and {b} may be linked, {a} as a cause or by a hidden common cause",
+    "o-o": "{a} and {b} may be linked, as cause and effect or by a hidden common cause",
+    "-": "{a} and {b} may be linked because rows were selected by their values",
+    "-o": "{a} and {b} may be linked, perhaps because rows were selected by their values",
+}
+HINT_REMARKS = {
+    "->": "perhaps a cause",
+    "<->": "perhaps a hidden common cause",
+    "o->": "perhaps a cause or a hidden common cause",
+    "o-o": "direction not decided",
+    "-": "perhaps rows were selected by their values",
     "-o": "perhaps rows were selected by their values",
 }
 KEYS = {
@@ -65,8 +82,8 @@ def kinds(graph: Graph) -> list[str]:
     return [marks for marks in KEYS if marks in there]
 
 
-def counted_kinds(graph: Graph) -> list[str]:
-    """Return how many edges of a PAG there are of each kind, as clauses; empty for other graphs.
+def counted_kinds(graph: Graph, hints: Collection[frozenset[str]] = ()) -> list[str]:
+    """Return how many edges of a PAG there are of each kind, as clauses, weak ``hints`` left out; empty for others.
 
     >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("b", "o-o", "c")]))
     ['1 as cause and effect', '1 without a decided direction']
@@ -77,8 +94,8 @@ def counted_kinds(graph: Graph) -> list[str]:
         "o->": "in one direction at most",
         "o-o": "without a decided direction",
     }
-    listed = [marks for _, marks, _ in graph.marked_edges()]
-    return [f"{listed.count(marks)} {told[marks]}" for marks in kinds(graph)]
+    listed = [marks for a, marks, b in graph.marked_edges() if frozenset((a, b)) not in hints]
+    return [f"{listed.count(marks)} {told[marks]}" for marks in kinds(graph) if marks in listed]
 
 
 def legend_words(graph: Graph) -> str:

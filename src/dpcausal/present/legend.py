@@ -80,9 +80,18 @@ def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
         ),
         *((key, True) for key in _grade_keys(grades)),
         (Key("undecided", "nothing could be decided about this column"), bool(marks.undecided)),
+        (Key("alone", "no edge of this column was found"), bool(_alone(drawn, marks))),
         (Key("open", f"open: {OPEN_MEANS}"), bool(result.open)),
     ]
     return [key for key, there in found if there]
+
+
+BOXES = ("undecided", "alone")  # kinds of keys that are boxes
+
+
+def _alone(graph: Graph, marks: EdgeNotes) -> list[str]:
+    """Return the columns in a solid box without an edge."""
+    return [name for name in graph.nodes if not graph.adjacent(name) and name not in marks.undecided]
 
 
 def _grade_keys(grades: Collection[str]) -> list[Key]:

@@ -34,6 +34,7 @@ STYLE = """\
 #{name} .edge.hint .line {{ stroke-width: .9; stroke-opacity: .6; }}
 #{name} .head {{ fill: currentColor; }}
 #{name} .told {{ fill: Canvas; stroke: currentColor; stroke-width: 1.3; }}
+#{name} .weak {{ opacity: .6; }}
 #{name} .node.undecided rect {{ stroke-dasharray: 4 3; }}
 #{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
 #{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}

@@ -66,7 +66,7 @@ from dpcausal.present.figure import (
     without,
 )
 from dpcausal.present.files import STATEMENT, graph_json
-from dpcausal.present.legend import key_ends, keys
+from dpcausal.present.legend import BOXES, key_ends, keys
 from dpcausal.present.origin import Origin, number
 from dpcausal.present.paper import conclusion, counted, evidence, methods_paragraph, promise_in_four
 from dpcausal.present.spending import chart, rows, steps, unit_words
@@ -451,6 +451,7 @@ def render(
         why_open=why_open_words(result),
         show_open=open,
         keys=[(key, key_ends(key)) for key in keys(drawn, drawn_marks)],
+        boxes=BOXES,
         not_drawn=lone_words(result, alone) if alone else "",
         figure_json=_in_script(figure_svg(shown, open=False, data=name)),
         figure_open_json=_in_script(figure_svg(shown, open=True, data=name)) if result.open else "null",

@@ -5,11 +5,13 @@ Every sentence is made from the released result alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import LimitKind, PublicKind
+from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.discovery.knowledge import declared
 from dpcausal.present import hidden
 from dpcausal.present.brief_graph import target_of
@@ -76,7 +78,12 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     if hints:
         more = f"{hints}{' more' if firm else ''} {'is a weak hint' if hints == 1 else 'are weak hints'}"
         found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
-    parts = hidden.counted_kinds(graph) or [
+    if graph.kind == "pag":  # of weak hints nothing is counted as a cause
+        kinds = hidden.counted_kinds(graph, hint_pairs(result))
+        of = "; of these links, " if hints and firm else ": "
+        found += f"{of}{', '.join(kinds)}" if kinds else ""
+        return [f"{found}.", *not_found_words(result, "pair", absent, left)]
+    parts = [
         f"{declared_arrows} with a direction that you declared" if declared_arrows else "",
         f"{learned} with a direction decided by the data" if learned else "",
         f"{torn} with a direction that test results contradict" if torn else "",
@@ -201,10 +208,9 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     graph, statement, target = result.graph, result.privacy, target_of(result)
     of = f" of the data set {name}" if name else ""
     rows = "" if result.rows is None else f" ({result.rows:,} rows)"
-    what = "a causal graph" if target is None else f"the direct links of {target}"
     does = method_description(result.method)
     parts = [
-        f"We learned {what} over {column_count(result)} columns{of}{rows} with dpcausal {__version__}, method "
+        f"{_we_learned(result, target)} {column_count(result)} columns{of}{rows} with dpcausal {__version__}, method "
         f"{result.method}{f' ({does})' if does else ''}, with tests of level {result.level:g}."
     ]
     if statement.epsilon is None:
@@ -226,10 +232,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
             parts.append(f"It is not private, however: {statement.why_not_private}.")
     missing = [fact for fact in statement.public if fact.is_a(PublicKind.MISSING_AS)]
     if missing:
-        parts.append(
-            "Missing values, and values that the schema does not list, took the value that it names for them: "
-            f"{missing_as_words(missing[0]['columns'])}."
-        )
+        parts.append(_missing_sentence(missing[0]["columns"]))
     known = declared(result.known)
     if "tiers" in known:
         order = ", then ".join(", ".join(tier) for tier in known["tiers"])
@@ -267,6 +270,27 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
             f"Pairs that could not be decided ({len(result.open)}) are reported as open, not as absent."
         )
     return " ".join(parts)
+
+
+def _we_learned(result: DiscoveryResult, target: str | None) -> str:
+    """Return what was learned, no more than the data decided: a graph needs a direction or something held fixed."""
+    declared_arrows = result.known.required_arrows(result.graph.skeleton)
+    directed = bool(result.shown.directed - declared_arrows) or result.graph.kind == "pag"
+    if directed or any(order for order, asked in result.asked.items() if asked):
+        what = "a causal graph" if target is None else f"the direct links of {target}"
+        return f"We learned {what} over"
+    which = (
+        "pairs of columns for dependence" if target is None else f"which columns go together with {target}"
+    )
+    return f"We screened {which}, nothing held fixed, among"
+
+
+def _missing_sentence(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
+    """Return what missing values became, of columns that declare a value, level or bin for them."""
+    named = [one for one in columns if one[2] or reads_as_missing(str(one[1]))]
+    first = "Missing values, and values that the schema does not list, took the value that it names for them"
+    rest = ", and in other columns its entry `other`" if len(named) < len(columns) else ""
+    return f"{first}: {missing_as_words(named)}{rest}." if named else f"{first} (its entry `other`)."
 
 
 def _direction_sentences(result: DiscoveryResult) -> list[str]:

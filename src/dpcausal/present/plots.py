@@ -11,7 +11,7 @@ import math
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from dpcausal.present.figure import (
     without,
 )
 from dpcausal.present.layout import layout
-from dpcausal.present.legend import DASHES, WIDTHS, Key, keys, line_grade, line_kind
+from dpcausal.present.legend import BOXES, DASHES, WIDTHS, Key, keys, line_grade, line_kind
 from dpcausal.present.spending import shortened, steps
 from dpcausal.present.svg import HEIGHT, Line, box_width, frame, lines, open_lines, row
 
@@ -67,6 +67,7 @@ def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
     return made
 
 
+MIN_DPI, MIN_PIXELS = 300.0, 1250.0  # of a picture in pixels: dots per inch, and its width
 PICTURES = (".pdf", ".png", ".svg", ".eps", ".jpg")
 
 
@@ -85,8 +86,9 @@ def saved(axes: Axes, path: str | PathLike[str]) -> Axes:
 
     figure = axes.get_figure(root=True)
     assert figure is not None
+    wide = figure.get_tightbbox().width
     try:
-        figure.savefig(path, bbox_inches="tight")
+        figure.savefig(path, bbox_inches="tight", dpi=max(MIN_DPI, MIN_PIXELS / max(wide, 1.0)))
     except OSError as error:
         raise InputError(f"can't write {path}: {error.strerror or error}") from None
     finally:
@@ -125,6 +127,9 @@ def _path(line: Line, upward: bool) -> Path:
     return Path(points, codes)
 
 
+HEAD, WEAK_HEAD = 24, 14  # sizes of an arrowhead, and of that of a weak hint
+
+
 def _marked_line(axes: Axes, line: Line, at_upper: Mark, at_lower: Mark, drawn: Mapping[str, Any]) -> None:
     """A line of a graph with hidden causes: heads and circles at its ends."""
     from matplotlib.patches import FancyArrowPatch
@@ -149,25 +154,54 @@ FAINT = 0.6  # of a weak hint
 POINTS_PER_UNIT = 0.8  # widths and dashes of the report are in pixels
 
 
-def plot_result(result: DiscoveryResult, ax: Axes | None = None, *, open: bool = False) -> Axes:  # noqa: A002
+def plot_result(
+    result: DiscoveryResult,
+    ax: Axes | None = None,
+    *,
+    open: bool = False,  # noqa: A002
+    title: bool = True,
+    alone: bool = True,
+    labels: bool = False,
+) -> Axes:
     """Draw the graph of a result with the marks, weights and legend of the report; ``open``: open pairs too.
 
-    A result that is not private says so above its graph.
+    A result that is not private says so above its graph, with a ``title`` or without. ``alone``: whether columns
+    without an edge are drawn, where they are few; ``labels``: whether boxes have the labels of the schema.
     """
     whole = result
     result = pictured(result)
-    left = left_out(result, open=open)
+    left = left_out(result, open=open, wanted=alone)
     result = without(result, left)
     marks = drawn_notes(whole, result)
     told = [key for key in keys(result, marks) if open or key.kind != "open"]
-    axes = plot_graph(result.shown, ax, possible=result.open if open else (), marks=marks, legend=told)
+    axes = plot_graph(
+        result.shown,
+        ax,
+        possible=result.open if open else (),
+        marks=marks,
+        legend=told,
+        names=result.labels if labels else None,
+    )
     if not result.privacy.private:
         axes.set_title(f"NOT PRIVATE: {result.privacy.why_not_private}", fontsize=8, color=SOFT, wrap=True)
-    else:
+    elif title:
         axes.set_title(figure_title(result, data_name(result)), fontsize=10, color=INK, loc="left")
-    if left:
+    if left and title:
         axes.set_title(fill(lone_words(whole, left), LEGEND_LETTERS), fontsize=7, color=SOFT, loc="right")
     return axes
+
+
+BOX_LETTERS = 26  # in a line of a box
+
+
+def _in_two_lines(text: str) -> str:
+    """Return a label on two lines at most; names without blanks stay whole.
+
+    >>> _in_two_lines("age"), _in_two_lines("systolic blood pressure at the first visit")
+    ('age', 'systolic blood pressure at\\nthe first visit')
+    """
+    parts = wrap(text, BOX_LETTERS, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(parts) if len(parts) <= 2 else f"{parts[0]}\n{parts[1]}…"
 
 
 def line_style(kind: str, grade: str = "") -> dict[str, Any]:
@@ -189,10 +223,9 @@ def _legend(axes: Axes, told: Sequence[Key]) -> None:
 
     handles: list[Any] = []
     for key in told:
-        if key.kind == "undecided":
-            handles.append(
-                Patch(label=fill(key.words, LEGEND_LETTERS), fc="white", ec=SOFT, ls=(0, (3, 2)), lw=1.3)
-            )
+        if key.kind in BOXES:
+            edge: dict[str, Any] = {"ec": SOFT, "ls": (0, (3, 2))} if key.kind == "undecided" else {"ec": INK}
+            handles.append(Patch(label=fill(key.words, LEGEND_LETTERS), fc="white", lw=1.3, **edge))
             continue
         if key.kind == "open":
             style: dict[str, Any] = {k: v for k, v in OPEN_STYLE.items() if k != "zorder"}
@@ -222,11 +255,12 @@ def plot_graph(
     possible: Collection[frozenset[str]] = (),
     marks: EdgeNotes | None = None,
     legend: Sequence[Key] = (),
+    names: Mapping[str, str] | None = None,
 ) -> Axes:
     """Draw ``graph``, cause above effect; open pairs, in ``possible``, are faint dashes below the boxes.
 
     ``marks`` are drawn as in the report: contradicted directions dashed and dotted, widths by confidence; ``legend``
-    says what they mean.
+    says what they mean. ``names`` are what boxes are to say in place of the columns' own names.
 
     >>> axes = plot_graph(Graph(["a", "b"], directed=[("a", "b")]))
     >>> sorted(text.get_text() for text in axes.texts)
@@ -234,7 +268,8 @@ def plot_graph(
     """
     from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-    width = {name: box_width(name) for name in graph.nodes}
+    shown = {name: _in_two_lines((names or {}).get(name, name)) for name in graph.nodes}
+    width = {name: max(map(box_width, text.split("\n"))) for name, text in shown.items()}
     notes = marks or EdgeNotes()
     places = layout(graph, width, notes.known.tier)
     drawn = lines(places, width)
@@ -260,7 +295,7 @@ def plot_graph(
             FancyArrowPatch(
                 path=_path(line, upward),
                 arrowstyle="-|>" if arrow and kind != "declared" else "-",
-                mutation_scale=24,
+                mutation_scale=WEAK_HEAD if notes.hints(pair) else HEAD,
                 color=INK,
                 zorder=1,
                 **style,
@@ -268,18 +303,25 @@ def plot_graph(
         )
         if kind == "declared":  # a hollow head of its own: a heavy line would fill it
             x, y = line.points[0] if upward else line.points[-1]
-            tail, tip = (x, y + (12 if upward else -12)), (x, y + (-4 if upward else 4))
+            weak = notes.hints(pair)
+            back = 6 if weak else 12
+            tail, tip = (x, y + (back if upward else -back)), (x, y + (-4 if upward else 4))
             hollow: dict[str, Any] = {
                 "shrinkA": 0,
                 "shrinkB": 0,
-                "lw": 1.2,
+                "lw": 0.9 if weak else 1.2,
+                "alpha": FAINT if weak else 1.0,
                 "fc": "white",
                 "ec": INK,
                 "zorder": 1.5,
             }
             axes.add_patch(
                 FancyArrowPatch(
-                    tail, tip, arrowstyle="-|>,head_length=.55,head_width=.35", mutation_scale=26, **hollow
+                    tail,
+                    tip,
+                    arrowstyle="-|>,head_length=.55,head_width=.35",
+                    mutation_scale=16 if weak else 26,
+                    **hollow,
                 )
             )
     for name in graph.nodes:
@@ -291,7 +333,8 @@ def plot_graph(
                 box, width[name], HEIGHT, boxstyle="round,pad=0,rounding_size=8", fc="white", lw=1.3, **silent
             )
         )
-        axes.text(x, y, name, ha="center", va="center", fontsize=10, color=INK)
+        small = 8 if "\n" in shown[name] else 10
+        axes.text(x, y, shown[name], ha="center", va="center", fontsize=small, color=INK)
     axes.set_xlim(left - 12, right + 12)
     axes.set_ylim(bottom + 12, top - 12)
     axes.set_aspect("equal")

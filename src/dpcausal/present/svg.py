@@ -189,6 +189,12 @@ def drawing(
         f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9.6" refY="5" markerWidth="20" markerHeight="17" '
         'preserveAspectRatio="none" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
+        f'<marker id="{name}-head-weak" viewBox="0 0 10 10" refX="9.6" refY="5" markerWidth="13" markerHeight="11" '
+        'preserveAspectRatio="none" markerUnits="userSpaceOnUse" '
+        'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head weak"/></marker>'
+        f'<marker id="{name}-told-weak" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="14" markerHeight="13" '
+        'preserveAspectRatio="none" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M1 1L9 5L1 9z" class="told weak"/></marker>'
         f'<marker id="{name}-ring" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
         'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker>'
         f'<marker id="{name}-told" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="20" markerHeight="19" '
@@ -241,11 +247,9 @@ def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
     kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
     told = arrow and marks.declares(a, b)
     kind += " declared" if told else ""
-    head = (
-        (f' marker-{"start" if upward else "end"}="url(#{marker}-{"told" if told else "head"})"')
-        if arrow
-        else ""
-    )
+    weak = "-weak" if marks.hints(pair) else ""  # a smaller and paler head
+    shape = "told" if told else "head"
+    head = f' marker-{"start" if upward else "end"}="url(#{marker}-{shape}{weak})"' if arrow else ""
     if isinstance(graph, PAG):
         a, b = (
             (line.upper, line.lower) if (line.upper, line.lower) in marks.marks else (line.lower, line.upper)
@@ -253,7 +257,7 @@ def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
         words = escape(marks.sentence(a, b, arrow))
         kind = kind.replace("plain", "marked")
         head = "".join(
-            f' marker-{end}="url(#{marker}-{MARKERS[mark]})"'
+            f' marker-{end}="url(#{marker}-{MARKERS[mark]}{weak if mark is Mark.ARROW else ""})"'
             for end, mark in (
                 ("start", graph.mark(line.lower, line.upper)),
                 ("end", graph.mark(line.upper, line.lower)),

@@ -170,3 +170,25 @@ def test_what_does_not_go_with_latent_is_one_line(tmp_path: Path, more: tuple[st
     assert ran.exit_code != 0
     assert line in f"{ran.output}{ran.exception}"
     assert not (tmp_path / "out").exists()
+
+
+def test_a_weak_hint_is_not_said_to_have_a_hidden_cause() -> None:
+    graph = PAG(["a", "b", "c"], [("a", "<->", "b"), ("b", "->", "c")])
+    kept = frozenset("ab"), frozenset("bc")
+    for part, firm in ((0.9, True), (0.2, False)):
+        marks = EdgeNotes(
+            confidence=dict.fromkeys(kept, part), marks={(a, b): m for a, m, b in graph.marked_edges()}
+        )
+        said = " ".join(
+            words
+            for a, b in (("a", "b"), ("b", "c"))
+            for words in (marks.sentence(a, b, True), marks.short(a, b, True))
+        )
+        assert ("neither causes the other" in said) == firm
+        assert ("b is a cause of c" in said) == firm
+        assert ("perhaps a hidden common cause; a weak hint" in said) != firm
+        assert ("b may be a cause of c, a weak hint" in said) != firm
+    assert hidden.counted_kinds(graph, [kept[0]]) == ["1 as cause and effect"]
+    assert hidden.counted_kinds(graph, kept) == []
+    assert set(hidden.HINT_REMARKS) == set(hidden.REMARKS)
+    assert set(hidden.HINT_SENTENCES) == set(hidden.SENTENCES)

@@ -20,7 +20,7 @@ import dpcausal.present.page
 from dpcausal.cli.options import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
-from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement, weak_limits
+from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement, Public, PublicKind, weak_limits
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import Note, NoteKind, OpenReason, unanswered
@@ -512,9 +512,20 @@ def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResul
     )  # nobody can know: a draft was read from rows, and its mark is easily removed
     assert "taken from the schema, which counts as public knowledge" in told
     assert "unchecked draft" not in told
-    first = next(iter(result.release.schema.items())) if result.release is not None else None
-    assert first is not None
-    assert f"took the value that it names for them: {first[0]} {first[1].other}, " in told
+    first = "Missing values, and values that the schema does not list, took the value that it names for them"
+    assert f"{first} (its entry `other`)." in told  # no column declares anything for missing values
+    columns = [("sex", "f", False, False), ("dose", 1.5, True, True), ("smoke", "unknown", False, False)]
+    own = replace(result.privacy, public=(Public(PublicKind.MISSING_AS, columns=columns),))
+    assert (
+        f"{first}: dose 1.5 and in tables a bin of its own, smoke unknown, and in other columns its entry `other`."
+        in methods_paragraph(replace(result, privacy=own))
+    )
+    alone = replace(result, graph=dc.Graph(list("abc")), asked={0: 3})
+    assert methods_paragraph(alone).startswith(
+        "We screened pairs of columns for dependence, nothing held fixed, among 3 columns"
+    )
+    held = replace(alone, asked={0: 3, 1: 1})
+    assert methods_paragraph(held).startswith("We learned a causal graph over 3 columns")
     draft = replace(result.privacy, limits=(*result.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA)))
     assert "That schema was an unchecked draft" in methods_paragraph(replace(result, privacy=draft))
     torn = replace(

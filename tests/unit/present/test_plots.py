@@ -20,8 +20,10 @@ from matplotlib.patches import ArrowStyle, FancyArrowPatch, FancyBboxPatch
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.planning.plan import Plan
+from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.plots import plot_budget, plot_graph, plot_power
 from dpcausal.present.spending import steps
+from dpcausal.present.svg import svg
 
 
 @pytest.fixture(scope="module")
@@ -171,3 +173,36 @@ def test_power_rises_from_the_level_or_below_and_passes_the_plans_own_number() -
         assert all(a <= b + 1e-9 for a, b in pairwise(power))
         beyond = [p for size, p in zip(w, power, strict=True) if size >= order.smallest]
         assert all(p >= plan.aim.power - 0.01 for p in beyond)
+
+
+def test_a_figure_for_a_paper_goes_without_title_and_boxes_and_shows_labels(
+    result: DiscoveryResult, tmp_path: Path
+) -> None:
+    graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")])
+    label = "systolic blood pressure at the first visit"
+    some = replace(result, graph=graph, open=frozenset(), given_up_to={}, labels={"a": label, "c": "age"})
+    plain = some.plot()
+    assert plain.get_title(loc="left").startswith("Causal graph")
+    assert {text.get_text() for text in plain.texts} == {"a", "b", "c"}
+    keys = [text.get_text() for text in plain.get_legend().get_texts()]
+    assert "no edge of this column was found" in keys  # c, a solid box
+    bare = some.plot(title=False, alone=False, labels=True)
+    assert not any(bare.get_title(loc=loc) for loc in ("left", "center", "right"))
+    assert {text.get_text() for text in bare.texts} == {"systolic blood pressure at\nthe first visit", "b"}
+    assert "no edge of this column was found" not in [t.get_text() for t in bare.get_legend().get_texts()]
+    exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None)
+    assert exact.plot(title=False).get_title().startswith("NOT PRIVATE: ")
+    some.plot(tmp_path / "figure.png", title=False, alone=False)
+    assert pyplot.imread(tmp_path / "figure.png").shape[1] >= 1200
+
+
+def test_the_head_of_a_weak_hint_is_smaller_and_paler(result: DiscoveryResult) -> None:
+    graph = dc.Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c")])
+    sure, weak = frozenset("ab"), frozenset("bc")
+    some = replace(result, graph=graph, open=frozenset(), given_up_to={}, confidence={sure: 1.0, weak: 0.2})
+    heads = [patch for patch in some.plot().patches if isinstance(patch, FancyArrowPatch)]
+    sizes = {patch.get_mutation_scale(): patch.get_alpha() or 1.0 for patch in heads}
+    assert len(sizes) == 2
+    assert sizes[min(sizes)] < sizes[max(sizes)] == 1.0
+    drawing = svg(some.shown, EdgeNotes.of(some))
+    assert drawing.count("url(#graph-head-weak)") == drawing.count("url(#graph-head)") == 1
