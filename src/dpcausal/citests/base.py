@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol, get_type_hints
 
 from dpcausal.citests.result import Chosen, HeldFixed, HeldFixedKind
-from dpcausal.core.arguments import checked_list, checked_name
+from dpcausal.core.arguments import checked_name, column_names
 from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
@@ -75,7 +75,7 @@ class Question:
         InputError
             If a name is not in the schema, one is named twice, or x or y names none.
         """
-        given = checked_list(given, "given", "columns")
+        given = column_names(given, "given", schema)
         sides = [_side(side, word) for side, word in ((x, "x"), (y, "y"))]
         names = [checked_name(name, "the name of a column") for name in (*sides[0], *sides[1], *given)]
         if lacking := [name for name in names if name not in schema]:

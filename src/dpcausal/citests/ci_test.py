@@ -17,8 +17,8 @@ from dpcausal.core.arguments import (
     REQUIRED,
     checked_ledger,
     checked_level,
-    checked_list,
     checked_name,
+    column_names,
     refuse_missing_epsilon,
     refuses_schema,
 )
@@ -54,7 +54,7 @@ def ci_test(
     data: Dataset | Counts,
     x: str | Sequence[str],
     y: str | Sequence[str],
-    given: Sequence[str] = (),
+    given: Sequence[str] | str = (),
     *,
     method: TestName = "auto",
     epsilon: float | None = REQUIRED,
@@ -83,7 +83,7 @@ def ci_test(
         backend.
     x, y : str or list of str
         The two columns. With ``gcm`` x or y may be several columns: are the two groups independent?
-    given : sequence of str, default ()
+    given : sequence of str or str, default ()
         The columns to condition on.
     method : str, default "auto"
         The test; see Notes for all of them and for their options.
@@ -231,7 +231,7 @@ def ci_test(
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
         raise not_a_dataset(data)
-    given = checked_list(given, "given", "columns")
+    given = column_names(given, "given", data.schema)
     question = Question.of(data.schema, x, y, given)
     question.refuse_one_level(data.schema)
     if name == "auto":

@@ -23,8 +23,8 @@ from dpcausal.core.arguments import (
     REQUIRED,
     checked_count,
     checked_level,
-    checked_list,
     checked_name,
+    column_names,
     refuse_missing_epsilon,
 )
 from dpcausal.core.display import display
@@ -149,7 +149,7 @@ def forecast_ci_test(
     source: Schema | Dataset | Counts,
     x: str | Sequence[str],
     y: str | Sequence[str],
-    given: Sequence[str] = (),
+    given: Sequence[str] | str = (),
     *,
     rows: int | None = None,
     method: TestName = "auto",
@@ -203,7 +203,7 @@ def forecast_ci_test(
     name, reason = checked_name(method, "method"), Reason(ReasonKind.AS_ASKED)
     relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
     schema = source if isinstance(source, Schema) else source.schema
-    question = Question.of(schema, x, y, checked_list(given, "given", "columns"))
+    question = Question.of(schema, x, y, column_names(given, "given", schema))
     question.refuse_one_level(schema)
     count = _public_rows(source, rows, relation)
     if name == "auto":

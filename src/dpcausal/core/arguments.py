@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from numbers import Integral
 from typing import Any, ParamSpec, TypeVar
 
@@ -128,6 +128,15 @@ def checked_list(values: object, name: str, of: str) -> list[Any]:
         kind = "the string " if isinstance(values, str) else ""
         raise InputError(f"{name} must be a list of {of}, not {kind}{values!r}")
     return list(values)
+
+
+def column_names(values: object, name: str, known: Container[str]) -> list[Any]:
+    """The entries of a list of columns; a text that is the name of one column is a list of that one.
+
+    >>> column_names("age", "given", ["age", "sex"]), column_names(("age", "sex"), "given", ["age", "sex"])
+    (['age'], ['age', 'sex'])
+    """
+    return [values] if isinstance(values, str) and values in known else checked_list(values, name, "columns")
 
 
 def checked_ledger(ledger: object) -> None:

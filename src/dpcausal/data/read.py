@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.arguments import REQUIRED
+from dpcausal.core.arguments import REQUIRED, column_names
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Tick, shown
 from dpcausal.data.coding import Coded, Coder, check_type, code_type
@@ -51,6 +51,7 @@ def read(
     source: Any,
     schema: Schema = REQUIRED,
     *,
+    columns: Iterable[str] | None = None,
     encoding: str | None = None,
     separator: str | None = None,
     decimal: str | None = None,
@@ -84,6 +85,8 @@ def read(
     schema : Schema
         The declared columns. Others are ignored, with one ``ColumnsIgnored`` warning; a draft gives a ``DraftSchema``
         warning.
+    columns : iterable of str, optional
+        Only these of the declared columns: the same as ``schema.select(columns)``.
     encoding : str, optional
         Encoding of a text file, such as ``"latin-1"``, ``"windows-1252"`` or ``"cp850"``. This and the next five are
         public, and as the schema says unless given.
@@ -134,19 +137,21 @@ def read(
         quoted_newlines=quoted_newlines,
         sheet=sheet,
     )
+    if columns is not None:
+        schema = schema.select(column_names(columns, "columns", schema))
     opened = open_checked(source, schema)
-    columns = list(schema)
-    groups = [[name] for name in columns] if isinstance(opened, ParquetSource) else [columns]
+    names = list(schema)
+    groups = [[name] for name in names] if isinstance(opened, ParquetSource) else [names]
     codes: dict[str, Codes] = {}
     values: dict[str, NDArray[np.float64]] = {}
-    with shown(f"reading {opened.label}", len(columns), progress) as tick:
+    with shown(f"reading {opened.label}", len(names), progress) as tick:
         for group in groups:
             arrays = _read_columns(opened, schema, group, tick)
             for name in group:
                 codes[name], numbers = arrays.pop(name)
                 if numbers is not None:
                     values[name] = numbers
-    n = len(codes[columns[0]])
+    n = len(codes[names[0]])
     if n == 0:
         raise InputError(f"{opened.label} has no rows")
     file = Path(source).absolute() if isinstance(source, str | PathLike) else None

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import tomli_w
 
@@ -317,14 +317,24 @@ class Schema(Mapping[str, Column]):
     def select(self, names: Iterable[str]) -> Schema:
         """Return a schema of the named columns only, in the order given; raise ``SchemaError`` on an unknown name.
 
-        Reading by it does not warn of other columns of the data: they were left out on purpose.
+        Reading by it does not warn of other columns of the data: they were left out on purpose. ``schema[["a", "b"]]``
+        is the same.
+
+        >>> list(Schema(age=Numeric(0, 110), sex=Categorical(["f", "m"]), id=Numeric(0, 9))[["sex", "age"]])
+        ['sex', 'age']
         """
         chosen = checked_all_columns(checked_list(names, "names", "columns"), self._columns)
         pairs = ((name, self._columns[name]) for name in chosen)
         return Schema._marked(pairs, self._draft, self._format, True)
 
-    def __getitem__(self, name: str) -> Column:
-        return self._columns[name]
+    @overload
+    def __getitem__(self, name: str) -> Column: ...
+
+    @overload
+    def __getitem__(self, name: list[str]) -> Schema: ...
+
+    def __getitem__(self, name: str | list[str]) -> Column | Schema:
+        return self.select(name) if isinstance(name, list) else self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)

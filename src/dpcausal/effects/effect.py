@@ -152,9 +152,9 @@ def effect(
         backend.
     treatment, outcome : str
         The columns. A number as treatment is taken by its declared bins, as outcome by its values.
-    adjust : iterable of str or None, default None
-        The columns to hold fixed, or ``[]`` for none. None takes them from ``graph``; without a graph nothing is held
-        fixed, which is right in a randomised trial only. Numbers are held fixed by their declared bins.
+    adjust : iterable of str, str or None, default None
+        The columns to hold fixed, the name of one, or ``[]`` for none. None takes them from ``graph``; without a graph
+        nothing is held fixed, which is right in a randomised trial only. Numbers are held fixed by their declared bins.
     graph : Graph, Path or None, default None
         Which columns to adjust for: the smallest set that satisfies the back-door criterion. Where directions at the
         treatment are open, every effect that the graph allows is estimated (``.possible``). With ``adjust`` it is used

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.arguments import checked_list, checked_name
+from dpcausal.core.arguments import checked_list, checked_name, column_names
 from dpcausal.core.errors import InputError, did_you_mean, no_columns
 from dpcausal.core.spelling import spelled
 from dpcausal.counts.protocol import Counts
@@ -107,7 +107,7 @@ def checked_columns(schema: Schema, treatment: object, outcome: object, adjust: 
     InputError
         If a name is not in the schema, the treatment is the outcome, or a column is named twice.
     """
-    given = checked_list(adjust, "adjust", "columns")
+    given = column_names(adjust, "adjust", schema)
     asked = [checked_name(name, "the name of a column") for name in (treatment, outcome, *given)]
     if lacking := [name for name in asked if name not in schema]:
         raise InputError(no_columns(lacking, schema))

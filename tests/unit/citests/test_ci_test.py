@@ -127,7 +127,7 @@ UNORDERED = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=dc.Categorical([0, 1]
     [
         ({"x": "smokes"}, "did you mean"),
         ({"y": "smoke"}, "twice"),
-        ({"given": "asia"}, "list of columns"),
+        ({"given": "asia,tub"}, "list of columns"),
         ({"given": ["smoke"]}, "twice"),
         ({"level": 0}, "level must lie"),
         ({"level": 1.0}, "level must lie"),

@@ -39,7 +39,7 @@ TEST: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (("smoke", []), {}, "y names no column"),
     (("smoke", "lung", 5), {}, "given must be a list of columns, not 5"),
     (("smoke", "lung", None), {}, "given must be a list of columns, not None"),
-    (("smoke", "lung", "bronc"), {}, "given must be a list of columns"),
+    (("smoke", "lung", "bronc,xray"), {}, "given must be a list of columns"),
     (("smoke", "lung", [["bronc"]]), {}, "the name of a column must be text"),
     (("smoke", "lung"), {"method": 3}, "method must be text, not 3"),
     (("smoke", "lung"), {"method": ["kendall"]}, "method must be text"),

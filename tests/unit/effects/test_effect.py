@@ -275,7 +275,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"outcome": "x"}, "both treatment and outcome"),
     ({"adjust": ["x"]}, "can't adjust for"),
     ({"adjust": ["z", "z"]}, "twice"),
-    ({"adjust": "z"}, "must be a list of columns"),
+    ({"adjust": "z,y"}, "must be a list of columns"),
     ({"adjust": ["nope"]}, 'no column "nope"'),
     ({"adjust": ["nope", "neither"]}, 'no columns "nope".*"neither"'),
     ({"treatment": "weight", "compare": (1, 2)}, "no level '1'"),
