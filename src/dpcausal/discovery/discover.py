@@ -280,8 +280,8 @@ def discover(
 
     ``measured``: tables measured once, with noise, answer every question.
 
-    - ``confidence=None``: how many times to repeat the search, each time on another sample and other noise drawn as if
-      the released estimate were the truth, to say how often each edge is found again (``result.confidence``). None
+    - ``confidence=None``: how many times to repeat the search, each time on another sample and other noise drawn by
+      what is known after the run, to say how often each edge is found again (``result.confidence``). None
       is 20 to 100, as many as are quickly done; 0 is none. It costs time and no privacy.
     - ``target=None``: the one column that the question is about: what is directly linked to it, and which way. The
       budget goes to tables that hold it, so that their noise is smaller; other pairs are not decided.

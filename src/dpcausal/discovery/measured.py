@@ -10,8 +10,8 @@
    dependence separates nothing.
 4. **Arrows** by the evidence of all separating sets (below).
 5. **Confidence**: how often an edge is found in repeats of the forward search, each on another sample and other noise,
-   drawn as if the released estimate were the truth (``Contrasts.again``). It speaks of sampling and privacy noise, not
-   of what the model leaves out, and of an edge, not of its direction.
+   drawn by what is known after the run (``Contrasts.again``), with levels grouped anew (``kept_by_other_groups``). It
+   speaks of sampling and privacy noise, not of what the model leaves out, and of an edge, not of its direction.
 
 **Colliders.** PC looks at the one set it happened to find first. A weak pair a - c - b is often separated by the empty
 set *and* by {c}; going by the empty set alone gives a false collider, and leaving such triples open gives none at all.

@@ -1,9 +1,10 @@
 """Confidence in an edge: how often it is found again on another sample and with other noise.
 
 A parametric bootstrap from what was released: each repeat draws what another sample of the same size and other noise
-would have released, were the released estimate the truth, and searches again. It speaks of sampling and privacy noise,
-not of what the model leaves out, and of an edge, not of its direction. What is drawn follows from released numbers, so
-that the same release gives the same figures whenever they are computed again.
+would have released, and searches again. The truth is drawn, too, from what is known of it after the release (tables),
+or is the released estimate (moments). It speaks of sampling and privacy noise, not of what the model leaves out, and of
+an edge, not of its direction. What is drawn follows from released numbers, so that the same release gives the same
+figures whenever they are computed again.
 
 **Guarantee.** Post-processing: costs nothing, and the number of repeats follows from released values.
 """

@@ -101,8 +101,8 @@ def again_line(marks: EdgeNotes) -> str:
         return ""
     many = f"{marks.repeats:,} repeats" if marks.repeats else "repeats"
     return (
-        f"Found again: in how many of {many} the edge comes back, whichever way it points. It is rough and leans "
-        "optimistic: another run draws other noise, and a chance edge can come back often, too. "
+        f"Found again: in how many of {many} the edge comes back, whichever way it points. It is rough: "
+        "another run draws other noise, and a chance edge can come back, too. "
         f"Below {HINT:.0%}: a weak hint."
     )
 

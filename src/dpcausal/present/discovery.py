@@ -340,9 +340,8 @@ def again_words(result: DiscoveryResult) -> str:
     many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
     return (
         f"Found again: in how many of {many}, with another sample and other noise, the edge comes back. It is about "
-        "the edge, not its direction, and it is rough, so a range is given. The repeats take what was released for "
-        "the truth: an edge that is there by chance can come back often, too. In simulations, edges said to come back "
-        f"in {HINT:.0%} to {SUREST:.0%} did so less often than said, and another run draws other noise. "
+        "the edge, not its direction, and it is rough, so a range is given: another run draws other noise, and an edge "
+        "that is there by chance can come back, too. "
         f"Below {HINT:.0%}: a weak hint, not a finding."
     )
 

@@ -68,9 +68,8 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
         "  c -> b  50% to 80%     only tested with up to 1 column held fixed",
         "  c - dd  less than 50%  direction not decided; a weak hint",
         "  (no edge found: e)",
-        "Found again: in how many of 40 repeats the edge comes back, whichever way it points. It is rough and leans "
-        "optimistic: another run draws other noise, and a chance edge can come back often, too. Below 50%: a weak "
-        "hint.",
+        "Found again: in how many of 40 repeats the edge comes back, whichever way it points. It is rough: "
+        "another run draws other noise, and a chance edge can come back, too. Below 50%: a weak hint.",
         "Direction contradicted: some test results say one direction, others the opposite, so none is shown.",
         "No order of time was declared, so an arrow can point back in time. Adding one is free: "
         'result.release.discover(tiers=[["a", "b"], ["c"]]) puts a and b before c.',
