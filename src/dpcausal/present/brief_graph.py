@@ -22,6 +22,7 @@ from dpcausal.present.discovery import (
     free_words,
     helps_words,
     hint_pairs,
+    left_out_pairs,
     lone_clauses,
     merged_line,
     missed_words,
@@ -68,6 +69,8 @@ def answer_line(result: DiscoveryResult) -> str:
         found = f"{found}; {alike[0].lower()}{alike[1:]}" if sure else alike
     told = f"; weak hints only: {', '.join(weak)}" if weak else ""
     none = f"; no link shown: {absent} column{'' if absent == 1 else 's'}" if absent else ""
+    if declared_out := len(left_out_pairs(result)):
+        none += f"; left out, as declared: {declared_out}"
     return f"{found}{told}{none}; open: {left or 'none'} (method {result.method})."
 
 

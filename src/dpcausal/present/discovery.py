@@ -174,10 +174,16 @@ def absent_pairs(result: DiscoveryResult) -> frozenset[Pair]:
     return frozenset(pair for pair in result.absent - result.known.left_out if not pair & single)
 
 
+def left_out_pairs(result: DiscoveryResult) -> frozenset[Pair]:
+    """Pairs that were declared to have no edge, so that none was looked for."""
+    single = {*one_level_columns(result)}
+    return frozenset(pair for pair in result.absent & result.known.left_out if not pair & single)
+
+
 def counts_words(result: DiscoveryResult) -> str:
     """How many edges were found, how many of them are weak hints, how many pairs are absent and how many open.
 
-    Pairs that you declared to have no edge are not counted as absent, and columns with one level not at all.
+    Pairs that you declared to have no edge are counted apart, and columns with one level not at all.
     """
     hints = len(hint_pairs(result))
     found, left = len(result.graph.skeleton) - hints, len(result.open)
@@ -189,6 +195,8 @@ def counts_words(result: DiscoveryResult) -> str:
         f"{number} pair{'' if number == 1 else 's'} {state}"
         for number, state in ((absent, "absent"), (left, "open"))
     ]
+    if declared_out := len(left_out_pairs(result)):
+        pairs.append(f"{declared_out} left out, as declared")
     return f"{edges} found among {column_count(result)} columns, {', '.join(pairs)}"
 
 

@@ -85,6 +85,8 @@ def test_declared_pairs_do_not_count(shell: DiscoveryResult) -> None:
     assert undecided_words(made(shell, 8, 18)) == ""
     told = undecided_words(made(shell, 8, 18, known))
     assert told.startswith("Nothing could be decided at this budget: 8 edges found among 8 columns, 0 pairs")
+    assert told.endswith("0 pairs absent, 18 pairs open, 2 left out, as declared")  # 8 + 0 + 18 + 2: all 28
+    assert "left out" not in undecided_words(made(shell, 8, 20))
 
 
 def test_without_privacy_it_is_not_the_budget() -> None:
