@@ -168,7 +168,9 @@ class DraftNoteKind(StrEnum):
     MISSING_WITH = (
         "missing-with"  # cells, column, value: cells that are missing in rows where that column has it
     )
-    SHARED_CODE = "shared-code"  # level, columns: others with it in the same rows; cells; seen: rows looked at
+    SHARED_CODE = (
+        "shared-code"  # level, columns: others with it in the same rows; cells; seen: rows looked at
+    )
     SKEWED = "skewed"  # most numbers are small and some far above: a scale of logarithms may suit them
     CODE_BOOK = (
         "code-book"  # levels: their number, the value labels of the file; codes: whether aliases name these;

@@ -281,8 +281,8 @@ def _no_table(
 ) -> str:
     """Return why released tables can't answer about ``names``, and what helps.
 
-    ``merged`` are columns whose groups do not answer, or are not known, and ``chosen`` those that the graph, and not the
-    reader, said to hold fixed.
+    ``merged`` are columns whose groups do not answer, or are not known, and ``chosen`` those that the graph, and not
+    the reader, said to hold fixed.
     """
     lack = tables.lack(names, merged)
     if not asks():  # a page, whose reader can't measure anything

@@ -15,9 +15,9 @@ evidence (``stats/contrasts.py``):
    column, theirs would have to be the weakest dependence of the three (data processing).
 
 Pairs then have one of three states. *Found*: an edge. *Absent*: the Bayes factor without a condition, or given the set
-that separates the pair, is below 1, and a medium dependence would have been found about nine times in ten. *Open*: the
-rest. Were "not found" enough, "absent" would be said most often of pairs that look linked: what looks promising is
-measured again, and only what is measured well can be called absent.
+that separates the pair, is below 1, and a medium dependence would have been found about nine times in ten; or it is
+not, and a weak one would have been. *Open*: the rest. Were "not found" enough, "absent" would be said most often of
+pairs that look linked: what looks promising is measured again, and only what is measured well can be called absent.
 
 ``enough`` is the larger of two: the logarithm of prior odds against an edge between two of d columns that have a few
 neighbours each, and what independent columns pass with a probability below the level.
@@ -37,7 +37,7 @@ from typing import Any
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.repeats import repeats_for
-from dpcausal.stats.contrasts import Contrasts, Floats, Question, all_pairs
+from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Floats, Question, all_pairs
 
 MAX_SET = 2  # columns that a separating set has, at most
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
@@ -277,10 +277,11 @@ class Forward:
             self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
 
     def _says_absent(self, pair: PlacePair, given: Given) -> bool:
-        """Whether the Bayes factor given these is below 1, and a medium dependence would have been found."""
+        """Whether the Bayes factor given these is below 1 or a weak dependence would show, and a medium one would."""
         evidence = self.evidence(*pair, given) if given else float(self.contrasts.pair_evidence[pair])
-        against = evidence is not None and evidence < 0.0
-        return against and self.contrasts.would_show(*pair, given) >= self.rules.shown
+        if evidence is None:
+            return False
+        return self.contrasts.would_show(*pair, given, MEDIUM if evidence < 0.0 else WEAK) >= self.rules.shown
 
     def _sets(self, x: int, y: int) -> list[Given]:
         """Sets of neighbours of either end that lie on a path to the other, the smallest first; not to be changed."""

@@ -44,7 +44,7 @@ from dpcausal.planning.measurement import (
     noise_variance,
 )
 from dpcausal.stats.components import Columns
-from dpcausal.stats.contrasts import Contrasts, Features
+from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Features
 
 NEAR = 7  # columns measured again with the target and with each other
 
@@ -157,7 +157,11 @@ def search_target(
         pair = frozenset((name, columns[j]))
         if j in near or pair in task.known.left_out:
             continue
-        if star.would_show(target, j) >= rules.shown and star.pair_evidence[target, j] < 0.0:
+        evidence = star.pair_evidence[target, j]
+        if (
+            evidence <= rules.enough
+            and star.would_show(target, j, (), MEDIUM if evidence < 0.0 else WEAK) >= rules.shown
+        ):
             separating[pair] = ()
         else:
             undecided.add(pair)

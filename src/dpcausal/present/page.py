@@ -265,8 +265,9 @@ def evidence_means(result: DiscoveryResult) -> str:
     bayes = (
         " Bayes factors compare dependence with independence, as powers of ten: 2 is 100 to 1 for a dependence, -1 is "
         "10 to 1 against it. The verdict need not follow this one number: it is the weakest of all sets that were held "
-        "fixed, and larger tables can overrule it. A pair is called absent only where the odds are against a link and "
-        "a medium one would have been found about nine times in ten; otherwise, without an edge, it is open."
+        "fixed, and larger tables can overrule it. A pair is called absent where the odds are against a link and a "
+        "medium one would have been found about nine times in ten, or where even a weak one would have been. "
+        "Otherwise, without an edge, it is open."
         if factors
         else ""
     )

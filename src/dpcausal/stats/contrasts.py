@@ -69,7 +69,7 @@ EFFECTS = (
 )  # sizes of a partial correlation that the evidence averages over
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
-MEDIUM = 0.3  # Cohen's w of a medium dependence
+WEAK, MEDIUM = 0.1, 0.3  # Cohen's w of a weak and of a medium dependence
 PRIOR_ODDS = 1.0  # of dependence against independence of two columns, for repeats
 FEW_FEATURES = (
     64  # of all columns together: so many questions are answered by numpy while numba is not loaded
