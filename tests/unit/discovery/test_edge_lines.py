@@ -408,8 +408,7 @@ def test_what_a_verdict_rests_on_is_said_as_the_search_decides(result: Discovery
     some = replace(result, evidence={frozenset("ab"): Evidence((), log10_bayes=-1.0)})
     said = evidence_means(some)
     assert (
-        "A pair is called absent where the odds are against a link and a medium one would have been"
-        in said
+        "A pair is called absent where the odds are against a link and a medium one would have been" in said
     )
     assert "removed" not in said
     assert evidence_means(result) == ""
