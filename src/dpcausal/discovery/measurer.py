@@ -440,9 +440,10 @@ def kept_by_other_groups(
     True
     """
     part = np.clip(counts / max(rows, 1.0), 1e-3, 1.0)
-    spread = np.sqrt(2.0 * (noise + rows * part * (1.0 - np.minimum(part, 1.0))))
+    spread = np.sqrt(2.0 * (noise + rows * part * (1.0 - part)))
     drawn = counts + spread * released_generator(counts).standard_normal((GROUPINGS, len(counts)))
-    first = np.eye(max(grouped(counts)) + 1)[list(grouped(counts))]
+    now = list(grouped(counts))
+    first = np.eye(max(now) + 1)[now]
     weights = part / part.sum()
     kept = []
     for one in drawn:
