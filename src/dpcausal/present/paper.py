@@ -67,34 +67,35 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     target = target_of(result)
     if target is not None:
         return _about_target(result, target)
-    graph, hints = result.shown, len(hint_pairs(result))
+    graph, weak = result.shown, hint_pairs(result)
     absent, left = len(absent_pairs(result)), len(result.open)
-    torn, total = len(result.contradicted), len(graph.skeleton)
-    declared_arrows = len(graph.directed & result.known.required_arrows(graph.skeleton))
-    learned = len(graph.directed) - declared_arrows
-    firm = total - hints
-    loose = len(result.nothing_held - hint_pairs(result))
+    hints, firm = len(weak), len(graph.skeleton - weak)  # of weak hints no direction is counted
+    arrows = {arrow for arrow in graph.directed if frozenset(arrow) not in weak}
+    torn = len(result.contradicted - weak)
+    declared_arrows = len(arrows & result.known.required_arrows(graph.skeleton))
+    learned = len(arrows) - declared_arrows
+    loose = len(result.nothing_held - weak)
     found = f"Among {column_count(result)} columns, {_linked_words(firm - loose, loose)}"
     if hints:
         more = f"{hints}{' more' if firm else ''} {'is a weak hint' if hints == 1 else 'are weak hints'}"
         found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
-    if graph.kind == "pag":  # of weak hints nothing is counted as a cause
-        kinds = hidden.counted_kinds(graph, hint_pairs(result))
-        of = "; of these links, " if hints and firm else ": "
+    of = "; of the links, " if hints else ": "
+    if graph.kind == "pag":
+        kinds = hidden.counted_kinds(graph, weak)
         found += f"{of}{', '.join(kinds)}" if kinds else ""
         return [f"{found}.", *not_found_words(result, "pair", absent, left)]
     parts = [
         f"{declared_arrows} with a direction that you declared" if declared_arrows else "",
         f"{learned} with a direction decided by the data" if learned else "",
         f"{torn} with a direction that test results contradict" if torn else "",
-        f"{total - learned - declared_arrows - torn} with no direction decided"
-        if total - learned - declared_arrows - torn
+        f"{firm - learned - declared_arrows - torn} with no direction decided"
+        if firm - learned - declared_arrows - torn
         else "",
     ]
     told = [part for part in parts if part]
-    if len(told) > 1:
-        found += f": {', '.join(told)}"
-    elif told and total > 1:
+    if len(told) > 1 or (told and hints):
+        found += f"{of}{', '.join(told)}"
+    elif told and firm > 1:
         found += f", all {told[0].partition(' ')[2]}"
     elif told:
         found += f", {told[0].partition(' ')[2]}"
@@ -132,12 +133,14 @@ def _are(number: int) -> str:
 
 
 def _about_target(result: DiscoveryResult, target: str) -> list[str]:
-    graph = result.shown
-    towards = [name for name in graph.nodes if name in graph.parents(target)]
-    away = [name for name in graph.nodes if name in graph.children(target)]
+    graph, hints = result.shown, hint_pairs(result)
     linked = [name for name in graph.nodes if frozenset((name, target)) in graph.skeleton]
-    torn = [name for name in linked if frozenset((name, target)) in result.contradicted]
-    plain = [name for name in linked if name not in (*towards, *away, *torn)]
+    weak = [name for name in linked if frozenset((name, target)) in hints]
+    firm = [name for name in linked if name not in weak]  # of weak hints no direction is told
+    towards = [name for name in firm if name in graph.parents(target)]
+    away = [name for name in firm if name in graph.children(target)]
+    torn = [name for name in firm if frozenset((name, target)) in result.contradicted]
+    plain = [name for name in firm if name not in (*towards, *away, *torn)]
     parts = []
     if towards:
         parts.append(
@@ -150,19 +153,17 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
     if torn:
         parts.append(f"with {listed(torn)} test results contradict each other about the direction")
     which = f": {', '.join(parts)}" if parts else ""
-    weak = [name for name in linked if frozenset((name, target)) in hint_pairs(result)]
-    hints = f" Of these {_are(len(weak))} only a weak hint ({HINTS_MEAN}): {listed(weak)}." if weak else ""
-    loose = [name for name in linked if frozenset((name, target)) in result.nothing_held and name not in weak]
-    firm = len(linked) - len(weak)
+    more = f" Only a weak hint ({HINTS_MEAN}): {listed(weak)}." if weak else ""
+    loose = [name for name in firm if frozenset((name, target)) in result.nothing_held]
     verb, held = "is directly linked to", ""
-    if loose and len(loose) == firm:
+    if loose and len(loose) == len(firm):
         verb, held = "goes together with", f" ({NOTHING_HELD_MEANS})"
     elif loose:
-        hints += f" With {listed(loose)} {NOTHING_HELD_MEANS}."
-    first = f"{target} {verb} {counted(len(linked), 'column')}{held}{which}.{hints}"
+        more += f" With {listed(loose)} {NOTHING_HELD_MEANS}."
+    first = f"{target} {verb} {counted(len(firm), 'column')}{held}{which}.{more}"
     if not linked:
         first = f"No column was shown to be linked to {target}."
-    if weak and len(weak) == len(linked):
+    elif not firm:
         first = f"No clear link with {target} was found, only weak hints ({HINTS_MEAN}): {listed(weak)}."
     absent, left = len(absent_pairs(result)), len(result.open)
     return [first, *not_found_words(result, "column", absent, left)]

@@ -52,6 +52,8 @@ def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
 
     Anything else than axes of matplotlib is an ``InputError``, before anything is drawn.
     """
+    if isinstance(ax, str | PathLike):  # a file that can be written to was taken before
+        raise InputError(f"can't draw to {ax}: the name of a picture ends in {', '.join(PICTURES)}")
     if ax is not None:
         from matplotlib.axes import Axes
 

@@ -140,6 +140,13 @@ def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) ->
         "No clear link with b was found, only weak hints (found again in less than 50% of repeats): a."
     )
     assert found.summary(full=True).count("on its own") == 0
+    arrows = dc.Graph(["a", "b", "c", "dd", "e"], directed=[("a", "b"), ("c", "b")])
+    parts = {frozenset("ab"): 0.9, frozenset("bc"): 0.3}
+    some = replace(found, graph=arrows, conflicts=frozenset(), confidence=parts)
+    assert conclusion(some)[0] == (  # the arrow of a weak hint is not told as found
+        "b is directly linked to 1 column: an arrow points to it from a. Only a weak hint (found again in less than "
+        "50% of repeats): c."
+    )
 
 
 def test_the_rest_of_a_discovery_is_said_in_full(result: DiscoveryResult) -> None:

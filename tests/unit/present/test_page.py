@@ -363,6 +363,32 @@ def test_one_hint_and_one_absent_pair_are_counted_as_a_person_would(result: Disc
     assert "All 2 absent pairs" in unescape(render(replace(found, open=frozenset())))
 
 
+def test_the_arrow_of_a_weak_hint_is_not_counted_as_decided(result: DiscoveryResult) -> None:
+    plain = replace(
+        result,
+        graph=dc.Graph(list("abcd"), directed=[("a", "b"), ("c", "b")], undirected=[("c", "d")]),
+        open=frozenset(),
+        given_up_to={},
+        conflicts=frozenset(),
+        known=Knowledge(),
+        confidence={frozenset("ab"): 0.9, frozenset("bc"): 0.3, frozenset("cd"): 0.9},
+        repeats=20,
+    )
+    assert conclusion(plain)[0] == (
+        "Among 4 columns, 2 pairs are directly linked, and 1 more is a weak hint (found again in less than 50% of "
+        "repeats); of the links, 1 with a direction decided by the data, 1 with no direction decided."
+    )
+    only = {frozenset("ab"): 0.3, frozenset("bc"): 0.3, frozenset("cd"): 0.3}
+    assert conclusion(replace(plain, confidence=only))[0] == (
+        "Among 4 columns, no pair is directly linked, but 3 are weak hints (found again in less than 50% of repeats)."
+    )
+    sure = dict.fromkeys(only, 0.9)
+    assert conclusion(replace(plain, confidence=sure))[0] == (
+        "Among 4 columns, 3 pairs are directly linked: 2 with a direction decided by the data, 1 with no direction "
+        "decided."
+    )
+
+
 def test_absent_pairs_stand_before_the_open_ones_with_what_would_be_found(result: DiscoveryResult) -> None:
     page = unescape(render(result))
     absent = page[page.index("<h2>Absent pairs</h2>") : page.index("<h2>Methods paragraph</h2>")]

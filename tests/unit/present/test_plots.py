@@ -113,7 +113,7 @@ def test_nothing_charged_is_said() -> None:
     assert [text.get_text() for text in axes.texts] == ["nothing was charged"]
 
 
-@pytest.mark.parametrize("ax", ["budget", pyplot, 0, ()])
+@pytest.mark.parametrize("ax", [pyplot, 0, ()])
 def test_what_is_no_axes_is_one_line(result: DiscoveryResult, ax: object) -> None:
     yes_no = dc.Categorical(["no", "yes"])
     plan = dc.plan(dc.Schema(a=yes_no, b=yes_no), rows=1000, epsilon=1.0)
@@ -122,6 +122,19 @@ def test_what_is_no_axes_is_one_line(result: DiscoveryResult, ax: object) -> Non
         with pytest.raises(dc.InputError, match="ax must be axes of matplotlib") as caught:
             draw(ax)
         assert "\n" not in str(caught.value)
+    assert pyplot.get_fignums() == open_before
+
+
+@pytest.mark.parametrize("name", ["fig.tiff", "budget", Path("fig.gif")])
+def test_a_name_with_another_ending_is_told_which_endings_there_are(
+    result: DiscoveryResult, name: str | Path
+) -> None:
+    open_before = pyplot.get_fignums()
+    for draw in (result.plot, result.plot_budget, planned().plot):
+        with pytest.raises(dc.InputError) as caught:
+            draw(name)
+        said = f"can't draw to {name}: the name of a picture ends in .pdf, .png, .svg, .eps, .jpg"
+        assert str(caught.value) == said
     assert pyplot.get_fignums() == open_before
 
 
