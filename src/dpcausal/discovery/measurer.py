@@ -506,9 +506,9 @@ def known_groups(measurer: Measurer) -> dict[str, tuple[int, ...]]:
     return {name: groups for name, groups in found.items() if len(groups) == schema[name].size}
 
 
-def measured_note(measurer: Measurer) -> list[Note]:
-    """What was measured, and which levels were merged."""
-    notes = [_tables_note(measurer)]
+def measured_note(measurer: Measurer, target: int | None = None) -> list[Note]:
+    """What was measured, and which levels were merged; about a ``target``, the noise is that of pairs with it."""
+    notes = [_tables_note(measurer, target)]
     if measurer.groups:
         columns = measurer.task.columns
         merged = [(columns[j], max(groups) + 1) for j, groups in sorted(measurer.groups.items())]
@@ -518,10 +518,18 @@ def measured_note(measurer: Measurer) -> list[Note]:
     return notes
 
 
-def _tables_note(measurer: Measurer) -> Note:
-    """What was measured, with how much noise, and how many rows a cell holds to compare with."""
+def _tables_note(measurer: Measurer, target: int | None) -> Note:
+    """What was measured, with how much noise, and how many rows a cell holds to compare with.
+
+    With a target the noise is that of pairs with it that were measured once: others have less, or were not measured.
+    """
     plan, task = measurer.plan, measurer.task
-    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(measurer.pair_variance()), **_cell_counts(measurer)}
+    variance = measurer.pair_variance()
+    if target is not None and isinstance(measurer.tables, Components):
+        known = measurer.tables.variances
+        own = [one for pair, one in known.items() if len(pair) == 2 and target in pair]
+        variance = max(own, default=variance)
+    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(variance), **_cell_counts(measurer, target)}
     if isinstance(measurer.tables, JointTable):
         return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **noise)
     assert isinstance(measurer.tables, Components)
@@ -532,14 +540,19 @@ def _tables_note(measurer: Measurer) -> Note:
         singles=sizes[1],
         pairs=sizes[2],
         larger=sum(count for size, count in sizes.items() if size > 2),
+        target=None if target is None else task.columns[target],
         **noise,
     )
 
 
-def _cell_counts(measurer: Measurer) -> dict[str, float | None]:
-    """Mean and least expected count of a cell of two columns: from sizes and the public number of rows."""
+def _cell_counts(measurer: Measurer, target: int | None) -> dict[str, float | None]:
+    """Mean and least expected count of a cell of two columns: from sizes and the public number of rows.
+
+    With a target, of pairs with it.
+    """
     n, sizes = measurer.task.n, measurer.tables.sizes
     if n is None:
         return {"mean_cell": None, "least_cell": None}
-    cells = [one * other for one, other in combinations(sizes, 2)]
+    pairs = combinations(range(len(sizes)), 2)
+    cells = [sizes[i] * sizes[j] for i, j in pairs if target is None or target in (i, j)]
     return {"mean_cell": sum(n / cell for cell in cells) / len(cells), "least_cell": n / max(cells)}

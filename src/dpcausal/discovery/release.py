@@ -48,7 +48,7 @@ from dpcausal.data.columns import Level
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import measured, moments
 from dpcausal.discovery.again import NoRows, search_kept
-from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.components import JointTable
 from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.kept import KeptMoments, KeptTables
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
@@ -150,19 +150,6 @@ class Release:
     def id(self) -> str:
         """The name of the release, made from what was released."""
         return _id(self._content())
-
-    @property
-    def target_noise(self) -> tuple[str, float] | None:
-        """The target and the standard deviation of the noise in pairs with it, where one was asked about.
-
-        Of pairs that were measured once: those that were measured again have less.
-        """
-        tables = self.values.tables if isinstance(self.values, KeptTables) else None
-        if self.target is None or not isinstance(tables, Components):
-            return None
-        place = list(self.schema).index(self.target)
-        own = [one for pair, one in tables.variances.items() if len(pair) == 2 and place in pair]
-        return (self.target, math.sqrt(max(own))) if own else None
 
     def discover(
         self,

@@ -75,11 +75,6 @@ class SearchableRelease(Protocol):
         """The declared columns."""
         ...
 
-    @property
-    def target_noise(self) -> tuple[str, float] | None:
-        """The target and the standard deviation of the noise in pairs with it, where one was asked about."""
-        ...
-
     def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease:
         """Return the same release with another statement."""
         ...

@@ -206,7 +206,7 @@ def search_target(
         released=tuple(measurer.released),
         notes=(
             Note(NoteKind.TARGET, target=name, near=[columns[j] for j in near[1:]]),
-            *measured_note(measurer),
+            *measured_note(measurer, target),
             *coarse_note(made, [columns[j] for j in near]),
         ),
         not_colliders=not_colliders(skeleton, says, against, columns),

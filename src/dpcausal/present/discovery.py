@@ -677,9 +677,8 @@ def noise_line(result: DiscoveryResult) -> str:
     if note is None:
         return ""
     sd, mean = note["sd"], note["mean_cell"]
-    where, own = "in tables of two columns", None if result.release is None else result.release.target_noise
-    if own is not None:
-        where, sd = f"of another column with {own[0]}", own[1]
+    target = note.values.get("target")
+    where = "in tables of two columns" if target is None else f"of another column with {target}"
     if mean is not None and sd < NOISE_TOLD * math.sqrt(mean):
         return ""
     held = "" if mean is None else f"; such a count is {_two_digits(mean)} rows on average"
@@ -703,10 +702,12 @@ def _components_words(fact: Fact) -> str:
     rows = "the number of rows and " if fact["rows_measured"] else ""
     more = f", {fact['larger']:,} larger" if fact["larger"] else ""
     sets = fact["larger"] + fact["singles"] + fact["pairs"]
+    target = fact.values.get("target")
+    where = "in a table of two columns" if target is None else f"of another column with {target}"
     return (
         f"Measured with {_noise_words(fact)} noise: {rows}tables of {sets:,} sets of columns ({fact['singles']:,} "
         f"single, {fact['pairs']:,} pair{'' if fact['pairs'] == 1 else 's'}{more}); all measurements together, a count "
-        f"in a table of two columns has {_known_words(fact)}"
+        f"{where} has {_known_words(fact)}"
     )
 
 
