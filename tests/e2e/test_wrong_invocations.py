@@ -79,6 +79,7 @@ D = "discover data.csv --schema schema.toml --out out"
 T = "test data.csv --schema schema.toml"
 E = "effect data.csv --schema schema.toml"
 L = "--ledger sqlite:///ledger.db"
+ONLY_FILE = 'column "bronc" is in data.csv but not in the schema: declare it there\n'
 
 WRONG = [
     # usage
@@ -188,6 +189,31 @@ WRONG = [
         "a column that the schema does not declare, and another that is nowhere",
         f"{D.replace('schema.toml', 'few.toml')} --epsilon 1 --columns smoke,bronc,smkoe",
         'column "bronc" is in data.csv but not in the schema: declare it there; no column "smkoe" in the schema (did',
+    ),
+    *(
+        (
+            f"{words.split()[0]} names a column that only the file has",
+            f"{start} {words} --epsilon 1".replace("schema.toml", "few.toml"),
+            ONLY_FILE,
+        )
+        for start, words in (
+            (D, "--target bronc"),
+            (D, "--tiers smoke;bronc"),
+            (D, "--required smoke:bronc"),
+            (D, "--forbidden bronc--smoke"),
+            (D, "--effect smoke,bronc"),
+            (T, "--x bronc --y smoke"),
+            (T, "--y bronc --x smoke"),
+            (T, "--given bronc --x smoke --y smoke"),
+            (E, "--treatment bronc --outcome smoke"),
+            (E, "--outcome bronc --treatment smoke"),
+            (E, "--adjust bronc --treatment smoke --outcome smoke"),
+        )
+    ),
+    (
+        "a target that --columns leave out",
+        f"{D} --epsilon 1 --columns smoke,age --target bronc",
+        'column "bronc" is in the schema but not in --columns: add it there\n',
     ),
     # names come before what the ledger or the plan says
     (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.file_options import Encoding, Sheet, restricted
+from dpcausal.cli.file_options import Encoding, Sheet, refuse_undeclared, restricted
 from dpcausal.cli.light import load_pyarrow, load_scipy
 from dpcausal.cli.method_options import Options, parse_options, types_of_test
 from dpcausal.cli.options import (
@@ -266,6 +266,8 @@ def run_test(
     names = names_of("--given", given, "leave it out to condition on none")
     declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
     of_x, of_y = side_of("--x", x, declared), side_of("--y", y, declared)
+    sides = [[side] if isinstance(side, str) else side for side in (of_x, of_y)]
+    refuse_undeclared(declared, [*sides[0], *sides[1], *names], data)
     question = Question.of(declared, of_x, of_y, names)  # before a large file is read
     options = parse_options(option, types_of_test(method), method) if option else {}
     try:

@@ -398,8 +398,11 @@ def run_discover(
         "effect": effects,
     }
     chosen = names_of("--columns", columns, "leave it out for all")
-    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet, data)
     # names come before anything is said about the budget
+    groups = (options["required"], options["forbidden"], options["tiers"], effects)
+    named = [name for group in groups for part in group for name in sorted(part)]
+    named += [] if target is None else [target]
+    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet, data, named)
     checked_effects(effects, declared)
     Knowledge.of(tuple(declared), options["required"], options["forbidden"], options["tiers"])
     if target is not None and target not in declared:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcausal.cli.effect_free import refuse_paid, run_free, without_none
-from dpcausal.cli.file_options import Encoding, Sheet, restricted
+from dpcausal.cli.file_options import Encoding, Sheet, refuse_undeclared, restricted
 from dpcausal.cli.options import (
     AsJson,
     Command,
@@ -194,6 +194,7 @@ def run_effect(
         raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
     declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
     names = without_none(names, declared)
+    refuse_undeclared(declared, [treatment, outcome, *(names or ())], data)
     asked_of = declared if source is not None else schema_with_cut(declared, outcome, event)
     # before a large file is read
     effect_question(
