@@ -130,7 +130,7 @@ def test_the_forecast_costs_nothing_and_the_refusal_names_an_epsilon_that_passes
         "Forecast for the effect of x on age, z held fixed: the 95% interval is expected to be"
     )
     assert "From half of the range on (50) an interval says nothing, and is refused." in said
-    assert "tighter bounds of age (now 0 to 100)" in said
+    assert "tighter bounds of age in the schema (now 0 to 100)" in said
     assert run([*asked, "--epsilon", "0.01", *charged]) == 2
     refused = capsys.readouterr().err
     assert "age lies between 0 and 100" in refused

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -49,8 +49,10 @@ from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer, answer
 from dpcausal.effects.forecast import (
+    ANY_CUT,
     EffectForecast,
     forecast,
+    most_width,
     refuse_uninformative,
     regression_allowance,
 )
@@ -358,8 +360,8 @@ def forecast_of(
 ) -> EffectForecast:
     """Return what the interval is expected to be; ``values``: whether there are rows, and not only counts."""
 
-    def chosen(allowed: Allowance, sets: Sequence[tuple[str, ...]]) -> str:
-        less = replace(asked, question=replace(asked.question, adjust=sets[0]), sets=tuple(sets))
+    def chosen(allowed: Allowance, question: EffectQuestion, sets: Sequence[tuple[str, ...]]) -> str:
+        less = replace(asked, question=replace(question, adjust=sets[0]), sets=tuple(sets))
         return chosen_method(method, schema, less, allowed, neighbours, rows, values=values)
 
     return forecast(schema, asked.question, asked.used, chosen, epsilon, delta, neighbours, rows, level)
@@ -458,9 +460,29 @@ def forecast_effect(
 
 def noise_note(ahead: EffectForecast) -> EffectNote:
     """Return that most of the width is noise, with the bounds that rule it where the outcome is a number."""
-    one = ahead.question
-    bounds = {} if one.two_levels else {"outcome": one.outcome, "low": one.low, "high": one.high}
-    return EffectNote(EffectNoteKind.NOISE_RULES, **bounds)
+    bounds = outcome_bounds(ahead.question, number=ahead.number)
+    return EffectNote(EffectNoteKind.NOISE_RULES, **bounds, event=ahead.event)
+
+
+def outcome_bounds(question: EffectQuestion, *, number: bool) -> dict[str, Any]:
+    """Return whether columns are held fixed, and the bounds of an outcome that is a number: what notes advise by."""
+    held = {"held": bool(question.adjust)}
+    return held | (
+        {"outcome": question.outcome, "low": question.low, "high": question.high} if number else {}
+    )
+
+
+def wide_notes(
+    schema: Schema, question: EffectQuestion, interval: tuple[float, float], notes: Sequence[EffectNote]
+) -> list[EffectNote]:
+    """Return that a released interval is too wide to say much, where no note says it; of ratios nothing is said."""
+    told = (EffectNoteKind.NOISE_RULES, EffectNoteKind.NOTHING_KNOWN)
+    wide = interval[1] - interval[0] >= most_width(question)
+    if not wide or not question.estimand.endswith("difference") or any(note.is_a(*told) for note in notes):
+        return []
+    number = isinstance(schema[question.outcome], Numeric) and not question.two_levels
+    event = ANY_CUT if number else None
+    return [EffectNote(EffectNoteKind.WIDE, **outcome_bounds(question, number=number), event=event)]
 
 
 def uses_delta(
@@ -659,7 +681,7 @@ def measured_effect(
             found, noise = measure_regression(rows, question, budget, allowed, level, public_rows)
         sums = Released(ReleasedKind.EFFECT_SUMS, **about, adjust=question.adjust, sd=noise)
         told = statement([sums], *row_limit(budget.neighbours))
-        return _result(question, found, level, asked.notes, told), []
+        return _result(question, found, level, asked.notes, told, schema), []
     with quiet, budget.telling():
         measured = (
             [exact_table(data, question, one) for one in asked.used]
@@ -1029,6 +1051,8 @@ def result_of(
         said.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
         if any(one is None for one, _ in answers):
             said.append(EffectNote(EffectNoteKind.NO_EFFECT))
+    elif statement.epsilon is not None:
+        said += wide_notes(schema, question, interval, said)
     return EffectResult(
         treatment=question.treatment,
         outcome=question.outcome,
@@ -1071,8 +1095,10 @@ def _result(
     level: float,
     notes: Sequence[EffectNote],
     statement: PrivacyStatement,
+    schema: Schema,
 ) -> EffectResult:
     """Return the result of a regression."""
+    said = [*notes, *found.notes]
     return EffectResult(
         treatment=question.treatment,
         outcome=question.outcome,
@@ -1086,7 +1112,7 @@ def _result(
         means=found.means,
         share=found.share,
         method="regression",
-        notes=(*notes, *found.notes),
+        notes=(*said, *wide_notes(schema, question, found.interval, said)),
         privacy=statement,
     )
 

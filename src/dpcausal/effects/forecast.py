@@ -32,6 +32,7 @@ from scipy.special import ndtri
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import answer
 from dpcausal.effects.question import EffectQuestion, strata_cells
@@ -58,6 +59,7 @@ TYPICAL_SD = 1 / 6  # of a number, in units of its range
 MEAN = 1 / 3  # of the outcome, in units of its range: the risk, where it has two levels
 MAX_EPSILON = 100.0  # that is proposed
 SMALL_DELTA = 1e-6
+ANY_CUT = ">= NUMBER"  # the event that is proposed: of what number is for the reader to say
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,11 @@ class EffectForecast:
         Where it says nothing: those of the columns held fixed with which it would say something.
     left : float or None
         What the ledger has left of epsilon, where one was named: more is not proposed.
+    number : bool
+        Whether the outcome is a number, whose declared bounds scale the noise.
+    event : str or None
+        How an event of a number is written, where this says nothing or most of its width is noise, and a difference
+        of risks is expected to say more.
 
     Examples
     --------
@@ -114,12 +121,13 @@ class EffectForecast:
     with_delta: bool = False
     fewer: tuple[str, ...] | None = None
     left: float | None = None
+    number: bool = False
+    event: str | None = None
 
     @property
     def most(self) -> float:
         """The width from which on an interval says nothing."""
-        share = MOST_WIDTH_OF_TWO if self.question.two_levels else MOST_WIDTH
-        return share * (self.question.high - self.question.low)
+        return most_width(self.question)
 
     @property
     def says_nothing(self) -> bool:
@@ -151,6 +159,7 @@ class EffectForecast:
             "with_delta": self.with_delta,
             "fewer": None if self.fewer is None else list(self.fewer),
             "left": self.left,
+            "event": self.event,
         }
 
     def to_json(self) -> str:
@@ -171,6 +180,11 @@ class Uninformative(InputError):
     def __init__(self, message: str, forecast: EffectForecast) -> None:
         super().__init__(message)
         self.forecast = forecast
+
+
+def most_width(question: EffectQuestion) -> float:
+    """Return the width of a difference from which on an interval says nothing, in units of the outcome."""
+    return (MOST_WIDTH_OF_TWO if question.two_levels else MOST_WIDTH) * (question.high - question.low)
 
 
 def typical_noise(size: int, draw: int, mechanism: Laplace | Gaussian) -> Floats:
@@ -379,7 +393,7 @@ def forecast(
     schema: Schema,
     question: EffectQuestion,
     sets: Sequence[tuple[str, ...]],
-    method: Callable[[Allowance, Sequence[tuple[str, ...]]], str],
+    method: Callable[[Allowance, EffectQuestion, Sequence[tuple[str, ...]]], str],
     epsilon: float,
     delta: float,
     neighbours: Neighbours,
@@ -393,7 +407,7 @@ def forecast(
     schema, question, sets
         What is asked, and the sets of columns to hold fixed.
     method
-        Which of "table" and "regression" answers for a budget and these sets.
+        Which of "table" and "regression" answers for a budget, a question and these sets.
     epsilon, delta, neighbours
         The budget, and what it protects.
     rows
@@ -407,12 +421,18 @@ def forecast(
     ) -> EffectForecast:
         total = Filter(with_epsilon, with_delta)
         allowed = Allowance(total.epsilon, total.rho)
-        chosen = method(allowed, of)
+        chosen = method(allowed, asked, of)
         wide, plain = expected_widths(schema, asked, of, chosen, allowed, neighbours, rows, level)
         strata = max((strata_cells(schema, one) for one in of), default=1)
-        return EffectForecast(asked, chosen, rows, with_epsilon, with_delta, strata, wide, plain, level)
+        return EffectForecast(
+            asked, chosen, rows, with_epsilon, with_delta, strata, wide, plain, level, number=number
+        )
 
+    number = isinstance(schema[question.outcome], Numeric) and not question.two_levels
     found = ahead(epsilon, delta, question, sets)
+    noisy = found.says_nothing or found.noise_rules
+    if number and noisy and says_more(ahead(epsilon, delta, risk_of(question), sets), found):
+        found = replace(found, event=ANY_CUT)
     if not found.says_nothing:
         return found
 
@@ -429,6 +449,23 @@ def forecast(
         with_delta=not delta and not ahead(epsilon, SMALL_DELTA, question, sets).says_nothing,
         fewer=next((kept for kept in parts if answers(kept)), None),
     )
+
+
+def risk_of(question: EffectQuestion) -> EffectQuestion:
+    """Return the question whether the same outcome, a number, reaches a number that the reader chooses."""
+    of_two: dict[str, Any] = {"scores": (0.0, 1.0), "by_value": False, "low": 0.0, "high": 1.0}
+    return replace(question, **of_two, event=ANY_CUT, estimand="risk difference")
+
+
+def says_more(risk: EffectForecast, found: EffectForecast) -> bool:
+    """Return whether the difference of risks is expected to say more than that of means, found.
+
+    It must say something, and its interval must be shorter in standard deviations, by what is assumed of both.
+    """
+    if risk.says_nothing:
+        return False
+    whole = found.question.high - found.question.low
+    return risk.width / math.sqrt(MEAN * (1 - MEAN)) < found.width / (TYPICAL_SD * whole)
 
 
 def smaller(schema: Schema, adjust: Sequence[str]) -> list[tuple[str, ...]]:

@@ -34,7 +34,10 @@ class EffectNoteKind(StrEnum):
     LOPSIDED = (
         "lopsided"  # low, high: what a mean can't pass, so that the interval reaches less far on one side
     )
-    NOISE_RULES = "noise-rules"  # most of the width is noise; outcome, low, high: a number with these bounds
+    # most of the width is noise; held: whether columns are held fixed; outcome, low, high: a number with these bounds;
+    # event: how one is written, or None
+    NOISE_RULES = "noise-rules"
+    WIDE = "wide"  # the released interval says little; as for noise-rules
     FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
     HIDDEN_CAUSES = (
         "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows

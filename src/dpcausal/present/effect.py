@@ -13,7 +13,7 @@ from dpcausal.core.statement import PublicKind
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.brief import short_cost_lines
-from dpcausal.present.spelling import for_everyone, spelled
+from dpcausal.present.spelling import asks, for_everyone, spelled
 from dpcausal.present.statement import Words, told
 
 if TYPE_CHECKING:
@@ -71,14 +71,10 @@ NOTES: dict[EffectNoteKind, Words] = {
         "are known poorly"
     ),
     EffectNoteKind.NOISE_RULES: lambda fact: (
-        "most of the interval's width is privacy noise: "
-        + (
-            f"tighter bounds of {fact['outcome']} (now {fact['low']:g} to {fact['high']:g}), "
-            if "outcome" in fact.values
-            else ""
-        )
-        + "coarser bins of what is held fixed or more epsilon shorten it"
+        f"most of the interval's width is privacy noise: {_shortens(_of_schema(fact))}"
+        + (f"; noise hides less of {_event_way(fact['event'])}" if fact["event"] and asks() else "")
     ),
+    EffectNoteKind.WIDE: lambda fact: f"the interval is too wide to say much{_helps(fact) if asks() else ''}",
     EffectNoteKind.FROM_GRAPH: lambda fact: (
         f"the graph says to hold {', '.join(fact['columns'])} fixed"
         if fact["columns"]
@@ -148,6 +144,46 @@ NOTES: dict[EffectNoteKind, Words] = {
 MOST_LETTERS = 120  # of the groups of a column
 MOST_PAIRS = 3  # named in a note
 MOST_LISTED = 6  # possible effects listed without being asked
+
+
+def _either(ways: Sequence[str]) -> str:
+    """Ways as alternatives.
+
+    >>> _either(["more rows"]), _either(["a", "b", "c"])
+    ('more rows', 'a, b or c')
+    """
+    return " or ".join(filter(None, [", ".join(ways[:-1]), ways[-1]]))
+
+
+def _event_way(event: str) -> str:
+    """An event instead of a mean, as the reader spells it."""
+    way = spelled(f'--event "{event}"', f"event={event!r}")
+    return f"a yes/no outcome ({way})"
+
+
+def _bounds_way(outcome: str, low: float, high: float) -> str:
+    return f"tighter bounds of {outcome} in the schema (now {low:g} to {high:g})"
+
+
+def _of_schema(fact: Fact) -> list[str]:
+    """What a schema could say to shorten an interval: bounds of a number, and bins of what is held fixed."""
+    bounds = [_bounds_way(fact["outcome"], fact["low"], fact["high"])] if "outcome" in fact.values else []
+    return bounds + (["coarser bins of what is held fixed"] if fact["held"] else [])
+
+
+def _helps(fact: Fact) -> str:
+    """What would make an interval that says little say more."""
+    event = [] if fact["event"] is None else [_event_way(fact["event"])]
+    return f": {_either([*event, *_of_schema(fact), 'more epsilon', 'more rows'])} would help"
+
+
+def _shortens(ways: Sequence[str]) -> str:
+    """What shortens an interval that is mostly noise.
+
+    >>> _shortens([]), _shortens(["fewer bins"])
+    ('more epsilon shortens it', 'fewer bins or more epsilon shorten it')
+    """
+    return f"{_either([*ways, 'more epsilon'])} shorten{'' if ways else 's'} it"
 
 
 def _back_door(fact: Fact) -> str:
@@ -345,13 +381,11 @@ def forecast_words(found: EffectForecast) -> str:
             f"{_ways(found)}."
         )
     elif found.noise_rules:
-        bounds = (
-            "" if one.two_levels else f"tighter bounds of {one.outcome} (now {one.low:g} to {one.high:g}), "
-        )
-        lines.append(
-            f"Most of it is privacy noise: {bounds}coarser bins of what is held fixed or more epsilon shorten it; so "
-            "do fewer columns held fixed, but one that is a common cause then confounds the effect."
-        )
+        ways = [_bounds_way(one.outcome, one.low, one.high)] if found.number else []
+        ways += ["coarser bins of what is held fixed"] if one.adjust else []
+        fewer = "; so do fewer columns held fixed, but one that is a common cause then confounds the effect"
+        event = "" if found.event is None else f" Noise hides less of {_event_way(found.event)}."
+        lines.append(f"Most of it is privacy noise: {_shortens(ways)}{fewer if one.adjust else ''}.{event}")
     word = "combination" if found.strata == 1 else "combinations"
     strata = f"{found.strata:,} {word} of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(
@@ -389,15 +423,18 @@ def _ways(found: EffectForecast) -> str:
         ways.append(f"{spelled('--epsilon ', 'epsilon=')}{found.enough:g}")
     if found.with_delta:
         ways.append(spelled("--delta 1e-6", "delta=1e-6"))
-    if not one.two_levels:
-        ways.append(f"tighter bounds of {one.outcome} (now {one.low:g} to {one.high:g})")
+    if found.event is not None:
+        ways.append(_event_way(found.event))
+    if found.number:
+        ways.append(_bounds_way(one.outcome, one.low, one.high))
     if found.fewer is not None:
         dropped = [name for name in one.adjust if name not in found.fewer]
         ways.append(
             f"leaving {', '.join(dropped)} out of what is held fixed, if {_no_causes(dropped)} of {one.treatment} and "
             f"{one.outcome}: else the effect is confounded"
         )
-    ways.append("coarser bins of what is held fixed" if one.adjust else "more rows")
+    ways += ["coarser bins of what is held fixed"] if one.adjust else []
+    ways.append("more rows")
     what = "What would help, each by itself: " if len(ways) > 1 else "What would help: "
     left = ""
     if found.enough is not None and found.left is not None and found.enough > found.left:

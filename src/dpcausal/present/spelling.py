@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpcausal.core.spelling import for_command_line, for_everyone, spelled
+from dpcausal.core.spelling import asks, for_command_line, for_everyone, spelled
 
-__all__ = ["for_command_line", "for_everyone", "spelled"]
+__all__ = ["asks", "for_command_line", "for_everyone", "spelled"]

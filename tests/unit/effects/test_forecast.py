@@ -139,8 +139,53 @@ def test_most_of_the_width_being_noise_is_said_with_the_bounds_that_rule_it() ->
     with dc.testing.seeded(1):
         noisy = dc.effect(data, "x", "weight", adjust=["z"], epsilon=0.1)
         clear = dc.effect(data, "x", "weight", adjust=["z"], epsilon=10.0)
-    assert "privacy noise: tighter bounds of weight (now 0 to 100)" in str(noisy)
+    assert "privacy noise: tighter bounds of weight in the schema (now 0 to 100)" in str(noisy)
+    assert "noise hides less of a yes/no outcome (event='>= NUMBER')" in str(noisy)
     assert "privacy noise" not in str(clear)
+    ahead = dc.forecast_effect(data, "x", "weight", adjust=["z"], epsilon=0.1)
+    assert "Noise hides less of a yes/no outcome (event='>= NUMBER')." in str(ahead)
+    bare = dc.forecast_effect(data, "x", "y", epsilon=0.05)  # nothing is held fixed, and y has two levels
+    assert "Most of it is privacy noise: more epsilon shortens it." in str(bare)
+    assert "what is held fixed" not in str(bare)
+
+
+def test_an_event_is_only_proposed_where_it_would_say_something() -> None:
+    asked: dict[str, Any] = {"adjust": ["z"], "rows": 600}
+    told = {}
+    for epsilon in (0.03, 0.1, 0.2, 0.3):
+        found = dc.forecast_effect(SCHEMA, "x", "weight", epsilon=epsilon, **asked)
+        risk = dc.forecast_effect(SCHEMA, "x", "weight", event=">= 40", epsilon=epsilon, **asked)
+        told[epsilon] = found.event
+        assert (found.event is None) == risk.says_nothing
+        assert ("a yes/no outcome (event='>= NUMBER')" in str(found)) == (found.event is not None)
+    assert told == {0.03: None, 0.1: None, 0.2: ">= NUMBER", 0.3: ">= NUMBER"}
+    assert dc.forecast_effect(SCHEMA, "x", "weight", epsilon=0.2, **asked).says_nothing
+    clear = dc.forecast_effect(SCHEMA, "x", "weight", epsilon=10.0, **asked)
+    assert clear.event is None
+
+
+def test_levels_with_an_order_have_no_bounds() -> None:
+    pain = dc.Categorical(["none", "some", "much"], ordered=True)
+    found = dc.forecast_effect(dc.Schema(x=BIT, pain=pain), "x", "pain", rows=120, epsilon=0.15)
+    assert found.says_nothing
+    assert found.event is None
+    assert "bounds" not in str(found)
+
+
+def test_a_released_interval_that_is_too_wide_says_what_helps_where_no_forecast_did() -> None:
+    """The number of rows is protected, so that nothing was forecast."""
+    data = rows(400)
+    asked: dict[str, Any] = {"neighbours": "add-remove", "adjust": ["z"]}
+    with dc.testing.seeded(1):
+        wide = dc.effect(data, "x", "weight", epsilon=0.15, **asked)
+        clear = dc.effect(data, "x", "weight", epsilon=10.0, **asked)
+    assert wide.interval[1] - wide.interval[0] > 50 > clear.interval[1] - clear.interval[0]
+    told = (
+        "the interval is too wide to say much: a yes/no outcome (event='>= NUMBER'), tighter bounds of weight in the "
+        "schema (now 0 to 100), coarser bins of what is held fixed, more epsilon or more rows would help"
+    )
+    assert told in str(wide)
+    assert "too wide" not in str(clear)
 
 
 def test_the_estimate_is_nearer_to_the_adjusted_effect_than_means_drawn_to_their_arm() -> None:

@@ -332,8 +332,18 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.NOTHING_KNOWN: ({"noise": True}, ("noise is larger than the groups",)),
     EffectNoteKind.LOPSIDED: ({"low": 0.0, "high": 100.0}, ("further on one side", "0 to 100")),
     EffectNoteKind.NOISE_RULES: (
-        {"outcome": "pain", "low": 0.0, "high": 10.0},
-        ("noise", "pain (now 0 to 10)"),
+        {"outcome": "pain", "low": 0.0, "high": 10.0, "held": True, "event": ">= NUMBER"},
+        (
+            "noise: tighter bounds of pain in the schema (now 0 to 10), coarser bins of what is held fixed or more "
+            "epsilon shorten it; noise hides less of a yes/no outcome (event='>= NUMBER')",
+        ),
+    ),
+    EffectNoteKind.WIDE: (
+        {"outcome": "pain", "low": 0.0, "high": 10.0, "held": False, "event": ">= NUMBER"},
+        (
+            "too wide to say much: a yes/no outcome (event='>= NUMBER'), tighter bounds of pain in the schema (now 0 "
+            "to 10), more epsilon or more rows would help",
+        ),
     ),
     EffectNoteKind.FROM_GRAPH: ({"columns": ["age"]}, ("graph says to hold age fixed",)),
     EffectNoteKind.DESCENDANT: ({"columns": ["tar"]}, ("may change tar",)),
