@@ -314,10 +314,21 @@ def summary(result: EffectResult, *, full: bool = False) -> str:
     """Return three lines: the answer, what it rests on, and what it cost with where that is counted.
 
     A weak promise and an unchecked schema have a line each beneath them. Effects that a graph allows are listed below
-    the answer. ``full``: all of them, and the whole privacy statement.
+    the answer. A free effect that holds columns fixed says how to hold none. ``full``: all effects, and the whole
+    privacy statement.
     """
     cost = [statement.summary(result.privacy)] if full else short_cost_lines(result.privacy)
-    return "\n".join([answer_words(result), *listed_effects(result, full=full), assumes_words(result), *cost])
+    lines = [answer_words(result), *listed_effects(result, full=full), assumes_words(result)]
+    return "\n".join([*lines, *raw_lines(result), *cost])
+
+
+def raw_lines(result: EffectResult) -> list[str]:
+    """Return how a free effect is asked for with nothing held fixed, where something is; else nothing."""
+    free = any(note.is_a(EffectNoteKind.SAME_TABLES, EffectNoteKind.SAME_MOMENTS) for note in result.notes)
+    if not free or not (result.adjust or any(one.adjust for one in result.possible)) or not asks():
+        return []
+    how = spelled("--adjust none --anyway", "adjust=[], anyway=True")
+    return [f"The raw difference, with nothing held fixed, is free too: {how}."]
 
 
 def html(result: EffectResult) -> str:

@@ -18,7 +18,7 @@ import dpcausal as dc
 from dpcausal.core.statement import Public, PublicKind
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.effect_after import HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS
-from dpcausal.effects.effect import AdjustsForDescendant, strata_left_out
+from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, strata_left_out
 from dpcausal.effects.question import refuse_biased
 from dpcausal.effects.result import EffectNoteKind
 from dpcausal.privacy.accounting.composition import Filter, Spent
@@ -379,7 +379,11 @@ def test_after_a_discovery_it_is_free_or_fresh() -> None:
     free = result.effect("bronc", "dysp")
     assert free.privacy == result.privacy
     assert EffectNoteKind.SAME_TABLES in {note.kind for note in free.notes}
+    assert ("The raw difference" in str(free)) == bool(free.adjust)
+    assert "The raw difference" in str(result.effect("bronc", "dysp", adjust=["smoke"], anyway=True))
+    assert "The raw difference" not in str(result.effect("bronc", "dysp", adjust=[], anyway=True))
     fresh = result.effect("bronc", "dysp", data=data, epsilon=0.5)
+    assert "The raw difference" not in str(fresh)
     assert fresh.privacy.epsilon == 0.5
     assert EffectNoteKind.FRESH_NOISE in {note.kind for note in fresh.notes}
     assert free.estimate == pytest.approx(fresh.estimate, abs=0.1)
@@ -565,6 +569,10 @@ def test_after_moments_a_regression_is_free() -> None:
     assert found.privacy == result.privacy  # free
     assert found.interval[0] < 0.3 < found.interval[1]
     assert found.interval[1] - found.interval[0] < 0.15
+    raw = "The raw difference, with nothing held fixed, is free too: adjust=[], anyway=True."
+    assert str(found).splitlines()[2] == raw
+    with pytest.warns(LeavesBackDoorOpen):  # as it says
+        assert raw not in str(result.effect("x", "y", adjust=[], anyway=True))
     turned = result.effect("x", "y", adjust=["z"], compare=("yes", "no"), event="yes")
     assert turned.estimate == pytest.approx(-found.estimate)
     assert {note.kind for note in found.notes} >= {EffectNoteKind.SAME_MOMENTS, EffectNoteKind.LINEAR}
