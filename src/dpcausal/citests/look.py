@@ -4,8 +4,8 @@ The best case of each test, for a dependence of Cohen's w between x and y, alike
 
 - ``kendall``, ``spearman``: the statistic has variance V, n/16 for two levels each and at most n/9, and noise of
   variance 2 b^2 (Laplace of scale b). It shows as much as n V/(V + 2 b^2) rows without noise, n less the number of
-  strata, since rows are compared within strata. Where numbers are given, a share of epsilon goes to how they are
-  spread. Spearman's noise is taken for Kendall's.
+  strata that are expected to hold a row, since rows are compared within strata. Where numbers are given, a share of
+  epsilon goes to how they are spread. Spearman's noise is taken for Kendall's.
 - ``measured``: noise of variance s in each of r c k cells, k blocks of n/k rows: as much as n/(1 + s r c k/n) rows.
 
 The chance to reject is then that of a chi-squared test with so many rows.
@@ -33,7 +33,7 @@ from scipy.special import chdtri, chndtr
 from dpcausal.citests.base import CITest, Question, TestSettings
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
-from dpcausal.citests.rank import ROWS_PER_CELL, STRATA_PER_ROOT, RankTest, spread_share
+from dpcausal.citests.rank import RankTest, spread_share, strata_per_number
 from dpcausal.citests.result import Missed, MissedKind
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 SMALL_DELTA = 1e-6
 MAX_SHIFT = 1e5  # of a noncentral law
+MANY = 10**15  # strata: with more, as with so many, no two rows share one
 
 
 def look(
@@ -164,21 +165,38 @@ def _chance(
         if pairs == 1:
             return lambda w: part_power(*design, min(w, 1.0), numeric=bool(given))
         return lambda w: pairs_power(*design, min(w, 1.0), numeric=bool(given), count=pairs)
-    strata = question.k
-    if isinstance(test, RankTest) and given and test.on == "values" and test.strata == "auto":
-        epsilon *= 1.0 - spread_share(rows, epsilon)
-        wanted = rows / ROWS_PER_CELL  # as ``strata_for`` cuts them
-        if len(given) == 1:
-            wanted = min(wanted, STRATA_PER_ROOT * math.sqrt(rows))
-        strata = max(1, math.floor(wanted))
     if isinstance(test, RankTest):
-        rows -= min(
-            strata, rows // 2
-        )  # of each stratum one row tells nothing: it compares rows within strata
+        strata = strata_cut(test, question, rows)
+        if given and test.on == "values" and test.strata == "auto":
+            epsilon *= 1.0 - spread_share(rows, epsilon)
+        # of each stratum one row tells nothing: it compares rows within strata
+        rows = max(rows - round(with_rows(strata, rows)), 1)
     numbers = bool({question.x, question.y} & question.numeric)
     sizes = (question.r, question.c, question.k)
     worth, dof = _worth(test, sizes, rows, epsilon, delta, neighbours, numbers=numbers, share=share)
     return partial(_power, worth, dof, level=level)
+
+
+def strata_cut(test: RankTest, question: Question, rows: int) -> int:
+    """How many strata the test cuts: declared levels and bins, and numbers as ``strata`` says; from public numbers."""
+    given = question.numeric.intersection(question.given)
+    if not given or test.on == "table" or test.strata == "schema":
+        return question.k
+    if test.strata == "auto":
+        each = strata_per_number(question.other_cells, len(given), float(rows))
+    else:
+        each = int(test.strata)
+    return int(question.other_cells * each ** len(given))
+
+
+def with_rows(strata: int, rows: int) -> float:
+    """Return in how many of these strata, equally common, a row is expected to lie.
+
+    >>> round(with_rows(500, 2000), 1), round(with_rows(4000, 2000), 1), with_rows(1, 10)
+    (490.9, 1574.0, 1.0)
+    """
+    cells = float(min(strata, MANY))
+    return cells * -math.expm1(rows * math.log1p(-1.0 / cells)) if strata > 1 else 1.0
 
 
 def _worth(

@@ -300,10 +300,19 @@ def spread_share(n: int | None, epsilon: float) -> float:
 def strata_for(question: Question, data: Dataset, numeric: tuple[str, ...], n: float) -> int:
     """Return the number of strata of equal counts for each numeric given column, for n rows."""
     others = math.prod(data.schema[z].size for z in question.given if z not in numeric)
+    return strata_per_number(others, len(numeric), n)
+
+
+def strata_per_number(others: int, numbers: int, n: float) -> int:
+    """Return the number of strata of equal counts for each of the given numbers, beside ``others`` cells of levels.
+
+    >>> strata_per_number(1, 1, 2000.0), strata_per_number(1, 3, 2000.0), strata_per_number(300, 1, 2000.0)
+    (500, 7, 2)
+    """
     wanted = n / ROWS_PER_CELL
-    if len(numeric) == 1:
+    if numbers == 1:
         wanted = min(wanted, STRATA_PER_ROOT * math.sqrt(max(n, 1.0)))
-    return max(2, math.floor(float(max(wanted / others, 1.0) ** (1 / len(numeric)))))
+    return max(2, math.floor(float(max(wanted / others, 1.0) ** (1 / numbers))))
 
 
 def measured_spreads(

@@ -209,6 +209,39 @@ def test_what_kendall_finds_given_a_number_is_what_was_forecast() -> None:
 
 
 @pytest.mark.parametrize(
+    ("n", "epsilon", "w", "sizes", "options"),
+    [
+        (2_000, 0.5, 0.1, {"a": 63, "b": 63}, {}),  # 3,969 combinations of levels: most rows are alone
+        (300, 1.0, 0.3, {"a": 100, "z": 0}, {}),  # a number beside 100 levels
+        (200, 1.0, 0.3, {"z": 0}, {"strata": 100}),
+    ],
+    ids=["levels", "a number and levels", "strata of equal width"],
+)
+def test_of_strata_only_those_with_rows_are_subtracted(
+    n: int, epsilon: float, w: float, sizes: dict[str, int], options: dict[str, Any]
+) -> None:
+    """120 data sets: within four standard errors."""
+    given = {
+        name: dc.Categorical(list(range(size))) if size else dc.Numeric(0, 1) for name, size in sizes.items()
+    }
+    schema = dc.Schema({"x": dc.Categorical([0, 1]), "y": dc.Categorical([0, 1]), **given})
+    asked: dict[str, Any] = {"epsilon": epsilon, "method": "kendall", **options}
+    ahead = dc.forecast_ci_test(schema, "x", "y", list(sizes), rows=n, **asked)
+    chance = ahead.weak if w == 0.1 else ahead.medium
+    assert chance is not None
+    found, sets = 0, 120
+    for seed in range(sets):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 2, n)
+        y = np.where(rng.random(n) < w, x, rng.integers(0, 2, n))
+        held = {name: rng.integers(0, size, n) if size else rng.random(n) for name, size in sizes.items()}
+        data = dc.read({"x": x, "y": y, **held}, schema)
+        with dc.testing.seeded(seed):
+            found += dc.ci_test(data, "x", "y", list(sizes), anyway=True, **asked).pvalue <= 0.05
+    assert abs(found / sets - chance) < 4 * (chance * (1 - chance) / sets) ** 0.5
+
+
+@pytest.mark.parametrize(
     ("asked", "instead"),
     [
         (("arm", "cd4", ["age"]), "measured"),  # levels without an order

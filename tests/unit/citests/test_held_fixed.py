@@ -11,8 +11,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import CITest, Question
+from dpcausal.citests.look import strata_cut
 from dpcausal.citests.quantiles import exact_spread
-from dpcausal.citests.rank import bins_for, blocks_of, counted_blocks, strata_for
+from dpcausal.citests.rank import KendallTest, Strata, bins_for, blocks_of, counted_blocks, strata_for
 from dpcausal.citests.registry import make_test
 from dpcausal.cli.app import run
 from dpcausal.counts.memory import counts_of
@@ -62,6 +63,25 @@ def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset) -> None:
         make_test("kendall", {"strata": 7}), question, data, 2000
     )
     assert blocks_of(question, data, bins_for(question, data, 7, 2000))[1] == 3 * 7
+
+
+@pytest.mark.parametrize("strata", ["auto", "schema", 7])
+@pytest.mark.parametrize("given", [["z"], ["z", "y"], ["z", "v", "u"], ["z", "v", "u", "y"], ["y"]])
+def test_a_forecast_counts_the_strata_that_the_rank_tests_make(strata: Strata, given: list[str]) -> None:
+    rng, n = np.random.default_rng(2), 900
+    schema = dc.Schema({**SCHEMA, "u": dc.Numeric(0, 1), "v": dc.Numeric(0, 1)})
+    numbers = {name: rng.random(n) for name in "zuv"}
+    levels = {"x": ["a"] * n, "y": rng.choice(["a", "b", "c"], n), "w": [0] * n}
+    data = dc.read({**levels, **numbers}, schema)
+    question = Question.of(schema, "x", "w", given)
+    numeric = tuple(name for name in question.given if name != "y")
+    if strata == "auto" and numeric:
+        spreads = {name: exact_spread(data, name) for name in numeric}
+        _, made = counted_blocks(question, data, spreads, strata_for(question, data, numeric, float(n)))
+    else:
+        _, made = blocks_of(question, data, bins_for(question, data, strata, n))
+    assert strata_cut(KendallTest(strata=strata), question, n) == made
+    assert strata_cut(KendallTest(strata=strata, on="table"), question, n) == question.k
 
 
 def test_equal_values_share_a_stratum_so_that_fewer_values_make_fewer_strata() -> None:
