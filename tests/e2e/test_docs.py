@@ -33,7 +33,8 @@ BY_NOISE = re.compile(
     r"Levels merged, .*"
 )
 TREND = re.compile(
-    r"; \S+ (rises|falls) as \S+ rises|; later levels of \S+ go with \w+ levels of \S+ \(in the order declared\)"
+    r"; \S+ (rises|falls) as \S+ rises|; (higher \S+|later levels of \S+|\S+ = \S+) go(es)? with "
+    r"(\w+ levels of \S+|\w+ [^\s.=]+|\S+ = [^\s.]+)( \(in the order declared\))?"
 )  # said where the verdict is "dependent"
 DEEPER = re.compile(
     r"; \d+ larger tables \(given \d+ columns\), [^;]*? in every cell"

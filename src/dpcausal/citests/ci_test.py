@@ -34,7 +34,9 @@ from dpcausal.core.statement import (
     ReleasedKind,
 )
 from dpcausal.counts.protocol import Counts, source_limits
+from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset, not_a_dataset
+from dpcausal.data.schema import Schema
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget
 from dpcausal.stats.limits import row_limit
@@ -330,7 +332,9 @@ def ci_test(
         reason=reason,
         held_fixed=None if binned else held_fixed,
         chosen=outcome.chosen,
-        direction=_trend(question, statistic, tau) if signed and not outcome.independent else None,
+        direction=_trend(data.schema, question, statistic, tau)
+        if signed and not outcome.independent
+        else None,
         tau=tau,
         missed=missed,
         with_noise=with_noise(question, rows=isinstance(data, Dataset), n=data.n)
@@ -353,15 +357,16 @@ def _released(test: CITest, held_fixed: HeldFixed | None) -> Released:
     return Released(ReleasedKind.SPREAD, columns=held_fixed["columns"], then=test.releases)
 
 
-def _trend(question: Question, statistic: float | None, tau: float | None) -> Trend | None:
+def _trend(schema: Schema, question: Question, statistic: float | None, tau: float | None) -> Trend | None:
     """Return which way y goes with x, read off a released statistic that has a sign, so that it costs nothing.
 
     Only for answers that reject independence: else the sign is noise.
     """
     if not statistic:
         return None
-    by_levels = not {question.x, question.y} <= question.numeric
-    return Trend(question.x, question.y, question.given, statistic > 0, by_levels, tau)
+    columns = (schema[question.x], schema[question.y])
+    x, y = (column.printed if isinstance(column, Categorical) else () for column in columns)
+    return Trend(question.x, question.y, question.given, statistic > 0, tau, x, y)
 
 
 def _by_bins(test: CITest, data: Dataset | Counts, question: Question) -> tuple[str, ...]:

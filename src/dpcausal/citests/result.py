@@ -101,18 +101,24 @@ class Trend:
         The columns asked about, in the order of the schema.
     rises : bool
         Whether y rises as x rises.
-    by_levels : bool
-        Whether the direction follows the declared order of levels, for x or for y.
     tau : float or None
         Tau-a within the cells of ``given``, where it is known.
+    x_levels, y_levels : tuple of str
+        The declared levels in their order; empty for a number.
     """
 
     x: str
     y: str
     given: tuple[str, ...]
     rises: bool
-    by_levels: bool
     tau: float | None
+    x_levels: tuple[str, ...] = ()
+    y_levels: tuple[str, ...] = ()
+
+    @property
+    def by_levels(self) -> bool:
+        """Whether the direction follows the declared order of levels, for x or for y."""
+        return bool(self.x_levels or self.y_levels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

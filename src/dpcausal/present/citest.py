@@ -89,7 +89,7 @@ def held_fixed_words(fact: HeldFixed) -> str:
 def trend_words(trend: Trend) -> str:
     """Return which way y goes with x, as a sentence.
 
-    >>> trend_words(Trend("dose", "pain", (), rises=False, by_levels=False, tau=-0.3))
+    >>> trend_words(Trend("dose", "pain", (), rises=False, tau=-0.3))
     'pain falls as dose rises: among pairs of rows 30% more disagree in order than agree.'
     """
     words = way_words(trend)

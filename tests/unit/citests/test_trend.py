@@ -43,10 +43,22 @@ def test_privately(rows: dc.Dataset) -> None:
     assert found.tau == pytest.approx(
         tau_a(rows.codes["a"].astype(float), rows.codes["b"].astype(float)), abs=0.02
     )
-    assert "; later levels of b go with earlier levels of a (in the order declared).\n" in found.summary()
-    words = "later levels of b go with earlier levels of a (in the order declared): among pairs of rows"
-    assert words in found.summary(full=True)
+    assert "; b = yes goes with a = 0.\n" in found.summary()
+    assert "b = yes goes with a = 0: among pairs of rows" in found.summary(full=True)
     assert found.to_dict()["trend"] == found.trend
+
+
+def test_numbers_and_levels_are_told_each_in_its_own_words(rows: dc.Dataset) -> None:
+    def told(x: str, y: str) -> str:
+        return dc.ci_test(rows, x, y, method="kendall", epsilon=None).trend.partition(":")[0]
+
+    assert told("y", "a") == told("a", "y") == "a = 1 goes with higher y"
+    assert told("y", "b") == "b = yes goes with lower y"
+    three = dc.Schema(x=dc.Numeric(-5, 5), c=dc.Categorical(["low", "mid", "high"], ordered=True))
+    cut = np.digitize(rows.values["x"], [-0.5, 0.5])
+    data = dc.read({"x": rows.values["x"], "c": np.array(["high", "mid", "low"])[cut]}, three)
+    found = dc.ci_test(data, "x", "c", method="kendall", epsilon=None)
+    assert found.trend.startswith("later levels of c go with lower x (in the order declared): ")
 
 
 @pytest.mark.parametrize(("options", "words"), [({}, "y falls as x rises"), ({"variant": "weighted"}, "")])
