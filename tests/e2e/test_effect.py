@@ -102,6 +102,9 @@ def test_a_graph_that_contradicts_itself_is_refused_and_told(capsys: pytest.Capt
     assert one.endswith("if z is held fixed")
     assert other == "- none, if y comes before x"
     assert "contradicts itself about the direction of x - y: do not rely on this answer" in rests
+    assert (
+        "a mean of them is no estimate; one of them is no effect at all (the outcome may come first)" in rests
+    )
     assert "middle" not in said
 
 

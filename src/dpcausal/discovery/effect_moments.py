@@ -158,7 +158,7 @@ def effect_from_moments(
         interval = (min(found.low for _, found in answers), max(found.high for _, found in answers))
         notes.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
         if any(one is None for one, _ in answers):
-            notes.append(EffectNote(EffectNoteKind.NO_EFFECT))
+            notes.insert(1, EffectNote(EffectNoteKind.NO_EFFECT))
     return EffectResult(
         treatment=treatment,
         outcome=outcome,

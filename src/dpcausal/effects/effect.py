@@ -1050,7 +1050,7 @@ def result_of(
             said.append(EffectNote(EffectNoteKind.EVERYONE, **ends))
         said.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
         if any(one is None for one, _ in answers):
-            said.append(EffectNote(EffectNoteKind.NO_EFFECT))
+            said.insert(1, EffectNote(EffectNoteKind.NO_EFFECT))
     elif statement.epsilon is not None:
         said += wide_notes(schema, question, interval, said)
     return EffectResult(

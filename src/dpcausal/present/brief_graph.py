@@ -68,7 +68,10 @@ def answer_line(result: DiscoveryResult) -> str:
         alike = f"{GOES_TOGETHER.format(target=target)}: {', '.join(together)}"
         found = f"{found}; {alike[0].lower()}{alike[1:]}" if sure else alike
     told = f"; weak hints only: {', '.join(weak)}" if weak else ""
-    none = f"; no link shown: {absent} column{'' if absent == 1 else 's'}" if absent else ""
+    columns = f"{absent} column{'' if absent == 1 else 's'}"
+    none = f"; no link shown: {columns}" if absent else ""
+    if absent and not (sure or together or weak):
+        found, none = f"No link with {target} was found in {columns}", ""
     if declared_out := len(left_out_pairs(result)):
         none += f"; left out, as declared: {declared_out}"
     return f"{found}{told}{none}; open: {left or 'none'} (method {result.method})."

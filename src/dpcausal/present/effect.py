@@ -98,7 +98,7 @@ NOTES: dict[EffectNoteKind, Words] = {
         "the graph leaves directions open and allows {count} effects; nothing says which is right, and a mean of them "
         "is no estimate"
     ),
-    EffectNoteKind.NO_EFFECT: "one of them is none at all (the outcome may come first)",
+    EffectNoteKind.NO_EFFECT: "one of them is no effect at all (the outcome may come first)",
     EffectNoteKind.LINEAR: lambda fact: (
         f"{', '.join(fact['columns'])} taken out by linear regression: what is not linear in them remains"
     ),
@@ -305,6 +305,7 @@ FIRST = {
     EffectNoteKind.LATER: 0,
     EffectNoteKind.CONTRADICTED: 0,
     EffectNoteKind.SEVERAL: 0,
+    EffectNoteKind.NO_EFFECT: 0,  # says which of the several
     EffectNoteKind.OUTCOME_BINS: 0,
     EffectNoteKind.NUMBERS: 2,
 }

@@ -364,8 +364,7 @@ def untestable_words(plan: Plan) -> list[str]:
     if all(order.testable for order in plan.orders):
         return []
     return [
-        '"stay open": with so many columns held fixed, noise hides too much to call a typical pair without a link '
-        "absent."
+        '"stay open": with so many columns held fixed, noise hides too much for a typical pair to be called absent.'
     ]
 
 

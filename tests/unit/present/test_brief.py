@@ -136,6 +136,8 @@ def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) ->
     assert weak.summary().startswith(
         "No link with b was found; weak hints only: a; no link shown: 2 columns;"
     )
+    bare = replace(found, graph=dc.Graph(["a", "b", "c", "dd", "e"]))
+    assert bare.summary().startswith("No link with b was found in 3 columns; open: 1 (method measured).")
     assert conclusion(weak)[0] == (
         "No clear link with b was found, only weak hints (found again in less than 50% of repeats): a."
     )

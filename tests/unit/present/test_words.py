@@ -360,7 +360,7 @@ EXAMPLES[EffectNote] = {
         ("WARNING: the graph draws age -> dose and age -> pain, so other causes are", ": hold age fixed"),
     ),
     EffectNoteKind.SEVERAL: ({"count": 3}, ("allows 3 effects",)),
-    EffectNoteKind.NO_EFFECT: ({}, ("none at all",)),
+    EffectNoteKind.NO_EFFECT: ({}, ("one of them is no effect at all",)),
     EffectNoteKind.LINEAR: ({"columns": ["age", "sex"]}, ("age, sex taken out by linear regression",)),
     EffectNoteKind.SCORED: (
         {"columns": ["age", "dose"]},
