@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import InputError
 
@@ -30,8 +31,18 @@ def test_the_files_are_what_json_prints(words: list[str], capsys: pytest.Capture
     assert answer == json.loads(said.out)
     assert json.loads((out / "privacy.json").read_text()) == answer["privacy"]
     assert said.err == ""
-    assert answer["rejected"] is not answer["independent"]
-    assert answer["shown"] == ("dependence" if answer["rejected"] else "nothing")
+    assert (answer["independent"], answer["shown"]) == (
+        (False, "dependence") if answer["rejected"] else (None, "nothing")
+    )
+
+
+def test_an_answer_that_shows_nothing_is_not_called_independent(words: list[str]) -> None:
+    Path("t.csv").write_text("a,b\n" + "no,no\nno,yes\nyes,no\nyes,yes\n" * 500)
+    with dc.testing.seeded(1):
+        answer = dc.ci_test(dc.read("t.csv", dc.Schema.from_toml("s.toml")), "a", "b", epsilon=0.5)
+    assert answer.independent is True
+    assert answer.to_dict()["independent"] is None
+    assert repr(answer).startswith("CITestResult(shown='nothing', rejected=False, pvalue=")
 
 
 def test_an_earlier_answer_is_kept(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

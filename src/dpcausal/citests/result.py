@@ -236,7 +236,10 @@ class CITestResult(OtherNames):
         return "" if self.direction is None else display().summary(self.direction)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON: words under ``why`` and ``trend``, the facts behind them under ``facts``."""
+        """Return plain data, for JSON: words under ``why`` and ``trend``, the facts behind them under ``facts``.
+
+        ``independent`` is False where independence was rejected and else None: a test never shows independence.
+        """
         return {
             "x": self.x if isinstance(self.x, str) else list(self.x),
             "y": self.y if isinstance(self.y, str) else list(self.y),
@@ -245,7 +248,7 @@ class CITestResult(OtherNames):
             "level": self.level,
             "shown": self.shown,
             "rejected": self.rejected,
-            "independent": self.independent,
+            "independent": False if self.rejected else None,
             "pvalue": self.pvalue,
             "statistic": self.statistic,
             "dof": self.dof,
@@ -286,7 +289,7 @@ class CITestResult(OtherNames):
         pvalue = "None" if self.pvalue is None else f"{self.pvalue:.4g}"
         cost = f"method={self.method!r}, epsilon={self.privacy.epsilon}"
         stamp = "" if self.privacy.private else ", private=False"
-        return f"CITestResult(independent={self.independent}, pvalue={pvalue}, {cost}{stamp})"
+        return f"CITestResult(shown={self.shown!r}, rejected={self.rejected}, pvalue={pvalue}, {cost}{stamp})"
 
     def _repr_html_(self) -> str:
         return display().html(self)
