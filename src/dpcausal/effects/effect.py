@@ -68,7 +68,7 @@ from dpcausal.effects.question import (
     strata_cells,
     widest_bin,
 )
-from dpcausal.effects.regression import measure_regression, refuse_regression
+from dpcausal.effects.regression import measure_regression, refuse_question, refuse_regression
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
 from dpcausal.effects.table import (
     MAX_CELLS,
@@ -455,6 +455,8 @@ def forecast_effect(
         doubts=doubts,
     )
     count = checked_count(rows, "rows")
+    if method == "regression":
+        refuse_asked_regression(schema, asked, values=values)
     return forecast_of(schema, asked, method, epsilon, delta, relation, count, level, values=values)
 
 
@@ -935,10 +937,16 @@ def method_for(
     if method == "regression":
         if allowed is None:
             raise InputError("a regression has no answer without privacy here: leave method out")
-        if len(asked.used) > 1:
-            raise InputError("a regression answers for one set of columns: name what to adjust for")
+        refuse_asked_regression(data.schema, asked, values=isinstance(data, Dataset))
         refuse_regression(data, asked.question)
     return chosen_method(method, data.schema, asked, allowed, neighbours, n, values=isinstance(data, Dataset))
+
+
+def refuse_asked_regression(schema: Schema, asked: AskedEffect, *, values: bool) -> None:
+    """Raise ``InputError`` where a regression was named that can't answer: a forecast refuses what a run does."""
+    if len(asked.used) > 1:
+        raise InputError("a regression answers for one set of columns: name what to adjust for")
+    refuse_question(schema, asked.question, values=values)
 
 
 def chosen_method(
@@ -955,7 +963,7 @@ def chosen_method(
     question, sets = asked.question, asked.used
     if method == "regression":
         return method
-    able = values and not question.others and question.estimand.endswith("difference")
+    able = values and not question.other_arms and question.estimand.endswith("difference")
     if method == "table" or allowed is None or len(sets) > 1 or not able:
         return "table"
     strata = strata_cells(schema, question.adjust)

@@ -23,6 +23,7 @@ from scipy.special import ndtri
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -89,18 +90,37 @@ def ends(rows: Dataset, question: EffectQuestion, start: int, stop: int) -> tupl
     return a, 2.0 * np.clip(y, 0.0, 1.0) - 1.0
 
 
+def refuse_question(schema: Schema, question: EffectQuestion, *, values: bool) -> None:
+    """Raise ``InputError`` where a regression can't answer, from the schema and the question alone.
+
+    ``values``: whether there are rows, and not only counts.
+    """
+    if not values:
+        raise InputError("a regression needs the rows themselves (a Dataset, as dc.read gives), not counts")
+    strata = f"leave {spelled('--method regression', 'method=')} out"
+    if question.other_arms:
+        column = schema[question.treatment]
+        declared, two = f"{column.size}", "two levels"
+        if isinstance(column, Numeric):
+            declared, two = f"{column.size} bins", "one cut (bins = [CUT])"
+            two += " and without missing_level" if column.missing_level else ""
+        raise InputError(
+            f'a regression compares the two levels of a treatment, and "{question.treatment}" is declared with '
+            f"{declared}: {strata}, and strata compare two of them "
+            f"({spelled('--compare', 'compare=')}), or declare it with {two}"
+        )
+    if not question.estimand.endswith("difference"):
+        raise InputError(
+            f"a regression gives a difference, not a {question.estimand}: {strata}, and strata give it, or ask for "
+            "a difference"
+        )
+
+
 def refuse_regression(data: object, question: EffectQuestion) -> Dataset:
     """Return the rows; raise ``InputError`` where a regression can't answer, from public information."""
     if not isinstance(data, Dataset):
         raise InputError("a regression needs the rows themselves (a Dataset, as dc.read gives), not counts")
-    if question.others:
-        raise InputError(
-            "a regression compares two levels: declare the treatment with two, or adjust for fewer"
-        )
-    if not question.estimand.endswith("difference"):
-        raise InputError(
-            f"a regression gives a difference, not a {question.estimand}; adjust for fewer columns"
-        )
+    refuse_question(data.schema, question, values=True)
     missing = [
         name for name in question.adjust if kind_of(data.schema, name) == "number" and name not in data.values
     ]

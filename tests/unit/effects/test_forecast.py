@@ -236,3 +236,39 @@ def test_a_regression_uses_a_delta_only_where_that_is_expected_to_be_narrower(
         for delta in (1e-6, 0.0)
     )
     assert wide < pure if needed else wide == pure
+
+
+@pytest.mark.parametrize(
+    ("treatment", "more", "says"),
+    [
+        ("dose", {}, '"dose" is declared with 4 bins: leave method= out'),
+        ("dose", {"compare": ["below 2.5", "7.5 or more"]}, "one cut \\(bins = \\[CUT\\]\\)"),
+        (
+            "z",
+            {"adjust": [], "compare": ["a", "b"]},
+            '"z" is declared with 3: .* or declare it with two levels',
+        ),
+        ("x", {"estimand": "risk ratio"}, "not a risk ratio: leave method= out"),
+    ],
+)
+def test_a_forecast_refuses_the_regression_that_a_run_refuses(
+    treatment: str, more: dict[str, Any], says: str
+) -> None:
+    asked = {"adjust": ["weight"], "epsilon": 1.0, "method": "regression", **more}
+    with pytest.raises(dc.InputError, match=says) as run:
+        dc.effect(rows(2_000), treatment, "y", **asked)
+    for source in ({"source": rows(2_000)}, {"source": SCHEMA, "rows": 2_000}):
+        with pytest.raises(dc.InputError) as ahead:
+            dc.forecast_effect(**source, treatment=treatment, outcome="y", **asked)
+        assert str(ahead.value) == str(run.value)
+    del asked["method"]  # the remedy that is named
+    assert dc.effect(rows(2_000), treatment, "y", **asked, anyway=True).method == "table"
+
+
+def test_the_remedy_of_one_cut_makes_the_regression_possible() -> None:
+    one = dc.Schema(dose=dc.Numeric(0, 10, [5]), y=BIT, weight=SCHEMA["weight"])
+    own = dc.Schema(dose=dc.Numeric(0, 10, [5], missing_level=True), y=BIT, weight=SCHEMA["weight"])
+    asked: dict[str, Any] = {"adjust": ["weight"], "rows": 2_000, "epsilon": 1.0, "method": "regression"}
+    assert dc.forecast_effect(one, "dose", "y", **asked).method == "regression"
+    with pytest.raises(dc.InputError, match="without missing_level"):
+        dc.forecast_effect(own, "dose", "y", **asked)
