@@ -124,6 +124,8 @@ ON_HINTS_MEANS = (
 GIVEN_MEANS = "Only tested with so many columns held fixed: to hold more fixed might take the edge away."
 
 
+ALL_DECLARED = "direction as you declared, not from the data"
+SOME_DECLARED = "direction as you declared where it says so; elsewhere "
 HINT_ARROWS = "An arrow on a weak hint is no finding: neither the edge nor its direction is."
 
 
@@ -144,7 +146,10 @@ def legend(result: DiscoveryResult) -> list[str]:
     more += [HINT_ARROWS] if hint_pairs(result) & {frozenset(arrow) for arrow in graph.directed} else []
     if graph.kind == "pag":
         return [*filter(None, [hidden.legend_words(graph)]), *more]
-    lines = [f"->: {arrow_words(result)}."] if graph.directed else []
+    told = graph.directed & result.known.required_arrows(result.graph.skeleton)
+    some = SOME_DECLARED if told else ""
+    means = ALL_DECLARED if told == graph.directed else some + arrow_words(result)
+    lines = [f"->: {means}."] if graph.directed else []
     if graph.undirected - result.contradicted:
         lines.append(PLAIN)
     return [*([" ".join(lines)] if lines else []), *more]
@@ -980,25 +985,22 @@ def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> 
 
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
-    sure = result.found_confidence
-    rows = [(" ".join(edge), frozenset((edge[0], edge[2]))) for edge in result.shown.marked_edges()]
-    torn, hints = result.contradicted if result.graph.kind != "pag" else frozenset(), hint_pairs(result)
-    wide, bare = max((len(edge) for edge, _ in rows), default=0), result.nothing_held
+    from dpcausal.present.edges import EdgeNotes  # late: it takes words from here
+
+    sure, marks = result.found_confidence, EdgeNotes.of(result)
+    rows = [
+        (f"{a} {result.shown.marks(a, b)} {b}", frozenset((a, b)), marks.short(a, b, arrow))
+        for a, b, arrow in result.shown.edges()
+    ]
+    wide = max((len(edge) for edge, *_ in rows), default=0)
     share = max((len(share_words(part)) for part in sure.values()), default=0)
     lines = []
-    for edge, pair in rows:
+    for edge, pair, remark in rows:
         part = (
             f"  {share_words(sure[pair]):<{share}}" if pair in sure else "" if not sure else " " * (share + 2)
         )
-        remarks = ["direction contradicted"] if pair in torn else []
-        remarks += [ON_HINTS] if pair in result.on_hints - torn else []
-        if pair in bare:
-            remarks.append(NOTHING_HELD)
-        elif pair in result.given_up_to:
-            remarks.append(only_tested_words(result.given_up_to[pair]))
-        remarks += ["a weak hint"] if pair in hints else []
-        lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remarks)}{'; '.join(remarks)}".rstrip())
-    joined = {name for _, pair in rows for name in pair}
+        lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remark)}{remark}".rstrip())
+    joined = {name for _, pair, _ in rows for name in pair}
     alone = [name for name in result.graph.nodes if name not in joined]
     silent, single = {*undecided_columns(result)}, {*one_level_columns(result)}
     if len(alone) > ALONE_SHOWN:
@@ -1006,7 +1008,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     else:
         why = dict.fromkeys(silent, "nothing could be decided") | dict.fromkeys(single, ONE_LEVEL_ONLY)
         lines += [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
-    shown = any(pair in sure for _, pair in rows)
+    shown = any(pair in sure for _, pair, _ in rows)
     return [*lines, *legend(result), *([again_words(result)] if shown else [])]
 
 

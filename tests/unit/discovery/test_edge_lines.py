@@ -79,14 +79,14 @@ AB, BL = frozenset("ab"), frozenset(("b", "long_name"))
 
 
 def test_without_confidence_there_are_edges_and_a_legend(result: DiscoveryResult) -> None:
-    assert result.edge_lines() == ["  a -> b", "  b - long_name", LEGEND]
+    assert result.edge_lines() == ["  a -> b", "  b - long_name  direction not decided", LEGEND]
     none = ["  a (no edge found)", "  b (no edge found)", "  long_name (no edge found)"]
     assert replace(result, graph=dc.Graph(NAMES)).edge_lines() == none
     many = [f"c{i}" for i in range(11)]
     assert replace(result, graph=dc.Graph(many)).edge_lines() == [f"  no edge found: {', '.join(many)}"]
     plain = replace(result, graph=dc.Graph(NAMES, undirected=[("b", "long_name")]))
     assert plain.edge_lines() == [
-        "  b - long_name",
+        "  b - long_name  direction not decided",
         "  a (no edge found)",
         PLAIN,
     ]  # no word of arrows that are not there
@@ -96,7 +96,7 @@ def test_confidence_stands_beside_each_edge_and_is_explained(result: DiscoveryRe
     sure = replace(result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45})
     wanted = [
         "  a -> b         95% or more",
-        "  b - long_name  less than 50%  a weak hint",
+        "  b - long_name  less than 50%  direction not decided; a weak hint",
         LEGEND,
         again_words(sure),
     ]
@@ -110,8 +110,28 @@ def test_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
     sure = replace(
         result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45}, known=known
     )
-    assert sure.edge_lines()[:2] == ["  a -> b", "  b - long_name  less than 50%  a weak hint"]
-    assert replace(sure, confidence={frozenset("ab"): 1.0}).edge_lines()[:1] == ["  a -> b"]
+    first, second = sure.edge_lines()[:2]
+    assert first.startswith("  a -> b  ")
+    assert first.endswith("  edge as you declared; direction as you declared")
+    assert "%" not in first
+    assert second == "  b - long_name  less than 50%  direction not decided; a weak hint"
+    alone = replace(sure, confidence={frozenset("ab"): 1.0}).edge_lines()
+    assert alone[0] == "  a -> b         edge as you declared; direction as you declared"
+
+
+def test_all_the_words_say_of_an_edge_what_the_table_says(result: DiscoveryResult) -> None:
+    known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
+    missing = Note(NoteKind.SHARED_MISSING, pairs=(("a", "b"),))
+    told = replace(result, known=known, notes=(missing,))
+    note = EdgeNotes.of(told).short("a", "b", True)
+    assert note.startswith("direction as you declared; both have a level for missing values")
+    assert told.edge_lines()[0] == f"  a -> b         {note}"
+    assert f"  a -> b         {note}" in told.summary()
+    assert told.edge_lines()[2].startswith("->: direction as you declared, not from the data. -: ")
+    half = replace(told, graph=dc.Graph(NAMES, directed=[("a", "b"), ("long_name", "b")]))
+    assert legend(half)[0].startswith(
+        "->: direction as you declared where it says so; elsewhere the same direction in every graph"
+    )
 
 
 def test_every_method_is_explained(result: DiscoveryResult) -> None:
@@ -161,7 +181,7 @@ def test_an_edge_says_up_to_how_many_columns_it_was_asked_about(result: Discover
     left = replace(result, given_up_to={AB: 0, BL: 1}, confidence={AB: 1.0, BL: 0.45})
     assert left.edge_lines()[:4] == [
         "  a -> b         95% or more    nothing was held fixed",
-        "  b - long_name  less than 50%  only tested with up to 1 column held fixed; a weak hint",
+        "  b - long_name  less than 50%  direction not decided; only tested with up to 1 column held fixed; a weak hint",
         LEGEND,
         GIVEN_MEANS,
     ]
