@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import SchemaError, did_you_mean
+from dpcausal.data.missing_words import reads_as_missing
 
 __all__ = ["DEFAULT_BINS", "MAX_LEVELS", "Categorical", "Column", "DeclarationError", "Level", "Numeric"]
 
@@ -198,6 +199,16 @@ class Categorical:
         """Code of ``other``."""
         return self.printed.index(str(self.other))
 
+    @property
+    def missing_codes(self) -> tuple[int, ...]:
+        """Codes of the levels that read as "no value known"."""
+        return tuple(code for code, level in enumerate(self.printed) if reads_as_missing(level))
+
+    @property
+    def may_be_missing(self) -> bool:
+        """Whether the declaration says that values may be missing: by a level, or by codes for it."""
+        return bool(self.missing_codes or self.missing)
+
     def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but they are different levels
         types, missing = tuple(map(type, self.levels)), tuple(map(str, self.missing))
         return types, self.printed, self.ordered, str(self.other), self.aliases, missing
@@ -306,6 +317,16 @@ class Numeric:
         assert self.bins is not None
         assert self.other is not None
         return self.size - 1 if self.missing_level else bisect_right(self.bins, self.other)
+
+    @property
+    def missing_codes(self) -> tuple[int, ...]:
+        """Code of the bin for missing values, if there is one."""
+        return (self.size - 1,) if self.missing_level else ()
+
+    @property
+    def may_be_missing(self) -> bool:
+        """Whether the declaration says that values may be missing: by a bin, or by codes for it."""
+        return bool(self.missing_level or self.missing or self.missing_texts)
 
     def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return numbers between the bounds on the declared scale, between ``scaled_bounds``: each by itself."""

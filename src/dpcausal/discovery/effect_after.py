@@ -40,6 +40,7 @@ from dpcausal.effects.effect import (
     by_middles,
     checked_confidence,
     effect_by_graph,
+    missing_rules,
     number_rules,
     outcome_bins,
     result_of,
@@ -150,13 +151,13 @@ class _FromTables:
         question = self.question
         table, variance, kurtosis = self.released.table((*adjust, question.treatment, question.outcome))
         cells = table.reshape(-1, question.treatment_levels, len(question.scores))
-        chosen = cells[:, list(question.arms), :]
+        chosen = cells[:, list(question.arms), :][:, :, list(question.known)]
         rest = cells.sum(axis=(1, 2)) - chosen.sum(axis=(1, 2)) if question.others else None
-        left_out = (question.treatment_levels - 2) * len(question.scores)
+        left_out = question.treatment_levels * len(question.scores) - 2 * len(question.known)
         return arms_of_cells(
             chosen,
             rest,
-            question.score_array(),
+            np.asarray(question.known_scores),
             variance,
             self.released.rows,
             kurtosis,
@@ -253,9 +254,11 @@ def effect_after(
     off, column = 0.0, schema[outcome]
     if by_middles(schema, question) and isinstance(column, Numeric):
         counts, *_ = tables.table((treatment, outcome))
-        off = bins_bias(column, counts[list(question.arms)])
+        counted = counts[list(question.arms)].copy()
+        counted[:, list(question.missing)] = 0.0
+        off = bins_bias(column, counted)
         notes.append(outcome_bins(outcome, off))
-    notes += number_rules(schema, question)
+    notes += [*number_rules(schema, question), *missing_rules(schema, question, table=True)]
     notes.append(EffectNote(EffectNoteKind.SAME_TABLES, held=HELD_AFTER_SELECTION, few=HELD_WITH_FEW_ROWS))
     with np.errstate(all="ignore"):
         return result_of(

@@ -24,7 +24,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.effect import what_to_adjust_for
+from dpcausal.effects.effect import missing_rules, what_to_adjust_for
 from dpcausal.effects.question import checked_columns, effect_question, level_names
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
 from dpcausal.graphs.doubts import Doubts
@@ -141,6 +141,8 @@ def effect_from_moments(
         answers.append((one, _within(Slope(*ends), _widest(released, treatment, outcome, scale))))
     columns = used[0]
     notes.append(EffectNote(EffectNoteKind.LINEAR, columns=columns or (treatment,)))
+    asked = effect_question(schema, treatment, outcome, columns, event=event)
+    notes += missing_rules(schema, asked, table=False)
     scored = [name for name in (treatment, outcome) if name in released.scored]
     if scored:
         notes.append(EffectNote(EffectNoteKind.SCORED, columns=scored))

@@ -36,6 +36,7 @@ from dpcausal.effects.effect import (
     by_middles,
     measured_effect,
     method_for,
+    missing_rules,
     refuse_hopeless,
     result_of,
     widest,
@@ -244,9 +245,8 @@ class Reserve:
         with np.errstate(all="ignore"):
             schema = data.schema
             off = widest(schema, asked.question.outcome) if by_middles(schema, asked.question) else 0.0
-            return result_of(
-                asked.question, asked.sets, tables, level, asked.notes, statement, schema, off=off
-            )
+            notes = (*asked.notes, *missing_rules(schema, asked.question, table=True))
+            return result_of(asked.question, asked.sets, tables, level, notes, statement, schema, off=off)
 
     def _usual_part(self, pair: tuple[str, str]) -> float:
         """The part of an answer that names none: equal ones for those named beforehand, what they leave for others."""

@@ -153,7 +153,9 @@ def effect(
         The rows, as ``dc.read("patients.csv", dc.Schema.from_toml("schema.toml"))`` returns them, or a counting
         backend.
     treatment, outcome : str
-        The columns. A number as treatment is taken by its declared bins, as outcome by its values.
+        The columns. A number as treatment is taken by its declared bins, as outcome by its values. Rows whose outcome
+        has a level for missing values ("missing", "unknown", ``missing_level``) are in neither group, unless that level
+        is ``event``.
     adjust : iterable of str, str or None, default None
         The columns to hold fixed, the name of one, or ``[]`` for none. None takes them from ``graph``; without a graph
         nothing is held fixed, which is right in a randomised trial only. Numbers are held fixed by their declared bins.
@@ -364,7 +366,9 @@ def forecast_of(
         less = replace(asked, question=replace(question, adjust=sets[0]), sets=tuple(sets))
         return chosen_method(method, schema, less, allowed, neighbours, rows, values=values)
 
-    return forecast(schema, asked.question, asked.used, chosen, epsilon, delta, neighbours, rows, level)
+    found = forecast(schema, asked.question, asked.used, chosen, epsilon, delta, neighbours, rows, level)
+    rules = missing_rules(schema, asked.question, table=found.method == "table")
+    return replace(found, notes=tuple(rules))
 
 
 def forecast_effect(
@@ -600,20 +604,41 @@ def outcome_bins(outcome: str, off: float) -> EffectNote:
 def number_rules(schema: Schema, question: EffectQuestion) -> list[EffectNote]:
     """Return what missing numbers count as, and outcomes beyond the bounds, by the schema alone.
 
-    Of columns held fixed only those are named of which the schema says that numbers may be missing.
+    Columns are named of which the schema says that numbers may be missing. Of the outcome ``missing_rules`` says that;
+    here it is named where the schema says nothing, for no warning can come from rows.
     """
-    outcome, missing, bounds = question.outcome, [], []
-    for name in (outcome, question.treatment, *question.adjust):
+    missing, bounds, column = [], [], schema[question.outcome]
+    if isinstance(column, Numeric):
+        if question.event is None:
+            bounds.append((question.outcome, column.lower, column.upper))
+        if not column.may_be_missing:
+            missing.append((question.outcome, column.other))
+    for name in (question.treatment, *question.adjust):
         column = schema[name]
-        if not isinstance(column, Numeric):
-            continue
-        by_bin = name != outcome or question.event is not None
-        may = name not in question.adjust or column.missing or column.missing_texts
-        if may and (name == outcome or not column.missing_level):
-            missing.append((name, None if by_bin and column.missing_level else column.other))
-        if not by_bin:
-            bounds.append((name, column.lower, column.upper))
-    return [EffectNote(EffectNoteKind.NUMBERS, missing=missing, bounds=bounds)] if missing else []
+        if isinstance(column, Numeric) and column.may_be_missing and not column.missing_level:
+            missing.append((name, column.other))
+    return [EffectNote(EffectNoteKind.NUMBERS, missing=missing, bounds=bounds)] if missing or bounds else []
+
+
+def missing_rules(schema: Schema, question: EffectQuestion, *, table: bool) -> list[EffectNote]:
+    """Return what becomes of rows with a missing outcome, and of missing values held fixed, by the schema alone.
+
+    ``table``: strata leave rows out whose outcome has a level for missing values; a regression counts them.
+    """
+    found, column, outcome = [], schema[question.outcome], question.outcome
+    about = {"outcome": outcome, "alike": (question.treatment, *question.adjust)}
+    if question.missing and table:
+        found.append(EffectNote(EffectNoteKind.MISSING_LEFT_OUT, **about))
+    elif question.missing or (column.may_be_missing and not column.missing_codes):
+        value = column.other if isinstance(column, Numeric) else str(column.other)
+        no_event = bool(question.missing) and question.event is not None
+        how = {"regression": bool(question.missing), "number": isinstance(column, Numeric)}
+        counts = {"outcome": outcome, "value": None if no_event else value, **how}
+        found.append(EffectNote(EffectNoteKind.MISSING_COUNTS, **counts))
+    held = [name for name in question.adjust if schema[name].missing_codes]
+    if held:
+        found.append(EffectNote(EffectNoteKind.MISSING_HELD, columns=held))
+    return found
 
 
 def widest(schema: Schema, outcome: str) -> float:
@@ -683,7 +708,8 @@ def measured_effect(
             found, noise = measure_regression(rows, question, budget, allowed, level, public_rows)
         sums = Released(ReleasedKind.EFFECT_SUMS, **about, adjust=question.adjust, sd=noise)
         told = statement([sums], *row_limit(budget.neighbours))
-        return _result(question, found, level, asked.notes, told, schema), []
+        notes = (*asked.notes, *missing_rules(schema, question, table=False))
+        return _result(question, found, level, notes, told, schema), []
     with quiet, budget.telling():
         measured = (
             [exact_table(data, question, one) for one in asked.used]
@@ -696,7 +722,8 @@ def measured_effect(
     ]
     told = statement(released)
     off = widest(schema, question.outcome) if by_middles(schema, question) else 0.0
-    return result_of(question, asked.sets, measured, level, asked.notes, told, schema, off=off), measured
+    notes = (*asked.notes, *missing_rules(schema, question, table=True))
+    return result_of(question, asked.sets, measured, level, notes, told, schema, off=off), measured
 
 
 def checked_confidence(level: object) -> float:

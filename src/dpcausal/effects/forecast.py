@@ -37,6 +37,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import answer
 from dpcausal.effects.question import EffectQuestion, strata_cells
 from dpcausal.effects.regression import SHARE, SPENT, TYPICAL, _mechanism, kind_of, width
+from dpcausal.effects.result import EffectNote
 from dpcausal.effects.table import effect_mechanism, tables_for
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import Filter
@@ -98,6 +99,8 @@ class EffectForecast:
     event : str or None
         How an event of a number is written, where this says nothing or most of its width is noise, and a difference
         of risks is expected to say more.
+    notes : tuple of EffectNote
+        What becomes of missing values, by the schema.
 
     Examples
     --------
@@ -123,6 +126,7 @@ class EffectForecast:
     left: float | None = None
     number: bool = False
     event: str | None = None
+    notes: tuple[EffectNote, ...] = ()
 
     @property
     def most(self) -> float:
@@ -160,6 +164,7 @@ class EffectForecast:
             "fewer": None if self.fewer is None else list(self.fewer),
             "left": self.left,
             "event": self.event,
+            "facts": {"notes": [note.to_dict() for note in self.notes]},
         }
 
     def to_json(self) -> str:

@@ -51,9 +51,13 @@ def in_groups(question: EffectQuestion, groups: Groups) -> tuple[EffectQuestion,
             {score for one, score in zip(of_level, question.scores, strict=True) if one == group}
             for group in range(max(of_level) + 1)
         ]
-        if any(len(scores) != 1 for scores in counted):
+        missing = {of_level[code] for code in question.missing}
+        mixed = missing & {of_level[code] for code in question.known}
+        if mixed or any(len(scores) != 1 for scores in counted):
             cut.append(question.outcome)
-        question = replace(question, scores=tuple(min(scores) for scores in counted))
+        question = replace(
+            question, scores=tuple(min(scores) for scores in counted), missing=tuple(sorted(missing - mixed))
+        )
     return question, tuple(cut)
 
 

@@ -53,6 +53,8 @@ class EffectQuestion:
         The level whose risk is compared, for a risk, or the cut of a number (">= 400", "< 400"); else None.
     estimand : str
         As in ``ESTIMANDS``.
+    missing : tuple of int
+        Codes of the outcome for missing values: in a table their rows are in neither arm.
     """
 
     treatment: str
@@ -67,26 +69,42 @@ class EffectQuestion:
     high: float
     event: str | None
     estimand: str
+    missing: tuple[int, ...] = ()
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """Codes of the outcome that are not left out as missing."""
+        return tuple(code for code in range(len(self.scores)) if code not in self.missing)
+
+    @property
+    def known_scores(self) -> tuple[float, ...]:
+        """What the levels of the outcome count that are not left out as missing."""
+        return tuple(self.scores[code] for code in self.known)
 
     @property
     def two_levels(self) -> bool:
-        """Whether every row has an outcome of 0 or 1."""
-        return not self.by_value and set(self.scores) <= {0.0, 1.0}
+        """Whether every row in an arm has an outcome of 0 or 1."""
+        return not self.by_value and set(self.known_scores) <= {0.0, 1.0}
 
     @property
     def by_levels(self) -> bool:
         """Whether rows are counted by the level of the outcome: with up to ``MOST_COUNTED`` levels."""
-        return self.two_levels or (not self.by_value and len(self.scores) <= MOST_COUNTED)
+        return self.two_levels or (not self.by_value and len(self.known) <= MOST_COUNTED)
 
     @property
     def cell_scores(self) -> tuple[float, ...]:
         """What the cells of an arm count, in [0, 1]: levels where rows are counted by them, else two halves."""
-        return self.scores if self.by_levels and not self.two_levels else (0.0, 1.0)
+        return self.known_scores if self.by_levels and not self.two_levels else (0.0, 1.0)
+
+    @property
+    def other_arms(self) -> bool:
+        """Whether the treatment has levels that are not compared."""
+        return self.treatment_levels > 2
 
     @property
     def others(self) -> bool:
-        """Whether rows can be in neither arm."""
-        return self.treatment_levels > 2
+        """Whether rows can be in neither arm of a table: by their treatment, or since their outcome is missing."""
+        return self.other_arms or bool(self.missing)
 
     def score_array(self) -> NDArray[np.float64]:
         """The scores as an array."""
@@ -177,7 +195,22 @@ def effect_question(
         high=high,
         event=happened,
         estimand=chosen,
+        missing=left_out_codes(schema[outcome], scores, happened),
     )
+
+
+def left_out_codes(column: Column, scores: Sequence[float], event: str | None) -> tuple[int, ...]:
+    """Return the codes for missing values that no arm counts: none where they are the event, or all but one level.
+
+    >>> left_out_codes(Categorical(["no", "yes", "unknown"]), (0.0, 1.0, 0.0), "yes")
+    (2,)
+    >>> left_out_codes(Categorical(["no", "yes", "unknown"]), (0.0, 0.0, 1.0), "unknown")
+    ()
+    """
+    codes = column.missing_codes
+    asked = event is not None and any(scores[code] for code in codes)
+    categories = isinstance(column, Categorical) and column.size - len(codes) < 2
+    return () if asked or categories else codes
 
 
 def _arms(
@@ -239,12 +272,14 @@ def _scores(
             f'the outcome "{name}" has {column.size} levels without an order: say which one counts, such as '
             f"{_event(printed[-1])}, or declare ordered = true"
         )
-    whole = [
-        float(level) for level in column.levels if isinstance(level, int) and not isinstance(level, bool)
-    ]
-    values = whole if len(whole) == column.size else [float(i) for i in range(column.size)]
+    known = [code for code in range(column.size) if code not in column.missing_codes]
+    known = known if len(known) > 1 else list(range(column.size))
+    levels = [column.levels[code] for code in known]
+    whole = [float(level) for level in levels if isinstance(level, int) and not isinstance(level, bool)]
+    values = whole if len(whole) == len(known) else [float(i) for i in range(len(known))]
     low, high = min(values), max(values)
-    return tuple((value - low) / (high - low) for value in values), low, high, None
+    scores = {code: (value - low) / (high - low) for code, value in zip(known, values, strict=True)}
+    return tuple(scores.get(code, 0.0) for code in range(column.size)), low, high, None
 
 
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"

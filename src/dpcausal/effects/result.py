@@ -25,8 +25,14 @@ class EffectNoteKind(StrEnum):
     TREATMENT_BINS = "treatment-bins"  # treatment: a number, by its declared bins
     # outcome: its bins count by their middles, since only counts are there; off: how far off that can be
     OUTCOME_BINS = "outcome-bins"
-    # missing: names, and what a missing number counts as (None: not as the event); bounds: of an outcome, with its name
+    # missing: names, and what a missing number counts as; bounds: of an outcome, with its name
     NUMBERS = "numbers"
+    # outcome: its rows with a level for missing values are in neither arm; alike: treatment and columns held fixed
+    MISSING_LEFT_OUT = "missing-left-out"
+    # outcome: missing ones count as value (a number or a level; None: not as the event); regression: strata would leave
+    # them out; number: so would missing_level
+    MISSING_COUNTS = "missing-counts"
+    MISSING_HELD = "missing-held"  # columns: held fixed, with a level for missing values
     POOLED = "pooled"  # strata: smaller than their noise and made one; share: of the noisy rows
     LEFT_OUT = "left-out"  # share: of the rows, in strata with hardly any rows in an arm; noise: whether counts have it
     EVERYONE = "everyone"  # low, high: the interval for all rows, whatever the effect is in strata left out

@@ -1,8 +1,9 @@
 """The table that an effect needs, with noise: for each stratum and arm the rows and the sum of the outcome.
 
-Rows of treatment levels that are not compared share one cell of their stratum: they count for the size of the stratum
-and for nothing else. Several adjustment sets (possible parents, in a CPDAG) are measured as one table over all of their
-columns, or as one table each with its part of the budget, whichever gives less noise; declared sizes decide.
+Rows of treatment levels that are not compared, and rows whose outcome has a level for missing values, share one cell of
+their stratum: they count for the size of the stratum and for nothing else. Several adjustment sets (possible parents,
+in a CPDAG) are measured as one table over all of their columns, or as one table each with its part of the budget,
+whichever gives less noise; declared sizes decide.
 
 **Guarantee** (``table.proof.md``): (epsilon, delta)-DP; pure with Laplace noise, which is used unless a delta is given
 and Gaussian noise is smaller. Charged before noise is drawn.
@@ -115,28 +116,30 @@ def exact_cells(
         for name in columns:
             stratum = stratum * schema[name].size + data.codes[name]
         arm = data.codes[question.treatment]
+        known = ~np.isin(data.codes[question.outcome], question.missing)
         cells = np.zeros((strata, 2, 2), np.int64)
         spread = np.zeros(1, np.int64)
         for i, code in enumerate((first, second)):
-            rows = arm == code
+            rows = (arm == code) & known
             at, k = stratum[rows], units[rows]
             count, high = np.bincount(at, minlength=strata), np.zeros(strata, np.int64)
             np.add.at(high, at, k)
             cells[:, i, 1], cells[:, i, 0] = high, UNITS * count - high
             spread += spread_units(k).sum()
-        others = UNITS * np.bincount(stratum[(arm != first) & (arm != second)], minlength=strata)
+        neither = ((arm != first) & (arm != second)) | ~known
+        others = UNITS * np.bincount(stratum[neither], minlength=strata)
         return cells, others, spread
     table = counts_of(data).table((*columns, question.treatment, question.outcome))
     table = table.reshape(strata, question.treatment_levels, -1)
-    chosen = table[:, [first, second], :]
+    chosen = table[:, [first, second], :][:, :, list(question.known)]
     others = table.sum(axis=(1, 2)) - chosen.sum(axis=(1, 2))
     if question.two_levels:
-        ones = question.score_array() == 1.0
+        ones = np.asarray(question.known_scores) == 1.0
         high = chosen[:, :, ones].sum(axis=2)
         return np.stack([chosen.sum(axis=2) - high, high], axis=2), others, np.zeros(1, np.int64)
     if question.by_levels:
         return chosen, others, np.zeros(1, np.int64)
-    k = split_units(question.score_array())
+    k = split_units(np.asarray(question.known_scores))
     high = chosen @ k
     cells = np.stack([UNITS * chosen.sum(axis=2) - high, high], axis=2)
     return cells, UNITS * others, np.atleast_1d((chosen @ spread_units(k)).sum())

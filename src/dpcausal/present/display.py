@@ -115,8 +115,10 @@ def summary(value: Any, **options: Any) -> str:
             return str(_file("citest").trend_words(value))
         case "EffectResult":
             effect = _file("effect")
-            if part in ("answer", "assumes"):
-                return str(effect.answer_words(value) if part == "answer" else effect.assumes_words(value))
+            if part == "answer":
+                return str(effect.answer_words(value))
+            if part == "assumes":
+                return " ".join([effect.assumes_words(value), *effect.missing_lines(value.notes)])
             return str(effect.summary(value, full=full))
         case "EffectForecast":
             effect = _file("effect")

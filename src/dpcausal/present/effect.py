@@ -37,15 +37,26 @@ NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.NUMBERS: lambda fact: (
         "by the schema, "
         + " and ".join(
-            [
-                f"missing {name} {'is not the event' if other is None else f'counts as {other:g}'}"
-                for name, other in fact["missing"]
-            ]
+            [f"missing {name} counts as {other:g}" for name, other in fact["missing"]]
             + [
-                f"{name} outside {low:g} to {high:g} as the nearer bound"
+                f"{name} outside {low:g} to {high:g} {'' if fact['missing'] else 'counts '}as the nearer bound"
                 for name, low, high in fact["bounds"]
             ]
         )
+    ),
+    EffectNoteKind.MISSING_LEFT_OUT: lambda fact: (
+        f"rows with missing {fact['outcome']} are left out of both groups: right if, among people alike in "
+        f"{_and(fact['alike'])}, it is chance whose {fact['outcome']} is missing"
+    ),
+    EffectNoteKind.MISSING_COUNTS: lambda fact: (
+        f"missing {fact['outcome']} "
+        + ("is not the event" if fact["value"] is None else f"counts as {_value(fact['value'])}")
+        + ", by the schema: where many are missing the effect is wrong, mostly too small"
+        + (_left_out_way(fact) if asks() else "")
+    ),
+    EffectNoteKind.MISSING_HELD: lambda fact: (
+        f"missing {_and(fact['columns'])} counts as a value that is held fixed: such people are compared with each "
+        "other, though other causes may differ among them"
     ),
     EffectNoteKind.POOLED: (
         "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the rows)"
@@ -153,6 +164,28 @@ def _either(ways: Sequence[str]) -> str:
     ('more rows', 'a, b or c')
     """
     return " or ".join(filter(None, [", ".join(ways[:-1]), ways[-1]]))
+
+
+def _and(names: Sequence[str]) -> str:
+    """Names in a row.
+
+    >>> _and(["a"]), _and(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _value(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _left_out_way(fact: Fact) -> str:
+    """How rows with a missing outcome are left out instead."""
+    if fact["regression"]:
+        how = spelled("effect FILE --method table", 'method="table"')
+        return f"; strata leave such rows out ({how})"
+    level = "`missing_level = true`" if fact["number"] else 'a level "missing"'
+    return f"; {level} in the schema leaves such rows out"
 
 
 def _event_way(event: str) -> str:
@@ -275,7 +308,8 @@ def assumes_words(result: EffectResult) -> str:
     else:
         rests = f"Causal if {result.treatment} and {result.outcome} have no common cause"
     weighted = "; a mean over people in whom the treatment varies" if result.method == "regression" else ""
-    notes = sorted(result.notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
+    notes = [note for note in result.notes if not note.is_a(*OWN_LINES)]
+    notes = sorted(notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
     clauses = [rests + weighted, *map(note_words, notes)]
     clauses += _missing_clauses(result)
     nothing = [note for note in notes if note.is_a(EffectNoteKind.NOTHING_KNOWN)]
@@ -287,14 +321,28 @@ def assumes_words(result: EffectResult) -> str:
     return "; ".join(clauses) + "."
 
 
+# what has a line of its own beneath what an answer rests on
+OWN_LINES = (
+    EffectNoteKind.MISSING_LEFT_OUT,
+    EffectNoteKind.MISSING_COUNTS,
+    EffectNoteKind.MISSING_HELD,
+)
+
+
+def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
+    """Return a line for each thing that becomes of missing values."""
+    words = [note_words(note) for note in notes if note.is_a(*OWN_LINES)]
+    return [f"{one[:1].upper()}{one[1:]}." for one in words]
+
+
 def _missing_clauses(result: EffectResult) -> list[str]:
-    """The level that missing cells of treatment and outcome count as, where the schema says that there may be some."""
+    """The level that missing cells of the treatment count as, where the schema says that there may be some."""
     facts = [fact for fact in result.privacy.public if fact.is_a(PublicKind.MISSING_AS)]
     return [
         f"missing {name} counts as {value}, as the schema says"
         for fact in facts
         for name, value, named, _ in fact["columns"]
-        if named and isinstance(value, str) and name in (result.outcome, result.treatment)
+        if named and isinstance(value, str) and name == result.treatment
     ]
 
 
@@ -314,13 +362,13 @@ FIRST = {
 def summary(result: EffectResult, *, full: bool = False) -> str:
     """Return three lines: the answer, what it rests on, and what it cost with where that is counted.
 
-    A weak promise and an unchecked schema have a line each beneath them. Effects that a graph allows are listed below
-    the answer. A free effect that holds columns fixed says how to hold none. ``full``: all effects, and the whole
-    privacy statement.
+    A weak promise, an unchecked schema and what becomes of missing values have a line each beneath them. Effects that a
+    graph allows are listed below the answer. A free effect that holds columns fixed says how to hold none. ``full``:
+    all effects, and the whole privacy statement.
     """
     cost = [statement.summary(result.privacy)] if full else short_cost_lines(result.privacy)
     lines = [answer_words(result), *listed_effects(result, full=full), assumes_words(result)]
-    return "\n".join([*lines, *raw_lines(result), *cost])
+    return "\n".join([*lines, *missing_lines(result.notes), *raw_lines(result), *cost])
 
 
 def raw_lines(result: EffectResult) -> list[str]:
@@ -351,7 +399,9 @@ def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
             found = paid or result.effect(a, b, free=True)
     except InputError as error:
         return [f"No effect of {a} on {b} is estimated: {error}."]
-    return [answer_words(found), *listed_effects(found), assumes_words(found)]
+    with for_everyone():
+        missing = missing_lines(found.notes)
+    return [answer_words(found), *listed_effects(found), assumes_words(found), *missing]
 
 
 def listed_effects(result: EffectResult, *, full: bool = False) -> list[str]:
@@ -405,6 +455,7 @@ def forecast_words(found: EffectForecast) -> str:
         f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on: good to a "
         "factor of about 3."
     )
+    lines += missing_lines(found.notes)
     return "\n".join(lines)
 
 

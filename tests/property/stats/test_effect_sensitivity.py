@@ -59,6 +59,36 @@ def test_no_neighbour_passes_the_sensitivity_of_a_table_and_some_come_near(outco
         assert largest > 0.7 * bound * 1.2, (relation, norm)  # so that a constant 30% too small is passed
 
 
+LACKING = dc.Schema(
+    t=dc.Categorical([0, 1]),
+    z=dc.Categorical([0, 1]),
+    y=dc.Numeric(0.0, 1.0, [0.5], other=0.5, missing_level=True),
+    b=dc.Categorical([0, 1, "unknown"], other="unknown"),
+)
+
+
+@pytest.mark.parametrize(("outcome", "event"), [("b", "1"), ("y", None), ("y", ">= 0.5")])
+def test_rows_with_a_missing_outcome_add_to_one_cell(outcome: str, event: str | None) -> None:
+    question = effect_question(LACKING, "t", outcome, ["z"], event=event)
+    rows = list(product((0, 1), (0, 1), (0.0, 0.3, 1.0, None), (0, 1, None)))
+
+    def cells(chosen: list[tuple[object, ...]]) -> np.ndarray:
+        columns = dict(zip(LACKING, zip(*chosen, strict=True), strict=True))
+        parts = exact_cells(dc.read(columns, LACKING), question, ["z"])
+        scale = 1 if question.by_levels else UNITS
+        return np.concatenate([part.ravel() for part in parts]) / scale
+
+    before = cells(rows[:3])
+    moved = [cells([*rows[:3], row]) - before for row in rows]
+    bound = split_sensitivity(Neighbours.ADD_REMOVE, spread=not question.by_levels)
+    assert max(float(np.abs(one).sum()) for one in moved) <= bound
+    bound = split_sensitivity(Neighbours.REPLACE_ONE, spread=not question.by_levels)
+    assert max(float(np.abs(one - other).sum()) for one in moved for other in moved) <= bound
+    missing = [one for one, row in zip(moved, rows, strict=True) if row[2 if outcome == "y" else 3] is None]
+    assert {tuple(one[:8]) for one in missing} == {(0.0,) * 8}  # no arm has them
+    assert {float(one[8:10].sum()) for one in missing} == {1.0}
+
+
 def test_no_neighbour_passes_the_sensitivity_of_the_sums_and_some_come_near() -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):

@@ -748,12 +748,79 @@ def test_a_cut_of_a_number_names_those_there_are() -> None:
     assert str(middle).startswith("Risk difference of weight = 25 to 50")
 
 
-def test_missing_numbers_are_no_event_where_they_have_a_bin_of_their_own() -> None:
+def test_rows_with_a_missing_outcome_are_in_neither_group() -> None:
     rows = {"drug": ["no", "yes"] * 200, "visits": [1.0, 3.0] * 150 + [None, None] * 50}
     schema = dc.Schema(drug=BIT, visits=dc.Numeric(0, 8, [4], other=7, missing_level=True))
     found = dc.effect(dc.read(rows, schema), "drug", "visits", epsilon=None, event=">= 2")
-    assert found.means == (0.0, pytest.approx(0.75))
-    assert "missing visits is not the event" in str(found)
+    assert found.means == (0.0, pytest.approx(1.0))
+    said = "\nRows with missing visits are left out of both groups: right if, among people alike in drug, it is chance"
+    assert said in str(found)
+    assert said.strip() in found.to_dict()["assumes"]
+    mean = dc.effect(dc.read(rows, schema), "drug", "visits", epsilon=None)
+    assert mean.means == (pytest.approx(1.0), pytest.approx(3.0))
+    ahead = dc.forecast_effect(schema, "drug", "visits", rows=400, epsilon=1.0, event=">= 2")
+    assert said in str(ahead)
+    assert [note.kind for note in ahead.notes] == ["missing-left-out"]
+
+
+def missing_together(outcome: dc.Categorical, *, rows: int = 300) -> dc.Dataset:
+    """Half of the rows lack outcome and test result; in the others the drug raises the risk from 0.2 to 0.8."""
+    drug = ["no", "yes"] * (5 * rows)
+    risk = (["bad"] + ["good"] * 4, ["good"] + ["bad"] * 4)
+    known = [risk[i % 2][(i // 2) % 5] for i in range(5 * rows)]
+    lack: list[str | None] = [None] * (5 * rows)
+    result = ["neg", "pos", "pos"] * 5 * rows
+    cells = {"drug": drug, "result": [*result[: 5 * rows], *lack], "health": [*known, *lack]}
+    held = dc.Categorical(["neg", "pos", "missing"], other="missing")
+    return dc.read(cells, dc.Schema(drug=BIT, result=held, health=outcome))
+
+
+@pytest.mark.parametrize("epsilon", [None, 20.0])
+@pytest.mark.parametrize("adjust", [[], ["result"]])
+def test_values_that_are_missing_together_do_not_shrink_an_effect(
+    epsilon: float | None, adjust: list[str]
+) -> None:
+    data = missing_together(dc.Categorical(["good", "bad", "unknown"], other="unknown"))
+    with dc.testing.seeded(3):
+        found = dc.effect(data, "drug", "health", adjust=adjust, event="bad", epsilon=epsilon)
+    assert found.estimate == pytest.approx(0.6, abs=0.02)  # 0.3 where the missing ones count as "good"
+    assert found.share == pytest.approx(0.5 if adjust else 1.0, abs=0.01)
+    assert found.left_out == ((("missing",),) if adjust else ())
+    assert ("Missing result counts as a value that is held fixed" in str(found)) == bool(adjust)
+    asked = dc.effect(data, "drug", "health", event="unknown", epsilon=None)
+    assert asked.means == (pytest.approx(0.5), pytest.approx(0.5))
+    assert "left out of both groups" not in str(asked)
+
+
+def test_free_effects_of_a_graph_leave_missing_outcomes_out() -> None:
+    data = missing_together(dc.Categorical(["good", "bad", "unknown"], other="unknown"))
+    with dc.testing.seeded(4):
+        result = dc.discover(data, epsilon=60.0, method="measured", max_order=1)
+        found = result.effect("drug", "health", adjust=[], event="bad", anyway=True, free=True)
+    assert found.estimate == pytest.approx(0.6, abs=0.03)
+    assert "Rows with missing health are left out" in str(found)
+
+
+def test_ordered_levels_are_scored_without_the_one_for_missing_values() -> None:
+    grade = dc.Categorical([1, 2, 3, "unknown"], ordered=True, other="unknown")
+    rows = {"drug": ["no", "yes"] * 200, "grade": [1, 3] * 150 + [None, None] * 50}
+    found = dc.effect(dc.read(rows, dc.Schema(drug=BIT, grade=grade)), "drug", "grade", epsilon=None)
+    assert found.means == (pytest.approx(1.0), pytest.approx(3.0))
+
+
+def test_a_regression_says_what_a_missing_outcome_counts_as() -> None:
+    rows = {"drug": ["no", "yes"] * 200, "age": [30.0, 50.0, 70.0, 40.0] * 100, "visits": [1.0, 3.0] * 200}
+    schema = dc.Schema(
+        drug=BIT, age=dc.Numeric(0, 90), visits=dc.Numeric(0, 8, [4], other=2, missing_level=True)
+    )
+    asked = {"adjust": ["age"], "epsilon": 5.0, "method": "regression"}
+    found = str(dc.effect(dc.read(rows, schema), "drug", "visits", **asked))
+    assert "\nMissing visits counts as 2, by the schema: where many are missing the effect is wrong" in found
+    assert 'strata leave such rows out (method="table")' in found
+    coded = dc.Schema(drug=BIT, age=dc.Numeric(0, 90), visits=dc.Numeric(0, 8, [4], other=2, missing=[99]))
+    told = str(dc.forecast_effect(coded, "drug", "visits", rows=400, epsilon=5.0))
+    assert "\nMissing visits counts as 2, by the schema" in told
+    assert "`missing_level = true` in the schema leaves such rows out" in told
 
 
 def test_reserved_effects_of_two_cuts_are_two_tables() -> None:
@@ -772,12 +839,15 @@ def test_what_a_missing_outcome_counts_as_is_said() -> None:
     ):
         data = dc.read(rows, dc.Schema(drug=BIT, visits=column))
         found = dc.effect(data, "drug", "visits", epsilon=1.0)
-        rule = "by the schema, missing visits counts as 1 and visits outside 0 to 8 as the nearer bound"
-        assert rule in str(found)
+        rules = {
+            True: "by the schema, visits outside 0 to 8 counts as the nearer bound",
+            False: "by the schema, missing visits counts as 1 and visits outside 0 to 8 as the nearer bound",
+        }
+        assert rules[named] in str(found)
         own = " and in tables a bin of its own" if named else ""
         assert f"a missing or undeclared value becomes (drug no, visits 1{own})" in found.summary(full=True)
         held = dc.effect(data, "drug", "visits", epsilon=1.0, event=">= 2")
-        assert ("missing visits is not the event" in str(held)) == named
+        assert ("Rows with missing visits are left out" in str(held)) == named
         assert ("missing visits counts as 1" in str(held)) != named
 
 

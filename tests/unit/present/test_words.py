@@ -312,12 +312,20 @@ EXAMPLES[EffectNote] = {
         ("BIASED: weight counts by the middles", "off by 4.5", "interval is wider by as much"),
     ),
     EffectNoteKind.NUMBERS: (
-        {"missing": [["cells", 2.5], ["age", None]], "bounds": [["cells", 0.0, 9.0]]},
-        (
-            "missing cells counts as 2.5",
-            "missing age is not the event",
-            "cells outside 0 to 9 as the nearer bound",
-        ),
+        {"missing": [["cells", 2.5]], "bounds": [["cells", 0.0, 9.0]]},
+        ("missing cells counts as 2.5", "cells outside 0 to 9 as the nearer bound"),
+    ),
+    EffectNoteKind.MISSING_LEFT_OUT: (
+        {"outcome": "pain", "alike": ["dose", "age", "sex"]},
+        ("rows with missing pain are left out", "alike in dose, age and sex", "chance whose pain is missing"),
+    ),
+    EffectNoteKind.MISSING_COUNTS: (
+        {"outcome": "pain", "value": None, "regression": False, "number": False},
+        ("missing pain is not the event", "mostly too small", 'a level "missing" in the schema'),
+    ),
+    EffectNoteKind.MISSING_HELD: (
+        {"columns": ["age", "sex"]},
+        ("missing age and sex counts as a value that is held fixed", "other causes may differ"),
     ),
     EffectNoteKind.LATER: (
         {"treatment": "dose", "columns": ["tar"]},
