@@ -441,24 +441,27 @@ def warn_weak(
 
 @contextmanager
 def charging(ledger: str | None, data: Path | None) -> Iterator[None]:
-    """Note the file's name in the ledger; other budgets of the file or data set are told at once, before the charge."""
+    """Note the file's name in the ledger; what the ledger knows of this charge is told at once, before it is made.
+
+    That is other budgets of the file or data set, and entries that asked the same.
+    """
     if ledger is None:
         yield
         return
     from dpcausal.privacy.budget import charged_for
-    from dpcausal.privacy.ledger.beside import SecondBudget
+    from dpcausal.privacy.ledger.beside import BeforeCharge
 
     with charged_for(data), warnings.catch_warnings():
         later = warnings.showwarning
 
         def at_once(message: Warning | str, category: type[Warning], *more: Any) -> None:
-            if issubclass(category, SecondBudget):
+            if issubclass(category, BeforeCharge):
                 typer.echo(f"dpcausal: {message}", err=True)
             else:
                 later(message, category, *more)
 
         warnings.showwarning = at_once  # type: ignore[assignment]
-        warnings.simplefilter("always", SecondBudget)
+        warnings.simplefilter("always", BeforeCharge)
         yield
 
 

@@ -134,6 +134,8 @@ def summary(value: Any, **options: Any) -> str:
             )
         case "OtherBudget":
             return str(_file("ledger").other_budget_words(options["dataset"], value))
+        case "EarlierQuestion":
+            return str(_file("ledger").asked_before_words(value))
         case "Screening":
             return str(_file("gwas").summary(value))
         case "Draft":

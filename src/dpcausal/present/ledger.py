@@ -11,6 +11,7 @@ from dpcausal.present.brief import CHANGES
 from dpcausal.present.statement import odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
+from dpcausal.privacy.ledger.earlier import EarlierQuestion
 
 MOST_NAMED = 5  # other data sets that a line names
 
@@ -102,6 +103,46 @@ charge one of them only."
     else:
         first = f"The ledger {other.ledger} has a data set {other.dataset!r}, too."
     return f"{first} For the same people, its budget and that of {here} add up: charge one of them only."
+
+
+def entries_words(entries: Sequence[int]) -> str:
+    """Return entries by their numbers, those in a row as a range.
+
+    >>> entries_words([3]), entries_words([1, 2, 3]), entries_words([1, 2, 5, 8])
+    ('Entry 3', 'Entries 1 to 3', 'Entries 1, 2, 5 and 8')
+    """
+    runs: list[list[int]] = []
+    for entry in entries:
+        if runs and runs[-1][-1] == entry - 1:
+            runs[-1].append(entry)
+        else:
+            runs.append([entry])
+    said = [
+        text
+        for run in runs
+        for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [f"{one}" for one in run])
+    ]
+    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    return f"Entr{'y' if len(entries) == 1 else 'ies'} {listed}"
+
+
+def asked_before_words(found: EarlierQuestion) -> str:
+    """Return that the same question was paid for before.
+
+    >>> asked_before_words(EarlierQuestion((3,), (0.2,), False))
+    'Entry 3 of this ledger asked this before, at epsilon 0.2: its answer costs nothing to read again. This is charged \
+once more.'
+    """
+    costs = sorted(set(found.epsilons))
+    spent = f"{costs[0]:g}" if len(costs) == 1 else f"{costs[0]:g} to {costs[-1]:g}"
+    several = len(found.entries) > 1
+    each = " each" if several and len(costs) == 1 else ""
+    what = ("graph" if found.graph else "answer") + "s" * several
+    verb = "cost" if several else "costs"
+    return (
+        f"{entries_words(found.entries)} of this ledger asked this before, at epsilon {spent}{each}: "
+        f"{'their' if several else 'its'} {what} {verb} nothing to read again. This is charged once more."
+    )
 
 
 def combined_words(accounts: Sequence[Account]) -> str:

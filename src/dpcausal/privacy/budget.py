@@ -317,6 +317,7 @@ class Budget:
 
             self._ledger = Ledger.open(self._ledger)
         self._warn_of_other_budgets()
+        self._warn_of_earlier_entries()
         self._entry = self._ledger.charge(
             self._dataset,
             self._release,
@@ -345,6 +346,21 @@ class Budget:
             self._ledger.require(self._dataset, self.whole.epsilon, self.whole.delta)
         for other in others:
             warnings.warn(display().summary(other, dataset=self._dataset), SecondBudget, stacklevel=2)
+
+    def _warn_of_earlier_entries(self) -> None:
+        """Warn where the ledger was charged for the same question before; by notes of its entries, which are public."""
+        from dpcausal.privacy.ledger import Ledger
+        from dpcausal.privacy.ledger.earlier import MOST_ENTRIES, AskedBefore, asked_before
+
+        if not isinstance(self._ledger, Ledger) or self._dataset is None:
+            return
+        newest = self._ledger.newest(self._dataset, MOST_ENTRIES)
+        earlier = [entry for entry in newest if entry.release != self._release]  # not this one, tried again
+        same = asked_before(earlier, self._note)
+        if same is not None:
+            # a charge that is refused is told of that alone
+            self._ledger.require(self._dataset, self.whole.epsilon, self.whole.delta)
+            warnings.warn(display().summary(same), AskedBefore, stacklevel=2)
 
     def left_epsilon(self) -> float:
         """Return the largest epsilon that one more pure event may cost: by the sum of epsilon, or by epsilon^2/2."""

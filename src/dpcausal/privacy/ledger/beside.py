@@ -24,7 +24,11 @@ MOST_FILES = 50  # of a folder that are looked at, by name
 MAGIC = b"SQLite format 3\0"
 
 
-class SecondBudget(UserWarning):
+class BeforeCharge(UserWarning):
+    """What should be read before a ledger is charged; it rests on names and entries, never on rows."""
+
+
+class SecondBudget(BeforeCharge):
     """The rows may have another budget, in this ledger or in one beside it."""
 
 

@@ -309,6 +309,15 @@ class Ledger:
 
         self._database.run(work, write=False)
 
+    def newest(self, dataset: str, most: int) -> list[Entry]:
+        """Return the newest entries of a data set, at most so many; none where there is no such data set."""
+
+        def work(connection: Connection) -> list[Entry]:
+            query = select(entries).where(entries.c.dataset == dataset).order_by(entries.c.seq.desc())
+            return [rows.as_entry(row) for row in connection.execute(query.limit(most))]
+
+        return self._database.run(work, write=False)
+
     def left_after(self, entry: Entry) -> dict[str, float]:
         """Return what was left, of epsilon and of delta, after a charge made here; read in its own transaction."""
         found = account(self._totals[entry.dataset], entry, 0)

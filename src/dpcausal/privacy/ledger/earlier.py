@@ -1,0 +1,93 @@
+"""What earlier entries of a data set say about a charge that is about to be made: it may ask what was asked before.
+
+Only notes of entries go in, which are public: the command, columns, levels and events. Nothing is refused: a question
+may be asked twice, and is then charged twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dpcausal.privacy.ledger.beside import BeforeCharge
+from dpcausal.privacy.ledger.chain import CHARGE, Entry
+
+MOST_ENTRIES = (
+    1000  # of a data set that are looked at, the newest: a charge takes as long whatever the log holds
+)
+
+
+class AskedBefore(BeforeCharge):
+    """The same question was charged to this data set before."""
+
+
+class EarlierQuestion(NamedTuple):
+    """Entries that asked the same.
+
+    Attributes
+    ----------
+    entries : tuple of int
+        Their numbers in the ledger, oldest first.
+    epsilons : tuple of float
+        What each was charged.
+    graph : bool
+        Whether they learned a graph; else a test or an effect.
+    """
+
+    entries: tuple[int, ...]
+    epsilons: tuple[float, ...]
+    graph: bool
+
+
+def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
+    """Return the charges with their notes, oldest first; a note that is no JSON object is passed over."""
+    found: list[tuple[Entry, Mapping[str, Any]]] = []
+    for entry in sorted(entries, key=lambda entry: entry.seq):
+        try:
+            note = json.loads(entry.note)
+        except ValueError:  # ``verify`` says so
+            continue
+        if entry.kind == CHARGE and isinstance(note, dict):
+            found.append((entry, note))
+    return found
+
+
+def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
+    """Return what a note says was asked, whatever the method and the budget; None where it does not say it.
+
+    >>> what_is_asked({"command": "test", "method": "kendall", "question": "a and b"})
+    ('test', 'a and b', None, frozenset(), frozenset())
+    >>> what_is_asked({"command": "discover", "columns": ["a"], "target": "a"})
+    ('discover', frozenset({'a'}), 'a', frozenset(), frozenset())
+    >>> what_is_asked({"command": "gwas", "method": "svt"})
+    """
+    try:
+        about = note.get("question") or frozenset(note.get("columns") or ())
+        event = note.get("target") if note.get("event") is None else note["event"]
+        levels, effects = (
+            frozenset(note.get("compare") or ()),
+            frozenset(map(tuple, note.get("effects") or ())),
+        )
+        return (note.get("command"), about, event, levels, effects) if about else None
+    except TypeError:  # written by something else
+        return None
+
+
+def asked_before(entries: Iterable[Entry], note: Mapping[str, Any]) -> EarlierQuestion | None:
+    """Return the entries that asked the same, of the same file where both name one; None where there are none."""
+    asked, file = what_is_asked(note), note.get("file")
+    if asked is None:
+        return None
+    same = [
+        entry
+        for entry, earlier in noted(entries)
+        if what_is_asked(earlier) == asked and (file is None or earlier.get("file", file) == file)
+    ]
+    if not same:
+        return None
+    return EarlierQuestion(
+        tuple(entry.seq for entry in same),
+        tuple(float(entry.epsilon) for entry in same),
+        note.get("command") == "discover",
+    )

@@ -1,0 +1,153 @@
+"""A question that the ledger was charged for before: said in one line before the charge, by its entries alone."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.cli.app import run
+from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.events import PureEvent
+from dpcausal.privacy.ledger import Ledger
+from dpcausal.privacy.ledger.earlier import MOST_ENTRIES, AskedBefore, asked_before
+
+SCHEMA = """[columns.a]
+type = "categorical"
+levels = ["x", "y"]
+
+[columns.b]
+type = "categorical"
+levels = ["x", "y"]
+
+[columns.c]
+type = "categorical"
+levels = ["u", "v", "w"]
+"""
+LEDGER = ("--ledger", "sqlite:///budget.db", "--dataset", "cohort")
+TEST = ("test", "p.csv", "--schema", "schema.toml", "--x", "a", "--y", "b")
+EFFECT = ("effect", "p.csv", "--schema", "schema.toml", "--treatment", "a", "--outcome")
+GRAPH = ("discover", "p.csv", "--schema", "schema.toml", "--out", "out", "--epsilon", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.csv").write_text("a,b,c\n" + "x,x,u\ny,y,v\nx,y,w\ny,y,u\n" * 1000)
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    Ledger.open("sqlite:///budget.db", create=True).create("cohort", 20.0, 1e-5)
+    return tmp_path
+
+
+def ask(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[str]:
+    capsys.readouterr()
+    assert run([*words, *LEDGER]) == code
+    return [line for line in capsys.readouterr().err.splitlines() if line.startswith("dpcausal: ")]
+
+
+def test_a_test_asked_again_is_said_and_charged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ask(capsys, *TEST, "--epsilon", "0.5") == []
+    swapped = ("test", "p.csv", "--schema", "schema.toml", "--x", "b", "--y", "a", "--method", "chi2")
+    (line,) = ask(capsys, *swapped, "--epsilon", "0.5")
+    assert line == (
+        "dpcausal: Entry 2 of this ledger asked this before, at epsilon 0.5: its answer costs nothing to read again. "
+        "This is charged once more."
+    )
+    (line,) = ask(capsys, *TEST, "--epsilon", "0.2")
+    assert "Entries 2 and 3 of this ledger asked this before, at epsilon 0.5 each: their answers cost" in line
+    assert Ledger.open("sqlite:///budget.db").show("cohort")[0].releases == 3
+    assert ask(capsys, *TEST, "--given", "c", "--epsilon", "0.5") == []  # another question
+
+
+def test_an_effect_is_the_same_with_the_same_levels_and_event_only(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask(capsys, *EFFECT, "c", "--event", "u", "--adjust", "none", "--epsilon", "0.5") == []
+    assert ask(capsys, *EFFECT, "c", "--event", "v", "--adjust", "none", "--epsilon", "0.5") == []
+    assert ask(capsys, *EFFECT, "c", "--event", "u", "--adjust", "b", "--epsilon", "0.5") == []
+    turned = ("--compare", "y,x", "--estimand", "risk ratio")
+    (line,) = ask(capsys, *EFFECT, "c", "--event", "u", "--adjust", "none", "--epsilon", "0.4", *turned)
+    assert "Entry 2 of this ledger asked this before, at epsilon 0.5" in line
+
+
+def test_a_graph_is_the_same_with_the_same_columns_and_target(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask(capsys, *GRAPH, "--columns", "a,b") == []
+    assert ask(capsys, *GRAPH) == []
+    assert ask(capsys, *GRAPH, "--target", "b") == []
+    (line,) = ask(capsys, *GRAPH, "--columns", "b,a")
+    assert "Entry 2 of this ledger asked this before, at epsilon 1: its graph costs nothing to read" in line
+
+
+def test_nothing_is_said_without_a_charge_or_of_another_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask(capsys, *TEST, "--epsilon", "0.5")
+    assert ask(capsys, *TEST, "--epsilon", "0.5", "--forecast") == []
+    (line,) = ask(capsys, *TEST, "--epsilon", "50", code=3)  # refused: of that alone
+    assert "asked this before" not in line
+    (folder / "q.csv").write_bytes((folder / "p.csv").read_bytes())
+    assert ask(capsys, "test", "q.csv", *TEST[2:], "--epsilon", "0.5") == []
+
+
+def test_json_has_standard_output_to_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ask(capsys, *TEST, "--epsilon", "0.5")
+    assert run([*TEST, "--epsilon", "0.5", "--json", *LEDGER]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["privacy"]["ledger"]["entry"] == 3
+    assert "asked this before" in said.err
+
+
+def test_python_warns_before_the_charge_whatever_the_rows_are(folder: Path) -> None:
+    schema = dc.Schema.from_toml("schema.toml")
+    data = dc.read({"a": ["x", "y"] * 500, "b": ["x", "y"] * 500, "c": ["u", "v"] * 500}, schema)
+    other = dc.read({"a": ["x", "x"] * 500, "b": ["y", "x"] * 500, "c": ["u", "w"] * 500}, schema)
+    asked = {"epsilon": 0.5, "ledger": "sqlite:///budget.db", "dataset": "cohort"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AskedBefore)
+        dc.ci_test(data, "a", "b", **asked)
+        said = []
+        for rows in (data, other):
+            with pytest.raises(AskedBefore) as caught:
+                dc.ci_test(rows, "a", "b", **asked)
+            said.append(str(caught.value))
+    assert said[0] == said[1]
+    assert Ledger.open("sqlite:///budget.db").show("cohort")[0].releases == 1
+
+
+def test_a_charge_that_is_tried_again_is_no_second_question(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = {"command": "test", "question": "a and b"}
+    budget = Budget(1.0, ledger="sqlite:///budget.db", dataset="cohort", note=note)
+    event = PureEvent(label="x", neighbours="replace-one", mechanism="laplace", cost=0.5)
+    charge = Ledger.charge
+
+    def lost(*words: object, **more: object) -> None:
+        charge(*words, **more)  # type: ignore[arg-type]
+        raise OSError("the connection was lost after the commit")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "charge", lost)
+        with pytest.raises(OSError, match="lost"):
+            budget.charge(event)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        budget.charge(event)
+    assert Ledger.open("sqlite:///budget.db").show("cohort")[0].releases == 1
+
+
+def test_notes_that_say_no_question_are_passed_over(folder: Path) -> None:
+    ledger = Ledger.open("sqlite:///budget.db")
+    odd = [{"columns": 3, "command": "discover"}, {"columns": [["a"]]}, {"what": "?"}, {"compare": 1}]
+    for number, note in enumerate(odd):
+        ledger.charge("cohort", f"r{number}", 0.01, note=note)
+    entries = ledger.newest("cohort", MOST_ENTRIES)
+    assert len(entries) == 5
+    assert len(ledger.newest("cohort", 2)) == 2
+    assert all(asked_before(entries, note) is None for note in odd)
+    assert asked_before(entries, {"command": "test", "question": "a and b"}) is None
