@@ -413,7 +413,12 @@ class DiscoveryResult(OtherNames):
         return {
             "reason": self.reason.to_dict(),
             "verdict": str(self.verdict),
-            "pairs": {"found": len(self.graph.skeleton), "absent": len(self.absent), "open": len(self.open)},
+            "pairs": {
+                "found": len(self.graph.skeleton - self.doubts.hints),
+                "hints": len(self.doubts.hints),
+                "absent": len(self.absent),
+                "open": len(self.open),
+            },
             "notes": [note.to_dict() for note in self.notes],
         }
 

@@ -111,7 +111,8 @@ def only_tested_words(columns: int) -> str:
 NOTHING_HELD = "nothing was held fixed"
 NOTHING_HELD_MEANS = f"{NOTHING_HELD}, so a third column may explain it"
 NONE_TO_HOLD = "nothing was held fixed, for no other column seemed linked to both"
-GO_TOGETHER = f"go together; {NOTHING_HELD_MEANS}"
+SHOWN_BARE = "only shown with nothing held fixed"
+SHOWN_BARE_MEANS = f"the link was {SHOWN_BARE}, so a third column may explain it"
 
 
 CONTRADICTED_MEANS = (
@@ -127,6 +128,17 @@ GIVEN_MEANS = "Only tested with so many columns held fixed: to hold more fixed m
 ALL_DECLARED = "direction as you declared, not from the data"
 SOME_DECLARED = "direction as you declared where it says so; elsewhere "
 HINT_ARROWS = "An arrow on a weak hint is no finding: neither the edge nor its direction is."
+
+
+def asked_given(result: DiscoveryResult) -> dict[Pair, tuple[str, ...]]:
+    """Edges of ``nothing_held`` that were asked about with columns held fixed, which decided nothing; these columns."""
+    given = {pair: one.given for pair, one in result.evidence.items() if pair in result.nothing_held}
+    return {pair: columns for pair, columns in given.items() if columns}
+
+
+def nothing_held_means(result: DiscoveryResult, pairs: Collection[Pair]) -> str:
+    """Return what it means that these links were shown with nothing held fixed, as a clause."""
+    return SHOWN_BARE_MEANS if asked_given(result).keys() & pairs else NOTHING_HELD_MEANS
 
 
 def nothing_held_words(result: DiscoveryResult) -> str:

@@ -16,6 +16,9 @@ from dpcausal.present.discovery import (
     ON_HINTS,
     OPEN_MEANS,
     SHARED_MISSING,
+    SHOWN_BARE,
+    SHOWN_BARE_MEANS,
+    asked_given,
     coarse_words,
     only_tested_words,
     share_words,
@@ -66,6 +69,9 @@ class EdgeNotes:
     )  # edges that columns held fixed coarsely may have made
     nothing_held: Collection[Pair] = ()  # edges about which no column was held fixed
     shared_missing: Collection[Pair] = ()  # edges whose columns both declare a level for missing values
+    asked_given: Mapping[Pair, Sequence[str]] = field(
+        default_factory=dict
+    )  # of ``nothing_held``: columns that were held fixed in a question that decided nothing
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
@@ -93,6 +99,7 @@ class EdgeNotes:
             coarse_edges(result),
             result.nothing_held,
             shared_missing(result),
+            asked_given(result),
         )
 
     def declares(self, a: str, b: str) -> bool:
@@ -130,7 +137,7 @@ class EdgeNotes:
             text = f"{a} → {b}, " if arrow else f"{a} and {b} {verb} linked, "
             text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
         if pair in self.nothing_held:
-            text += f"; {NOTHING_HELD_MEANS}"
+            text += f"; {SHOWN_BARE_MEANS if pair in self.asked_given else NOTHING_HELD_MEANS}"
         elif pair in self.given_up_to:
             text += f"; {only_tested_words(self.given_up_to[pair])}: more could not be"
         if pair in self.coarse:
@@ -172,7 +179,7 @@ class EdgeNotes:
         elif not arrow:
             parts.append("direction not decided")
         if pair in self.nothing_held:
-            parts.append(NOTHING_HELD)
+            parts.append(SHOWN_BARE if pair in self.asked_given else NOTHING_HELD)
         elif pair in self.given_up_to:
             parts.append(only_tested_words(self.given_up_to[pair]))
         if pair in self.coarse:

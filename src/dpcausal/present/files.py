@@ -9,14 +9,16 @@
 - ``missing_edges``: what an absent pair means, in words;
 - ``conflicts``: edges on whose directions test results contradict each other, as pairs: ``directed`` is the nearest
   graph that exists, and its arrows there should not be believed;
-- ``hints``: edges that are weak hints, found again in less than half of the repeats; they are in the graph here;
+- ``hints``: edges that are weak hints, found again in less than half of the repeats; ``directed`` and ``undirected``
+  have them, since that is ``result.graph``;
+- ``found``: ``directed`` and ``undirected`` without the hints, as the files for other programs have them;
 - ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
 - ``method``, ``why``: what searched, and why it was taken; ``notes``: what it did, and what must be known of the graph;
 - ``facts``: the same for programs, as kinds and numbers: ``reason``, ``verdict``, ``pairs`` (how many are found,
-  absent, open) and ``notes``;
+  weak hints, absent, open) and ``notes``;
 - ``private``, and ``why_not_private`` where it is not: noise from a seed, or none;
 - ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
 - ``privacy``: the file with the privacy statement.
@@ -79,6 +81,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "complete": result.complete,
         "conflicts": sorted_pairs(result.contradicted),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
+        "found": _lists(without_hints(result)),
         "hints": sorted_pairs(hint_pairs(result)),
         "on_hints": sorted_pairs(result.on_hints),
         "missing_edges": missing_words(result),
@@ -135,6 +138,15 @@ def without_hints(result: DiscoveryResult) -> Graph:
     )
 
 
+def _lists(graph: Graph) -> dict[str, list[list[str]]]:
+    """Return the edges of a graph as its JSON has them."""
+    edges = list(graph.edges())
+    return {
+        "directed": [[a, b] for a, b, arrow in edges if arrow],
+        "undirected": [[a, b] for a, b, arrow in edges if not arrow],
+    }
+
+
 def stamp(result: DiscoveryResult) -> dict[str, Any]:
     """Return whether the graph is private, and if not, why."""
     if result.privacy.private:
@@ -153,7 +165,17 @@ def hints_remark(result: DiscoveryResult) -> str:
     return f"left out: weak hints ({HINTS_MEAN}): {pairs_words(result, hints)}" if hints else ""
 
 
-PAIR_COLUMNS = ("a", "b", "state", "marks", "direction", "found_again", "held_fixed", "least_w")
+PAIR_COLUMNS = (
+    "a",
+    "b",
+    "state",
+    "marks",
+    "direction",
+    "found_again",
+    "held_fixed",
+    "given_up_to",
+    "least_w",
+)
 NOTE_COLUMN = "note"
 EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")  # the first two where some pair has the number
 
@@ -162,12 +184,14 @@ def pairs_csv(result: DiscoveryResult) -> str:
     """Return every pair of columns that was asked about, as comma-separated values.
 
     ``marks`` are read from a to b. ``direction``: declared, data, contradicted, hints (it rests on weak hints, and is
-    not shown) or undecided. ``held_fixed``: of an
-    absent pair, what separates it, with semicolons; of an edge, up to how many columns, where not all could be tested.
+    not shown) or undecided. ``held_fixed``: the columns held fixed in the question that decided, with semicolons: of an
+    absent pair, what separates it; of an edge, what came nearest to that; ``nothing`` where nothing was held fixed, and
+    empty where no question decided or the method released none. ``given_up_to``: of an edge, up to how many columns
+    every set could be tested, where not all could.
     Where the method released them, the last columns have the p-value or Bayes factor (log10) of the question that came
-    nearest to separating the pair, and what was held fixed in it; a number that no pair has gets no column. ``note``,
-    the last column, has the remark on an edge, as the terminal shows it, why a pair is open, and that levels without
-    an order were merged in a pair without an edge.
+    nearest to separating the pair, and what was held fixed in it (``asked_given``: ``nothing``, or empty where none was
+    asked); a number that no pair has gets no column. ``note``, the last column, has the remark on an edge, as the
+    terminal shows it, why a pair is open, and that levels without an order were merged in a pair without an edge.
     """
     notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
     least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
@@ -178,7 +202,6 @@ def pairs_csv(result: DiscoveryResult) -> str:
     for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
         pair = frozenset((a, b))
         if pair not in edges:
-            given = "; ".join(result.separating.get(pair, ()))
             state = str(result.state(a, b))
             rows.writerow(
                 [
@@ -188,7 +211,8 @@ def pairs_csv(result: DiscoveryResult) -> str:
                     "",
                     "",
                     "",
-                    given,
+                    _held(result, pair),
+                    "",
                     least.get(pair, ""),
                     *_said(result, pair),
                     _why(result, pair),
@@ -205,6 +229,7 @@ def pairs_csv(result: DiscoveryResult) -> str:
                 marks,
                 _direction(result, notes, first, second, marks),
                 "" if part is None else f"{part:.2f}",
+                _held(result, pair),
                 result.given_up_to.get(pair, ""),
                 "",
                 *_said(result, pair),
@@ -212,6 +237,22 @@ def pairs_csv(result: DiscoveryResult) -> str:
             ]
         )
     return text.getvalue()
+
+
+NOTHING = "nothing"
+
+
+def _held(result: DiscoveryResult, pair: Pair) -> str:
+    """The columns held fixed in the question that decided on a pair; empty where none did, or it is not known."""
+    if pair in result.open or pair in result.known.kept:
+        return ""
+    if pair in result.graph.skeleton:
+        if pair in result.nothing_held | result.none_to_hold:
+            return NOTHING
+        given = result.evidence[pair].given if pair in result.evidence else None
+    else:
+        given = result.separating.get(pair)
+    return "" if given is None else "; ".join(given) or NOTHING
 
 
 def _why(result: DiscoveryResult, pair: Pair) -> str:
@@ -244,7 +285,7 @@ def _said(result: DiscoveryResult, pair: Pair) -> list[str]:
     if one is None:
         return [""] * len(columns)
     numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
-    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, "; ".join(one.given)], strict=True))
+    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, "; ".join(one.given) or NOTHING], strict=True))
     return [cells[name] for name in columns]
 
 

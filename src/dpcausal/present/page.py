@@ -26,7 +26,6 @@ from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
     MERGING,
     NONE_TO_HOLD,
-    NOTHING_HELD_MEANS,
     OPEN_MEANS,
     PUBLISHED,
     absent_rows,
@@ -46,6 +45,7 @@ from dpcausal.present.discovery import (
     method_words,
     missing_words,
     note_words,
+    nothing_held_means,
     open_reason,
     pairs_words,
     reach_words,
@@ -108,7 +108,7 @@ def _asked_up_to(result: DiscoveryResult) -> str:
     bare, free = result.nothing_held - result.given_up_to.keys(), result.none_to_hold
     alone = " ".join(
         f"About {pairs_words(result, pairs)} {words}."
-        for pairs, words in ((bare, NOTHING_HELD_MEANS), (free, NONE_TO_HOLD))
+        for pairs, words in ((bare, nothing_held_means(result, bare)), (free, NONE_TO_HOLD))
         if pairs
     )
     free |= bare
@@ -241,6 +241,16 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
     ]
 
 
+def factor_words(log10: float) -> str:
+    """Return the logarithm of a Bayes factor: two digits after the point where it is small, and no minus zero.
+
+    >>> factor_words(-0.00342), factor_words(0.297), factor_words(153.2)
+    ('0.00', '0.30', '153.2')
+    """
+    digits = 2 if abs(log10) < 10 else 1
+    return f"{round(log10, digits) + 0.0:.{digits}f}"
+
+
 def evidence_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str, str]]:
     """Return (pair, state, p-value, Bayes factor, what was held fixed) of pairs whose evidence was released."""
     rows, hints = [], hint_pairs(result)
@@ -249,7 +259,7 @@ def evidence_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str, str
     ):
         one = result.evidence[frozenset((a, b))]
         p = "" if one.pvalue is None else f"{one.pvalue:.2g}" if one.pvalue else "< 1e-300"
-        factor = "" if one.log10_bayes is None else f"{one.log10_bayes:.1f}"
+        factor = "" if one.log10_bayes is None else factor_words(one.log10_bayes)
         state = "hint" if frozenset((a, b)) in hints else str(result.state(a, b))
         rows.append((f"{a}, {b}", state, p, factor, ", ".join(one.given) or "nothing"))
     return rows

@@ -16,10 +16,8 @@ from dpcausal.discovery.knowledge import declared
 from dpcausal.present import hidden
 from dpcausal.present.brief_graph import target_of
 from dpcausal.present.discovery import (
-    GO_TOGETHER,
     HINTS_MEAN,
     NONE_TO_HOLD,
-    NOTHING_HELD_MEANS,
     W_MEANS,
     absent_pairs,
     column_count,
@@ -28,6 +26,7 @@ from dpcausal.present.discovery import (
     merged_line,
     method_description,
     missed_words,
+    nothing_held_means,
     share_words,
 )
 from dpcausal.present.edges import EdgeNotes
@@ -74,8 +73,10 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     torn = len(result.contradicted - weak)
     declared_arrows = len(arrows & result.known.required_arrows(graph.skeleton))
     learned = len(arrows) - declared_arrows
-    loose = len(result.nothing_held - weak)
-    found = f"Among {column_count(result)} columns, {_linked_words(firm - loose, loose)}"
+    bare = result.nothing_held - weak
+    loose = len(bare)
+    linked = _linked_words(firm - loose, loose, nothing_held_means(result, bare))
+    found = f"Among {column_count(result)} columns, {linked}"
     if hints:
         more = f"{hints}{' more' if firm else ''} {'is a weak hint' if hints == 1 else 'are weak hints'}"
         found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
@@ -102,12 +103,13 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     return [f"{found}.", *not_found_words(result, "pair", absent, left)]
 
 
-def _linked_words(linked: int, loose: int) -> str:
+def _linked_words(linked: int, loose: int, means: str) -> str:
     """How many pairs are linked whatever was held fixed, and how many were asked about with nothing held fixed.
 
-    >>> _linked_words(2, 0), _linked_words(0, 0)
+    >>> why = "nothing was held fixed, so a third column may explain it"
+    >>> _linked_words(2, 0, why), _linked_words(0, 0, why)
     ('2 pairs are directly linked', 'no pair is directly linked')
-    >>> _linked_words(0, 2)
+    >>> _linked_words(0, 2, why)
     '2 pairs go together (nothing was held fixed, so a third column may explain it)'
     """
     told = f"{counted(linked, 'pair')} {_are(linked)} directly linked"
@@ -115,8 +117,8 @@ def _linked_words(linked: int, loose: int) -> str:
         return told
     verb = "goes together" if loose == 1 else "go together"
     if not linked:
-        return f"{counted(loose, 'pair')} {verb} ({NOTHING_HELD_MEANS})"
-    return f"{told}, {loose} more {verb} ({NOTHING_HELD_MEANS})"
+        return f"{counted(loose, 'pair')} {verb} ({means})"
+    return f"{told}, {loose} more {verb} ({means})"
 
 
 def not_found_words(result: DiscoveryResult, what: str, absent: int, left: int) -> list[str]:
@@ -156,10 +158,11 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
     more = f" Only a weak hint ({HINTS_MEAN}): {listed(weak)}." if weak else ""
     loose = [name for name in firm if frozenset((name, target)) in result.nothing_held]
     verb, held = "is directly linked to", ""
+    means = nothing_held_means(result, {frozenset((name, target)) for name in loose})
     if loose and len(loose) == len(firm):
-        verb, held = "goes together with", f" ({NOTHING_HELD_MEANS})"
+        verb, held = "goes together with", f" ({means})"
     elif loose:
-        more += f" With {listed(loose)} {NOTHING_HELD_MEANS}."
+        more += f" With {listed(loose)} {means}."
     first = f"{target} {verb} {counted(len(firm), 'column')}{held}{which}.{more}"
     if not linked:
         first = f"No column was shown to be linked to {target}."
@@ -257,7 +260,10 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     if loose := len(result.nothing_held):
         every = loose == len(graph.skeleton - result.known.kept)
         of = "each edge" if every else f"{loose} of {counted(len(graph.skeleton), 'edge')}"
-        parts.append(f"For {of} {NOTHING_HELD_MEANS}.")
+        parts.append(f"For {of} {nothing_held_means(result, result.nothing_held)}.")
+    if free := len(result.none_to_hold):
+        of = f"{free} more" if loose else f"{free} of {counted(len(graph.skeleton), 'edge')}"
+        parts.append(f"For {of} {NONE_TO_HOLD}.")
     if graph.kind == "pag":
         parts.append("Edges are those of a partial ancestral graph: common causes may be hidden.")
     else:
@@ -331,14 +337,18 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
             *_torn(marks, pair),
         ]
     elif pair in result.nothing_held:
-        lines.append(f"The two {GO_TOGETHER}.")
+        lines.append(f"The two go together; {nothing_held_means(result, {pair})}.")
+        if given := marks.asked_given.get(pair):
+            lines.append(f"With {listed(list(given))} held fixed it could not be decided.")
     elif pair in result.none_to_hold:
         lines.append(f"The two depend on each other; {NONE_TO_HOLD}.")
     elif pair in result.given_up_to:
         told = given_words(result.given_up_to[pair])
         lines.append(f"The two depend on each other {told}; holding more fixed could not be tested.")
     else:
-        lines.append("The two depend on each other, whichever columns the search held fixed.")
+        near = result.evidence[pair].given if pair in result.evidence else ()
+        named = f"; {listed(list(near))} came nearest to explaining it, and did not" if near else ""
+        lines.append(f"The two depend on each other, whichever columns the search held fixed{named}.")
     if pair in marks.confidence:
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
         lines.append(f"It was found again in {share_words(marks.confidence[pair])} of {many}.")

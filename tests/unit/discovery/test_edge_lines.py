@@ -46,7 +46,7 @@ from dpcausal.present.discovery import (
 )
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import pairs_csv
-from dpcausal.present.page import evidence_means, open_pairs, open_questions, render
+from dpcausal.present.page import evidence_means, evidence_rows, open_pairs, open_questions, render
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 from dpcausal.present.spelling import for_command_line
 
@@ -181,7 +181,8 @@ def test_an_edge_says_up_to_how_many_columns_it_was_asked_about(result: Discover
     left = replace(result, given_up_to={AB: 0, BL: 1}, confidence={AB: 1.0, BL: 0.45})
     assert left.edge_lines()[:4] == [
         "  a -> b         95% or more    nothing was held fixed",
-        "  b - long_name  less than 50%  direction not decided; only tested with up to 1 column held fixed; a weak hint",
+        "  b - long_name  less than 50%  direction not decided; only tested with up to 1 column held fixed; "
+        "a weak hint",
         LEGEND,
         GIVEN_MEANS,
     ]
@@ -213,7 +214,7 @@ def test_open_pairs_are_counted_named_and_listed(result: DiscoveryResult) -> Non
     assert not any(line.startswith("Open (") for line in result.summary(full=True).splitlines())
     found = json.loads(left.to_json())
     assert found["open"] == sorted(sorted(pair) for pair in pairs)
-    assert found["facts"]["pairs"] == {"found": 2, "absent": 18, "open": 8}
+    assert found["facts"]["pairs"] == {"found": 2, "hints": 0, "absent": 18, "open": 8}
     assert "8 pairs open" in repr(left)
 
 
@@ -321,6 +322,46 @@ def test_where_nothing_was_held_fixed_no_link_is_called_direct(result: Discovery
     assert f"For 1 of 2 edges {told}." in methods_paragraph(some)
     required = replace(loose, known=Knowledge.of(NAMES, required=[("a", "b")]))
     assert required.nothing_held == {BL}
+
+
+def test_a_question_that_decided_nothing_is_not_called_unasked(result: DiscoveryResult) -> None:
+    third = frozenset(("a", "long_name"))
+    said = {AB: Evidence(("long_name",), None, -0.003), BL: Evidence((), None, 2.5)}
+    left = replace(result, held=frozenset(), given_up_to={AB: 0}, open=frozenset([third]), evidence=said)
+    rows = {(row["a"], row["b"]): row for row in csv.DictReader(StringIO(pairs_csv(left)))}
+    row = rows["a", "b"]
+    assert (row["held_fixed"], row["given_up_to"], row["asked_given"]) == ("nothing", "0", "long_name")
+    assert row["note"] == "only shown with nothing held fixed"
+    other = rows["b", "long_name"]
+    assert (other["held_fixed"], other["given_up_to"], other["asked_given"]) == ("nothing", "", "nothing")
+    assert other["note"] == "direction not decided; nothing was held fixed"
+    assert rows["a", "long_name"]["held_fixed"] == ""  # open: nothing decided
+    assert "  a -> b         only shown with nothing held fixed\n" in left.summary()
+    lines = evidence(left, EdgeNotes.of(left), "a", "b", True)
+    assert lines[1:3] == [
+        "The two go together; the link was only shown with nothing held fixed, so a third column may explain it.",
+        "With long_name held fixed it could not be decided.",
+    ]
+    assert "For each edge the link was only shown with nothing held fixed, so" in methods_paragraph(left)
+    assert [row[3] for row in evidence_rows(left)] == ["0.00", "2.50"]
+
+
+def test_an_edge_that_was_asked_about_names_what_came_nearest(result: DiscoveryResult) -> None:
+    said = {AB: Evidence(("long_name",), None, 3.0)}
+    held = replace(result, held=frozenset([AB, BL]), evidence=said)
+    assert evidence(held, EdgeNotes.of(held), "a", "b", True)[1] == (
+        "The two depend on each other, whichever columns the search held fixed; long_name came nearest to explaining "
+        "it, and did not."
+    )
+    assert next(csv.DictReader(StringIO(pairs_csv(held))))["held_fixed"] == "long_name"
+
+
+def test_the_methods_count_every_edge_about_which_nothing_was_held_fixed(result: DiscoveryResult) -> None:
+    some = replace(result, held=frozenset(), given_up_to={AB: 0})
+    assert (some.nothing_held, some.none_to_hold) == ({AB}, {BL})
+    told = methods_paragraph(some)
+    assert "For 1 of 2 edges nothing was held fixed, so a third column may explain it. " in told
+    assert "For 1 more nothing was held fixed, for no other column seemed linked to both." in told
 
 
 def test_where_no_column_may_explain_an_edge_none_had_to_be_held(result: DiscoveryResult) -> None:

@@ -46,7 +46,7 @@ def test_json_has_the_caveats_and_is_read_as_the_same_graph(result: DiscoveryRes
     assert found["given_up_to"] == [{"pair": ["b", "c"], "columns": 1}]
     assert found["unsure_arrows"] == []
     assert found["missing_edges"] == ""  # the one pair without an edge is open
-    assert found["facts"]["pairs"] == {"found": 2, "absent": 0, "open": 1}
+    assert found["facts"]["pairs"] == {"found": 2, "hints": 0, "absent": 0, "open": 1}
     assert found["confidence_repeats"] is None
     assert found["confidence"] == [{"pair": ["a", "b"], "found_again": 0.5}]
     assert found["declared"] == {"tiers": [["a"], ["b"]]}
@@ -128,7 +128,10 @@ def test_every_pair_is_in_one_table_and_hints_are_named_for_r(result: DiscoveryR
     assert dc.Graph.from_graphml(files["graph.graphml"]) == firm
     assert '"c" -> "b"' not in files["graph.dot"]
     assert dc.Graph.from_json(files["graph.json"]) == graph
-    assert json.loads(files["graph.json"])["hints"] == [["b", "c"]]
+    told = json.loads(files["graph.json"])
+    assert told["hints"] == [["b", "c"]]
+    assert [told["facts"]["pairs"][kind] for kind in ("found", "hints")] == [len(firm.skeleton), 1]
+    assert told["found"] == {"directed": [["a", "b"]], "undirected": []}
     mixed = PAG(NAMES, [("a", "o->", "b"), ("c", "<->", "b")])
     assert list(without_hints(replace(found, graph=mixed)).marked_edges()) == [("a", "o->", "b")]
     (arrow,) = [line for line in files["graph.dot"].splitlines() if "arrowhead=empty" in line]
