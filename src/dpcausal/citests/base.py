@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol, get_type_hints
 
-from dpcausal.citests.result import Chosen, HeldFixed, HeldFixedKind
+from dpcausal.citests.result import Chosen, HeldFixed, HeldFixedKind, MissingRule, MissingRuleKind
 from dpcausal.core.arguments import checked_name, column_names
 from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
@@ -414,6 +414,11 @@ class ValueTest(CITest):
         del question
         return False
 
+    def uses_numbers(self, question: Question) -> bool:
+        """Return whether numbers take part by their values, and not by their declared bins."""
+        del question
+        return True
+
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
@@ -430,3 +435,21 @@ class ValueTest(CITest):
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Charge the budget, draw, and post-process what was released."""
+
+
+def missing_rules(schema: Schema, test: CITest, question: Question, *, rows: bool) -> tuple[MissingRule, ...]:
+    """Return what becomes of missing values that the schema declares; ``rows``: there are rows, and not only counts."""
+    by_value = rows and isinstance(test, ValueTest) and test.uses_numbers(question)
+    own, counts = [], []
+    asked = (*question.x_columns, *question.y_columns, *question.given)
+    for name in asked:
+        column = schema[name]
+        if column.missing_codes and not (by_value and isinstance(column, Numeric)):
+            own.append(name)
+        elif column.may_be_missing:
+            counts.append((name, column.other if isinstance(column, Numeric) else str(column.other)))
+    found = [MissingRule(MissingRuleKind.COUNTS, columns=counts)] if counts else []
+    ends = [[name for name in side if name in own] for side in (question.x_columns, question.y_columns)]
+    if all(ends):
+        found.append(MissingRule(MissingRuleKind.SHARED, columns=[side[0] for side in ends]))
+    return tuple(found)

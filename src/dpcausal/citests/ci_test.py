@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpcausal.citests.base import CITest, Question, ValueTest
+from dpcausal.citests.base import CITest, Question, ValueTest, missing_rules
 from dpcausal.citests.choice import choose, with_noise
 from dpcausal.citests.look import missed_by, refuse_hopeless
 from dpcausal.citests.registry import TESTS, class_named, make_test
@@ -341,6 +341,7 @@ def ci_test(
         if epsilon is None and method == "auto"
         else None,
         by_bins=_by_bins(test, data, question),
+        missing=missing_rules(data.schema, test, question, rows=isinstance(data, Dataset)),
         privacy=statement,
     )
 

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpcausal.citests.base import CITest, Question
+from dpcausal.citests.base import CITest, Question, missing_rules
 from dpcausal.citests.choice import choose
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.look import chances_of_test, chances_without_noise
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.registry import TESTS, class_named, make_test
-from dpcausal.citests.result import Reason, ReasonKind
+from dpcausal.citests.result import MissingRule, Reason, ReasonKind
 from dpcausal.core.arguments import (
     REQUIRED,
     checked_count,
@@ -79,6 +79,8 @@ class CITestForecast:
     instead : tuple of str and float, or None
         Where ``auto`` takes ``gcm`` and a test by groups is expected to find notably more: that test, and its chance to
         find a medium dependence. It is not taken because its level can fail.
+    missing : tuple of MissingRule
+        What becomes of missing values, where the schema says that there may be some.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class CITestForecast:
     enough: float | None = None
     left: float | None = None
     instead: tuple[str, float] | None = None
+    missing: tuple[MissingRule, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -131,6 +134,7 @@ class CITestForecast:
             "instead": None
             if self.instead is None
             else {"method": self.instead[0], "medium": self.instead[1]},
+            "facts": {"missing": [fact.to_dict() for fact in self.missing]},
         }
 
     def to_json(self) -> str:
@@ -236,6 +240,7 @@ def forecast_ci_test(
         without_noise=(without[0], without[1], without[2]),
         enough=enough_epsilon(strong, epsilon) if poor else None,
         instead=_stronger(question, reason, medium, count, float(epsilon), float(delta), relation, level),
+        missing=missing_rules(schema, test, question, rows=isinstance(source, Schema | Dataset)),
     )
 
 

@@ -181,6 +181,10 @@ class RankTest(TableTest, ValueTest):
         """Return whether rows are ranked: a column holds numbers, and no tables were asked for."""
         return not self._on_table(question)
 
+    def uses_numbers(self, question: Question) -> bool:
+        """Return whether rows are ranked by their numbers."""
+        return not self._on_table(question)
+
     def _on_table(self, question: Question) -> bool:
         """Return whether no column of the question holds numbers, or tables were asked for."""
         return self.on == "table" or not question.numeric

@@ -77,6 +77,19 @@ class Missed(Fact):
     kinds = MissedKind
 
 
+class MissingRuleKind(StrEnum):
+    """What becomes of missing values in a test, of columns whose declaration says that there may be some."""
+
+    COUNTS = "counts"  # columns: each with the number or the level that a missing value counts as
+    SHARED = "shared"  # columns: one of x and one of y, both with a level for missing values
+
+
+class MissingRule(Fact):
+    """What becomes of missing values in a test; from the schema."""
+
+    kinds = MissingRuleKind
+
+
 class WithNoiseKind(StrEnum):
     """What ``auto`` asks with an epsilon, where it answered without privacy."""
 
@@ -172,6 +185,8 @@ class CITestResult(OtherNames):
     by_bins : tuple of str
         Numbers among x and y that the test would have ranked, and took by their declared bins: there were counts only,
         as on an engine.
+    missing : tuple of MissingRule
+        What becomes of missing values, where the schema says that there may be some.
     privacy : PrivacyStatement
         What the test cost and what that means.
 
@@ -213,6 +228,7 @@ class CITestResult(OtherNames):
     missed: Missed | None = None
     with_noise: WithNoise | None = None
     by_bins: tuple[str, ...] = ()
+    missing: tuple[MissingRule, ...] = ()
 
     @property
     def rejected(self) -> bool:
@@ -263,6 +279,7 @@ class CITestResult(OtherNames):
                 "missed": None if self.missed is None else self.missed.to_dict(),
                 "with_noise": None if self.with_noise is None else self.with_noise.to_dict(),
                 "by_bins": list(self.by_bins),
+                "missing": [fact.to_dict() for fact in self.missing],
             },
             "privacy": self.privacy.to_dict(),
         }

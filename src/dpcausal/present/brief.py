@@ -96,4 +96,9 @@ def answer_text(result: CITestResult) -> str:
 
         noise = with_noise_words(result.with_noise)
     bins = by_bins_words(result.by_bins) if result.by_bins else ""
-    return "\n".join([line for line in (answer, bins, missed, *cost_lines(result.privacy), noise) if line])
+    lines = [answer, bins]
+    if result.missing:
+        from dpcausal.present.missing import missing_rule_words  # most answers need none of it
+
+        lines += map(missing_rule_words, result.missing)
+    return "\n".join(filter(None, [*lines, missed, *cost_lines(result.privacy), noise]))

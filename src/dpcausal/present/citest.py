@@ -16,6 +16,7 @@ from dpcausal.citests.result import (
 )
 from dpcausal.present import statement
 from dpcausal.present.missed import missed_words
+from dpcausal.present.missing import missing_rule_words
 from dpcausal.present.statement import Words, by_bins_words, question_words, told
 from dpcausal.present.trend import way_words
 from dpcausal.present.why import few_rows_words
@@ -110,6 +111,7 @@ def full_text(result: CITestResult) -> str:
     ]
     if result.by_bins:
         lines.append(by_bins_words(result.by_bins))
+    lines += map(missing_rule_words, result.missing)
     if result.direction is not None:
         lines.append(trend_words(result.direction))
     if result.missed is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK
 from dpcausal.present.citest import reason_words
+from dpcausal.present.missing import missing_rule_words
 from dpcausal.present.percent import percent
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import question_words
@@ -26,6 +27,7 @@ def forecast_words(found: CITestForecast) -> str:
         _helps(found),
         f"From public numbers only: {found.rows:,} rows, epsilon {found.epsilon:g}, delta {found.delta:g}, level "
         f"{found.level:g}. {_at_best(found)}",
+        *map(missing_rule_words, found.missing),
     ]
     return "\n".join(line for line in lines if line)
 

@@ -22,6 +22,7 @@ FACTS = {
     "HeldFixed": ("citest", "held_fixed_words"),
     "Chosen": ("citest", "chosen_words"),
     "Missed": ("citest", "missed_words"),
+    "MissingRule": ("citest", "missing_rule_words"),
     "WithNoise": ("citest", "with_noise_words"),
     "MethodReason": ("discovery", "reason_words"),
     "Note": ("discovery", "note_words"),

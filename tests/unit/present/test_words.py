@@ -16,6 +16,8 @@ from dpcausal.citests.result import (
     HeldFixedKind,
     Missed,
     MissedKind,
+    MissingRule,
+    MissingRuleKind,
     Reason,
     ReasonKind,
     WithNoise,
@@ -203,6 +205,19 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         MissedKind.EVEN_STRONG: (
             {"strong": 0.58, "medium": 0.004},
             ("strong dependence (Cohen's w = 0.5) is found in 58% of cases", "medium one (0.3) in under 1%"),
+        ),
+    },
+    MissingRule: {
+        MissingRuleKind.COUNTS: (
+            {"columns": [("age", 40.0), ("sex", "f")]},
+            (
+                "By the schema, missing age counts as 40, missing sex counts as f",
+                "hide a dependence or make one up",
+            ),
+        ),
+        MissingRuleKind.SHARED: (
+            {"columns": ["age", "dose"]},
+            ("age and dose both have a level for missing values", "missing together"),
         ),
     },
     WithNoise: {
