@@ -305,3 +305,24 @@ levels = ["no", "yes"]
     (tmp_path / "s.toml").write_text(declared)
     assert run([*asked, "--method", "measured"]) == 0
     assert said not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_check_of_wrong_codes_says_so_first_and_fails(
+    as_json: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.csv").write_text("sex,dose\n" + "1,2\n2,3\n" * 40)
+    (tmp_path / "bad.toml").write_text(
+        '[columns.sex]\ntype = "categorical"\nlevels = ["male", "female"]\n'
+        '[columns.dose]\ntype = "numeric"\nlower = 0\nupper = 5\n'
+    )
+    asked = ["schema", str(tmp_path / "rows.csv"), "--check", str(tmp_path / "bad.toml")]
+    assert run([*asked, *(["--json"] if as_json else [])]) == 2
+    printed = capsys.readouterr()
+    if as_json:
+        assert json.loads(printed.out)["nothing_read"] == ["sex"]
+    else:
+        assert printed.out.splitlines()[1].startswith(
+            "sex: NO CELL HAS A DECLARED LEVEL (the file has '1' (40)"
+        )
+        assert 'no cell of "sex" has a declared level' in printed.err

@@ -97,11 +97,11 @@ def run_schema(
     found = look(str(data), schema, progress=progress)
     if as_json:
         typer.echo(json.dumps(check_json(found), indent=2, ensure_ascii=False))
-        if not found.usable:
+        if found.nothing_read or not found.usable:
             raise typer.Exit(2)
         return
     show(found, check.read_text(encoding="utf-8") if check.is_file() else "")  # a pipe is read once
-    if not found.usable:
+    if found.nothing_read or not found.usable:
         raise SchemaError(found.fault())
 
 

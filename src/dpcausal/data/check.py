@@ -29,7 +29,7 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import CategoricalCoder, NumericCoder, parse_numbers
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.csv import RaggedRows
-from dpcausal.data.determined import Determined, determined_in
+from dpcausal.data.determined import Determined, determined_in, missing_masks
 from dpcausal.data.file_format import FileFormat, NumberMarks
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
@@ -70,10 +70,27 @@ class ColumnCheck:
     other_bin: str = ""  # the bin that ``other`` lies in, where cells without a number have none of their own
 
     @property
+    def nothing_read(self) -> bool:
+        """Whether no cell has a declared level, or a number: the wrong codes are declared, or the wrong column."""
+        unread = self.missing + self.not_a_level + self.not_a_number
+        return 0 < self.rows == unread
+
+    @property
     def fine(self) -> bool:
         """Whether every cell is used as it is, and no level or bin is empty."""
         changed = self.missing + self.not_a_level + self.not_a_number + self.below + self.above
         return not (changed or self.empty or self.fault)
+
+
+@dataclass(frozen=True)
+class MissingWith:
+    """A column that is missing in nearly all rows in which another has a value; cells: how many these are."""
+
+    column: str
+    other: str
+    value: str
+    cells: int
+    number: bool  # whether the column that is missing holds numbers
 
 
 @dataclass(frozen=True)
@@ -109,17 +126,29 @@ class SchemaCheck:
     not_utf8: int = 0  # cells of levels that are not UTF-8, where no encoding is declared
     recognised: dict[str, str] = field(default_factory=dict)  # entries of the format that its cells look like
     determined: list[Determined] = field(default_factory=list)  # columns that others determine
+    # columns that are missing in nearly the same rows, with the number of these rows
+    missing_together: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
+    missing_with: list[MissingWith] = field(default_factory=list)
 
     @property
     def usable(self) -> bool:
         """Whether the source can be read by the schema at all."""
         return not self.not_in_data and not any(column.fault for column in self.columns)
 
+    @property
+    def nothing_read(self) -> list[str]:
+        """Columns in which no cell has a declared level, or a number."""
+        return [column.name for column in self.columns if column.nothing_read]
+
     def fault(self) -> str:
-        """Return the message of the error that makes it unusable."""
+        """Return the message of the error that makes it unusable, or useless: a column of which nothing is read."""
         if self.not_in_data:
             hints = [f'"{name}"{did_you_mean(name, self.not_in_schema)}' for name in self.not_in_data]
             return f"{self.label} has no column{'' if len(hints) == 1 else 's'} {', '.join(hints)}"
+        if self.usable:
+            first = next(column for column in self.columns if column.nothing_read)
+            what = "a declared level" if first.type == "categorical" else "a number"
+            return f'no cell of "{first.name}" has {what}: compare the schema with the file'
         return next(column.fault for column in self.columns if column.fault)
 
     def __str__(self) -> str:
@@ -145,11 +174,16 @@ class SchemaCheck:
             "cells_not_utf8": self.not_utf8,
             "format_recognised": self.recognised,
             "usable": self.usable,
+            "nothing_read": self.nothing_read,
             "draft": self.draft,
             "not_in_data": self.not_in_data,
             "not_in_schema": self.not_in_schema,
             "repeated_identifiers": [{"column": name, "rows": rows} for name, rows in self.repeats],
             "determined": [asdict(one) for one in self.determined],
+            "missing_together": [
+                {"columns": list(names), "rows": rows} for names, rows in self.missing_together
+            ],
+            "missing_with": [asdict(one) for one in self.missing_with],
             "columns": columns,
         }
 
@@ -218,6 +252,8 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     if checked and rows == 0:
         raise InputError(f"{opened.label} has no rows")
     is_csv = isinstance(opened, CsvSource)
+    declared = {name: schema[name] for name in checked}
+    lacking = missing_masks(first_rows, declared, opened.marks) if checked else {}
     return SchemaCheck(
         opened.label,
         rows,
@@ -230,7 +266,12 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         ordered_missing_levels(schema),
         writing.not_utf8 if is_csv else 0,
         _recognised(writing, schema.format) if is_csv else {},
-        determined_in(first_rows, {name: schema[name] for name in checked}, opened.marks),
+        determined_in(first_rows, declared, opened.marks),
+        first_rows.missing_together(lacking),
+        [
+            MissingWith(name, *where, number=isinstance(schema[name], Numeric))
+            for name, where in first_rows.missing_where(lacking).items()
+        ],
     )
 
 

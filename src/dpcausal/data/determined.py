@@ -312,6 +312,27 @@ def determined_in(
     rows: FirstRows, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()
 ) -> list[Determined]:
     """Return the columns that others determine in the first rows of a source, as they are declared. Not private."""
+    numbers, levels = coded_rows(rows, columns, marks)
+    return determined_columns(numbers, levels)
+
+
+def missing_masks(
+    rows: FirstRows, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()
+) -> dict[str, NDArray[np.bool_]]:
+    """Return which cells of the first rows are missing as the columns are declared. Not private."""
+    numbers, levels = coded_rows(rows, columns, marks)
+    found = {name: np.isnan(values) for name, values in numbers.items()}
+    for name, codes in levels.items():
+        column = columns[name]
+        found[name] = np.isin(codes, (*column.missing_codes, column.size + 1))
+        found[name] |= np.asarray(rows.cells(name).is_null())
+    return {name: found[name] for name in columns if name in found}
+
+
+def coded_rows(
+    rows: FirstRows, columns: Mapping[str, Column], marks: NumberMarks
+) -> tuple[dict[str, Floats], dict[str, Codes]]:
+    """Return the numbers and the codes of the first rows of columns as they are declared."""
     numbers: dict[str, Floats] = {}
     levels: dict[str, Codes] = {}
     for name, column in columns.items():
@@ -323,4 +344,4 @@ def determined_in(
         else:
             values = parse_numbers(cells, marks)
             numbers[name] = np.where(np.isfinite(values) & ~np.isin(values, column.missing), values, np.nan)
-    return determined_columns(numbers, levels)
+    return numbers, levels

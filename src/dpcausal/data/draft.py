@@ -46,7 +46,7 @@ from dpcausal.data.columns import (
     Numeric,
     canonical_value,
 )
-from dpcausal.data.determined import determined_in
+from dpcausal.data.determined import determined_in, missing_masks
 from dpcausal.data.file_format import FileFormat, decode_bytes
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
@@ -165,8 +165,10 @@ class DraftNoteKind(StrEnum):
     DETERMINED = "determined"  # by: columns that it follows from; relation: how
     MANY_COLUMNS = "many-columns"  # columns: how many are drafted
     TIME_TO_EVENT = "time-to-event"  # event: the column that may say whether the time ended in it
-    MISSING_WITH = (
-        "missing-with"  # cells, column, value: cells that are missing in rows where that column has it
+    # cells, column, value: cells that are missing in rows where that column has it; number: of a column of numbers
+    MISSING_WITH = "missing-with"
+    MISSING_TOGETHER = (
+        "missing-together"  # columns: missing in nearly the same rows; rows: that lack all of them
     )
     SHARED_CODE = (
         "shared-code"  # level, columns: others with it in the same rows; cells; seen: rows looked at
@@ -342,6 +344,7 @@ def _draft_as(
     if isinstance(opened, LoadedSource):
         drafted = [_with_label(one, opened.labels.get(one.name, "")) for one in drafted]
     drafted = _with_remarks_on_others(drafted, first_rows.missing_where())
+    notes += _missing_together(drafted, first_rows, opened)
     drafted = _with_shared_codes(drafted, first_rows)
     drafted = _with_determined(drafted, first_rows, opened)
     if columns is None and (many := sum(one.column is not None for one in drafted)) > RULES.many_columns:
@@ -385,9 +388,18 @@ def _with_remarks_on_others(
             notes.append(DraftNote(DraftNoteKind.TIME_TO_EVENT, event=events[0]))
         if one.column is not None and one.name in explained and explained[one.name][0] in declared:
             other, value, cells = explained[one.name]
-            notes.append(DraftNote(DraftNoteKind.MISSING_WITH, cells=cells, column=other, value=value))
+            where = {"cells": cells, "column": other, "value": value}
+            number = isinstance(one.column, Numeric)
+            notes.append(DraftNote(DraftNoteKind.MISSING_WITH, **where, number=number))
         found.append(replace(one, notes=tuple(notes)))
     return found
+
+
+def _missing_together(drafted: Sequence[DraftedColumn], rows: FirstRows, source: Source) -> list[DraftNote]:
+    """Return a note for every group of drafted columns that are missing in nearly the same rows."""
+    declared = {one.name: one.column for one in drafted if one.column is not None}
+    found = rows.missing_together(missing_masks(rows, declared, source.marks))
+    return [DraftNote(DraftNoteKind.MISSING_TOGETHER, columns=names, rows=many) for names, many in found]
 
 
 def _with_shared_codes(drafted: Sequence[DraftedColumn], rows: FirstRows) -> list[DraftedColumn]:

@@ -51,6 +51,8 @@ class ProfileLimits:
         20  # rows with a value, and cells that are missing or not, below which nothing is said
     )
     min_shared_columns: int = 3  # columns with the same value in the same rows from which it may be a code
+    min_share_together: float = 0.8  # of rows that lack one of two columns, those that lack both
+    min_share_lacking: float = 0.01  # of all rows, those that lack both
     min_share_there: float = 0.98  # of the rows with that value, those that lack the other column
     min_share_explained: float = 0.8  # of all cells that are missing, those in these rows
     min_named_share: float = 0.05  # distinct values per cell of a column that is named like an identifier
@@ -247,13 +249,44 @@ class FirstRows:
         """Return the cells of a column as trimmed text in bytes, null where missing."""
         return pa.chunked_array(self._cells[name], pa.binary()).combine_chunks()
 
-    def missing_where(self) -> dict[str, tuple[str, str, int]]:
+    def missing_together(
+        self, masks: Mapping[str, NDArray[np.bool_]] | None = None
+    ) -> list[tuple[tuple[str, ...], int]]:
+        """Return columns that are missing in nearly the same rows, in groups, with the rows that lack all of a group.
+
+        ``masks``: which cells of the rows that are kept are missing; None: those without a text.
+        """
+        masks = self._missing() if masks is None else masks
+        least = max(LIMITS.min_paired_rows, LIMITS.min_share_lacking * self._rows)
+        names = [name for name, mask in masks.items() if mask.sum() >= least]
+        if len(names) < 2:
+            return []
+        lacking = np.stack([masks[name] for name in names]).astype(np.float32)
+        both = lacking @ lacking.T
+        either = both.diagonal()[:, None] + both.diagonal() - both
+        close = (both >= least) & (both >= LIMITS.min_share_together * either)
+        found, left = [], list(range(len(names)))
+        while left:
+            first = left[0]
+            group = [k for k in left if close[first, k]]
+            left = [k for k in left if k not in group]
+            if len(group) > 1:
+                rows = int(np.all([masks[names[k]] for k in group], axis=0).sum())
+                found.append((tuple(names[k] for k in group), rows))
+        return found
+
+    def _missing(self) -> dict[str, NDArray[np.bool_]]:
+        return {name: np.asarray(self.cells(name).is_null()) for name in self._cells}
+
+    def missing_where(
+        self, masks: Mapping[str, NDArray[np.bool_]] | None = None
+    ) -> dict[str, tuple[str, str, int]]:
         """Return columns that are missing nearly wherever another has a certain value: (other, value, cells there).
 
         At least ``min_share_there`` of the rows with that value lack the column, and these are at least
-        ``min_share_explained`` of all that lack it.
+        ``min_share_explained`` of all that lack it. ``masks`` as in ``missing_together``.
         """
-        masks = {name: np.asarray(self.cells(name).is_null()) for name in self._cells}
+        masks = self._missing() if masks is None else masks
         least = LIMITS.min_paired_rows
         names = [name for name, mask in masks.items() if least <= mask.sum() <= len(mask) - least]
         found: dict[str, tuple[str, str, int]] = {}

@@ -70,6 +70,8 @@ def _listed_texts(texts: Sequence[tuple[str, int]], cells: int) -> str:
     return f"{listed} and others" if sum(count for _, count in texts) < cells else listed
 
 
+BY_NUMBERS = "kendall, spearman, gcm, moments, a regression"  # what replaces missing numbers by `other`
+
 # ---- drafts
 
 
@@ -78,7 +80,8 @@ def draft_toml(draft: Draft) -> str:
     remarks = []
     for note in draft.notes:
         lines = note_words(note)
-        one_line = note.is_a(DraftNoteKind.REPEATED_IDENTIFIER)  # a name may hold a line break
+        # a name may hold a line break
+        one_line = note.is_a(DraftNoteKind.REPEATED_IDENTIFIER, DraftNoteKind.MISSING_TOGETHER)
         remarks += [" ".join(lines.split())] if one_line else lines.splitlines()
     top = _DRAFT_HEADER + format_toml(draft.format) + "".join(f"# {line}\n" for line in remarks)
     return "\n".join([top, *map(_drafted_table, draft.columns)])
@@ -148,6 +151,33 @@ def determined_words(by: Sequence[str], relation: Relation) -> str:
     before, after = _RELATIONS[Relation(relation)]
     them = "one of the two" if len(by) == 1 else "one of the three"
     return f"follows from {before}{' and '.join(by)}{after}: leave out {them}, or true links may be lost"
+
+
+def missing_with_words(other: str, value: str, cells: int, *, number: bool) -> str:
+    """Return the remark on a column that is missing where another has a value.
+
+    >>> missing_with_words("fulltime", "no", 1200, number=True)
+    "is missing in (nearly) all rows in which fulltime is 'no' (1,200 cells), so that one says the other: keep one of \
+the two, this one if you ask about the number; if it arises only afterwards (a cause of death), leave this one out"
+    """
+    keep = ", this one if you ask about the number" if number else ""
+    return (
+        f"is missing in (nearly) all rows in which {other} is {value!r} ({cells:,} cells), so that one says the other: "
+        f"keep one of the two{keep}; if it arises only afterwards (a cause of death), leave this one out"
+    )
+
+
+def missing_together_words(columns: Sequence[str], rows: int) -> str:
+    """Return the remark on columns that are missing in the same rows.
+
+    >>> missing_together_words(["got", "hiv"], 1926)
+    'Missing together: got, hiv (1,926 rows). Links among them may show only that: keep one of them, or ask only about \
+people with complete rows, and decide that before you look'
+    """
+    return (
+        f"Missing together: {', '.join(columns)} ({rows:,} rows). Links among them may show only that: keep one of "
+        "them, or ask only about people with complete rows, and decide that before you look"
+    )
 
 
 def note_words(note: DraftNote) -> str:
@@ -264,10 +294,9 @@ def note_words(note: DraftNote) -> str:
                 "leave out one of the two, or say what happened within a time that all were observed for"
             )
         case DraftNoteKind.MISSING_WITH:
-            return (
-                f"nearly all rows in which {fact['column']} is {fact['value']!r} lack it ({fact['cells']:,} cells): if "
-                "only some people are asked, or it arises only afterwards (a cause of death), leave it out"
-            )
+            return missing_with_words(fact["column"], fact["value"], fact["cells"], number=fact["number"])
+        case DraftNoteKind.MISSING_TOGETHER:
+            return missing_together_words(fact["columns"], fact["rows"])
         case DraftNoteKind.CODE_BOOK:
             read = ", which `aliases` reads as them" if fact["codes"] else ""
             order = (
@@ -317,8 +346,8 @@ def _becomes(other: str | float, own: bool) -> str:
         return f"become {other!r}"
     if own:
         return (
-            f"have a bin of their own in tables (`missing_level`); methods that use the numbers themselves (gcm, "
-            f"moments, a mean) replace them by {other:g} (`other`)"
+            "have a bin of their own in tables (`missing_level`), and an effect leaves them out; methods that use the "
+            f"numbers themselves ({BY_NUMBERS}) replace them by {other:g} (`other`)"
         )
     return f"are replaced by {other:g}"
 
@@ -389,6 +418,11 @@ def check_lines(found: SchemaCheck) -> list[str]:
     lines += [repeated_words(name, rows) for name, rows in found.repeats]
     lines += map(ordered_missing_words, found.ordered_missing)
     lines += (f"{one.column} {determined_words(one.by, one.relation)}" for one in found.determined)
+    lines += (f"{missing_together_words(names, rows)}." for names, rows in found.missing_together)
+    lines += (
+        f"{one.column} {missing_with_words(one.other, one.value, one.cells, number=one.number)}"
+        for one in found.missing_with
+    )
     for column in found.columns:
         lines += (f"{column.name}: {line}" for line in _column_lines(column))
     if any(column.not_a_level for column in found.columns):
@@ -431,6 +465,10 @@ def check_verdict(found: SchemaCheck) -> str:
     """Return in one line whether the rows can be read by the schema, and whether anything in them is changed."""
     if not found.usable:
         return "The rows can't be read by this schema; below the table is why."
+    if nothing := [column for column in found.columns if column.nothing_read]:
+        return " ".join(
+            f"{column.name}: {_nothing_words(column)}." for column in nothing[:MAX_UNUSED_LISTED]
+        ) + (" All rows would count alike there: mend the schema, or the column's name.")
     ragged = found.ragged
     whole = not (ragged.fewer or ragged.more or ragged.unclosed or found.repeats or found.not_in_schema)
     changed = sum(not column.fine for column in found.columns)
@@ -438,6 +476,16 @@ def check_verdict(found: SchemaCheck) -> str:
         return f"Every cell of {found.rows:,} rows is used as it stands."
     cells = f"; cells of {changed} of {len(found.columns)} columns are changed" if changed else ""
     return f"{found.rows:,} rows can be read by this schema{cells}: see below the table."
+
+
+def _nothing_words(column: ColumnCheck) -> str:
+    """Return that nothing of a column is read, and what stands there instead."""
+    what = "declared level" if column.type == "categorical" else "number"
+    unreadable = column.not_a_level + column.not_a_number
+    there = (
+        f" (the file has {_listed_texts(column.texts, unreadable)})" if unreadable else ", all are missing"
+    )
+    return f"NO CELL HAS A {what.upper()}{there}"
 
 
 def check_text(found: SchemaCheck) -> str:
@@ -452,8 +500,8 @@ def check_text(found: SchemaCheck) -> str:
 
 def _get(column: ColumnCheck) -> str:
     own = (
-        f"get a bin of their own in tables; methods that use the numbers themselves (gcm, moments, a mean) replace "
-        f"them by {column.other}"
+        f"get a bin of their own in tables, and an effect leaves them out; methods that use the numbers themselves "
+        f"({BY_NUMBERS}) replace them by {column.other}"
     )
     if column.own_bin:
         return own

@@ -168,3 +168,70 @@ def test_ragged_rows_of_every_block_are_counted_once(tmp_path: Path, monkeypatch
     file.write_text("smoke,age\n" + "yes,17\n" * 30 + "yes,17,1\nno\n" * 30)
     found = check(file, SCHEMA)
     assert (found.rows, found.ragged.fewer, found.ragged.more) == (90, 30, 30)
+
+
+HALF = 300
+LACKING = {
+    "got": ["yes", "no", "no"] * 100 + [None] * HALF,
+    "result": [*(["neg", "pos"] * 150), "pos", *([None] * (HALF - 1))],
+    "wage": [*(float(i % 40) for i in range(HALF)), *([None] * HALF)],
+    "fulltime": ["yes"] * HALF + ["no"] * HALF,
+    "sex": ["f", "m"] * HALF,
+    "dose": [None if i % 5 == 0 else float(i % 7) for i in range(2 * HALF)],
+}
+
+
+def test_columns_that_are_missing_together_are_named_by_draft_and_check() -> None:
+    drafted = dc.Schema.draft(LACKING)
+    said = (
+        "Missing together: got, result, wage (299 rows). Links among them may show only that: keep one of them, "
+        "or ask only about people with complete rows, and decide that before you look"
+    )
+    assert f"# {said}\n" in drafted.to_toml()
+    found = check(LACKING, drafted)
+    assert found.missing_together == [(("got", "result", "wage"), 299)]
+    assert f"{said}." in str(found).splitlines()
+    assert found.to_dict()["missing_together"] == [{"columns": ["got", "result", "wage"], "rows": 299}]
+    coded = {**LACKING, "got": ["99" if one is None else one for one in LACKING["got"]]}
+    by_code = dc.Schema(got=dc.Categorical(["no", "yes"], missing=["99"]), wage=dc.Numeric(0, 50))
+    assert check(coded, by_code).missing_together == [(("got", "wage"), 300)]
+    apart = check(LACKING, dc.Schema(got=YES, dose=dc.Numeric(0, 9), sex=dc.Categorical(["f", "m"])))
+    assert apart.missing_together == []
+
+
+YES = dc.Categorical(["no", "yes"])
+
+
+def test_a_column_that_is_missing_where_another_has_a_value_is_named_with_which_to_keep() -> None:
+    found = check(LACKING, dc.Schema(wage=dc.Numeric(0, 50, missing_level=True), fulltime=YES))
+    said = "wage is missing in (nearly) all rows in which fulltime is 'no' (300 cells), so that one says the other: "
+    assert f"{said}keep one of the two, this one if you ask about the number" in str(found)
+    assert found.to_dict()["missing_with"][0]["other"] == "fulltime"
+    levels = str(check(LACKING, dc.Schema(got=YES, fulltime=YES)))
+    assert "keep one of the two; if it arises only afterwards" in levels
+    assert "is missing in" not in str(check(LACKING, dc.Schema(wage=dc.Numeric(0, 50), sex=SEX)))
+
+
+SEX = dc.Categorical(["f", "m"])
+
+
+def test_a_column_of_which_no_cell_is_declared_is_the_first_thing_said() -> None:
+    wrong = dc.Categorical(["female", "male"])
+    found = check(LACKING, dc.Schema(sex=wrong, fulltime=YES))
+    first = str(found).splitlines()[1]
+    assert first.startswith("sex: NO CELL HAS A DECLARED LEVEL (the file has 'f' (300), 'm' (300)). All rows")
+    assert (found.usable, found.nothing_read) == (True, ["sex"])
+    assert found.fault() == 'no cell of "sex" has a declared level: compare the schema with the file'
+    assert found.to_dict()["nothing_read"] == ["sex"]
+    number = check(LACKING, dc.Schema(fulltime=dc.Numeric(0, 9)))
+    assert "fulltime: NO CELL HAS A NUMBER" in str(number)
+    assert check({**LACKING, "sex": ["female"] + ["m"] * 599}, dc.Schema(sex=wrong)).nothing_read == []
+
+
+def test_missing_numbers_with_a_bin_are_told_with_every_method_that_replaces_them() -> None:
+    found = str(check(LACKING, dc.Schema(wage=dc.Numeric(0, 50, other=9, missing_level=True))))
+    methods = "(kendall, spearman, gcm, moments, a regression) replace them by 9"
+    assert (
+        "300 missing cells get a bin of their own in tables, and an effect leaves them out; methods" in found
+    )
+    assert methods in found

@@ -454,8 +454,17 @@ EXAMPLES[DraftNote] = {
     DraftNoteKind.NUMBER_CODES: ({"values": 49}, ("49 different whole numbers", "codes")),
     DraftNoteKind.TIME_TO_EVENT: ({"event": "death"}, ("time to death", "censoring are not modelled")),
     DraftNoteKind.MISSING_WITH: (
-        {"cells": 5705, "column": "death", "value": "alive"},
-        ("rows in which death is 'alive'", "(5,705 cells)", "a cause of death"),
+        {"cells": 5705, "column": "death", "value": "alive", "number": True},
+        (
+            "rows in which death is 'alive'",
+            "(5,705 cells)",
+            "this one if you ask about the number",
+            "a cause of death",
+        ),
+    ),
+    DraftNoteKind.MISSING_TOGETHER: (
+        {"columns": ("got", "hiv"), "rows": 1926},
+        ("Missing together: got, hiv (1,926 rows)", "complete rows"),
     ),
     DraftNoteKind.SKEWED: ({}, ('`scale = "log"`',)),
     DraftNoteKind.CODE_BOOK: (
