@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from dpcausal.data.check import check
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
-    from dpcausal.data.read import ColumnsIgnored, DraftSchema, read
+    from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.release import Release, load_release
@@ -69,6 +69,7 @@ _HOMES = {
     "CITestResult": "dpcausal.citests.result",
     "Categorical": "dpcausal.data.columns",
     "ColumnsIgnored": "dpcausal.data.read",
+    "DecimalNotDeclared": "dpcausal.data.read",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
     "DiscoveryResult": "dpcausal.discovery.result",
@@ -129,6 +130,7 @@ __all__ = [
     "ColumnsIgnored",
     "CuratePC",
     "Dataset",
+    "DecimalNotDeclared",
     "DiscoveryResult",
     "DpcausalError",
     "DraftSchema",

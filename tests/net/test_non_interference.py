@@ -207,7 +207,7 @@ NO_RELEASE = {
     "check",  # of one's own rows, at one's own desk: says that it is not private
     "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
-    *("DraftSchema", "NoDelta"),  # warnings
+    *("DecimalNotDeclared", "DraftSchema", "NoDelta"),  # warnings
     *(
         "AdjustsForDescendant",
         "LeavesBackDoorOpen",

@@ -264,6 +264,8 @@ def draft(
         found = _draft_as(source, recognised, columns, progress, Writing())
     if recognised.separator == ",":
         recognised = replace(recognised, separator=None)  # as usual
+    if recognised.separator == ";" and recognised.decimal is None:
+        recognised = replace(recognised, decimal=".")  # said, since such files often have commas
     return Draft(found.columns, (*_format_notes(writing, format, recognised), *found.notes), recognised)
 
 
@@ -272,7 +274,7 @@ def _format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> 
     notes = []
     if found.encoding != declared.encoding:
         notes.append(DraftNote(DraftNoteKind.ENCODING, cells=writing.not_utf8, encoding=found.encoding))
-    if found.decimal != declared.decimal:
+    if found.marks.decimal != declared.marks.decimal:
         notes.append(DraftNote(DraftNoteKind.DECIMAL_COMMA, cells=writing.counts["comma"]))
     if found.thousands != declared.thousands:
         cells = writing.counts[found.thousands]

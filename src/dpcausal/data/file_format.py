@@ -52,8 +52,8 @@ class FileFormat:
     separator : str, optional
         What separates the cells of a line: ``","``, ``";"``, ``"\\t"`` or ``"|"``. Unless given, the one that finds
         most of the declared names in the header line.
-    decimal : str, default "."
-        The decimal mark of numbers in a delimited text file, ``"."`` or ``","``.
+    decimal : str, optional
+        The decimal mark of numbers in a delimited text file, ``"."`` or ``","``. A point unless given.
     thousands : str, default ""
         The mark between groups of three digits there: ``","``, ``"."``, ``"'"`` or ``" "`` (also a no-break space).
         Numbers without it are read too.
@@ -75,7 +75,7 @@ class FileFormat:
 
     encoding: str | None = None
     separator: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     thousands: str = ""
     quoted_newlines: bool = False
     sheet: str | None = None
@@ -85,12 +85,13 @@ class FileFormat:
             _check_encoding(self.encoding)
         if self.separator is not None:
             _check_one_of("separator", self.separator, DELIMITERS)
-        _check_one_of("decimal", self.decimal, DECIMAL_MARKS)
+        if self.decimal is not None:
+            _check_one_of("decimal", self.decimal, DECIMAL_MARKS)
         if self.thousands != "":
             _check_one_of("thousands", self.thousands, THOUSANDS_MARKS)
-        if self.thousands == self.decimal:
+        if self.thousands == self.marks.decimal:
             raise DeclarationError(
-                f"thousands and decimal are both {self.decimal!r}: a number could mean two things",
+                f"thousands and decimal are both {self.thousands!r}: a number could mean two things",
                 entry="thousands",
             )
         if not isinstance(self.quoted_newlines, bool):
@@ -105,7 +106,7 @@ class FileFormat:
     @property
     def marks(self) -> NumberMarks:
         """How numbers are written."""
-        return NumberMarks(self.decimal, self.thousands)
+        return NumberMarks(self.decimal or ".", self.thousands)
 
     def declared(self) -> dict[str, Any]:
         """Return the entries that are not as usual, by name."""

@@ -143,13 +143,13 @@ class Writing:
         if declared.encoding is None and self.not_utf8:
             found = found.changed(encoding=guess_encoding(self.odd_texts))
         if (
-            declared.decimal == "."
+            declared.marks.decimal == "."
             and declared.thousands != ","
             and self.counts["comma"] > self.counts["point"]
         ):
             found = found.changed(decimal=",", thousands="" if found.thousands == "," else None)
         if not declared.thousands:
-            marks = [mark for mark in THOUSANDS_MARKS if mark != found.decimal and self.counts[mark]]
+            marks = [mark for mark in THOUSANDS_MARKS if mark != found.marks.decimal and self.counts[mark]]
             found = found.changed(thousands=max(marks, key=self.counts.__getitem__, default=None))
         return found
 

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from dpcausal.core.arguments import REQUIRED, column_names
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Tick, shown
+from dpcausal.core.spelling import spelled
 from dpcausal.data.coding import Coded, Coder, check_type, code_type
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset, two_lines
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import BATCH_ROWS, ColumnSource, ParquetSource, Source, open_source
+from dpcausal.data.sources import BATCH_ROWS, ColumnSource, CsvSource, ParquetSource, Source, open_source
 
-__all__ = ["ColumnsIgnored", "DraftSchema", "read"]
+__all__ = ["ColumnsIgnored", "DecimalNotDeclared", "DraftSchema", "read"]
 
 MAX_NAMES_LISTED = 5  # column names in one message
 MAX_IGNORED_NAMED = 3  # columns that a schema leaves out, by name; more are only counted
@@ -37,6 +38,13 @@ DRAFT_WARNING = (
 
 class ColumnsIgnored(UserWarning):
     """The data has columns that the schema does not declare. They are not read, and nothing depends on them."""
+
+
+class DecimalNotDeclared(UserWarning):
+    """A CSV file has semicolons between its cells, and nothing says how its decimal numbers are written.
+
+    It follows from the header line and the declared format, which are public, and from no row.
+    """
 
 
 class DraftSchema(UserWarning):
@@ -94,7 +102,9 @@ def read(
         What separates the cells of a CSV file: ``","``, ``";"``, ``"\\t"`` or ``"|"``. Unless declared, the one that
         finds most of the declared names in the header line.
     decimal : str, optional
-        Decimal mark of numbers in a CSV file, ``"."`` or ``","``.
+        Decimal mark of numbers in a CSV file, ``"."`` or ``","``; a point unless declared. A number that is written
+        otherwise is a missing value, silently, since no message may depend on a value: files with semicolons often need
+        ``decimal=","``, and give one ``DecimalNotDeclared`` warning where nothing is declared.
     thousands : str, optional
         Mark between groups of three digits there: ``","``, ``"."``, ``"'"``, ``" "``, or ``""`` for none.
     quoted_newlines : bool, optional
@@ -181,6 +191,15 @@ def open_checked(source: Any, schema: Schema) -> Source:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)
+    semicolons = isinstance(opened, CsvSource) and opened.delimiter == ";"
+    numbers = any(isinstance(column, Numeric) for column in schema.values())
+    if semicolons and numbers and schema.format.decimal is None:
+        how = spelled('a line decimal = "," on top of the schema', 'decimal=","')
+        message = (
+            f"{opened.label} has semicolons between its cells, and no decimal mark is declared: numbers with decimal "
+            f"commas are taken for missing; they need {how}, and a point there says that they have none"
+        )
+        warnings.warn(message, DecimalNotDeclared, stacklevel=3)
     if schema.is_draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
     return opened

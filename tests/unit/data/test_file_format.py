@@ -374,3 +374,31 @@ def test_a_schema_or_columns_given_to_a_question_are_answered_by_the_line_to_wri
         dc.discover(dc.read(frame, schema), columns=["a", "b"], epsilon=1.0)  # type: ignore[arg-type]
     with pytest.raises(dc.SchemaError, match=r'a schema file is read by Schema.from_toml\("schema.toml"\)'):
         dc.Schema("schema.toml")  # type: ignore[arg-type]
+
+
+def test_semicolons_without_a_decimal_mark_are_warned_of_whatever_the_rows_hold(tmp_path: Path) -> None:
+    numbers = dc.Schema(wage=dc.Numeric(0, 50, other=14), sex=dc.Categorical(["f", "m"]))
+    said = 'numbers with decimal commas are taken for missing; they need decimal=","'
+    for cells in ("10,5;f\n", "10.5;f\n", "7;m\n"):
+        path = tmp_path / "rows.csv"
+        path.write_text("wage;sex\n" + cells * 9)
+        with pytest.warns(dc.DecimalNotDeclared, match=said):
+            dc.read(path, numbers)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = [dc.read(path, numbers, decimal=mark).values["wage"][0] for mark in (",", ".")]
+            dc.read(path, dc.Schema(sex=numbers["sex"], wage=dc.Categorical(["7"])))
+        assert found[0] == (10.5 if "," in cells else 7.0 if cells[0] == "7" else 14.0)
+        drafted = tmp_path / "schema.toml"
+        dc.Schema.draft(path).write(drafted)
+        assert f'decimal = "{"," if "," in cells else "."}"' in drafted.read_text()
+        lines = drafted.read_text().splitlines()
+        drafted.write_text("\n".join(line for line in lines if not line.startswith("draft")))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            dc.read(path, dc.Schema.from_toml(drafted))
+    commas = tmp_path / "commas.csv"
+    commas.write_text("wage,sex\n10.5,f\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dc.read(commas, numbers)
