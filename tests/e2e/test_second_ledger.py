@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
+from dpcausal.privacy import budget
 from dpcausal.privacy.ledger import Ledger
 from dpcausal.privacy.ledger.beside import OtherBudget, SecondBudget, ledgers_beside, other_budgets
 
@@ -23,6 +26,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "p.csv").write_text("a,b\n" + "x,x\ny,y\n" * 1000)
     (tmp_path / "schema.toml").write_text(SCHEMA)
     return tmp_path
+
+
+def fresh_process() -> None:
+    """Forget what this process looked for: every command is a process of its own."""
+    budget._LOOKED.clear()
 
 
 def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
@@ -168,3 +176,67 @@ def test_rows_that_come_from_no_file_are_named_by_their_data_set_only(folder: Pa
         warnings.simplefilter("error")
         dc.ci_test(data, "a", "b", epsilon=1.0, ledger=ledger, dataset="cohort")
     assert "file" not in ledger.log()[-1].to_dict()["note"]
+
+
+QUESTION = ("--schema", "schema.toml", "--x", "a", "--y", "b", "--epsilon", "1")
+
+
+def test_a_run_without_a_ledger_is_told_of_the_one_that_the_file_was_charged_to(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("test", "p.csv", *QUESTION)
+    assert call(capsys, *words)[1] == ""  # there is no ledger yet
+    create(capsys, "old.db", "cohort")
+    ask(capsys, "old.db", "cohort")
+    fresh_process()
+    out, err = call(capsys, *words)
+    assert err == (
+        "dpcausal: p.csv was charged to the data set 'cohort' of the ledger old.db before, and no ledger is named now. "
+        "For the same people, what this costs adds to that and is not counted there: name the ledger (--ledger, "
+        "--dataset).\n"
+    )
+    assert "no ledger is named" not in out
+    fresh_process()
+    discovered = (
+        "discover",
+        "p.csv",
+        "--schema",
+        "schema.toml",
+        "--epsilon",
+        "1",
+        "--out",
+        "out",
+        "--anyway",
+    )
+    assert "no ledger is named now" in call(capsys, *discovered)[1].splitlines()[0]
+    fresh_process()
+    for free in ("--forecast", "--no-privacy"):
+        asked = words if free == "--forecast" else words[:-2]
+        assert "no ledger is named" not in call(capsys, *asked, free)[1]
+    (folder / "q.csv").write_bytes((folder / "p.csv").read_bytes())
+    assert call(capsys, "test", "q.csv", *QUESTION)[1] == ""  # names are compared, not rows
+
+
+def test_python_without_a_ledger_warns_once_where_the_file_is(folder: Path) -> None:
+    (folder / "data").mkdir()
+    (folder / "p.csv").rename(folder / "data" / "p.csv")
+    data = dc.read("data/p.csv", dc.Schema.from_toml("schema.toml"))
+    ledger = Ledger.open("sqlite:///data/old.db", create=True)
+    ledger.create("cohort", 10.0)
+    dc.ci_test(data, "a", "b", epsilon=1.0, ledger=ledger, dataset="cohort")
+    with pytest.warns(SecondBudget, match=r"of the ledger old\.db before, .* \(ledger=, dataset=\)"):
+        dc.ci_test(data, "a", "b", epsilon=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dc.ci_test(data, "a", "b", epsilon=1.0)  # said once a process
+
+
+def test_looking_for_a_ledger_loads_no_sqlalchemy(folder: Path) -> None:
+    """A run without a ledger is held to its seconds."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from dpcausal.privacy.ledger.beside import charged_beside\n"
+        "print(charged_beside(Path('p.csv')), 'sqlalchemy' in sys.modules, 'sqlite3' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] False False\n"

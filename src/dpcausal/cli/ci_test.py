@@ -321,7 +321,7 @@ def run_test(
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
         with (
-            charging(ledger, data),
+            charging(data),
             in_options(),
             shown("testing", None, bars),
         ):  # one test: there is nothing to count

@@ -449,7 +449,7 @@ def run_discover(
         if epsilon is not None and tables:
             tell_no_delta(declared, epsilon, delta, neighbours)
         asked = {**options, "reserve": kept}
-        with charging(ledger, data):
+        with charging(data):
             result = discover(rows, progress=bars, anyway=True, **asked, **of_method)  # looked at above
         result, told, found = with_effects(result, effects)
         try:

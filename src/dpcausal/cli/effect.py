@@ -233,9 +233,11 @@ def run_effect(
         else:
             say(ahead.summary())
         return
+    if not as_json:
+        graph_is_told()
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
-        with charging(ledger, data), shown("measuring", None, bars):
+        with charging(data), shown("measuring", None, bars):
             found = dc.effect(
                 rows,
                 treatment,

@@ -440,14 +440,11 @@ def warn_weak(
 
 
 @contextmanager
-def charging(ledger: str | None, data: Path | None) -> Iterator[None]:
+def charging(data: Path | None) -> Iterator[None]:
     """Note the file's name in the ledger; what the ledger knows of this charge is told at once, before it is made.
 
-    That is other budgets of the file or data set, and entries that asked the same.
+    That is other budgets of the file or data set, also where no ledger is named, and entries that asked the same.
     """
-    if ledger is None:
-        yield
-        return
     from dpcausal.privacy.budget import charged_for
     from dpcausal.privacy.ledger.beside import BeforeCharge
 

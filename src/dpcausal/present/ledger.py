@@ -8,6 +8,7 @@ from typing import Any
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import WEAK_EPSILON
 from dpcausal.present.brief import CHANGES
+from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
@@ -86,8 +87,8 @@ ledger, charge only one of the two: budgets add up, and no ledger knows of anoth
     )
 
 
-def other_budget_words(dataset: str, other: OtherBudget) -> str:
-    """Return what must be known where the rows may have a second budget.
+def other_budget_words(dataset: str | None, other: OtherBudget) -> str:
+    """Return what must be known where the rows may have a second budget; ``dataset`` None: no ledger is charged.
 
     >>> other_budget_words("cohort2", OtherBudget("", "cohort", "p.csv"))
     "p.csv was charged to the data set 'cohort' of this ledger before. For the same people, its budget and that of \
@@ -95,7 +96,16 @@ def other_budget_words(dataset: str, other: OtherBudget) -> str:
     >>> other_budget_words("cohort", OtherBudget("old.db", "cohort"))
     "The ledger old.db has a data set 'cohort', too. For the same people, its budget and that of 'cohort' here add up: \
 charge one of them only."
+    >>> other_budget_words(None, OtherBudget("old.db", "cohort", "p.csv"))
+    "p.csv was charged to the data set 'cohort' of the ledger old.db before, and no ledger is named now. For the same \
+people, what this costs adds to that and is not counted there: name the ledger (ledger=, dataset=)."
     """
+    if dataset is None:
+        return (
+            f"{other.file} was charged to the data set {other.dataset!r} of the ledger {other.ledger} before, and no "
+            "ledger is named now. For the same people, what this costs adds to that and is not counted there: name the "
+            f"ledger ({spelled('--ledger, --dataset', 'ledger=, dataset=')})."
+        )
     here = f"{dataset!r} here" if other.ledger else repr(dataset)
     if other.file:
         where = f"the ledger {other.ledger}" if other.ledger else "this ledger"

@@ -65,9 +65,8 @@ if TYPE_CHECKING:
 _FILE: ContextVar[Path | None] = ContextVar("file", default=None)
 # data set, epsilon, delta of the last charges of this process to ledgers
 ENTERED: deque[tuple[str, float, float]] = deque(maxlen=16)
-_LOOKED: set[tuple[Path, str, Path | None]] = (
-    set()
-)  # ledger, data set, file: looked for other budgets once a process
+# ledger, data set, file: looked for other budgets once a process
+_LOOKED: set[tuple[Path | None, str, Path | None]] = set()
 
 
 @contextmanager
@@ -310,6 +309,8 @@ class Budget:
 
     def _enter_ledger(self) -> None:
         """Charge the whole total to the data set, once; a repeat after an error uses the same id."""
+        if self._ledger is None:
+            self._warn_of_missing_ledger()
         if self._ledger is None or self._dataset is None or self._entry is not None:
             return
         if isinstance(self._ledger, str):
@@ -346,6 +347,16 @@ class Budget:
             self._ledger.require(self._dataset, self.whole.epsilon, self.whole.delta)
         for other in others:
             warnings.warn(display().summary(other, dataset=self._dataset), SecondBudget, stacklevel=2)
+
+    def _warn_of_missing_ledger(self) -> None:
+        """Warn where no ledger is charged and the file was charged to one before; by its name, no row is read."""
+        if self._file is None or (None, "", self._file) in _LOOKED:
+            return
+        _LOOKED.add((None, "", self._file))
+        from dpcausal.privacy.ledger.beside import SecondBudget, charged_beside  # without SQLAlchemy
+
+        for other in charged_beside(self._file):
+            warnings.warn(display().summary(other, dataset=None), SecondBudget, stacklevel=2)
 
     def _warn_of_earlier_entries(self) -> None:
         """Warn where the ledger was charged for the same question before; by notes of its entries, which are public."""

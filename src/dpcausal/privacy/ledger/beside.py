@@ -7,7 +7,6 @@ and only SQLite ledgers are looked at: a server's other databases are not ours t
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,6 @@ from urllib.parse import quote
 
 from dpcausal.core.errors import LedgerError
 from dpcausal.privacy.ledger.chain import canonical
-from dpcausal.privacy.ledger.connection import parse
 from dpcausal.privacy.ledger.lookalikes import skeleton
 
 ENDINGS = (".db", ".sqlite", ".sqlite3")
@@ -90,7 +88,23 @@ def other_budgets(
     return found
 
 
+def charged_beside(file: Path) -> list[OtherBudget]:
+    """Return the budgets that a file was charged to, by the SQLite ledgers in its folder and in the current one.
+
+    Parameters
+    ----------
+    file : Path
+        The file with the rows; its name is compared with what entries note.
+    """
+    found = []
+    for path in _ledgers([file.parent, Path.cwd()]):
+        found += [OtherBudget(path.name, name, file.name) for name in _charged_for(path, file.name)]
+    return found
+
+
 def _file(url: str) -> Path | None:
+    from dpcausal.privacy.ledger.connection import parse  # late: SQLAlchemy only where a ledger is named
+
     try:
         parsed = parse(url)
     except LedgerError:  # opening it says so
@@ -99,16 +113,16 @@ def _file(url: str) -> Path | None:
 
 
 def _others(own: Path, folders: Iterable[Path]) -> Iterator[Path]:
+    return (path for path in _ledgers(folders) if path != own.resolve())
+
+
+def _ledgers(folders: Iterable[Path]) -> Iterator[Path]:
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
             files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
         except OSError:  # not ours to read
             continue
-        yield from (
-            path
-            for path in files[:MOST_FILES]
-            if path != own.resolve() and path.is_file() and _is_sqlite(path)
-        )
+        yield from (path for path in files[:MOST_FILES] if path.is_file() and _is_sqlite(path))
 
 
 def _is_sqlite(path: Path) -> bool:
@@ -133,6 +147,8 @@ def _charged_for(path: Path, file: str) -> list[str]:
 
 
 def _rows(path: Path, query: str, *values: str) -> list[tuple[str]]:
+    import sqlite3  # late: most runs have no ledger to look at
+
     try:
         location = f"file:{quote(str(path))}?mode=ro"
         with closing(sqlite3.connect(location, uri=True, timeout=0.2)) as connection:
