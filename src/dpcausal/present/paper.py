@@ -29,7 +29,7 @@ from dpcausal.present.discovery import (
     nothing_held_means,
     share_words,
 )
-from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.edges import EdgeNotes, shared_missing
 from dpcausal.present.statement import missing_as_words, odds, unit_words
 
 if TYPE_CHECKING:
@@ -61,8 +61,31 @@ def limit_of(result: DiscoveryResult) -> str:
     return "with this many rows" if result.privacy.epsilon is None else "at this budget"
 
 
+MOST_SHARED = 4  # links of columns with levels for missing values that a sentence names
+
+
+def missing_together_sentences(result: DiscoveryResult) -> list[str]:
+    """Return that links join columns which both have a level for missing values, by the schema alone; or nothing."""
+    pairs = sorted(" - ".join(sorted(pair)) for pair in shared_missing(result) & result.shown.skeleton)
+    if not pairs:
+        return []
+    named = listed(
+        [*pairs[:MOST_SHARED], *([f"{len(pairs) - MOST_SHARED} more"] if pairs[MOST_SHARED:] else [])]
+    )
+    join, they = ("joins", "it") if len(pairs) == 1 else ("join", "they")
+    return [
+        f"{named} {join} columns that both have a level for missing values: {they} may show only that values are "
+        "missing together."
+    ]
+
+
 def conclusion(result: DiscoveryResult) -> list[str]:
-    """Return the finding in two sentences: what was found, and what is absent or open."""
+    """Return the finding in a few sentences: what was found, what that may be instead, and what is absent or open."""
+    first, *rest = _conclusion(result)
+    return [first, *missing_together_sentences(result), *rest]
+
+
+def _conclusion(result: DiscoveryResult) -> list[str]:
     target = target_of(result)
     if target is not None:
         return _about_target(result, target)
@@ -237,6 +260,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     missing = [fact for fact in statement.public if fact.is_a(PublicKind.MISSING_AS)]
     if missing:
         parts.append(_missing_sentence(missing[0]["columns"]))
+    parts += missing_together_sentences(result)
     known = declared(result.known)
     if "tiers" in known:
         order = ", then ".join(", ".join(tier) for tier in known["tiers"])

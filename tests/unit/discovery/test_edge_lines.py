@@ -485,6 +485,13 @@ def test_an_edge_of_two_columns_with_a_level_for_missing_values_says_so(result: 
     assert said in EdgeNotes.of(both).sentence("a", "b", True)
     assert said in render(both)
     assert said not in pairs_csv(result)
+    told = (
+        "a - b joins columns that both have a level for missing values: it may show only that values are missing "
+        "together."
+    )
+    assert conclusion(both)[1] == told
+    assert told in methods_paragraph(both)
+    assert told not in " ".join([*conclusion(result), methods_paragraph(result)])
 
 
 def test_a_pair_that_is_absent_though_a_path_joins_it_is_explained(result: DiscoveryResult) -> None:
