@@ -233,8 +233,6 @@ def run_effect(
         else:
             say(ahead.summary())
         return
-    if not as_json:
-        graph_is_told()
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
         with charging(data), shown("measuring", None, bars):
