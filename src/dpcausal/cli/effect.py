@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcausal.cli.effect_free import refuse_paid, run_free, without_none
+from dpcausal.cli.effect_free import graph_is_told, refuse_paid, run_free, without_none
 from dpcausal.cli.file_options import Encoding, Sheet, refuse_undeclared, restricted
 from dpcausal.cli.options import (
     AsJson,
@@ -87,7 +87,7 @@ def run_effect(
         typer.Option(
             "--adjust",
             help="Columns to hold fixed: with commas, or repeat it; none for nothing. Without it, what the graph says "
-            "(--graph, or that of --release); without a graph nothing: right in a randomised trial.",
+            "(--graph, or that of --release); without a graph nothing: right in a randomised trial only.",
         ),
     ] = None,
     graph: Annotated[
@@ -233,6 +233,8 @@ def run_effect(
         else:
             say(ahead.summary())
         return
+    if not as_json:
+        graph_is_told()
     where: Place | None = None
     with nullcontext() if out is None else prepared(out):
         with charging(data), shown("measuring", None, bars):

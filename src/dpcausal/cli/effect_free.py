@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,14 @@ def without_none(adjust: list[str] | None, columns: Container[str]) -> list[str]
     return [] if adjust == ["none"] and "none" not in columns else adjust
 
 
+def graph_is_told() -> None:
+    """From here on no warning of what the graph says against a question: the answer will print it."""
+    from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen
+
+    for kind in (AdjustsForDescendant, LeavesBackDoorOpen):
+        warnings.filterwarnings("ignore", category=kind)
+
+
 def run_free(
     release: Path,
     treatment: str,
@@ -46,6 +55,8 @@ def run_free(
     from dpcausal.discovery.release import load_release
 
     kept = load_release(release)
+    if not as_json:
+        graph_is_told()
     found = kept.effect(treatment, outcome, adjust=without_none(adjust, kept.schema), **question)
     if as_json:
         typer.echo(found.to_json())

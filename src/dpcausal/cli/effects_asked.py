@@ -42,7 +42,7 @@ def with_effects(
     Each takes an equal part of the share, or is free where none was kept. Where the graph says that there is no effect,
     that is the answer, and its part is not spent.
     """
-    from dpcausal.present.effect import answer_words, assumes_words, missing_lines
+    from dpcausal.present.effect import answer_words, assumes_lines
 
     texts, data = [], []
     for treatment, outcome in asked:
@@ -53,7 +53,7 @@ def with_effects(
             data.append({"treatment": treatment, "outcome": outcome, "estimate": None, "why": str(error)})
             continue
         result = replace(result, privacy=found.privacy)
-        texts.append("\n".join([answer_words(found), assumes_words(found), *missing_lines(found.notes)]))
+        texts.append("\n".join([answer_words(found), *assumes_lines(found)]))
         data.append({name: value for name, value in found.to_dict().items() if name != "privacy"})
     return result, texts, data
 

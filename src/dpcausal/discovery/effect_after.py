@@ -238,7 +238,9 @@ def effect_after(
         schema, groups, treatment, outcome, used[0], estimand=estimand, compare=compare, event=event
     )
     if cut:
-        raise InputError(_no_table(tables, (*used[0], treatment, outcome), cut, treatment, outcome))
+        names, together = (*used[0], treatment, outcome), tables.holds((*used[0], treatment, outcome))
+        chosen = used[0] if adjust is None and not together else ()
+        raise InputError(_no_table(tables, names, cut, treatment, outcome, chosen, together=together))
     for one in used:
         if not tables.holds((*one, treatment, outcome)):
             names, chosen = (*one, treatment, outcome), one if adjust is None else ()
@@ -281,33 +283,37 @@ def _no_table(
     treatment: str,
     outcome: str,
     chosen: Sequence[str] = (),
+    *,
+    together: bool = True,
 ) -> str:
     """Return why released tables can't answer about ``names``, and what helps.
 
     ``merged`` are columns whose groups do not answer, or are not known, and ``chosen`` those that the graph, and not
-    the reader, said to hold fixed.
+    the reader, said to hold fixed. ``together``: whether a table holds all of ``names``; else groups do not help,
+    unless nothing is held fixed.
     """
-    lack = tables.lack(names, merged)
+    lack = tables.lack(names, merged if together else ())
     if not asks():  # a page, whose reader can't measure anything
         return lack
     measure = (
         f"measure them ({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}; "
         f"{spelled('effect --forecast', 'dc.forecast_effect')} says for nothing how wide the interval would be)"
     )
-    none = (
-        f". The graph says to hold {', '.join(chosen)} fixed; {spelled('--adjust none', 'adjust=[]')} holds nothing "
-        "fixed"
-        if chosen
-        else ""
-    )
-    if not merged:
-        return f"{lack}: {measure}{none}"
     ways = what_groups_answer(
         tables.schema,
         {name: one for name, one in tables.groups.items() if name in merged},
         treatment,
         outcome,
     )
+    groups = f" (with {ways})" if ways and not together else ""
+    raw = spelled("--adjust none --anyway", "adjust=[], anyway=True")
+    none = (
+        f". The graph says to hold {', '.join(chosen)} fixed; {raw} holds nothing fixed{groups}"
+        if chosen
+        else ""
+    )
+    if not merged or not together:
+        return f"{lack}: {measure}{none}"
     ask = f"ask about groups ({ways}), or " if ways else ""
     return (
         f"{lack}: {ask}{measure}, or declare fewer levels for your next graph ({spelled('plan', 'dc.plan')} says how "

@@ -294,7 +294,7 @@ class Release:
                 f"this release is about {self.target} alone, so what to hold fixed is not known: {paid} measures a "
                 "table for it"
             )
-        return self.discover(confidence=0).effect(
+        return self.discover().effect(  # with repeats: what is a weak hint decides what is said
             treatment,
             outcome,
             adjust=adjust,

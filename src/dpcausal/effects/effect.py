@@ -778,7 +778,7 @@ def what_to_adjust_for(
         kinds = (EffectNoteKind.FROM_GRAPH, EffectNoteKind.HIDDEN_CAUSES)
         named = [EffectNote(kinds[0], columns=given), EffectNote(kinds[1])]
         # what is contradicted has circles in a PAG, so that nothing rests on it
-        return [given], [*named, *doubt_notes(treatment, outcome, doubts, ())]
+        return [given], [*named, *doubt_notes(treatment, outcome, doubts, (), graph)]
     if adjust is None and graph is not None:
         checked_columns(schema, treatment, outcome, ())
         for name in (treatment, outcome):
@@ -788,7 +788,7 @@ def what_to_adjust_for(
     notes = [] if given else [EffectNote(EffectNoteKind.UNADJUSTED)]
     if graph is not None:
         graph.check(treatment)
-        notes += doubt_notes(treatment, outcome, doubts, doubts.at(treatment, outcome))
+        notes += doubt_notes(treatment, outcome, doubts, doubts.at(treatment, outcome), graph)
         known = [name for name in given if name in graph.nodes]
         sure = [name for name in known if name in descendants(graph, treatment)]
         if sure and not anyway:
@@ -872,7 +872,7 @@ def sets_of_graph(
             "direction"
         )
     graph = undirected_at(graph, frozenset(own))
-    notes = doubt_notes(treatment, outcome, doubts, sorted(doubts.contradicted, key=sorted))
+    notes = doubt_notes(treatment, outcome, doubts, sorted(doubts.contradicted, key=sorted), graph)
     if outcome not in descendants(graph, treatment, possible=True):
         parents = tuple(name for name in schema if name in graph.parents(treatment))
         if not anyway or outcome in parents or len(parents) < len(graph.parents(treatment)):
@@ -899,9 +899,12 @@ def why_no_path(treatment: str, outcome: str, graph: Graph, doubts: Doubts) -> s
 
 
 def doubt_notes(
-    treatment: str, outcome: str, doubts: Doubts, contradicted: Sequence[Pair]
+    treatment: str, outcome: str, doubts: Doubts, contradicted: Sequence[Pair], graph: Graph | None = None
 ) -> list[EffectNote]:
-    """Return what a graph says against itself, and whether the outcome was declared to come first."""
+    """Return what a graph says against itself, and whether the outcome was declared to come first.
+
+    Open pairs at one end may hide a common cause where the pair with the other end is open or an edge of ``graph``.
+    """
     found = []
     if contradicted:
         pairs = [sorted(pair) for pair in contradicted]
@@ -911,6 +914,8 @@ def doubt_notes(
     ends = {treatment, outcome}
     if frozenset(ends) in doubts.open:
         found.append(EffectNote(EffectNoteKind.OPEN_ITSELF))
+    if frozenset(ends) in doubts.hints:
+        found.append(EffectNote(EffectNoteKind.HINT_ITSELF))
     near = sorted(
         {
             name
@@ -921,7 +926,9 @@ def doubt_notes(
         }
     )
     if near:
-        found.append(EffectNote(EffectNoteKind.OPEN_PAIRS, columns=near))
+        linked = doubts.open | (frozenset() if graph is None else graph.skeleton)
+        both = [name for name in near if all(frozenset((name, end)) in linked for end in ends)]
+        found.append(EffectNote(EffectNoteKind.OPEN_PAIRS, columns=both or near, both=bool(both)))
     if doubts.earlier(outcome, treatment):
         found.append(EffectNote(EffectNoteKind.OUTCOME_EARLIER, treatment=treatment, outcome=outcome))
     return found

@@ -14,7 +14,14 @@ from dataclasses import replace
 from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import Categorical, Level, Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.question import EffectQuestion, effect_question, group_names, level_names, number_cut
+from dpcausal.effects.question import (
+    EffectQuestion,
+    effect_question,
+    examples,
+    group_names,
+    level_names,
+    number_cut,
+)
 
 Groups = Mapping[str, Sequence[int]]  # of a column, the group of every level
 
@@ -126,11 +133,11 @@ def what_groups_answer(schema: Schema, groups: Groups, treatment: str, outcome: 
     """Return how to ask for what the groups of both columns can tell, as the reader spells it; empty where nothing."""
     ways = []
     if treatment in groups and max(groups[treatment]):
-        names = group_names(schema[treatment], groups[treatment])
+        names = examples(group_names(schema[treatment], groups[treatment]))
         first, last = names[0], names[-1]
         if "," not in first + last:
             ways.append(spelled(f'--compare "{first},{last}"', f"compare=({first!r}, {last!r})"))
     if outcome in groups and max(groups[outcome]):
-        last = group_names(schema[outcome], groups[outcome])[-1]
+        last = examples(group_names(schema[outcome], groups[outcome]))[-1]
         ways.append(spelled(f'--event "{last}"', f"event={last!r}"))
     return spelled(" ", ", ").join(ways)

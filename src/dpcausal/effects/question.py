@@ -18,6 +18,7 @@ from dpcausal.core.spelling import spelled
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column, Level, Numeric
 from dpcausal.data.dataset import Dataset
+from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import Schema
 
 Estimand = Literal["risk difference", "risk ratio", "odds ratio", "mean difference"]
@@ -226,7 +227,8 @@ def _arms(
         raise InputError(f'the treatment "{name}" has one level: there is nothing to compare')
     if compare is None:
         if not ordered:
-            how = spelled(f'--compare "{names[0]},{names[1]}"', f"compare=({names[0]!r}, {names[1]!r})")
+            first, second = examples(names)[:2]
+            how = spelled(f'--compare "{first},{second}"', f"compare=({first!r}, {second!r})")
             raise InputError(
                 f'the treatment "{name}" has {column.size} levels without an order: say which two to compare, such as '
                 f"{how}"
@@ -270,7 +272,7 @@ def _scores(
     if not column.ordered:
         raise InputError(
             f'the outcome "{name}" has {column.size} levels without an order: say which one counts, such as '
-            f"{_event(printed[-1])}, or declare ordered = true"
+            f"{_event(examples(printed)[-1])}, or declare ordered = true"
         )
     known = [code for code in range(column.size) if code not in column.missing_codes]
     known = known if len(known) > 1 else list(range(column.size))
@@ -300,6 +302,17 @@ def number_cut(event: object) -> tuple[float, bool] | None:
             if match:
                 return float(match.group(1)), above
     return None
+
+
+def examples(names: Sequence[str]) -> list[str]:
+    """Return levels that make a sensible example: none for missing values and no negative codes, if two are left.
+
+    >>> examples(["-1", "0", "1", "missing"]), examples(["yes", "unknown"])
+    (['0', '1'], ['yes', 'unknown'])
+    """
+    known = [name for name in names if not reads_as_missing(name)]
+    plain = [name for name in known if not name.startswith("-")]
+    return next(few for few in (plain, known, list(names)) if len(few) > 1 or few == list(names))
 
 
 def _event(text: str) -> str:

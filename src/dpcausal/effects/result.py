@@ -66,7 +66,9 @@ class EffectNoteKind(StrEnum):
     SAME_MOMENTS = "same-moments"  # the moments that chose the graph; rows beyond the reach were shrunk
     FRESH_NOISE = "fresh-noise"  # a table with noise of its own, after a graph was learned
     RESERVED = "reserved"  # share: of the discovery's budget, kept for effects; a table with noise of its own
-    OPEN_PAIRS = "open-pairs"  # columns: of pairs with the treatment or the outcome that stayed open
+    # columns: of pairs with the treatment or the outcome that stayed open; both: whether they may be linked to both
+    OPEN_PAIRS = "open-pairs"
+    HINT_ITSELF = "hint-itself"  # the edge of treatment and outcome is a weak hint
     OPEN_ITSELF = "open-itself"  # the pair of treatment and outcome stayed open in the graph
     CONTRADICTED = (
         "contradicted"  # pairs: about whose direction the graph contradicts itself; own: at one of the two

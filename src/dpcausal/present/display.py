@@ -119,7 +119,7 @@ def summary(value: Any, **options: Any) -> str:
             if part == "answer":
                 return str(effect.answer_words(value))
             if part == "assumes":
-                return " ".join([effect.assumes_words(value), *effect.missing_lines(value.notes)])
+                return str(effect.assumes_words(value))
             return str(effect.summary(value, full=full))
         case "EffectForecast":
             effect = _file("effect")

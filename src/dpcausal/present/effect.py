@@ -19,9 +19,10 @@ from dpcausal.present.statement import Words, told
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.effects.forecast import EffectForecast
+    from dpcausal.effects.question import EffectQuestion
 
 NOTES: dict[EffectNoteKind, Words] = {
-    EffectNoteKind.UNADJUSTED: "nothing is held fixed, which is right in a randomised trial",
+    EffectNoteKind.UNADJUSTED: "nothing is held fixed, which is right in a randomised trial only",
     EffectNoteKind.BINNED: lambda fact: (
         f"{', '.join(fact['columns'])} by the declared bins: confounding within a bin remains"
     ),
@@ -133,6 +134,7 @@ NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.OPEN_PAIRS: lambda fact: (
         f"whether {', '.join(fact['columns'])} should be held fixed stayed open in the graph"
     ),
+    EffectNoteKind.HINT_ITSELF: "the link of the two is only a weak hint in the graph",
     EffectNoteKind.OPEN_ITSELF: "the graph could not show whether the two are linked directly: the pair is open",
     EffectNoteKind.CONTRADICTED: lambda fact: (
         "the graph contradicts itself about the direction of "
@@ -298,40 +300,104 @@ def _scored(result: EffectResult) -> str:
 
 
 def assumes_words(result: EffectResult) -> str:
-    """Return the second line: what the answer rests on and which rows it holds for."""
-    if result.possible or any(note.is_a(EffectNoteKind.FROM_GRAPH) for note in result.notes):
-        rests = "Causal if the graph is right"
-    elif result.adjust:
-        ends = f"{result.treatment} and {result.outcome}"
-        hold = "includes" if len(result.adjust) == 1 else "include"
-        rests = f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
-    else:
-        rests = f"Causal if {result.treatment} and {result.outcome} have no common cause"
-    weighted = "; a mean over people in whom the treatment varies" if result.method == "regression" else ""
-    notes = [note for note in result.notes if not note.is_a(*OWN_LINES)]
-    notes = sorted(notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
-    clauses = [rests + weighted, *map(note_words, notes)]
-    clauses += _missing_clauses(result)
+    """Return what the answer rests on and which rows it holds for, in one text."""
+    return " ".join(assumes_lines(result))
+
+
+def assumes_lines(result: EffectResult) -> list[str]:
+    """Return what the answer rests on, and a line each for warnings, the interval, rows left out and missing values."""
+    notes = sorted(result.notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
     nothing = [note for note in notes if note.is_a(EffectNoteKind.NOTHING_KNOWN)]
     if nothing and not result.possible:
-        clauses = [f"Why: {note_words(nothing[0])}"]
-    elif 0 < result.share < 1 and not any(note.is_a(EffectNoteKind.LEFT_OUT) for note in notes):
+        return [f"Why: {note_words(nothing[0])}.", *missing_lines(result.notes)]
+    unsure = _unsure(result)
+    told = [note for note in notes if note.is_a(*BESIDE) and not (unsure and note.is_a(*UNSURE))]
+    weighted = ["a mean over people in whom the treatment varies"] if result.method == "regression" else []
+    rests = "; ".join([_rests(result, unsure), *weighted, *map(note_words, told)])
+    alone = [note for note in notes if not note.is_a(*BESIDE, *MISSING)]
+    first = [note for note in alone if FIRST.get(EffectNoteKind(note.kind)) == 0]
+    lines = [*map(note_words, first), rests]
+    lines += [
+        note_words(note) + (_left_out(result) if note.is_a(EffectNoteKind.LEFT_OUT) else "")
+        for note in alone[len(first) :]
+    ]
+    if 0 < result.share < 1 and not any(note.is_a(EffectNoteKind.LEFT_OUT) for note in notes):
         about = "about " if result.privacy.epsilon is not None else ""
-        clauses.append(f"the answer holds for {about}{result.share:.0%} of the rows")
-    return "; ".join(clauses) + "."
+        lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
+    lines += _missing_clauses(result)
+    return [*(f"{line[:1].upper()}{line[1:]}." for line in lines), *missing_lines(result.notes)]
 
 
-# what has a line of its own beneath what an answer rests on
-OWN_LINES = (
+def _rests(result: EffectResult, unsure: str) -> str:
+    """What makes the effect causal; ``unsure``: why the graph does not say what to hold fixed, if it does not."""
+    if unsure:
+        held = f"no more than {_and(result.adjust)}" if result.adjust else "nothing"
+        return f"Causal only if {held} needs to be held fixed. The graph does not say what to hold fixed: {unsure}"
+    if result.possible or any(note.is_a(EffectNoteKind.FROM_GRAPH) for note in result.notes):
+        return "Causal if the graph is right"
+    ends = f"{result.treatment} and {result.outcome}"
+    if not result.adjust:
+        return f"Causal if {ends} have no common cause"
+    hold = "includes" if len(result.adjust) == 1 else "include"
+    return f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
+
+
+def _unsure(result: EffectResult) -> str:
+    """Why the graph that was asked does not say what to hold fixed, as clauses; empty where it does."""
+    if result.possible or not any(note.is_a(EffectNoteKind.FROM_GRAPH) for note in result.notes):
+        return ""
+    clauses = []
+    for note in result.notes:
+        if note.is_a(EffectNoteKind.HINT_ITSELF):
+            clauses.append(f"the link of {result.treatment} and {result.outcome} is only a weak hint")
+        if note.is_a(EffectNoteKind.OPEN_PAIRS) and note.values.get("both"):
+            clauses.append(note_words(note))
+    return ", and ".join(clauses)
+
+
+STRATA_NAMED = 3  # strata left out that are named
+
+
+def _left_out(result: EffectResult) -> str:
+    """Which strata were left out, as the end of a sentence; empty where it is not known, or differs between effects."""
+    if not result.left_out or result.possible:
+        return ""
+    named = [
+        ", ".join(f"{name} {level}" for name, level in zip(result.adjust, levels, strict=True))
+        for levels in result.left_out[:STRATA_NAMED]
+    ]
+    rest = len(result.left_out) - len(named)
+    return f". Left out: {'; '.join(named)}" + (f" and {rest} more" if rest else "")
+
+
+# what becomes of missing values: a line each at the end
+MISSING = (
     EffectNoteKind.MISSING_LEFT_OUT,
     EffectNoteKind.MISSING_COUNTS,
     EffectNoteKind.MISSING_HELD,
 )
+# what stands in the line on what an answer rests on; all else has a line of its own
+BESIDE = (
+    EffectNoteKind.UNADJUSTED,
+    EffectNoteKind.FROM_GRAPH,
+    EffectNoteKind.HIDDEN_CAUSES,
+    EffectNoteKind.GRAPH_CHECKS,
+    EffectNoteKind.OPEN_PAIRS,
+    EffectNoteKind.OPEN_ITSELF,
+    EffectNoteKind.HINT_ITSELF,
+    EffectNoteKind.NO_PATH,
+    EffectNoteKind.BINNED,
+    EffectNoteKind.BY_GROUPS,
+    EffectNoteKind.TREATMENT_BINS,
+    EffectNoteKind.LINEAR,
+    EffectNoteKind.SCORED,
+)
+UNSURE = (EffectNoteKind.FROM_GRAPH, EffectNoteKind.OPEN_PAIRS, EffectNoteKind.HINT_ITSELF)
 
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
     """Return a line for each thing that becomes of missing values."""
-    words = [note_words(note) for note in notes if note.is_a(*OWN_LINES)]
+    words = [note_words(note) for note in notes if note.is_a(*MISSING)]
     return [f"{one[:1].upper()}{one[1:]}." for one in words]
 
 
@@ -360,15 +426,16 @@ FIRST = {
 
 
 def summary(result: EffectResult, *, full: bool = False) -> str:
-    """Return three lines: the answer, what it rests on, and what it cost with where that is counted.
+    """Return the answer, what it rests on, and what it cost with where that is counted, in a line each.
 
-    A weak promise, an unchecked schema and what becomes of missing values have a line each beneath them. Effects that a
+    Warnings, what widens the interval, rows left out, what becomes of missing values, a weak promise and an unchecked
+    schema have a line each. Effects that a
     graph allows are listed below the answer. A free effect that holds columns fixed says how to hold none. ``full``:
     all effects, and the whole privacy statement.
     """
     cost = [statement.summary(result.privacy)] if full else short_cost_lines(result.privacy)
-    lines = [answer_words(result), *listed_effects(result, full=full), assumes_words(result)]
-    return "\n".join([*lines, *missing_lines(result.notes), *raw_lines(result), *cost])
+    lines = [answer_words(result), *listed_effects(result, full=full), *assumes_lines(result)]
+    return "\n".join([*lines, *raw_lines(result), *cost])
 
 
 def raw_lines(result: EffectResult) -> list[str]:
@@ -400,8 +467,7 @@ def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
     except InputError as error:
         return [f"No effect of {a} on {b} is estimated: {error}."]
     with for_everyone():
-        missing = missing_lines(found.notes)
-    return [answer_words(found), *listed_effects(found), assumes_words(found), *missing]
+        return [answer_words(found), *listed_effects(found), *assumes_lines(found)]
 
 
 def listed_effects(result: EffectResult, *, full: bool = False) -> list[str]:
@@ -433,8 +499,8 @@ def forecast_words(found: EffectForecast) -> str:
     one = found.question
     held = f", {', '.join(one.adjust)} held fixed" if one.adjust else ""
     lines = [
-        f"Forecast for the effect of {one.treatment} on {one.outcome}{held}: {_expected(found)}, of which sampling "
-        f"alone makes about {number(found.width_without_noise)}. Nothing was charged or released."
+        f"Forecast for the effect of {one.treatment} on {one.outcome}{held} ({_compared(one)}): {_expected(found)}, of "
+        f"which sampling alone makes about {number(found.width_without_noise)}. Nothing was charged or released."
     ]
     if found.says_nothing:
         share = "all" if one.two_levels else "half"
@@ -457,6 +523,13 @@ def forecast_words(found: EffectForecast) -> str:
     )
     lines += missing_lines(found.notes)
     return "\n".join(lines)
+
+
+def _compared(one: EffectQuestion) -> str:
+    """What an effect compares: the estimand, with its event, and the levels of the treatment."""
+    first, second = one.arm_names
+    event = "" if one.event is None else f" of {one.outcome} {happened(one.event)}"
+    return f"{one.estimand}{event}, {one.treatment} {second} against {first}"
 
 
 def refusal_words(found: EffectForecast) -> str:

@@ -17,7 +17,13 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.statement import Public, PublicKind
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.effect_after import HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS
+from dpcausal.discovery.components import Components
+from dpcausal.discovery.effect_after import (
+    HELD_AFTER_SELECTION,
+    HELD_WITH_FEW_ROWS,
+    ReleasedTables,
+    _no_table,
+)
 from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, strata_left_out
 from dpcausal.effects.question import refuse_biased
 from dpcausal.effects.result import EffectNoteKind
@@ -169,7 +175,8 @@ def test_strata_left_out_widen_the_interval_for_all_rows() -> None:
     assert found.everyone == pytest.approx((0.8 * low - 0.2, 0.8 * high + 0.2))
     ratio = dc.effect(data, "x", "y", adjust=["z"], epsilon=None, event="no", estimand="risk ratio")
     assert ratio.everyone[0] < ratio.interval[0] <= ratio.interval[1] < ratio.everyone[1]
-    assert "for all rows" in str(found)
+    assert "\nFor all rows, whatever the effect is in those left out, the interval is " in str(found)
+    assert ": the answer holds for 80% of the rows. Left out: z b.\n" in str(found)
     assert json.loads(found.to_json())["everyone"] == pytest.approx(list(found.everyone))
     whole = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None)
     assert whole.everyone == whole.interval
@@ -570,7 +577,7 @@ def test_after_moments_a_regression_is_free() -> None:
     assert found.interval[0] < 0.3 < found.interval[1]
     assert found.interval[1] - found.interval[0] < 0.15
     raw = "The raw difference, with nothing held fixed, is free too: adjust=[], anyway=True."
-    assert str(found).splitlines()[2] == raw
+    assert str(found).splitlines()[3] == raw
     with pytest.warns(LeavesBackDoorOpen):  # as it says
         assert raw not in str(result.effect("x", "y", adjust=[], anyway=True))
     turned = result.effect("x", "y", adjust=["z"], compare=("yes", "no"), event="yes")
@@ -635,7 +642,8 @@ def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:
     causes = {(cause, end) for cause in ("PIP2", "PIP3", "Plcg") for end in ("PKA", "Raf")}
     graph = dc.Graph(result.graph.nodes, directed={*causes, ("PKA", "Raf")})
     with pytest.raises(
-        dc.InputError, match=r"graph says to hold .*PIP2.* fixed; adjust=\[\] holds nothing fixed"
+        dc.InputError,
+        match=r"graph says to hold .*PIP2.* fixed; adjust=\[\], anyway=True holds nothing fixed",
     ):
         replace(result, graph=graph).effect("PKA", "Raf")
     other = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc", max_order=0)
@@ -655,10 +663,11 @@ def test_an_edge_of_the_report_opens_to_its_effect(tmp_path: Path) -> None:
     result.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     found = result.effect("smoke", "bronc")
-    first, rests, *_ = str(found).splitlines()
+    first, rests, tables, *_ = str(found).splitlines()
     assert first in page
     assert rests in page
-    assert f"{HELD_AFTER_SELECTION:.0%} of such 95% intervals held the truth" in rests
+    assert tables in page
+    assert f"{HELD_AFTER_SELECTION:.0%} of such 95% intervals held the truth" in tables
     other = dc.discover(ASIA.sample(500, seed=1), epsilon=None, method="pc")
     other.report(tmp_path / "other.html")
     assert "Risk difference" not in (tmp_path / "other.html").read_text()
@@ -840,8 +849,8 @@ def test_what_a_missing_outcome_counts_as_is_said() -> None:
         data = dc.read(rows, dc.Schema(drug=BIT, visits=column))
         found = dc.effect(data, "drug", "visits", epsilon=1.0)
         rules = {
-            True: "by the schema, visits outside 0 to 8 counts as the nearer bound",
-            False: "by the schema, missing visits counts as 1 and visits outside 0 to 8 as the nearer bound",
+            True: "By the schema, visits outside 0 to 8 counts as the nearer bound",
+            False: "By the schema, missing visits counts as 1 and visits outside 0 to 8 as the nearer bound",
         }
         assert rules[named] in str(found)
         own = " and in tables a bin of its own" if named else ""
@@ -860,9 +869,9 @@ def test_columns_that_come_later_by_declared_tiers_are_warned_of(tmp_path: Path)
     with pytest.warns(AdjustsForDescendant, match="grade was declared to come after x in time"):
         found = dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=path, epsilon=None)
     assert [note["columns"] for note in found.notes if note.is_a(EffectNoteKind.LATER)] == [("grade",)]
-    rests = str(found).splitlines()[1]
+    warned, rests = str(found).splitlines()[1:3]
     assert "you named what is held fixed, and the graph was only used to check it" in rests
-    assert rests.index("WARNING: grade was declared") < rests.index("you named what is held fixed")
+    assert warned.startswith("WARNING: grade was declared")
     known = {"tiers": [["z"], ["x"], ["grade", "weight"], ["y"]], "confidence": 0, "method": "measured"}
     result = dc.discover(DATA, epsilon=2.0, max_order=1, **known)
     with pytest.warns(AdjustsForDescendant, match="may change it"):
@@ -927,3 +936,82 @@ def test_a_result_is_answered_with_the_line_to_write() -> None:
         dc.InputError, match=r"result\.effect\('smoke', 'lung'\) answers from what was released"
     ):
         dc.effect(result, "smoke", "lung", epsilon=1.0)
+
+
+def learned(**more: Any) -> Any:
+    """A result with the graph x -> y and z -> x, made by hand in the shell of a real one."""
+    names = ["x", "y", "z", "grade", "weight"]
+    graph = dc.Graph(names, directed=[("x", "y")])
+    with dc.testing.seeded(1):
+        first = dc.discover(DATA, epsilon=2.0, confidence=0)
+    return replace(first, graph=graph, **{"open": frozenset(), "conflicts": frozenset(), **more})
+
+
+def test_a_graph_that_does_not_know_a_common_cause_does_not_say_what_to_hold_fixed() -> None:
+    both = frozenset({frozenset({"z", "x"}), frozenset({"z", "y"})})
+    told = str(learned(open=both).effect("x", "y")).splitlines()[1]
+    assert told == (
+        "Causal only if nothing needs to be held fixed. The graph does not say what to hold fixed: whether z should "
+        "be held fixed stayed open in the graph."
+    )
+    one = str(learned(open=frozenset({frozenset({"z", "y"})})).effect("x", "y")).splitlines()[1]
+    assert one.startswith(
+        "Causal if the graph is right; the graph says that nothing needs to be held fixed; whether"
+    )
+    weak = learned(confidence={frozenset({"x", "y"}): 0.3}).effect("x", "y")
+    assert [note.kind for note in weak.notes if note.is_a(EffectNoteKind.HINT_ITSELF)]
+    assert (
+        str(weak)
+        .splitlines()[1]
+        .endswith("The graph does not say what to hold fixed: the link of x and y is only a weak hint.")
+    )
+
+
+def test_a_release_knows_weak_hints_as_the_first_run_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = learned()
+    weak = {frozenset({"x", "y"}): 0.3}
+
+    def searched(release: object, **options: Any) -> Any:
+        assert options.get("confidence") is None  # with repeats, as many as in the first run
+        return replace(result, confidence=weak)
+
+    monkeypatch.setattr(type(result.release), "discover", searched)
+    assert "is only a weak hint" in str(result.release.effect("x", "y"))
+
+
+def test_columns_that_no_table_holds_are_not_asked_about_by_groups() -> None:
+    tables = ReleasedTables(
+        DATA.schema, Components([2, 2, 3, 2, 4]), frozenset({"grade"}), 1.0, {"grade": (0, 0, 1)}
+    )
+    asked: dict[str, Any] = {"treatment": "x", "outcome": "grade", "chosen": ("z",)}
+    told = _no_table(tables, ("z", "x", "grade"), ["grade"], **asked, together=False)
+    assert told.startswith("the released tables do not hold z, x, grade together: measure them (")
+    assert told.endswith("adjust=[], anyway=True holds nothing fixed (with event='2')")
+    there = _no_table(tables, ("x", "grade"), ["grade"], "x", "grade")
+    assert (
+        "were merged because of the noise, so no table has all of them: ask about groups (event='2'), or"
+        in there
+    )
+
+
+def test_every_remark_on_an_effect_has_a_line_of_its_own() -> None:
+    with dc.testing.seeded(1):
+        found = dc.effect(rows(600), "x", "weight", adjust=["z"], epsilon=0.4, anyway=True)
+    lines = str(found).splitlines()
+    assert lines[1] == "Causal if z includes every common cause of x and weight."
+    assert any(line.startswith("Most of the interval's width is privacy noise: ") for line in lines)
+    assert (
+        "By the schema, missing weight counts as 0 and weight outside 0 to 100 as the nearer bound." in lines
+    )
+    assert all(line in found.to_dict()["assumes"] for line in lines[1:-1])
+
+
+def test_examples_are_no_missing_values() -> None:
+    schema = dc.Schema(
+        t=dc.Categorical([-1, 0, 1, "missing"]), y=dc.Categorical(["a", "b", "unknown"]), z=BIT
+    )
+    data = dc.read({"t": [0, 1], "y": ["a", "b"], "z": ["no", "yes"]}, schema)
+    with pytest.raises(dc.InputError, match=r"such as compare=\('0', '1'\)"):
+        dc.effect(data, "t", "z", epsilon=None)
+    with pytest.raises(dc.InputError, match="such as event='b', or declare"):
+        dc.effect(data, "z", "y", epsilon=None)

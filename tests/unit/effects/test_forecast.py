@@ -181,7 +181,7 @@ def test_a_released_interval_that_is_too_wide_says_what_helps_where_no_forecast_
         clear = dc.effect(data, "x", "weight", epsilon=10.0, **asked)
     assert wide.interval[1] - wide.interval[0] > 50 > clear.interval[1] - clear.interval[0]
     told = (
-        "the interval is too wide to say much: a yes/no outcome (event='>= NUMBER'), tighter bounds of weight in the "
+        "The interval is too wide to say much: a yes/no outcome (event='>= NUMBER'), tighter bounds of weight in the "
         "schema (now 0 to 100), coarser bins of what is held fixed, more epsilon or more rows would help"
     )
     assert told in str(wide)

@@ -398,7 +398,11 @@ EXAMPLES[EffectNote] = {
     EffectNoteKind.EVERYONE: ({"low": -0.25, "high": 0.5}, ("for all rows", "-0.25 to 0.5")),
     EffectNoteKind.SAME_MOMENTS: ({}, ("moments that also chose the graph",)),
     EffectNoteKind.FRESH_NOISE: ({}, ("noise of its own",)),
-    EffectNoteKind.OPEN_PAIRS: ({"columns": ["diet"]}, ("whether diet should be held fixed stayed open",)),
+    EffectNoteKind.HINT_ITSELF: ({}, ("link of the two is only a weak hint",)),
+    EffectNoteKind.OPEN_PAIRS: (
+        {"columns": ["diet"], "both": True},
+        ("whether diet should be held fixed stayed open",),
+    ),
     EffectNoteKind.OPEN_ITSELF: ({}, ("linked directly", "open")),
     EffectNoteKind.CONTRADICTED: (
         {"pairs": [["age", "sex"], ["a", "b"], ["c", "d"], ["e", "f"]], "own": True},
