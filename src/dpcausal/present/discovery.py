@@ -56,6 +56,7 @@ PLAIN = "-: direction not decided by the data."
 OPEN_SHOWN = 6  # open pairs named in a summary
 MERGED_SHOWN = 12  # columns with merged levels named in a line
 GROUPS_NAMED, GROUP_LETTERS = 4, 60  # columns whose groups are named in a line, and letters of a group
+LINE_LETTERS = 300  # letters up to which the groups of all columns are named
 UNORDERED_NAMED = (
     8  # the same of columns whose levels have no order (arms, sites): what was merged there is a choice
 )
@@ -483,8 +484,9 @@ def free_words(result: DiscoveryResult) -> str:
 def merged_line(result: DiscoveryResult, *, page: bool = False, every: bool = False) -> str:
     """Return which columns had levels merged, and which levels each group holds; empty where none had.
 
-    Columns whose levels have no order come first. The groups of the first few columns are named, where they are known;
-    of the others, how many there are, and, other than on a ``page``, what names them. ``every`` names all of them.
+    Columns whose levels have no order come first. The groups of the first few columns, or of all where that is short,
+    are named, where they are known; of the others, how many there are, and, other than on a ``page``, what names them.
+    ``every`` names all of them.
     """
     notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
     columns = [column for note in notes for column in note["columns"]]
@@ -493,7 +495,10 @@ def merged_line(result: DiscoveryResult, *, page: bool = False, every: bool = Fa
     known, loose = _known_groups(result), merged_unordered(result)
     named = [name for name, _ in columns if name in known]
     named.sort(key=lambda name: name not in loose)
-    named = named if every else named[: max(GROUPS_NAMED, min(len(loose), UNORDERED_NAMED))]
+    if not every:
+        few = max(GROUPS_NAMED, min(len(loose), UNORDERED_NAMED))
+        letters = [len(name) + len(_short_groups(known[name])) for name in named]
+        named = named if sum(letters) <= LINE_LETTERS else named[:few]
     told = [
         f"{name} to {len(known[name])} groups "
         f"({' | '.join(known[name]) if every else _short_groups(known[name])})"

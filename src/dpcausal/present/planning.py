@@ -350,7 +350,10 @@ def merged_words(plan: Plan) -> list[str]:
     rest = len(many) - MERGED_SHOWN
     names = f"{', '.join(many[:MERGED_SHOWN])} and {rest} more" if rest > 0 else _and(many)
     each = " each" if len(many) > 1 else ""
-    line = f"Levels of {names} will be merged to at most {most} groups{each}, because of the noise"
+    missing = [name for name in many if missing_place(schema[name]) is not None]
+    where = " where there is a level for them" if len(missing) < len(many) else ""
+    more = f", and one more for missing values{where}" if missing else ""
+    line = f"Levels of {names} will be merged to at most {most} groups{each}{more}, because of the noise"
     if all(isinstance(column := schema[name], Numeric) or column.ordered for name in many):
         return [f"{line}; neighbours stay together."]
     return [

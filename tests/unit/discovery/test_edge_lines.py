@@ -422,12 +422,16 @@ def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryRes
     assert result.release is not None
     kept: Any = SimpleNamespace(schema=schema, privacy=result.privacy, id="r")
     many = replace(result, notes=notes, release=kept)
+    assert merged_line(many).count("(x, y | z)") == 6  # there is room for all
+    long = dc.Categorical(["x" * 40, "y" * 40, "z"], ordered=True)
+    wide: Any = SimpleNamespace(schema=dc.Schema(dict.fromkeys(names, long)), privacy=result.privacy, id="r")
+    many = replace(many, release=wide)
     assert "names their groups" in merged_line(many)
     assert "names their groups" not in merged_line(many, page=True)
     with for_command_line():  # a paid run is not run again for that
         assert "report.html names their groups" in merged_line(many)
         assert "--full" not in many.summary()
-    every = "; ".join(f"{name} to 2 groups (x, y | z)" for name in names)
+    every = "; ".join(f"{name} to 2 groups ({'x' * 40}, {'y' * 40} | z)" for name in names)
     assert f"Levels merged, because of the noise: {every}." in methods_paragraph(many)
 
 

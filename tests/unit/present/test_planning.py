@@ -143,6 +143,10 @@ def test_merged_levels_are_announced() -> None:
     )
     assert "will be merged" not in dc.plan(SMALL, 5000, 0.1, 1e-6).summary(1000)
     own = dc.Schema({**{f"c{i}": YES_NO for i in range(10)}, "seen": dc.Categorical(["a", "b", "unknown"])})
+    missing = dc.Schema({**dict(order), "site": dc.Numeric(0, 9, list(range(1, 9)), missing_level=True)})
+    assert "to at most 2 groups, and one more for missing values, because" in (
+        dc.plan(missing, 5000, 0.1, 1e-6).summary(1000)
+    )
     assert dc.plan(own, 5000, 0.1, 1e-6).design.merged
     assert "will be merged" not in dc.plan(own, 5000, 0.1, 1e-6).summary(1000)  # a missing level stays apart
 
