@@ -158,6 +158,7 @@ class DraftNoteKind(StrEnum):
     )
     AGE_BOUNDS = "age-bounds"  # lower, upper: those of any age, not from rows
     NUMBER_CODES = "number-codes"  # values: how many different ones; the column may hold codes
+    GROUP_NUMBERS = "group-numbers"  # whole numbers, by their name those of villages, wards or the like
     NUMBER_LEVELS = (
         "number-levels"  # lowest, highest: levels that are whole numbers, which may be grades or codes
     )
@@ -343,8 +344,9 @@ def _draft_as(
         )
         for name in names
     ]
-    if isinstance(opened, LoadedSource):
-        drafted = [_with_label(one, opened.labels.get(one.name, "")) for one in drafted]
+    labels = opened.labels if isinstance(opened, LoadedSource) else {}
+    drafted = [_with_label(one, labels.get(one.name, "")) for one in drafted]
+    drafted = _with_group_numbers(drafted, profiles, labels)
     drafted = _with_remarks_on_others(drafted, first_rows.missing_where())
     notes += _missing_together(drafted, first_rows, opened)
     drafted = _with_shared_codes(drafted, first_rows)
@@ -371,6 +373,45 @@ _CODE_NAME = re.compile(
     r"|(^|[^a-z])(site|ward|code|zip|plz|icd|ort|kreis|hospital|klinik)$",
     re.IGNORECASE,
 )
+
+
+_GROUPS = "village|ward|site|cluster|household|psu|tract|dorf|gemeinde|haushalt|ménage"
+_PLACES = (  # also what is counted in years or visits
+    f"{_GROUPS}|school|class ?room|clinic|hospital|centre|center|practice|schule|klinik|station|praxis|hôpital|école"
+)
+# of a name, whose parts may be run together, and of a label: "number of visits" is a count
+_GROUP_NAME = re.compile(
+    rf"(^|[^a-z])(id|nr|num|{_GROUPS})$|[a-z]{{3}}(num|nr)$|[a-z](Id|ID|Nr)$|^({_PLACES})[ _.-]?(id|nr|no|num)$"
+)
+_GROUP_LABEL = re.compile(
+    rf"\b(id|identifier|nr|nummer)\b|\b({_PLACES}) (number|no\.?|code)\b|^({_GROUPS})$", re.IGNORECASE
+)
+
+
+def _numbers_groups(name: str, label: str) -> bool:
+    """Return whether a name or a label is that of the number of a place or a group.
+
+    >>> [_numbers_groups(*one) for one in (("villnum", ""), ("v1", "Village ID"), ("ward_nr", ""), ("site", ""))]
+    [True, True, True, True]
+    >>> [_numbers_groups(*one) for one in (("visits", "Number of visits"), ("school", ""), ("dose", "Dose at site"))]
+    [False, False, False]
+    """
+    return bool(_GROUP_NAME.search(name) or _GROUP_NAME.search(name.lower()) or _GROUP_LABEL.search(label))
+
+
+def _with_group_numbers(
+    drafted: Sequence[DraftedColumn], profiles: Mapping[str, ColumnProfile], labels: Mapping[str, str]
+) -> list[DraftedColumn]:
+    """Return the columns with a remark on whole numbers that number places or groups."""
+    found = []
+    for one in drafted:
+        told = any(note.is_a(DraftNoteKind.NUMBER_CODES) for note in one.notes)
+        whole = isinstance(one.column, Numeric) and profiles[one.name].all_whole
+        if whole and not told and _numbers_groups(one.name, labels.get(one.name, "")):
+            found.append(replace(one, notes=(*one.notes, DraftNote(DraftNoteKind.GROUP_NUMBERS))))
+            continue
+        found.append(one)
+    return found
 
 
 def _with_remarks_on_others(

@@ -288,6 +288,11 @@ def note_words(note: DraftNote) -> str:
                 f"{fact['values']} different whole numbers: codes (a state, a cause of death) have no order; if these "
                 'are codes, declare levels, type = "categorical", or groups of them, or leave the column out'
             )
+        case DraftNoteKind.GROUP_NUMBERS:
+            return (
+                "whole numbers that seem to number places or groups (a village, a ward): bins of them mean nothing. "
+                'Leave the column out, or declare levels, type = "categorical", or groups of them'
+            )
         case DraftNoteKind.TIME_TO_EVENT:
             return (
                 f"is this the time to {fact['event']}? Follow-up of different length and censoring are not modelled: "

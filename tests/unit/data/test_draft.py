@@ -533,3 +533,16 @@ def test_value_labels_that_read_as_grades_are_proposed_as_an_order(tmp_path: Pat
     assert 'levels = ["severe", "moderate", "mild", "none"]' in first  # as in the file
     assert "value labels of the file" in second
     assert "grades" not in second
+
+
+def test_numbers_of_villages_are_remarked_and_counts_are_not() -> None:
+    rng = np.random.default_rng(4)
+    cells = {
+        "villnum": rng.integers(1, 130, 900),
+        "ward_nr": rng.integers(1, 60, 900) * 7,
+        "visits": rng.integers(0, 90, 900),
+        "height": rng.random(900),
+    }
+    tables = {part.split("]")[0]: part for part in draft(cells).split("[columns.")[1:]}
+    for name, said in (("villnum", True), ("ward_nr", True), ("visits", False), ("height", False)):
+        assert ("that seem to number places or groups" in tables[name]) == said, name

@@ -466,6 +466,10 @@ EXAMPLES[DraftNote] = {
             "a cause of death",
         ),
     ),
+    DraftNoteKind.GROUP_NUMBERS: (
+        {},
+        ("whole numbers that seem to number places or groups", "Leave the column out"),
+    ),
     DraftNoteKind.MISSING_TOGETHER: (
         {"columns": ("got", "hiv"), "rows": 1926},
         ("Missing together: got, hiv (1,926 rows)", "complete rows"),
