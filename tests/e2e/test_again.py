@@ -48,7 +48,7 @@ def test_tiers_give_arrows_and_the_statement_says_what_it_cost(capsys: pytest.Ca
     assert run(["again", "out", "--tiers", "smoke;tar;cough", "--out", "tiers"]) == 0
     told = capsys.readouterr().out
     identity = json.loads(Path("out/release.json").read_text())["id"]
-    assert f"Computed from release {identity}: no row was read" in told
+    assert f"Computed from release.json (id {identity}): no row was read" in told
     graph = json.loads(Path("tiers/graph.json").read_text())
     assert graph["directed"] == [["smoke", "tar"], ["tar", "cough"]]
     before, after = (json.loads(Path(name, "privacy.json").read_text()) for name in ("out", "tiers"))

@@ -62,7 +62,10 @@ def ledger_line(statement: PrivacyStatement) -> str:
 
 def again_words(release: str) -> str:
     """Return that an answer was computed from what an earlier release had paid for."""
-    return f"Computed from release {release}: no row was read, and nothing was charged beyond what that release cost."
+    return (
+        f"Computed from release.json (id {release}): no row was read, and nothing was charged beyond what that release "
+        "cost."
+    )
 
 
 def cost_lines(statement: PrivacyStatement) -> list[str]:

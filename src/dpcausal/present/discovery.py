@@ -672,12 +672,12 @@ def _one_level_words(fact: Fact) -> str:
 
 
 def _rows_words(rows: float) -> str:
-    """Three digits that count.
+    """Up to three digits that count, whole rows from ten on: the same in the terminal and in the report.
 
-    >>> _rows_words(47.04), _rows_words(1434.2)
-    ('47', '1,430')
+    >>> _rows_words(47.04), _rows_words(1434.2), _rows_words(29.31), _rows_words(4.24)
+    ('47', '1,430', '29', '4.2')
     """
-    return f"{float(f'{rows:.3g}'):,.0f}" if rows >= 100 else f"{rows:.3g}"
+    return f"{float(f'{rows:.3g}'):,.0f}" if rows >= 10 else f"{rows:.2g}"
 
 
 def _known_words(fact: Fact) -> str:
@@ -703,17 +703,8 @@ def noise_line(result: DiscoveryResult) -> str:
     where = "in tables of two columns" if target is None else f"of another column with {target}"
     if mean is not None and sd < NOISE_TOLD * math.sqrt(mean):
         return ""
-    held = "" if mean is None else f"; such a count is {_two_digits(mean)} rows on average"
-    return f"Noise: counts {where} are off by about {_two_digits(sd)} rows (standard deviation){held}."
-
-
-def _two_digits(rows: float) -> str:
-    """Two digits that count.
-
-    >>> _two_digits(29.31), _two_digits(1190.0), _two_digits(4.24)
-    ('29', '1,200', '4.2')
-    """
-    return f"{float(f'{rows:.2g}'):,.0f}" if rows >= 10 else f"{rows:.2g}"
+    held = "" if mean is None else f"; such a count is {_rows_words(mean)} rows on average"
+    return f"Noise: counts {where} are off by about {_rows_words(sd)} rows (standard deviation){held}."
 
 
 def _noise_words(fact: Fact) -> str:

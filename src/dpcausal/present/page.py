@@ -100,6 +100,11 @@ def above_the_graph(result: DiscoveryResult) -> list[str]:
     return [*filter(None, about), *([f"{merged} {MERGING}."] if merged else [])]
 
 
+def _all_named(result: DiscoveryResult) -> bool:
+    """Whether the line above the graph names the groups of every column with merged levels."""
+    return merged_line(result, page=True) == merged_line(result, page=True, every=True)
+
+
 def _asked_up_to(result: DiscoveryResult) -> str:
     """Edges about which larger sets were not asked, by the number of columns up to which they were."""
     by_size: dict[int, list[Pair]] = {}
@@ -479,7 +484,7 @@ def render(
         linked=_linked(result, marks, target),
         declared=declared_words(result.known),
         above=above_the_graph(result),
-        groups=merged_groups(result),
+        groups="" if _all_named(result) else merged_groups(result),
         arrow_means=arrow_sentence(result, marks),
         edges=edge_rows(result, marks),
         labels=[(name, result.labels[name]) for name in result.graph.nodes if name in result.labels],

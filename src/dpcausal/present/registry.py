@@ -74,7 +74,7 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
                 "data_product_region": Blank(""),
                 "description": f"A causal graph ({kind}) over {len(graph.nodes)} columns: {', '.join(graph.nodes)}.",
                 "publication_date": Blank("1900-01-01"),
-                "data_product_sector": Blank("Healthcare"),
+                "data_product_sector": Blank(""),
             },
             "dp_variant": {
                 **variant,
@@ -94,9 +94,8 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
                 "composition": str(told["composition"]),
             },
             "implementation": {
-                "preprocessing_and_hyperparameter_tuning": Blank(
-                    "Levels, bounds and cut points were declared, not read from the rows."
-                ),
+                # whether levels and bounds were declared or read from the rows is for the publisher to say
+                "preprocessing_and_hyperparameter_tuning": Blank(""),
                 "mechanisms": _mechanisms(told),
                 "justification": Blank(""),
             },

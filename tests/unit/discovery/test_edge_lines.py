@@ -425,7 +425,9 @@ def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryRes
     assert merged_line(many).count("(x, y | z)") == 6  # there is room for all
     long = dc.Categorical(["x" * 40, "y" * 40, "z"], ordered=True)
     wide: Any = SimpleNamespace(schema=dc.Schema(dict.fromkeys(names, long)), privacy=result.privacy, id="r")
+    assert 'id="groups"' not in render(many)  # the line above the graph names all of them
     many = replace(many, release=wide)
+    assert 'id="groups"' in render(many)
     assert "names their groups" in merged_line(many)
     assert "names their groups" not in merged_line(many, page=True)
     with for_command_line():  # a paid run is not run again for that
@@ -583,7 +585,7 @@ def test_the_size_of_the_noise_is_told_where_it_matters(result: DiscoveryResult)
     cells = {"gaussian": False, "cells": 8, "sd": 29.31, "mean_cell": 1190.0, "least_cell": 200.0}
     loud = replace(result, notes=(Note(NoteKind.JOINT_TABLE, **cells),))
     assert (
-        "Noise: counts in tables of two columns are off by about 29 rows (standard deviation); such a count is 1,200 "
+        "Noise: counts in tables of two columns are off by about 29 rows (standard deviation); such a count is 1,190 "
         "rows on average."
     ) in loud.summary().splitlines()
     quiet = replace(

@@ -210,7 +210,7 @@ def test_the_statement_names_the_release_once() -> None:
     for result in (again, twice):
         facts = [fact for fact in result.privacy.released if fact.is_a(ReleasedKind.SEARCHED_AGAIN)]
         assert [fact["release"] for fact in facts] == [first.release.id]
-        assert f"Computed from release {first.release.id}" in str(result)
+        assert f"Computed from release.json (id {first.release.id})" in str(result)
     assert not any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in first.privacy.released)
 
 

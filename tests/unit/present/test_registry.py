@@ -95,6 +95,8 @@ def test_what_only_the_publisher_knows_is_marked() -> None:
     ):
         told = next(line for line in text.splitlines() if line.strip().startswith(f"{field}:"))
         assert told.endswith("# fill in")
+    for field in ("data_product_sector", "preprocessing_and_hyperparameter_tuning"):
+        assert f'  {field}: ""  # fill in\n' in text  # nothing is claimed
 
 
 def test_what_is_not_private_says_so_and_claims_no_variant() -> None:
