@@ -234,9 +234,16 @@ def test_python_without_a_ledger_warns_once_where_the_file_is(folder: Path) -> N
 def test_looking_for_a_ledger_loads_no_sqlalchemy(folder: Path) -> None:
     """A run without a ledger is held to its seconds."""
     code = (
-        "import sys; from pathlib import Path\n"
-        "from dpcausal.privacy.ledger.beside import charged_beside\n"
-        "print(charged_beside(Path('p.csv')), 'sqlalchemy' in sys.modules, 'sqlite3' in sys.modules)"
+        "import sys, warnings, dpcausal as dc\n"
+        "warnings.simplefilter('ignore')\n"
+        "data = dc.read('p.csv', dc.Schema.from_toml('schema.toml'))\n"
+        "dc.ci_test(data, 'a', 'b', epsilon=1.0)\n"
+        "print(*(name in sys.modules for name in ('dpcausal.privacy.ledger', 'sqlite3', 'sqlalchemy')))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[] False False\n"
+
+    def loaded() -> str:
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert loaded() == "False False False\n"
+    Ledger.open("sqlite:///old.db", create=True)
+    assert loaded() == "True True False\n"

@@ -25,7 +25,7 @@ import typer
 from typer.core import TyperCommand
 
 from dpcausal.cli.method_options import default_word
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
 
 if TYPE_CHECKING:
@@ -446,7 +446,6 @@ def charging(data: Path | None) -> Iterator[None]:
     That is other budgets of the file or data set, also where no ledger is named, and entries that asked the same.
     """
     from dpcausal.privacy.budget import charged_for
-    from dpcausal.privacy.ledger.beside import BeforeCharge
 
     with charged_for(data), warnings.catch_warnings():
         later = warnings.showwarning

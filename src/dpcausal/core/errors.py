@@ -155,3 +155,7 @@ def no_columns(names: Iterable[str], columns: Iterable[str], where: str = " in t
     listed = ", ".join(f'"{name}"{hint}' for name, hint in hints.items())
     unlike = next((name for name, hint in hints.items() if not hint), None)
     return f"no columns {listed}{where}{'' if unlike is None else did_you_mean_column(unlike, known)}"
+
+
+class BeforeCharge(UserWarning):
+    """What should be read before a budget is charged; it rests on names and entries of ledgers, never on rows."""

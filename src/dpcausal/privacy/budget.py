@@ -58,6 +58,7 @@ from dpcausal.core.statement import (
 )
 from dpcausal.privacy.accounting.composition import Filter, PrivacyCost, Spent, exact, left_of
 from dpcausal.privacy.events import Event
+from dpcausal.privacy.ledger_files import sqlite_files
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
@@ -353,9 +354,15 @@ class Budget:
         if self._file is None or (None, "", self._file) in _LOOKED:
             return
         _LOOKED.add((None, "", self._file))
-        from dpcausal.privacy.ledger.beside import SecondBudget, charged_beside  # without SQLAlchemy
+        files = list(sqlite_files([self._file.parent, Path.cwd()]))
+        if not files:
+            return
+        from dpcausal.privacy.ledger.beside import (  # late: most folders have none
+            SecondBudget,
+            charged_beside,
+        )
 
-        for other in charged_beside(self._file):
+        for other in charged_beside(files, self._file.name):
             warnings.warn(display().summary(other, dataset=None), SecondBudget, stacklevel=2)
 
     def _warn_of_earlier_entries(self) -> None:

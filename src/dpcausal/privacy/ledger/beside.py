@@ -13,17 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from dpcausal.core.errors import LedgerError
+from dpcausal.core.errors import BeforeCharge, LedgerError
 from dpcausal.privacy.ledger.chain import canonical
 from dpcausal.privacy.ledger.lookalikes import skeleton
-
-ENDINGS = (".db", ".sqlite", ".sqlite3")
-MOST_FILES = 50  # of a folder that are looked at, by name
-MAGIC = b"SQLite format 3\0"
-
-
-class BeforeCharge(UserWarning):
-    """What should be read before a ledger is charged; it rests on names and entries, never on rows."""
+from dpcausal.privacy.ledger_files import sqlite_files
 
 
 class SecondBudget(BeforeCharge):
@@ -88,18 +81,17 @@ def other_budgets(
     return found
 
 
-def charged_beside(file: Path) -> list[OtherBudget]:
-    """Return the budgets that a file was charged to, by the SQLite ledgers in its folder and in the current one.
+def charged_beside(ledgers: Iterable[Path], file: str) -> list[OtherBudget]:
+    """Return the budgets that a file was charged to.
 
     Parameters
     ----------
-    file : Path
-        The file with the rows; its name is compared with what entries note.
+    ledgers : iterable of Path
+        The SQLite files to look in.
+    file : str
+        The name of the file with the rows, which is compared with what entries note.
     """
-    found = []
-    for path in _ledgers([file.parent, Path.cwd()]):
-        found += [OtherBudget(path.name, name, file.name) for name in _charged_for(path, file.name)]
-    return found
+    return [OtherBudget(path.name, name, file) for path in ledgers for name in _charged_for(path, file)]
 
 
 def _file(url: str) -> Path | None:
@@ -113,24 +105,7 @@ def _file(url: str) -> Path | None:
 
 
 def _others(own: Path, folders: Iterable[Path]) -> Iterator[Path]:
-    return (path for path in _ledgers(folders) if path != own.resolve())
-
-
-def _ledgers(folders: Iterable[Path]) -> Iterator[Path]:
-    for folder in dict.fromkeys(folder.resolve() for folder in folders):
-        try:
-            files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
-        except OSError:  # not ours to read
-            continue
-        yield from (path for path in files[:MOST_FILES] if path.is_file() and _is_sqlite(path))
-
-
-def _is_sqlite(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
+    return (path for path in sqlite_files(folders) if path != own.resolve())
 
 
 def _names(path: Path) -> list[str]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from dpcausal.privacy.ledger.beside import BeforeCharge
+from dpcausal.core.errors import BeforeCharge
 from dpcausal.privacy.ledger.chain import CHARGE, Entry
 
 MOST_ENTRIES = (
