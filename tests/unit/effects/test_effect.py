@@ -801,6 +801,32 @@ def test_values_that_are_missing_together_do_not_shrink_an_effect(
     assert "left out of both groups" not in str(asked)
 
 
+def test_an_effect_among_some_people_keeps_all_rows_and_leaves_the_others_out() -> None:
+    """The recipe of docs/guides/schema.md: outcome and columns held fixed are emptied of everybody else."""
+    rng = np.random.default_rng(5)
+    group, age, drug = rng.random(4_000) < 0.4, rng.random(4_000) < 0.3, rng.random(4_000) < 0.5
+    bad = rng.random(4_000) < 0.2 + 0.3 * (drug & group) + 0.2 * age
+    words = {"drug": np.where(drug, "yes", "no"), "age": np.where(age, "old", "young")}
+    cells = {**words, "health": np.where(bad, "bad", "good")}
+    schema = dc.Schema(
+        drug=BIT,
+        age=dc.Categorical(["young", "old", "missing"], other="missing"),
+        health=dc.Categorical(["good", "bad", "missing"], other="missing"),
+    )
+    some = dc.read({name: column[group] for name, column in cells.items()}, schema)
+    kept = {name: np.where(group, cells[name], "") for name in ("age", "health")}
+    every = dc.read({**cells, **kept}, schema)
+    asked = {"adjust": ["age"], "event": "bad", "epsilon": None}
+    found, among = dc.effect(every, "drug", "health", **asked), dc.effect(some, "drug", "health", **asked)
+    assert found.estimate == pytest.approx(among.estimate, abs=1e-9)
+    assert found.interval == pytest.approx(among.interval, abs=1e-3)
+    assert found.left_out == (("missing",),)
+    with dc.testing.seeded(1):
+        noisy = dc.effect(every, "drug", "health", **{**asked, "epsilon": 5.0})
+    assert noisy.left_out == (("missing",),)
+    assert noisy.estimate == pytest.approx(among.estimate, abs=0.02)
+
+
 def test_free_effects_of_a_graph_leave_missing_outcomes_out() -> None:
     data = missing_together(dc.Categorical(["good", "bad", "unknown"], other="unknown"))
     with dc.testing.seeded(4):

@@ -75,7 +75,10 @@ def test_data_sets_are_apart_but_share_the_chain(ledger: Ledger) -> None:
     ledger.charge("e", "r2", 0.5, neighbours="add-remove")
     assert [account.left_epsilon for account in ledger.show()] == [0.0, 0.0]
     assert ledger.verify().entries == 4
-    with pytest.raises(LedgerError, match="kept for add-remove neighbours, not replace-one"):
+    said = (
+        "kept for add-remove neighbours, not replace-one: ask with neighbours='add-remove'. One set of people"
+    )
+    with pytest.raises(LedgerError, match=said):
         ledger.charge("e", "r3", 0.1)
 
 

@@ -27,6 +27,7 @@ from sqlalchemy import Connection, func, select
 from dpcausal.core.display import display
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled as as_the_reader_spells
 from dpcausal.privacy.accounting.composition import add, check_total, exact, fits, left_of
 from dpcausal.privacy.ledger import tables
 from dpcausal.privacy.ledger import tables as rows
@@ -264,8 +265,11 @@ class Ledger:
             self._totals[dataset] = total
             allowed = total.to_dict()["note"]["neighbours"]
             if allowed != relation.value:
+                how = as_the_reader_spells(f"--neighbours {allowed}", f"neighbours={allowed!r}")
                 raise LedgerError(
-                    f"data set {dataset!r} is kept for {allowed} neighbours, not {relation.value}"
+                    f"data set {dataset!r} is kept for {allowed} neighbours, not {relation.value}: ask with {how}. One "
+                    f"set of people has one relation for all releases, ever: one that needs {relation.value} is "
+                    "created so before the first of them"
                 )
             spent = exact(last.spent_epsilon), exact(last.spent_delta)
             after = add(spent[0], exact(epsilon)), add(spent[1], exact(delta))
