@@ -4,8 +4,8 @@
 **Guarantee.** Only the schema, a number of rows and a budget go in: nothing is charged and nothing can leak. Under
 add-remove the number of rows is protected, so give a public guess and not the real one.
 **Cost** a few hundredths of a second an order.
-**Assumes** equally common levels, or a stated share of the rarest one. Real columns are less even and show less: plan
-once more with ``share``.
+**Assumes** equally common levels, or a stated share of the rarest one. Real columns are less even and show less: the
+first line answers for ``RARE_SHARE``, and ``share`` plans for another.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ from dpcausal.planning.moments import moments_pay
 from dpcausal.privacy.accounting.composition import check_total
 
 DEFAULT_ORDERS = 5  # shown unless more are asked for
-RARE_SHARE = 0.2  # of the rarest level, where the plan says what a rare outcome changes
+# of the rarest level of every column, for which the first line answers: runs on columns as uneven as those of a survey
+# find what it says (``benchmarks/plan_shares.py``)
+RARE_SHARE = 0.2
 MAX_CONDITIONING_CELLS = 2048
 MEASURE = (
     "Cohen's w in every block of the table: sqrt(chi2/n); the correlation phi where x and y have two levels"
@@ -146,6 +148,13 @@ class Plan:
         return least_found(self.design, places, aim), answers(self.design, places, aim)
 
     @cached_property
+    def rare_chances(self) -> tuple[float, float, float]:
+        """How likely a weak, medium and strong dependence of the first order is found with such a rare level."""
+        aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
+        weak, medium, strong = (power_at(self.design, places, w, aim) for w in (WEAK, MEDIUM, STRONG))
+        return weak, medium, strong
+
+    @cached_property
     def chances(self) -> tuple[Chance, ...]:
         """How likely a dependence is found: by the graph, and by a single test with the whole budget (at best)."""
         alone = None if self.schema is None else _chance_of_test(self, self.schema)
@@ -173,7 +182,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        budget, aim = self.design, self.aim
+        budget, aim, rare = self.design, self.aim, self.with_rare_levels
         return {
             "columns": len(self.columns),
             "rows": aim.rows,
@@ -191,6 +200,9 @@ class Plan:
             "design": "joint" if self.design.joint else "components",
             "design_words": display().summary(self, part="design"),
             "noise": self.design.law,
+            "with_rare_levels": None
+            if rare is None
+            else {"share": RARE_SHARE, "smallest": rare[0], "testable": rare[1]},
             "testable_orders": list(self.testable_orders),
             "epsilon_enough": self.epsilon_enough,
             "columns_within_reach": self.fewer,

@@ -72,7 +72,7 @@ def design_words(plan: Plan) -> str:
 
 
 def answer(plan: Plan) -> str:
-    """The first line: whether this budget is enough for the dependence asked about, and what would be.
+    """Whether this budget is enough for the dependence asked about, and what would be, as the table takes levels.
 
     Where that is a weak one, as it is unless another is asked about, and this budget does not find it everywhere, it
     says which are found: strong, medium or weak ones.
@@ -127,28 +127,70 @@ def _but_open(plan: Plan) -> str:
     return "" if plan.orders[0].testable else f" But {STAY_OPEN}, not absent."
 
 
-def rare_words(plan: Plan) -> list[str]:
-    """What a level that is less common than the others changes, such as a rare outcome; no line where nothing."""
+def answer_lines(plan: Plan) -> list[str]:
+    """The first lines: the answer for levels as uneven as they mostly are, then that for equally common ones.
+
+    One line where both are the same.
+    """
     rare = plan.with_rare_levels
     if rare is None or plan.numbers:
-        return []
+        return [answer(plan)]
     least, decided = rare
     now = plan.orders[0]
-    most = (min(now.x, now.y) - 1) ** 0.5
-    parts = []
-    answered = max(now.smallest, least) <= plan.aim.effect  # yes either way
-    if number(least) != number(now.smallest) and not answered:
-        found = f"w = {number(least)} or more is found with nothing held fixed"
-        parts.append("nothing is found" if least >= most else found)
-    if now.testable and not decided:
-        parts.append(STAY_OPEN)
-    if not parts:
-        return []
+    if max(now.smallest, least) <= plan.aim.effect:  # yes either way
+        opens = now.testable and not decided
+        return [answer(plan), *([f"But {_where_rare()}, {STAY_OPEN}, not absent."] if opens else [])]
+    same = number(least) == number(now.smallest) and (decided or not now.testable)
+    if same or float(f"{now.smallest:.2g}") > (STRONG if plan.aim.effect == WEAK else plan.aim.effect):
+        return [answer(plan)]  # the second: no already
+    return [usual_answer(plan, least, decided), f"For equally common levels, as in the table: {answer(plan)}"]
+
+
+def _where_rare() -> str:
     option = spelled(f"--share {RARE_SHARE:g}", f"share={RARE_SHARE:g}")
-    return [
-        f"That is for equally common levels. Where the rarest has {RARE_SHARE:.0%} of the rows, as an outcome may "
-        f"({option}), {', and '.join(parts)}."
-    ]
+    return f"where the rarest level of a column has {RARE_SHARE:.0%} of the rows, as is common ({option})"
+
+
+def usual_answer(plan: Plan, least: float, decided: bool) -> str:
+    """The answer where the rarest level of every column has ``RARE_SHARE`` of the rows, with nothing held fixed.
+
+    ``least``: the smallest w that is then found; ``decided``: whether pairs without a link can be called absent.
+    """
+    aim, epsilon, now = plan.aim, plan.design.epsilon, plan.orders[0]
+    of = "" if plan.target is None else f" of {plan.target}"
+    cases, also = f"in {aim.power:.0%} of cases", "" if decided else f", and {STAY_OPEN}"
+    found = f"w = {number(least)} or more {cases}, nothing held fixed"
+    if least >= (min(now.x, now.y) - 1) ** 0.5:
+        return f"No: {_where_rare()}, epsilon {epsilon:g} finds no dependence{of} {cases}{also}."
+    if aim.effect != WEAK:
+        asked = f"to find a dependence{of} of w = {aim.effect:g} {cases}"
+        if least > aim.effect:
+            enough = f"epsilon {epsilon:g} is not enough {asked}"
+            return f"No: {_where_rare()}, {enough}: w = {number(least)} or more is found, nothing held fixed{also}."
+        enough = f"epsilon {epsilon:g} is enough {asked}"
+        return f"Yes: {_where_rare()}, {enough}, nothing held fixed{also}."
+    names = _found_sizes(least)
+    if not names:
+        nothing = f"epsilon {epsilon:g} does not find w = {STRONG:g} {cases}"
+        return f"No, not even for strong dependence{of}: {_where_rare()}, {nothing}{also}."
+    if decided:
+        return f"{_yes_for(names, f'dependence{of}')}: {_where_rare()}, epsilon {epsilon:g} finds {found}."
+    lost = [name for name, _ in SIZES if name not in names]
+    missed = f"not {_and(lost)}, and" if lost else "but"
+    return (
+        f"In part: {_where_rare()}, epsilon {epsilon:g} finds {_and(names)} dependence{of} ({found}), {missed} "
+        f"{STAY_OPEN}."
+    )
+
+
+def _found_sizes(least: float) -> list[str]:
+    """Names of dependences that are found where the smallest found is ``least``; what is shown as .3 is medium.
+
+    >>> _found_sizes(0.304), _found_sizes(0.104)
+    (['strong', 'medium'], ['strong', 'medium'])
+    """
+    shown = float(f"{least:.2g}")
+    return [name for name, w in SIZES if (least if w == WEAK else shown) <= w]
 
 
 SIZES = (
@@ -173,10 +215,9 @@ def _and(names: Sequence[str]) -> str:
 
 
 def _graded_answer(plan: Plan, of: str) -> str:
-    """The first line where a weak dependence is not found at every order: what is found, then what it takes."""
+    """The answer where a weak dependence is not found at every order: what is found, then what it takes."""
     aim, epsilon, orders = plan.aim, plan.design.epsilon, plan.orders
-    shown = float(f"{orders[0].smallest:.2g}")  # what is shown as .3 is called medium
-    names = [name for name, w in SIZES if (orders[0].smallest if w == WEAK else shown) <= w]
+    names = _found_sizes(orders[0].smallest)
     cases = f"in {aim.power:.0%} of cases"
     if names:
         weakest = dict(SIZES)[names[-1]]
@@ -316,8 +357,16 @@ def graph_chance_words(plan: Plan) -> str:
     return (
         f"{between}discover ({one.method}) finds a weak dependence (w = .1) in {percent(one.weak)} of cases{at_best}, "
         f"a medium one (.3) in {percent(one.medium)}, a strong one (.5) in {percent(one.strong)}."
-        f"{rest if uneven else ''}"
+        f"{rest if uneven else ''}{_rare_chance_words(plan) if one.way != 'moments' else ''}"
     )
+
+
+def _rare_chance_words(plan: Plan) -> str:
+    """The same chances with a rare level, where the first line answers for one; empty where not."""
+    if len(answer_lines(plan)) == 1:
+        return ""
+    weak, medium, strong = map(percent, plan.rare_chances)
+    return f" Where the rarest level has {RARE_SHARE:.0%}: {weak}, {medium}, {strong}."
 
 
 def spread_words(plan: Plan) -> str:
@@ -466,7 +515,7 @@ def as_tables(plan: Plan, console: Console, full: bool) -> list[Table]:
 
 def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
     """(above the table: the answer and what would help; below it: the rest, in brief or in full)."""
-    above = [answer(plan), *rare_words(plan), *advice(plan)]
+    above = [*answer_lines(plan), *advice(plan)]
     return ("\n".join(above), "\n".join(_full_lines(plan) if full else _brief_lines(plan)))
 
 
@@ -609,7 +658,7 @@ def html(plan: Plan) -> str:
         f"<tr>{''.join(f'<td>{escape(cells[i])}</td>' for _, cells in columns)}</tr>"
         for i in range(len(plan.orders))
     )
-    above = "".join(f"<p>{escape(line)}</p>" for line in (answer(plan), *rare_words(plan), *advice(plan)))
+    above = "".join(f"<p>{escape(line)}</p>" for line in (*answer_lines(plan), *advice(plan)))
     below = "".join(f"<p>{escape(line)}</p>" for line in _brief_lines(plan)[:-1])
     more = "<p>w: .1 weak, .3 medium, .5 strong. print(plan.summary(full=True)) explains the table.</p>"
     return (

@@ -14,6 +14,7 @@ import dpcausal as dc
 from dpcausal.present.planning import as_table, number, plan_legend
 
 YES_NO = dc.Categorical(["no", "yes"])
+EVEN = "For equally common levels, as in the table: "
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
 LARGE = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(20)})
 
@@ -83,7 +84,8 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
 )
 def test_the_first_line_is_the_answer(asked: dict[str, Any], first: str) -> None:
     found = dc.plan(**{"schema": SMALL, "rows": 10_000, "epsilon": 1.0, **asked})
-    line = found.summary(1000).splitlines()[0]
+    lines = found.summary(1000).splitlines()
+    line = lines[1].removeprefix(EVEN) if lines[1].startswith(EVEN) else lines[0]
     assert line.startswith(first)
     if found.epsilon_enough is not None:
         assert number(found.epsilon_enough) in line
@@ -141,12 +143,12 @@ def test_merged_levels_are_announced() -> None:
         "Levels of site will be merged to at most 2 groups, because of the noise; neighbours stay together."
         in (dc.plan(order, 5000, 0.1, 1e-6).summary(1000))
     )
-    assert "will be merged" not in dc.plan(SMALL, 5000, 0.1, 1e-6).summary(1000)
-    own = dc.Schema({**{f"c{i}": YES_NO for i in range(10)}, "seen": dc.Categorical(["a", "b", "unknown"])})
     missing = dc.Schema({**dict(order), "site": dc.Numeric(0, 9, list(range(1, 9)), missing_level=True)})
     assert "to at most 2 groups, and one more for missing values, because" in (
         dc.plan(missing, 5000, 0.1, 1e-6).summary(1000)
     )
+    assert "will be merged" not in dc.plan(SMALL, 5000, 0.1, 1e-6).summary(1000)
+    own = dc.Schema({**{f"c{i}": YES_NO for i in range(10)}, "seen": dc.Categorical(["a", "b", "unknown"])})
     assert dc.plan(own, 5000, 0.1, 1e-6).design.merged
     assert "will be merged" not in dc.plan(own, 5000, 0.1, 1e-6).summary(1000)  # a missing level stays apart
 
@@ -270,20 +272,67 @@ def test_the_first_lines_say_that_pairs_stay_open_and_what_a_rare_outcome_change
     """A plan that says yes and a run that leaves nearly every pair open would not be of one mind."""
     found = dc.plan(SMALL, 10_000, 0.02)
     assert not found.orders[0].testable
-    line, rare, *_ = found.summary(1000).splitlines()
+    rare, line, *_ = found.summary(1000).splitlines()
+    assert line.startswith(EVEN)
     assert "), not weak, and most pairs without a link will stay open. " in line
     least, decided = found.with_rare_levels or (0.0, True)
     assert not decided
     assert rare == (
-        "That is for equally common levels. Where the rarest has 20% of the rows, as an outcome may (share=0.2), "
-        f"w = {number(least)} or more is found with nothing held fixed."
+        "In part: where the rarest level of a column has 20% of the rows, as is common (share=0.2), epsilon 0.02 finds "
+        f"strong dependence (w = {number(least)} or more in 80% of cases, nothing held fixed), not medium and weak, "
+        "and most pairs without a link will stay open."
     )
     asked = dc.plan(SMALL, 10_000, 0.02, share=0.2)
     assert number(asked.orders[0].smallest) == number(least)
     assert "equally common" not in asked.summary(1000)
+    chances = asked.graph_chances[0]
+    assert found.rare_chances == (chances.weak, chances.medium, chances.strong)
+    told = found.to_dict()["with_rare_levels"]
+    assert told == {"share": 0.2, "smallest": least, "testable": False}
+    assert asked.to_dict()["with_rare_levels"] is None
     enough = dc.plan(SMALL, 10_000, 1.0)
     assert enough.orders[0].testable
     assert "will stay open" not in enough.summary(1000).splitlines()[0]
+
+
+SURVEY = {2: 4, 4: 2, 5: 2}  # columns by number of levels, as in a survey
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        (
+            {},
+            "In part: where the rarest level of a column has 20% of the rows, as is common (share=0.2), epsilon 0.5",
+        ),
+        (
+            {"epsilon": 2.0},
+            "Yes for strong and medium dependence, no for weak: where the rarest level of a column",
+        ),
+        (
+            {"effect": 0.3},
+            "No: where the rarest level of a column has 20% of the rows, as is common (share=0.2), eps",
+        ),
+        ({"epsilon": 0.1}, "No, not even for strong dependence: epsilon 0.1 does not"),  # no for any levels
+        ({"share": 0.2}, "In part: epsilon 0.5 finds strong dependence (w = 0."),
+    ],
+)
+def test_the_first_line_answers_for_levels_as_uneven_as_they_mostly_are(
+    asked: dict[str, Any], first: str
+) -> None:
+    """Equally common levels promise what a run does not keep: 18 of 28 pairs stayed open where the plan said yes."""
+    sizes = [size for size, count in SURVEY.items() for _ in range(count)]
+    schema = dc.Schema({f"c{i}": dc.Categorical([str(k) for k in range(n)]) for i, n in enumerate(sizes)})
+    found = dc.plan(schema, **{"rows": 1629, "epsilon": 0.5, "delta": 1e-6, "max_order": 1, **asked})
+    lines = found.summary(1000).splitlines()
+    assert lines[0].startswith(first)
+    leads = "as is common" in lines[0]
+    assert lines[1].startswith(EVEN) == leads
+    assert ("Where the rarest level has 20%: " in "\n".join(lines)) == leads
+    if leads:
+        least, _ = found.with_rare_levels or (0.0, True)
+        assert f"w = {number(least)} or more" in lines[0]
+        assert f"w = {number(found.orders[0].smallest)} or more" in lines[1] or asked.get("effect")
 
 
 def test_what_is_shown_as_a_medium_dependence_is_called_one() -> None:
