@@ -799,6 +799,8 @@ def _effects() -> Iterator[Case]:
         ("numbers", "a", "y", ["z", "c"], {}),
         ("numbers", "a", "c", ["x"], {"event": "r"}),
         ("numbers", "a", "y", ["c"], {"event": ">= 0.3"}),
+        ("numbers", "a", "w", ["c"], {}),  # rows whose w is missing are in neither arm
+        ("numbers", "a", "w", ["c"], {"event": ">= 0.3"}),
         ("numbers", "a", "y", ["x", "z", "w", "c"], {"method": "regression", "anyway": True}),
         ("levels", "a", "d", ["b", "c", "e"], {"method": "table"}),
         ("levels", "a", "d", ["b", "c", "e"], {"method": "regression", "anyway": True}),
