@@ -1,19 +1,21 @@
-"""A question that the ledger was charged for before: said in one line before the charge, by its entries alone."""
+"""What the ledger knows before a charge, by its entries alone: the same question, or another number of rows."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dpcausal as dc
+from dpcausal.adapters import PrivateOracle
 from dpcausal.cli.app import run
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.earlier import MOST_ENTRIES, AskedBefore, asked_before
+from dpcausal.privacy.ledger.earlier import MOST_ENTRIES, AskedBefore, OtherRows, asked_before, other_rows
 
 SCHEMA = """[columns.a]
 type = "categorical"
@@ -151,3 +153,63 @@ def test_notes_that_say_no_question_are_passed_over(folder: Path) -> None:
     assert len(ledger.newest("cohort", 2)) == 2
     assert all(asked_before(entries, note) is None for note in odd)
     assert asked_before(entries, {"command": "test", "question": "a and b"}) is None
+
+
+def test_other_rows_under_the_name_of_a_data_set_are_named_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask(capsys, *TEST, "--epsilon", "0.5")
+    ask(capsys, *EFFECT, "b", "--adjust", "none", "--epsilon", "0.5")
+    assert ask(capsys, *GRAPH) == []  # the same number of rows
+    (folder / "some.csv").write_text("a,b,c\n" + "x,x,u\ny,y,v\n" * 1000)
+    cut = ("test", "some.csv", *TEST[2:], "--epsilon", "0.5")
+    (line,) = ask(capsys, *cut)
+    assert line == (
+        "dpcausal: Entries 2 to 4 of 'cohort' had 4,000 rows, this has 2,000. If these are other people, give them a "
+        "data set of their own. If they are some of the same, chosen by their values, their number is a count from the "
+        "data that no noise hides."
+    )
+    (line,) = ask(capsys, *cut)  # known by now
+    assert "asked this before" in line
+    (folder / "more.csv").write_text("a,b,c\n" + "x,x,u\ny,y,v\n" * 3000)
+    (line,) = ask(capsys, "test", "more.csv", *TEST[2:], "--epsilon", "0.5")
+    assert "Entries 2 to 6 of 'cohort' had 2,000 to 4,000 rows, this has 6,000. " in line
+    (line,) = ask(capsys, "test", "more.csv", *TEST[2:], "--epsilon", "50", code=3)
+    assert "rows, this has" not in line
+
+
+def test_a_protected_number_of_rows_is_not_noted(folder: Path) -> None:
+    ledger = Ledger.open("sqlite:///budget.db")
+    ledger.create("protected", 20.0, 1e-5, neighbours="add-remove")
+    schema = dc.Schema.from_toml("schema.toml")
+    asked = {"epsilon": 0.5, "neighbours": "add-remove", "ledger": ledger, "dataset": "protected"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OtherRows)
+        for n in (500, 800):
+            data = dc.read({"a": ["x", "y"] * n, "b": ["x", "y"] * n, "c": ["u", "v"] * n}, schema)
+            dc.ci_test(data, "a", "b", **asked)
+            dc.effect(data, "a", "b", adjust=[], **asked)
+            dc.discover(data, **asked)
+        Budget(1.0, neighbours="add-remove", ledger=ledger, dataset="protected", rows=7).charge(
+            PureEvent(label="x", neighbours="add-remove", mechanism="laplace", cost=0.5)
+        )
+    assert not any("rows" in entry.to_dict()["note"] for entry in ledger.log("protected"))
+
+
+def test_rows_are_noted_by_every_way_to_ask_and_by_an_oracle(folder: Path) -> None:
+    ledger = Ledger.open("sqlite:///budget.db")
+    schema = dc.Schema.from_toml("schema.toml")
+    data = dc.read({"a": ["x", "y"] * 500, "b": ["x", "y"] * 500, "c": ["u", "v"] * 500}, schema)
+    count: dict[str, Any] = {"ledger": ledger, "dataset": "cohort"}
+    dc.ci_test(data, "a", "b", epsilon=0.5, **count)
+    dc.effect(data, "a", "b", adjust=[], epsilon=0.5, **count)
+    dc.discover(data, epsilon=0.5, **count)
+    oracle = PrivateOracle(data, epsilon=1.0, questions=2, method="kendall", **count)
+    oracle.ask("a", "b")
+    assert [entry.to_dict()["note"]["rows"] for entry in ledger.log("cohort")[1:]] == [1000] * 4
+    entries = ledger.newest("cohort", MOST_ENTRIES)
+    assert other_rows(entries, {"rows": 1000}) is None
+    assert other_rows(entries, {}) is None
+    found = other_rows(entries, {"rows": 7})
+    assert found is not None
+    assert found.counts == (1000,)

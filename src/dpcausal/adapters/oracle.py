@@ -138,7 +138,13 @@ class PrivateOracle:
                 )
             file = data.file if isinstance(data, Dataset) else None
             self._budget = Budget(
-                epsilon, delta, neighbours=relation, ledger=ledger, dataset=dataset, file=file
+                epsilon,
+                delta,
+                neighbours=relation,
+                ledger=ledger,
+                dataset=dataset,
+                rows=None if relation is Neighbours.ADD_REMOVE else self._counts.n,
+                file=file,
             )
             each = self._cost_of_one(questions, each)
         self.each = each

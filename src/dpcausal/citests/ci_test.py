@@ -267,6 +267,7 @@ def ci_test(
             ledger=ledger,
             dataset=dataset,
             note=note,
+            rows=None if relation is Neighbours.ADD_REMOVE else data.n,
             file=data.file if isinstance(data, Dataset) else None,
         )
     session = Session(

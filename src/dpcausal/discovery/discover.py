@@ -444,6 +444,7 @@ def discover(
             ledger=ledger,
             dataset=dataset,
             note=note,
+            rows=None if relation is Neighbours.ADD_REMOVE else counts.n,
             file=data.file if isinstance(data, Dataset) else None,
         )
     elif ledger is not None or delta:

@@ -334,7 +334,14 @@ def effect_by_graph(
         unused = (Public(PublicKind.DELTA_NOT_NEEDED, delta=delta),) if delta and not used else ()
         file = data.file if isinstance(data, Dataset) else None
         budget = Budget(
-            epsilon, used, neighbours=relation, ledger=ledger, dataset=dataset, note=note, file=file
+            epsilon,
+            used,
+            neighbours=relation,
+            ledger=ledger,
+            dataset=dataset,
+            note=note,
+            rows=public_rows,
+            file=file,
         )
     return measured_effect(data, asked, chosen, budget, allowed, level, public_rows, more=unused)[0]
 

@@ -135,6 +135,8 @@ def summary(value: Any, **options: Any) -> str:
             )
         case "OtherBudget":
             return str(_file("ledger").other_budget_words(options["dataset"], value))
+        case "EarlierRows":
+            return str(_file("ledger").other_rows_words(options["dataset"], value))
         case "EarlierQuestion":
             return str(_file("ledger").asked_before_words(value))
         case "Screening":

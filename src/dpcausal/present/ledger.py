@@ -12,7 +12,7 @@ from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
-from dpcausal.privacy.ledger.earlier import EarlierQuestion
+from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRows
 
 MOST_NAMED = 5  # other data sets that a line names
 
@@ -134,6 +134,23 @@ def entries_words(entries: Sequence[int]) -> str:
     ]
     listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
     return f"Entr{'y' if len(entries) == 1 else 'ies'} {listed}"
+
+
+def other_rows_words(dataset: str, found: EarlierRows) -> str:
+    """Return that a data set had another number of rows before, and what follows from either reason for it.
+
+    >>> other_rows_words("cohort", EarlierRows((2, 3, 4), (7425,), 4147))
+    "Entries 2 to 4 of 'cohort' had 7,425 rows, this has 4,147. If these are other people, give them a data set of \
+their own. If they are some of the same, chosen by their values, their number is a count from the data that no noise \
+hides."
+    """
+    low, high = min(found.counts), max(found.counts)
+    before = f"{low:,} to {high:,}" if len(found.counts) > 1 else f"{low:,}"
+    return (
+        f"{entries_words(found.entries)} of {dataset!r} had {before} rows, this has {found.rows:,}. If these are other "
+        "people, give them a data set of their own. If they are some of the same, chosen by their values, their number "
+        "is a count from the data that no noise hides."
+    )
 
 
 def asked_before_words(found: EarlierQuestion) -> str:

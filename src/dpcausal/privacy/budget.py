@@ -151,6 +151,9 @@ class Budget:
         The name of the data set in the ledger; needed with ``ledger``, refused without.
     note : mapping or None, default None
         Public facts, such as the name of a method, for the ledger's entry.
+    rows : int or None, default None
+        How many rows there are. It is noted where it is public, so not under add-remove, and a data set that was
+        charged for another number before is warned of (``OtherRows``).
     file : Path or None, default None
         The file with the rows. Its name is noted, too, and a ledger that was charged for it elsewhere is warned of
         (``SecondBudget``) before the charge.
@@ -180,6 +183,7 @@ class Budget:
         ledger: str | Ledger | None = None,
         dataset: str | None = None,
         note: Mapping[str, Any] | None = None,
+        rows: int | None = None,
         file: Path | None = None,
     ) -> None:
         self.neighbours = Neighbours.parse(neighbours)
@@ -192,6 +196,8 @@ class Budget:
         self._ledger, self._dataset = ledger, dataset
         self._file = file if file is not None else _FILE.get()
         self._note = {**(note or {}), **({} if self._file is None else {"file": self._file.name})}
+        if rows is not None and self.neighbours is not Neighbours.ADD_REMOVE:
+            self._note["rows"] = int(rows)
         self._release = uuid.uuid4().hex
         self._entry: Entry | None = None
         self._left: dict[str, float] = {}  # in the ledger, after the charge
@@ -366,18 +372,27 @@ class Budget:
             warnings.warn(display().summary(other, dataset=None), SecondBudget, stacklevel=2)
 
     def _warn_of_earlier_entries(self) -> None:
-        """Warn where the ledger was charged for the same question before; by notes of its entries, which are public."""
+        """Warn where the ledger was charged for the same question, or for other rows, by its entries: public."""
         from dpcausal.privacy.ledger import Ledger
-        from dpcausal.privacy.ledger.earlier import MOST_ENTRIES, AskedBefore, asked_before
+        from dpcausal.privacy.ledger.earlier import (
+            MOST_ENTRIES,
+            AskedBefore,
+            OtherRows,
+            asked_before,
+            other_rows,
+        )
 
         if not isinstance(self._ledger, Ledger) or self._dataset is None:
             return
         newest = self._ledger.newest(self._dataset, MOST_ENTRIES)
         earlier = [entry for entry in newest if entry.release != self._release]  # not this one, tried again
-        same = asked_before(earlier, self._note)
-        if same is not None:
+        rows, same = other_rows(earlier, self._note), asked_before(earlier, self._note)
+        if rows is not None or same is not None:
             # a charge that is refused is told of that alone
             self._ledger.require(self._dataset, self.whole.epsilon, self.whole.delta)
+        if rows is not None:
+            warnings.warn(display().summary(rows, dataset=self._dataset), OtherRows, stacklevel=2)
+        if same is not None:
             warnings.warn(display().summary(same), AskedBefore, stacklevel=2)
 
     def left_epsilon(self) -> float:

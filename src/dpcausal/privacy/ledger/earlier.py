@@ -1,7 +1,8 @@
-"""What earlier entries of a data set say about a charge that is about to be made: it may ask what was asked before.
+"""What earlier entries of a data set say about a charge that is about to be made.
 
-Only notes of entries go in, which are public: the command, columns, levels and events. Nothing is refused: a question
-may be asked twice, and is then charged twice.
+It may ask what was asked before, or be about another number of rows. Only notes of entries go in, which are public: the
+command, columns, levels and events, and the number of rows where that is public. Nothing is refused: a question may be
+asked twice, and is then charged twice.
 """
 
 from __future__ import annotations
@@ -20,6 +21,28 @@ MOST_ENTRIES = (
 
 class AskedBefore(BeforeCharge):
     """The same question was charged to this data set before."""
+
+
+class OtherRows(BeforeCharge):
+    """Earlier charges to this data set were for another number of rows."""
+
+
+class EarlierRows(NamedTuple):
+    """Entries that were for another number of rows.
+
+    Attributes
+    ----------
+    entries : tuple of int
+        Their numbers in the ledger, oldest first.
+    counts : tuple of int
+        The numbers of rows that they had, each once.
+    rows : int
+        The number of rows now.
+    """
+
+    entries: tuple[int, ...]
+    counts: tuple[int, ...]
+    rows: int
 
 
 class EarlierQuestion(NamedTuple):
@@ -91,3 +114,12 @@ def asked_before(entries: Iterable[Entry], note: Mapping[str, Any]) -> EarlierQu
         tuple(float(entry.epsilon) for entry in same),
         note.get("command") == "discover",
     )
+
+
+def other_rows(entries: Iterable[Entry], note: Mapping[str, Any]) -> EarlierRows | None:
+    """Return the entries whose number of rows is another one; None where it is not known, or was there before."""
+    rows = note.get("rows")
+    known = {entry.seq: n for entry, earlier in noted(entries) if isinstance(n := earlier.get("rows"), int)}
+    if not known or not isinstance(rows, int) or rows in known.values():
+        return None
+    return EarlierRows(tuple(known), tuple(dict.fromkeys(known.values())), rows)
