@@ -43,6 +43,9 @@ then dc.discover(data, ...)
         if "columns" in named:
             way = f"data = dc.read(df, schema.select(columns)), then dc.{name}(data, ...)"
             raise InputError(f"{name} uses the columns of its data: {way}")
+        if "forecast" in named:
+            what = {"effect": "dc.forecast_effect", "ci_test": "dc.forecast_ci_test"}.get(name, "dc.plan")
+            raise InputError(f"{name} takes no forecast: {what} says for nothing what to expect")
         return function(*arguments, **named)
 
     return checked

@@ -66,7 +66,25 @@ class Look:
 
 
 class Hopeless(InputError):
-    """A design that can show nothing; nothing was charged. ``look`` says what was expected and what would help."""
+    """A design that can show nothing, so that it was refused; nothing was charged. ``anyway=True`` goes on.
+
+    Parameters
+    ----------
+    message : str
+        What was expected and what would help, in words.
+    look : Look
+        The same as numbers.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(50, seed=1)
+    >>> try:
+    ...     dc.ci_test(data, "smoke", "bronc", epsilon=0.01)
+    ... except dc.Hopeless as error:
+    ...     error.look.hopeless
+    True
+    """
 
     def __init__(self, message: str, look: Look) -> None:
         super().__init__(message)

@@ -116,7 +116,8 @@ class ReleasedKind(StrEnum):
     DELETIONS = "deletions"
     STATISTIC = "statistic"
     TABLE = "table"
-    EFFECT_TABLE = "effect-table"  # treatment, outcome, adjust, sd
+    # treatment, outcome, adjust, sd; counted: rows by "event" (event), by "levels", or None: rows and sums
+    EFFECT_TABLE = "effect-table"
     EFFECT_SUMS = "effect-sums"  # treatment, outcome, adjust, sd
     MEDIAN_OF_PARTS = "median-of-parts"
     TRIMMED_MEAN_OF_PARTS = "trimmed-mean-of-parts"

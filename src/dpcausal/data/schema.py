@@ -399,6 +399,11 @@ _COLUMN_KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "label", "levels", "ordered", "other", "aliases", "missing"),
     "numeric": ("type", "label", "lower", "upper", "scale", "bins", "other", "missing", "missing_level"),
 }
+_BELONGS = {  # what to do about a key of the other type
+    "categorical": '"{key}" belongs to numeric columns; leave it out, or declare type = "numeric" with lower and upper',
+    "numeric": '"{key}" belongs to categorical columns; leave it out (a numeric one needs lower and upper), or declare '
+    'type = "categorical" with levels',
+}
 _REQUIRED_KEYS = {"categorical": ("levels",), "numeric": ("lower", "upper")}
 _TABLE_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
 _COLUMNS_HEADER = re.compile(r"^\s*\[\s*columns\s*\]")
@@ -507,6 +512,10 @@ def _column(name: str, table: Any, lines: _LineFinder) -> Column:
         )
     for key in table:
         if key not in _COLUMN_KEYS[kind]:
+            if any(key in keys for keys in _COLUMN_KEYS.values()):
+                raise SchemaError(
+                    f"{lines.column(name, key)}: {column} is {kind}: {_BELONGS[kind].format(key=key)}"
+                )
             hint = did_you_mean(key, _COLUMN_KEYS[kind])
             raise SchemaError(f'{lines.column(name, key)}: {column} has unknown key "{key}"{hint}')
     for key in _REQUIRED_KEYS[kind]:

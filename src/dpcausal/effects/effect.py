@@ -707,7 +707,7 @@ def measured_effect(
             rows=public_rows,
         )
 
-    about = {"treatment": question.treatment, "outcome": question.outcome}
+    about: dict[str, Any] = {"treatment": question.treatment, "outcome": question.outcome}
     if chosen == "regression":
         assert allowed is not None
         rows = refuse_regression(data, question)
@@ -723,6 +723,8 @@ def measured_effect(
             if allowed is None
             else _released(data, question, asked.used, budget, allowed, public_rows)
         )
+    counted = "event" if question.two_levels and question.event else "levels" if question.by_levels else None
+    about |= {"counted": counted, "event": question.event}
     released = [
         Released(ReleasedKind.EFFECT_TABLE, **about, adjust=table.columns, sd=float(np.sqrt(table.variance)))
         for table in measured

@@ -53,6 +53,10 @@ def _file(name: str) -> Any:
             from dpcausal.present import brief_graph
 
             return brief_graph
+        case "full_graph":
+            from dpcausal.present import full_graph
+
+            return full_graph
         case "effect":
             from dpcausal.present import effect
 
@@ -149,13 +153,12 @@ def summary(value: Any, **options: Any) -> str:
 
 
 def _discovery(value: Any, part: Any, *, full: bool, every: bool) -> str:
-    discovery = _file("discovery")
     if part == "missing_edges":
-        return str(discovery.missing_words(value))
+        return str(_file("discovery").missing_words(value))
     if part == "edges":
-        return "\n".join(discovery.edge_lines(value))
+        return "\n".join(_file("full_graph").edge_lines(value))
     if full:
-        return str(discovery.full_text(value))
+        return str(_file("full_graph").full_text(value))
     return str(_file("brief_graph").discovery_text(value, every=every))
 
 

@@ -14,7 +14,7 @@ from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.brief import short_cost_lines
 from dpcausal.present.spelling import asks, for_everyone, spelled
-from dpcausal.present.statement import Words, told
+from dpcausal.present.statement import Words, happened, told
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -282,15 +282,6 @@ def answer_words(result: EffectResult) -> str:
         least = f", from {number(min(known))} to {number(max(known))}" if known else ""
         return f"{about}: the graph allows {len(result.possible)} effects{least} ({level} of all {ends})."
     return f"{about}: {number(result.estimate)} ({level} {ends})."
-
-
-def happened(event: str) -> str:
-    """Return an event as it follows its column: a level, or the cut of a number.
-
-    >>> happened("yes"), happened(">= 400")
-    ('= yes', '>= 400')
-    """
-    return event if event.startswith((">= ", "< ")) else f"= {event}"
 
 
 def _scored(result: EffectResult) -> str:

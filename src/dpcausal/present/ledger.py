@@ -212,7 +212,7 @@ def note_words(note: Mapping[str, Any]) -> str:
     asked += [f"effect of {a} on {b} later" for a, b in note.get("effects", [])]
     levels = [f"{note['compare'][1]} against {note['compare'][0]}"] if note.get("compare") else []
     if note.get("event"):
-        from dpcausal.present.effect import happened  # late: other entries need nothing of effects
+        from dpcausal.present.statement import happened  # late: other entries need nothing of effects
 
         levels.append(f"{note['outcome']} {happened(note['event'])}")
     told = "; ".join(asked) + (f" ({'; '.join(levels)})" if levels else "")

@@ -155,6 +155,28 @@ PUBLIC: dict[PublicKind, Words] = {
     PublicKind.FLOOR_RELEASED: "nothing about allele frequencies (a floor of them was bought for {share:g} of epsilon)",
 }
 
+
+def happened(event: str) -> str:
+    """Return an event as it follows its column: a level, or the cut of a number.
+
+    >>> happened("yes"), happened(">= 400")
+    ('= yes', '>= 400')
+    """
+    return event if event.startswith((">= ", "< ")) else f"= {event}"
+
+
+def _effect_cells(fact: Fact) -> str:
+    """What the cells of the table of an effect hold."""
+    outcome, event = fact["outcome"], fact.values.get("event")
+    match fact.values.get("counted"):
+        case "event" if event is not None:
+            return f"numbers of rows with and without {outcome} {happened(event)}"
+        case "levels":
+            return f"numbers of rows by level of {outcome}"
+        case _:
+            return f"rows and sums of {outcome}"
+
+
 RELEASED: dict[ReleasedKind, Words] = {
     ReleasedKind.STATED: "{text}",
     ReleasedKind.GRAPH_FROM_ROWS: "a graph learned from the raw rows",
@@ -170,7 +192,7 @@ RELEASED: dict[ReleasedKind, Words] = {
     ReleasedKind.STATISTIC: "the statistic and its variance, with Laplace noise",
     ReleasedKind.TABLE: "the whole table, with noise in every cell",
     ReleasedKind.EFFECT_TABLE: lambda fact: (
-        f"rows and sums of {fact['outcome']} in the arms of {fact['treatment']}"
+        f"{_effect_cells(fact)} in the arms of {fact['treatment']}"
         + (f" and strata of {', '.join(fact['adjust'])}" if fact["adjust"] else "")
         + f", with noise of standard deviation {fact['sd']:.3g} in every cell"
     ),

@@ -200,7 +200,7 @@ NUMBERS = '[columns.n]\ntype = "numeric"\nlower = 0\nupper = 1\n'
         (NUMBERS + 'missing = ["inf"]', "5: .*missing holds 'inf': write a number without quotes"),
         (NUMBERS + "missing = [nan]", r"5: .*missing \(every code\) must be a finite number, not nan"),
         (NUMBERS + "missing = [true]", r"5: .*missing \(every code\) must be a number, not True"),
-        (NUMBERS + "aliases = { a = 1 }", '5: .*unknown key "aliases"'),
+        (NUMBERS + "aliases = { a = 1 }", '5: .*"aliases" belongs to categorical columns'),
         (LEVELS + 'alias = { Y = "yes" }', '4: .*unknown key "alias" .did you mean "aliases"'),
     ],
 )  # fmt: skip

@@ -74,6 +74,16 @@ def test_a_schema_refuses_what_is_no_column() -> None:
             4,
             'unknown key "uper" (did you mean "upper"?)',
         ),
+        (
+            '[columns.a]\ntype = "categorical"\nlevels = ["x"]\nlower = 0',
+            4,
+            'column "a" is categorical: "lower" belongs to numeric columns; leave it out, or declare',
+        ),
+        (
+            '[columns.a]\ntype = "numeric"\nlevels = ["x"]',
+            3,
+            'column "a" is numeric: "levels" belongs to categorical columns; leave it out (a numeric one needs lower',
+        ),
         ('[columns.a]\ntype = "numeric"\nlower = 1', 1, "has no upper"),
         ('[columns.a]\nlevels = ["x"]', 1, "has no type"),
         (

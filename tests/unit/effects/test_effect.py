@@ -1032,6 +1032,30 @@ def test_every_remark_on_an_effect_has_a_line_of_its_own() -> None:
     assert all(line in found.to_dict()["assumes"] for line in lines[1:-1])
 
 
+def test_what_was_released_is_told_by_what_its_cells_hold() -> None:
+    told = {
+        ("y", None): "numbers of rows with and without y = yes in the arms of x",
+        ("weight", ">= 50"): "numbers of rows with and without weight >= 50 in the arms of x",
+        ("grade", None): "numbers of rows by level of grade in the arms of x",
+        ("weight", None): "rows and sums of weight in the arms of x",
+    }
+    for (outcome, event), words in told.items():
+        found = dc.effect(DATA, "x", outcome, event=event, adjust=[], epsilon=1.0)
+        assert found.privacy.to_dict()["released"][0].startswith(words)
+        again = dc.PrivacyStatement.from_json(found.privacy.to_json())
+        assert again.to_dict()["released"] == found.privacy.to_dict()["released"]
+
+
+def test_a_forecast_is_a_function_of_its_own() -> None:
+    for function, name in (
+        (dc.effect, "forecast_effect"),
+        (dc.ci_test, "forecast_ci_test"),
+        (dc.discover, "plan"),
+    ):
+        with pytest.raises(dc.InputError, match=f"takes no forecast: dc.{name} says for nothing"):
+            function(DATA, "x", "y", forecast=True)  # type: ignore[operator]
+
+
 def test_examples_are_no_missing_values() -> None:
     schema = dc.Schema(
         t=dc.Categorical([-1, 0, 1, "missing"]), y=dc.Categorical(["a", "b", "unknown"]), z=BIT

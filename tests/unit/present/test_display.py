@@ -16,7 +16,7 @@ from dpcausal.core.display import display
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.present import brief, brief_graph, citest, discovery, gwas, planning, statement
+from dpcausal.present import brief, brief_graph, citest, discovery, full_graph, gwas, planning, statement
 
 
 def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
@@ -25,7 +25,7 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     plan = dc.plan(dc.Schema(a=yes_no, b=yes_no), rows=1000, epsilon=1.0)
     found = screen(Simulation(people=200, snps=5, causal=1, seed=2).counts(), 1.0)
     assert result.summary() == str(result) == brief_graph.discovery_text(result)
-    assert result.summary(full=True) == discovery.full_text(result)
+    assert result.summary(full=True) == full_graph.full_text(result)
     assert result.privacy.summary() == statement.summary(result.privacy)
     assert answer.summary() == str(answer) == brief.answer_text(answer)
     assert answer.summary(full=True) == citest.full_text(answer)
