@@ -631,13 +631,20 @@ def look_words(look: Look, *, command: bool = False) -> str:
         ways.append(f"{'--epsilon ' if command else 'epsilon='}{look.enough:g} (80%)")
     *first, last = [*ways, "more rows"]
     ask = "plan --share" if command else "dc.plan(share=)"
-    rare = f" (where levels are equally common; rare ones need more: {ask})" if first else ""
-    left = f" (epsilon {look.enough:g} would do, but the ledger has {look.left:.3g} left)" if short else ""
+    rare = (
+        f" In brackets: how often it is then found, if levels are equally common; {ask} is for rare ones."
+        if first
+        else ""
+    )
+    left = (
+        f" Epsilon {look.enough:g} would do, too, but the ledger has {look.left:.3g} left." if short else ""
+    )
+    help_ = f"{', '.join(first)}{' or ' if first else ''}{last}"
     return (
         f"this can show hardly anything, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} "
-        f"and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in only "
-        f"{percent(look.strong)} of cases. What would help, each by itself: {', '.join(first)}"
-        f"{' or ' if first else ''}{last}{rare}{left}. {'--anyway' if command else 'anyway=True'} runs it all the same"
+        f"and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
+        f"{percent(look.strong)} of cases. What would help, each by itself: {help_}.{rare}{left} "
+        f"{'--anyway' if command else 'anyway=True'} runs it all the same"
     )
 
 

@@ -143,15 +143,16 @@ def test_words_name_what_helps_and_only_that() -> None:
     )
     full = Look(1629, 0.3, 0.0, 0.0, 0.0, 0.05, columns=12, with_delta=0.98, fewer=(5, 0.33), enough=1.5)
     assert (
-        "found in only 5% of cases. What would help, each by itself: --delta 1e-6 (98%), 5 columns or fewer (33%), "
+        "found in 5% of cases. What would help, each by itself: --delta 1e-6 (98%), 5 columns or fewer (33%), "
         "--epsilon 1.5 (80%) or " in (look_words(full, command=True))
     )
-    assert "or more rows (where levels are equally common; rare ones need more: plan --share)" in look_words(
-        full, command=True
+    assert (
+        "or more rows. In brackets: how often it is then found, if levels are equally common; plan --share is for "
+        "rare ones." in look_words(full, command=True)
     )
     short = look_words(replace(full, left=0.5))  # no more is proposed than the ledger has
     assert "epsilon=1.5" not in short
-    assert "(epsilon 1.5 would do, but the ledger has 0.5 left)" in short
+    assert " Epsilon 1.5 would do, too, but the ledger has 0.5 left. " in short
     assert "--anyway runs it all the same" in look_words(full, command=True)
     assert "--" not in look_words(full)
 
