@@ -16,14 +16,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.result import EffectNote, EffectNoteKind
-from dpcausal.stats.standardise import Arms, Region, beyond, kept, pooled, supported
+from dpcausal.stats.standardise import (
+    MIN_ARM,
+    MIN_ROWS,
+    MIN_STRATUM,
+    Arms,
+    Region,
+    beyond,
+    kept,
+    pooled,
+    supported,
+)
 
+Floats = NDArray[np.float64]
 DIRECTIONS = 32  # tangents of the region of both means, for ratios
 TINY = 1e-9
 LOPSIDED = 2.0  # times as far on one side of the estimate as on the other: said, and why
@@ -55,9 +68,13 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
         notes.append(EffectNote(EffectNoteKind.NOTHING_KNOWN, noise=noise))
         nothing = (math.nan, math.nan)
         return Answer(math.nan, _widest(question), nothing, 0.0, tuple(notes), (False,) * strata)
-    share = float(np.clip(whole.sizes[keep].sum() / whole.rows, 0.0, 1.0)) if not keep.all() else 1.0
-    if not keep.all():
-        notes.append(EffectNote(EffectNoteKind.LEFT_OUT, share=1.0 - share, noise=noise))
+    out = ~keep[place]
+    if not noise:
+        out &= arms.sizes != 0  # a stratum without rows is not left out
+    left = left_out(arms, whole, place, keep, level) if out.any() else LeftOut(0.0, 0.0)
+    share = 1.0 - left.share
+    if out.any():
+        notes.append(EffectNote(EffectNoteKind.LEFT_OUT, share=left.share, noise=noise))
     shared = strata - len(whole.sizes)
     if shared and keep[-1]:  # the one that small strata were made is the last
         part = float(np.clip(whole.sizes[-1] / whole.rows, 0.0, 1.0))
@@ -78,12 +95,54 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
         notes.append(EffectNote(EffectNoteKind.LOPSIDED, low=question.low, high=question.high))
     means = (question.low + scale * first, question.low + scale * second)
     everyone = None
-    if not keep.all():
-        noise_left = math.sqrt(float(whole.size_noise[keep].sum())) / whole.rows
-        left = min(1.0 - share - float(ndtri((1 - level) / 2)) * noise_left, 1.0)
-        everyone = for_everyone(region, question, (low, high), left)
-        notes.append(EffectNote(EffectNoteKind.EVERYONE, low=everyone[0], high=everyone[1]))
-    return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, keep[place])), everyone)
+    if out.any():
+        everyone = for_everyone(region, question, (low, high), left.most)
+        ends_of_all = {"low": everyone[0], "high": everyone[1]}
+        more = {"most": left.most} if noise else {}
+        notes.append(EffectNote(EffectNoteKind.EVERYONE, **ends_of_all, **more))
+    return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, ~out)), everyone)
+
+
+class LeftOut(NamedTuple):
+    """The share of rows in strata that are left out, and the most that it may be, at a level."""
+
+    share: float
+    most: float
+
+
+def left_out(
+    arms: Arms, whole: Arms, place: NDArray[np.intp], keep: NDArray[np.bool_], level: float
+) -> LeftOut:
+    """Return how many of the rows lie in strata left out, by noisy counts, and how many may.
+
+    Counted are these strata themselves, or what all others do not hold, whichever has less noise. Noise that makes a
+    count low gets its stratum left out, so that either count is too low: by E[e; N + e < t] = s phi((t - N)/s) for
+    normal noise of deviation s and the least count t, at most. It is taken at the noisy counts, with twice their
+    variance, and part of what may be out. ``whole``, ``place`` and ``keep`` are what ``pooled`` and ``supported`` give.
+    """
+    out = ~keep[place]
+    noise = [math.sqrt(float(arms.size_noise[which].sum())) for which in (out, ~out)]
+    held = float(arms.sizes[out].sum()), arms.rows - float(arms.sizes[~out].sum())
+    best = int(noise[1] < noise[0])
+    hidden = too_low(
+        whole.counts, np.maximum(MIN_ARM * np.sqrt(whole.count_noise), MIN_ROWS), whole.count_noise
+    )
+    if len(whole.sizes) < len(arms.sizes) and not keep[-1]:  # the small ones, made one, are out
+        hidden += too_low(arms.sizes, MIN_STRATUM * np.sqrt(arms.size_noise), arms.size_noise)
+    margin = hidden + float(-ndtri((1 - level) / 2)) * noise[best]
+    share, most = np.clip(np.array([held[best], held[best] + margin]) / arms.rows, 0.0, 1.0)
+    return LeftOut(float(share), float(most))
+
+
+def too_low(counts: Floats, least: Floats, variance: Floats) -> float:
+    """Return the sum of s phi((least - N)/s) over noisy counts N, with twice their variance; 0 without noise.
+
+    >>> round(too_low(np.array([8.0, 100.0]), np.array([8.0, 8.0]), np.array([4.0, 4.0])), 3)
+    0.798
+    """
+    sd = np.sqrt(variance)
+    far = np.divide(least - counts, sd, out=np.full(counts.shape, np.inf), where=sd > 0)
+    return float((sd * np.exp(-(far**2) / 4)).sum() / math.sqrt(2 * math.pi))
 
 
 def centre(arms: Arms) -> tuple[float, float]:

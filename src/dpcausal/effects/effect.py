@@ -1134,7 +1134,7 @@ def wider(found: Answer, off: float, most: float) -> Answer:
     notes = [
         note
         if every is None or not note.is_a(EffectNoteKind.EVERYONE)
-        else EffectNote(EffectNoteKind.EVERYONE, low=every[0], high=every[1])
+        else EffectNote(EffectNoteKind.EVERYONE, **{**note.values, "low": every[0], "high": every[1]})
         for note in found.notes
     ]
     return replace(found, interval=reach(found.interval), everyone=every, notes=tuple(notes))

@@ -35,7 +35,8 @@ class EffectNoteKind(StrEnum):
     MISSING_HELD = "missing-held"  # columns: held fixed, with a level for missing values
     POOLED = "pooled"  # strata: smaller than their noise and made one; share: of the noisy rows
     LEFT_OUT = "left-out"  # share: of the rows, in strata with hardly any rows in an arm; noise: whether counts have it
-    EVERYONE = "everyone"  # low, high: the interval for all rows, whatever the effect is in strata left out
+    # low, high: the interval for all rows, whatever the effect is in strata left out; most: the share these may have
+    EVERYONE = "everyone"
     NOTHING_KNOWN = "nothing-known"  # no stratum has rows enough in both arms; noise: whether counts have it
     LOPSIDED = (
         "lopsided"  # low, high: what a mean can't pass, so that the interval reaches less far on one side

@@ -13,6 +13,7 @@ from dpcausal.core.statement import PublicKind
 from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.brief import short_cost_lines
+from dpcausal.present.percent import percent
 from dpcausal.present.spelling import asks, for_everyone, spelled
 from dpcausal.present.statement import Words, happened, told
 
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.question import EffectQuestion
+
+
+def _share_kept(share: float, *, noise: bool) -> str:
+    """What is left where something was left out: not all of it.
+
+    >>> _share_kept(0.97, noise=True), _share_kept(0.997, noise=True), _share_kept(0.97, noise=False)
+    ('about 97%', 'over 99%', '97%')
+    """
+    return percent(share) if share > 0.99 else f"{'about ' if noise else ''}{share:.0%}"
+
+
+def _at_most(fact: Fact) -> str:
+    """How many rows may be left out, since the noise of counts hides it; empty where it does not."""
+    most = fact.values.get("most")
+    return "" if most is None else f" (noise allows up to {most:.1%} of the rows)"
+
 
 NOTES: dict[EffectNoteKind, Words] = {
     EffectNoteKind.UNADJUSTED: "nothing is held fixed, which is right in a randomised trial only",
@@ -66,11 +83,11 @@ NOTES: dict[EffectNoteKind, Words] = {
         "combinations of levels "
         + ("in which noise hides" if fact["noise"] else "with fewer than 3 rows in")
         + " one of the two groups are left out: the answer holds for "
-        + f"{'about ' if fact['noise'] else ''}{1 - fact['share']:.0%} of the rows"
+        + f"{_share_kept(1 - fact['share'], noise=fact['noise'])} of the rows"
     ),
     EffectNoteKind.EVERYONE: lambda fact: (
-        f"for all rows, whatever the effect is in those left out, the interval is {number(fact['low'])} to "
-        f"{number(fact['high'])}"
+        f"for all rows, whatever the effect is in those left out{_at_most(fact)}, the interval is "
+        f"{number(fact['low'])} to {number(fact['high'])}"
     ),
     EffectNoteKind.NOTHING_KNOWN: lambda fact: (
         "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of what is "
