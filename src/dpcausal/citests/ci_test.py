@@ -288,12 +288,15 @@ def ci_test(
     known: tuple[Public, ...] = rows or (NOT_EMPTY,)
     if epsilon is not None and isinstance(test, ValueTest) and isinstance(data, Dataset):
         known += row_limit(relation) if test.limits_rows(question) else ()
+    asked = [_asked(question.x_columns), _asked(question.y_columns)]
+    if set(question.x_columns) != ({x} if isinstance(x, str) else set(x)):
+        asked.reverse()  # a question has the order of the schema, an answer that of whoever asked
     statement = budget.statement(
         released=[
             Released(
                 ReleasedKind.ANSWER,
-                x=_asked(question.x_columns),
-                y=_asked(question.y_columns),
+                x=asked[0],
+                y=asked[1],
                 given=question.given,
                 released=EXACT if epsilon is None else _released(test, held_fixed),
             )
@@ -333,7 +336,7 @@ def ci_test(
         reason=reason,
         held_fixed=None if binned else held_fixed,
         chosen=outcome.chosen,
-        direction=_trend(data.schema, question, statistic, tau)
+        direction=_trend(data.schema, str(asked[0]), str(asked[1]), question.given, statistic, tau)
         if signed and not outcome.independent
         else None,
         tau=tau,
@@ -359,16 +362,19 @@ def _released(test: CITest, held_fixed: HeldFixed | None) -> Released:
     return Released(ReleasedKind.SPREAD, columns=held_fixed["columns"], then=test.releases)
 
 
-def _trend(schema: Schema, question: Question, statistic: float | None, tau: float | None) -> Trend | None:
+def _trend(
+    schema: Schema, x: str, y: str, given: tuple[str, ...], statistic: float | None, tau: float | None
+) -> Trend | None:
     """Return which way y goes with x, read off a released statistic that has a sign, so that it costs nothing.
 
-    Only for answers that reject independence: else the sign is noise.
+    Only for answers that reject independence: else the sign is noise. It is the same whichever of the two is x.
     """
     if not statistic:
         return None
-    columns = (schema[question.x], schema[question.y])
-    x, y = (column.printed if isinstance(column, Categorical) else () for column in columns)
-    return Trend(question.x, question.y, question.given, statistic > 0, tau, x, y)
+    x_levels, y_levels = (
+        column.printed if isinstance(column, Categorical) else () for column in (schema[x], schema[y])
+    )
+    return Trend(x, y, given, statistic > 0, tau, x_levels, y_levels)
 
 
 def _by_bins(test: CITest, data: Dataset | Counts, question: Question) -> tuple[str, ...]:

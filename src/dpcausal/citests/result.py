@@ -111,7 +111,7 @@ class Trend:
     Attributes
     ----------
     x, y, given
-        The columns asked about, in the order of the schema.
+        The columns, as they were asked about.
     rises : bool
         Whether y rises as x rises.
     tau : float or None

@@ -268,3 +268,19 @@ def test_levels_without_an_order_name_the_test_of_the_noisy_table() -> None:
     assert dc.ci_test(data, "x", "y", epsilon=1.0).method == "measured"
     assert "With noise the test is measured" in str(found)
     assert dc.ci_test(data, "x", "y", epsilon=None, method="g").with_noise is None
+
+
+def test_an_answer_keeps_the_order_of_whoever_asked() -> None:
+    rows = {"dose": list(range(100)) * 20, "pain": [99 - i for i in range(100)] * 20}
+    data = dc.read(rows, dc.Schema(dose=dc.Numeric(0, 99), pain=dc.Numeric(0, 99)))
+    for x, y in (("dose", "pain"), ("pain", "dose")):
+        found = dc.ci_test(data, x, y, epsilon=2.0)
+        assert found.direction is not None
+        assert (found.x, found.y) == (found.direction.x, found.direction.y) == (x, y)
+        assert found.trend.startswith(f"{y} falls as {x} rises")
+        (released,) = found.privacy.to_dict()["facts"]["released"]
+        assert (released["x"], released["y"]) == (x, y)
+    several = dc.ci_test(data, ["pain"], "dose", epsilon=2.0, method="gcm").privacy.to_dict()["facts"][
+        "released"
+    ][0]
+    assert (several["x"], several["y"]) == ("pain", "dose")

@@ -52,8 +52,9 @@ def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset) -> None:
     """2,000 rows, three levels of y, about four rows to a cell: 166."""
     question = Question.of(SCHEMA, "x", "w", ["z", "y"])
     kendall = make_test("kendall", {})
-    assert "z held fixed in up to 166 strata of about equal counts" in how_given(
-        kendall, question, data, 2000
+    assert (
+        "z held fixed in strata of about equal counts, cut where noisy counts say (at most 166; fewer"
+        in how_given(kendall, question, data, 2000)
     )
     assert "z held fixed in strata of about equal counts" in how_given(kendall, question, data, None)
     cut = strata_for(question, data, ("z",), 2000.0)
@@ -117,12 +118,13 @@ def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "relation", "cuts"), [(1.0, "replace-one", "up to 500 "), (1.0, "add-remove", "")]
+    ("epsilon", "relation", "cuts"),
+    [(1.0, "replace-one", " (at most 500; fewer where values are few)"), (1.0, "add-remove", "")],
 )
 def test_python_callers_are_told_too(data: dc.Dataset, epsilon: float, relation: str, cuts: str) -> None:
     """2,000 rows, about four to a cell; no number where that of rows is protected. Notebooks show what print does."""
     found = dc.ci_test(data, "x", "w", ["z"], epsilon=epsilon, neighbours=relation)
-    sentence = f"z held fixed in {cuts}strata of about equal counts, cut where noisy counts say; equal values share one"
+    sentence = f"z held fixed in strata of about equal counts, cut where noisy counts say{cuts}; equal values share one"
     assert found.why.endswith(f"; {sentence}")
     assert f"; {sentence}.\n" in found.summary(full=True)
     assert unescape(found._repr_html_()) == f"<div>{'<br>'.join(found.summary().splitlines())}</div>"

@@ -194,7 +194,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ),
         HeldFixedKind.SPREAD: (
             {"columns": ["age"], "strata": 90},
-            ("age", "up to 90 strata of about equal counts", "equal values share one"),
+            ("age", "strata of about equal counts", "(at most 90; fewer", "equal values share one"),
         ),
         HeldFixedKind.MODEL: ({"columns": ["age"]}, ("age", "in the model")),
         HeldFixedKind.DECLARED_BINS: ({"columns": ["age"]}, ("age", "by the declared bins")),
