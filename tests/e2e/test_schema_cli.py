@@ -326,3 +326,15 @@ def test_a_check_of_wrong_codes_says_so_first_and_fails(
             "sex: NO CELL HAS A DECLARED LEVEL (the file has '1' (40)"
         )
         assert 'no cell of "sex" has a declared level' in printed.err
+
+
+def test_a_column_that_cannot_be_read_as_declared_is_said_once_and_amounts_have_bins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pq.write_table(pa.table({"km": [0.5, 3.25, 5.0]}), tmp_path / "t.parquet")
+    schema = tmp_path / "s.toml"
+    schema.write_text('[columns.km]\ntype = "categorical"\nlevels = ["near", "far"]\n')
+    assert run(["schema", str(tmp_path / "t.parquet"), "--check", str(schema)]) == 2
+    told = capsys.readouterr()
+    assert (told.out + told.err).count("every cell would become 'near'") == 1
+    assert 'if they are amounts and no codes, declare type = "numeric" with lower, upper and bins' in told.err

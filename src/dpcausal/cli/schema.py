@@ -100,9 +100,10 @@ def run_schema(
         if found.nothing_read or not found.usable:
             raise typer.Exit(2)
         return
-    show(found, check.read_text(encoding="utf-8") if check.is_file() else "")  # a pipe is read once
-    if found.nothing_read or not found.usable:
-        raise SchemaError(found.fault())
+    fault = found.fault() if found.nothing_read or not found.usable else ""
+    show(found, check.read_text(encoding="utf-8") if check.is_file() else "", fault)  # a pipe is read once
+    if fault:
+        raise SchemaError(fault)
 
 
 def _draft_as_json(text: str) -> str:
@@ -113,8 +114,11 @@ def _draft_as_json(text: str) -> str:
     return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def show(found: SchemaCheck, schema: str = "") -> None:
-    """Print the table, and a line for whatever a person should look at; ``schema``: the text of its file."""
+def show(found: SchemaCheck, schema: str = "", fault: str = "") -> None:
+    """Print the table, and a line for whatever a person should look at.
+
+    ``schema``: the text of its file. ``fault``: the error that follows, which is not said twice.
+    """
     from dpcausal.cli.options import print_table
     from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table, check_verdict, left_remarks
 
@@ -124,4 +128,5 @@ def show(found: SchemaCheck, schema: str = "") -> None:
     text = [heads[0], heads[-1]]
     print_table(heads, rows, left=text, wraps=text)
     for line in filter(None, (left_remarks(schema), *check_lines(found))):
-        typer.echo(line)
+        if not fault or not line.endswith(f": {fault}"):
+            typer.echo(line)

@@ -116,15 +116,16 @@ def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_
         raise SchemaError(
             f'column "{name}" of {label} holds {what[0]}, but no level is {what[1]} ({_some(column.printed)}): '
             f"every cell would become {str(column.other)!r}; name the codes in the schema, aliases = {{ {what[2]} = "
-            f'"{column.printed[0]}" }}, or read labels instead of codes (pyreadstat: apply_value_formats=True)'
+            f'"{column.printed[0]}" }}, or read labels instead of codes (pyreadstat: apply_value_formats=True){what[3]}'
         )
 
 
-_OTHER_THAN_LEVELS = {  # kind of cells: what they hold, what a level would be, and an example of a code
-    "integer": ("numbers", "a number", '"1"'),
-    "float": ("numbers", "a number", '"1"'),
-    "decimal": ("numbers", "a number", '"1"'),
-    "boolean": ("truth values", "true or false", "true"),
+_AMOUNTS = '; if they are amounts and no codes, declare type = "numeric" with lower, upper and bins'
+_OTHER_THAN_LEVELS = {  # kind of cells: what they hold, what a level would be, an example of a code, and what else fits
+    "integer": ("numbers", "a number", '"1"', _AMOUNTS),
+    "float": ("numbers", "a number", '"1"', _AMOUNTS),
+    "decimal": ("numbers", "a number", '"1"', _AMOUNTS),
+    "boolean": ("truth values", "true or false", "true", ""),
 }
 
 

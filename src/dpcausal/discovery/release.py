@@ -305,6 +305,25 @@ class Release:
             anyway=anyway,
         )
 
+    def report(self, path: str | os.PathLike[str], *, open: bool = False) -> str:  # noqa: A002
+        """Write the page of the same search on what was released, and return its path. It costs nothing.
+
+        The same as ``release.discover().report(path)``.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file.
+        open : bool, default False
+            Whether open pairs are shown when the page is opened.
+
+        Raises
+        ------
+        InputError
+            If the file can't be written.
+        """
+        return self.discover().report(path, open=open)
+
     def with_privacy(self, statement: PrivacyStatement) -> Release:
         """Return the same release with another statement, which also tells of effects that were paid for later."""
         return replace(self, privacy=statement)

@@ -296,3 +296,11 @@ def test_a_release_about_one_column_answers_no_effect() -> None:
     assert release is not None
     with pytest.raises(dc.InputError, match=r"about c alone.*dc\.effect\(data"):
         release.effect("b", "c")
+
+
+def test_a_release_writes_the_report_of_its_search(tmp_path: Path) -> None:
+    result = dc.discover(dc.networks.load("cancer").sample(2_000, seed=1), epsilon=2.0, delta=1e-6)
+    assert result.release is not None
+    path = result.release.report(tmp_path / "report.html")
+    assert result.release.id in (tmp_path / "report.html").read_text()
+    assert path == str(tmp_path / "report.html")
