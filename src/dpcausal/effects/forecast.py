@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
@@ -46,7 +46,7 @@ from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid
 from dpcausal.stats.double_residual import KEEP, UNITS, difference, fitted, sums_sensitivity
 from dpcausal.stats.moments import moment_sensitivity, unpacked
-from dpcausal.stats.standardise import Arms, arms_of_cells
+from dpcausal.stats.standardise import MIN_ARM, MIN_ROWS, Arms, arms_of_cells
 
 Floats = NDArray[np.float64]
 DRAWS, TABLE_DRAWS = 5, 3  # with typical noise: of a regression, and of a table, which varies less
@@ -99,6 +99,9 @@ class EffectForecast:
     event : str or None
         How an event of a number is written, where this says nothing or most of its width is noise, and a difference
         of risks is expected to say more.
+    left_out : float
+        The chance that noise hides a group in some combination of levels held fixed, which is then left out; 0.0 of a
+        regression, and where nothing is held fixed.
     notes : tuple of EffectNote
         What becomes of missing values, by the schema.
 
@@ -126,6 +129,7 @@ class EffectForecast:
     left: float | None = None
     number: bool = False
     event: str | None = None
+    left_out: float = 0.0
     notes: tuple[EffectNote, ...] = ()
 
     @property
@@ -164,6 +168,7 @@ class EffectForecast:
             "fewer": None if self.fewer is None else list(self.fewer),
             "left": self.left,
             "event": self.event,
+            "left_out": self.left_out,
             "facts": {"notes": [note.to_dict() for note in self.notes]},
         }
 
@@ -274,6 +279,22 @@ def table_width(
     return upper_quartile(widths)
 
 
+def chance_left_out(
+    question: EffectQuestion, strata: Strata, summed: int, rows: int, mechanism: Laplace | Gaussian
+) -> float:
+    """Return how likely noise hides an arm of some stratum, which is then left out (``standardise.supported``).
+
+    Arms and strata are as common as ``shares`` says; the noise of a count is taken to be normal.
+    """
+    treated = shares(question.treatment_levels)[list(question.arms)]
+    many = np.ones(len(strata.shares))
+    many[-1] = strata.lumped
+    sd = math.sqrt(2 * summed * noise_variance(mechanism))
+    counts = rows * np.outer(strata.shares / many, treated)
+    hidden = np.minimum(ndtr((max(MIN_ARM * sd, MIN_ROWS) - counts) / sd), 1 - 1e-12)
+    return max(float(-np.expm1((many[:, None] * np.log1p(-hidden)).sum())), 0.0)
+
+
 def upper_quartile(widths: Sequence[float]) -> float:
     """Return the width that a quarter of the draws passes.
 
@@ -372,8 +393,11 @@ def expected_widths(
     neighbours: Neighbours,
     rows: int,
     level: float,
-) -> tuple[float, float]:
-    """Return the expected width with and without noise; of several sets, the widest."""
+) -> tuple[float, float, float]:
+    """Return the expected width with and without noise, and the chance that strata are left out.
+
+    Of several sets, the largest of each.
+    """
 
     def strata(one: Sequence[str]) -> Strata:
         return typical_strata(schema, one)
@@ -381,17 +405,19 @@ def expected_widths(
     if method == "regression":  # columns that are taken out by regression leave no strata
         alone = table_width(question, strata(()), 1, rows, None, 0.0, level)
         taken = regression_allowance(schema, question, allowed, neighbours, rows)
-        return max(regression_width(schema, question, taken, neighbours, rows, level), alone), alone
+        return max(regression_width(schema, question, taken, neighbours, rows, level), alone), alone, 0.0
     plain = max((table_width(question, strata(one), 1, rows, None, 0.0, level) for one in sets), default=0.0)
     tables = tables_for(schema, question, sets, allowed.epsilon, allowed.rho, neighbours)
     part = allowed.part(SPENT / len(tables)) if len(tables) > 1 else allowed
     mechanism, kurtosis = effect_mechanism(1, not question.by_levels, *part, neighbours)
-    widths = []
+    widths, chances = [], []
     for one in sets:
         columns = next(table for table in tables if set(one) <= set(table))
         summed = strata_cells(schema, columns) // strata_cells(schema, one)
         widths.append(table_width(question, strata(one), summed, rows, mechanism, kurtosis, level))
-    return max(widths, default=0.0), plain
+        if one:
+            chances.append(chance_left_out(question, strata(one), summed, rows, mechanism))
+    return max(widths, default=0.0), plain, max(chances, default=0.0)
 
 
 def forecast(
@@ -427,10 +453,20 @@ def forecast(
         total = Filter(with_epsilon, with_delta)
         allowed = Allowance(total.epsilon, total.rho)
         chosen = method(allowed, asked, of)
-        wide, plain = expected_widths(schema, asked, of, chosen, allowed, neighbours, rows, level)
+        wide, plain, left = expected_widths(schema, asked, of, chosen, allowed, neighbours, rows, level)
         strata = max((strata_cells(schema, one) for one in of), default=1)
         return EffectForecast(
-            asked, chosen, rows, with_epsilon, with_delta, strata, wide, plain, level, number=number
+            asked,
+            chosen,
+            rows,
+            with_epsilon,
+            with_delta,
+            strata,
+            wide,
+            plain,
+            level,
+            number=number,
+            left_out=left,
         )
 
     number = isinstance(schema[question.outcome], Numeric) and not question.two_levels

@@ -502,6 +502,9 @@ def possible_lines(result: EffectResult) -> list[str]:
     return lines
 
 
+NOTABLE_LEFT_OUT = 0.05  # chance from which on a forecast says that strata may be left out
+
+
 def forecast_words(found: EffectForecast) -> str:
     """Return what is expected of an interval, what that rests on, and what would shorten it."""
     one = found.question
@@ -522,6 +525,12 @@ def forecast_words(found: EffectForecast) -> str:
         fewer = "; so do fewer columns held fixed, but one that is a common cause then confounds the effect"
         event = "" if found.event is None else f" Noise hides less of {_event_way(found.event)}."
         lines.append(f"Most of it is privacy noise: {_shortens(ways)}{fewer if one.adjust else ''}.{event}")
+    if found.left_out >= NOTABLE_LEFT_OUT and not found.says_nothing:
+        lines.append(
+            f"In {percent(found.left_out)} of runs noise is expected to hide one of the two groups in some combination "
+            "of levels held fixed, more often where one is rare. It is then left out, and the interval for all rows is "
+            "wider; coarser bins help."
+        )
     word = "combination" if found.strata == 1 else "combinations"
     strata = f"{found.strata:,} {word} of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(

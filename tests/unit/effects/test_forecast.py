@@ -272,3 +272,32 @@ def test_the_remedy_of_one_cut_makes_the_regression_possible() -> None:
     assert dc.forecast_effect(one, "dose", "y", **asked).method == "regression"
     with pytest.raises(dc.InputError, match="without missing_level"):
         dc.forecast_effect(own, "dose", "y", **asked)
+
+
+@pytest.mark.parametrize(
+    ("adjust", "epsilon", "least", "most"),
+    [(["z"], 0.1, 0.2, 0.35), (["z"], 1.0, 0.0, 0.02), (["z", "dose"], 0.3, 0.9, 1.0), ([], 0.02, 0.0, 0.0)],
+)
+def test_a_forecast_says_how_likely_strata_are_left_out(
+    adjust: list[str], epsilon: float, least: float, most: float
+) -> None:
+    """By public numbers, and near how often it happens."""
+    data = rows(1_000)
+    asked: dict[str, Any] = {"adjust": adjust, "epsilon": epsilon, "method": "table"}
+    ahead = dc.forecast_effect(data, "x", "y", **asked)
+    assert least <= ahead.left_out <= most
+    assert ahead == dc.forecast_effect(SCHEMA, "x", "y", rows=1_000, **asked)
+    assert ahead.to_dict()["left_out"] == ahead.left_out
+    told = "noise is expected to hide one of the two groups" in str(ahead)
+    assert told == (ahead.left_out >= 0.05 and not ahead.says_nothing)
+    with dc.testing.seeded(3):
+        found = [dc.effect(data, "x", "y", **asked, anyway=True) for _ in range(20)]
+    happened = sum(bool(one.left_out) for one in found) / 20 if adjust else 0.0
+    assert abs(happened - ahead.left_out) < 0.5
+
+
+def test_a_regression_leaves_no_strata_out() -> None:
+    ahead = dc.forecast_effect(
+        SCHEMA, "x", "y", adjust=["z", "dose"], rows=1_000, epsilon=0.3, method="regression"
+    )
+    assert ahead.left_out == 0.0
