@@ -80,6 +80,7 @@ from dpcausal.effects.table import (
     table_size,
     tables_for,
 )
+from dpcausal.effects.whether import smaller_question
 from dpcausal.graphs.adjustment import adjustment_sets, descendants, no_path
 from dpcausal.graphs.adjustment_pag import pag_adjustment, pag_back_door
 from dpcausal.graphs.back_door import OpenBackDoor, open_back_door
@@ -468,7 +469,10 @@ def forecast_effect(
     count = checked_count(rows, "rows")
     if method == "regression":
         refuse_asked_regression(schema, asked, values=values)
-    return forecast_of(schema, asked, method, epsilon, delta, relation, count, level, values=values)
+    found = forecast_of(schema, asked, method, epsilon, delta, relation, count, level, values=values)
+    if len(asked.used) != 1:
+        return found
+    return replace(found, test=smaller_question(schema, found, relation, rows=values))
 
 
 def noise_note(ahead: EffectForecast) -> EffectNote:

@@ -102,6 +102,9 @@ class EffectForecast:
     left_out : float
         The chance that noise hides a group in some combination of levels held fixed, which is then left out; 0.0 of a
         regression, and where nothing is held fixed.
+    test : tuple of str and float, or None
+        Where a test finds an effect in 90% of cases or more that the interval tells from none in 80%: that test, and
+        its chance (at best). Whether there is an effect is then the smaller question.
     notes : tuple of EffectNote
         What becomes of missing values, by the schema.
 
@@ -130,6 +133,7 @@ class EffectForecast:
     number: bool = False
     event: str | None = None
     left_out: float = 0.0
+    test: tuple[str, float] | None = None
     notes: tuple[EffectNote, ...] = ()
 
     @property
@@ -169,6 +173,7 @@ class EffectForecast:
             "left": self.left,
             "event": self.event,
             "left_out": self.left_out,
+            "test": None if self.test is None else list(self.test),
             "facts": {"notes": [note.to_dict() for note in self.notes]},
         }
 

@@ -531,6 +531,13 @@ def forecast_words(found: EffectForecast) -> str:
             "of levels held fixed, more often where one is rare. It is then left out, and the interval for all rows is "
             "wider; coarser bins help."
         )
+    if found.test is not None:
+        name, chance = found.test
+        test = f"{spelled('dpcausal test', 'dc.ci_test')} ({name})"
+        lines.append(
+            "Whether there is an effect takes less budget than how large it is: one that this interval tells from none "
+            f"in 80% of runs is found by {test} in {percent(chance)}, at best."
+        )
     word = "combination" if found.strata == 1 else "combinations"
     strata = f"{found.strata:,} {word} of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(

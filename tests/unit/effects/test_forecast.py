@@ -301,3 +301,51 @@ def test_a_regression_leaves_no_strata_out() -> None:
         SCHEMA, "x", "y", adjust=["z", "dose"], rows=1_000, epsilon=0.3, method="regression"
     )
     assert ahead.left_out == 0.0
+
+
+def test_a_forecast_names_the_test_where_whether_is_the_smaller_question() -> None:
+    """Held against runs: the test finds what the interval does not tell from none, and where not, nothing is said."""
+    asked: dict[str, Any] = {"adjust": ["z"], "rows": 1_600, "epsilon": 0.2}
+    ahead = dc.forecast_effect(SCHEMA, "x", "weight", **asked)
+    assert ahead.test is not None
+    name, chance = ahead.test
+    assert (name, chance >= 0.9) == ("kendall", True)
+    line = "is found by dc.ci_test (kendall) in over 99%, at best."
+    assert line in str(ahead)
+    assert ahead.to_dict()["test"] == [name, chance]
+    rng = np.random.default_rng(4)
+    n, told, tested = 1_600, 0, 0
+    with dc.testing.seeded(5):
+        for _ in range(20):
+            x = rng.random(n) < 1 / 3
+            columns: dict[str, Any] = {
+                "x": np.where(x, "yes", "no").tolist(),
+                "y": ["no", "yes"] * (n // 2),
+                "z": np.array(["a", "b", "c"])[rng.choice(3, n, p=[0.5, 0.3, 0.2])].tolist(),
+                "weight": 33 + 6.0 * x + rng.normal(0, 16, n),
+                "dose": rng.uniform(0, 10, n),
+            }
+            data = dc.read(columns, SCHEMA)
+            found = dc.effect(data, "x", "weight", adjust=["z"], epsilon=0.2)
+            told += found.interval[0] > 0
+            tested += bool(dc.ci_test(data, "x", "weight", ["z"], epsilon=0.2).rejected)
+    assert tested >= told + 5
+
+
+@pytest.mark.parametrize(
+    ("outcome", "more"),
+    [
+        ("y", {"adjust": ["dose"]}),  # gcm finds less of a yes/no outcome than the interval
+        ("weight", {"event": ">= 40"}),  # another question than that of the test
+        ("weight", {"neighbours": "add-remove"}),
+        ("z", {"event": "a", "adjust": []}),
+        ("y", {"estimand": "risk ratio"}),
+    ],
+)
+def test_no_test_is_named_where_it_is_not_known_to_be_the_smaller_question(
+    outcome: str, more: dict[str, Any]
+) -> None:
+    asked: dict[str, Any] = {"adjust": ["z"], "rows": 1_600, "epsilon": 0.2, **more}
+    ahead = dc.forecast_effect(SCHEMA, "x", outcome, **asked)
+    assert ahead.test is None
+    assert "takes less budget" not in str(ahead)
