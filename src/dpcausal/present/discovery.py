@@ -673,10 +673,12 @@ def _one_level_words(fact: Fact) -> str:
 def _rows_words(rows: float) -> str:
     """Up to three digits that count, whole rows from ten on: the same in the terminal and in the report.
 
-    >>> _rows_words(47.04), _rows_words(1434.2), _rows_words(29.31), _rows_words(4.24)
-    ('47', '1,430', '29', '4.2')
+    >>> _rows_words(47.04), _rows_words(1434.2), _rows_words(70.54), _rows_words(4.24)
+    ('47', '1,430', '71', '4.2')
     """
-    return f"{float(f'{rows:.3g}'):,.0f}" if rows >= 10 else f"{rows:.2g}"
+    if rows >= 1000:
+        return f"{float(f'{rows:.3g}'):,.0f}"
+    return f"{rows:.0f}" if rows >= 10 else f"{rows:.2g}"
 
 
 def _known_words(fact: Fact) -> str:
