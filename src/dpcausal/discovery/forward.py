@@ -197,7 +197,7 @@ class Forward:
 
     def open_pairs(self) -> list[PlacePair]:
         """Pairs without an edge of which no test that could have seen a medium dependence says that they are apart."""
-        unsaid = {pair for pair, given in self.separating.items() if not self._says_absent(pair, given)}
+        unsaid = {pair for pair, given in self.separating.items() if not self.says_absent(pair, given)}
         return sorted(unsaid | self.twins)
 
     def given_up_to(self) -> dict[PlacePair, int]:
@@ -276,7 +276,7 @@ class Forward:
         if new:
             self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
 
-    def _says_absent(self, pair: PlacePair, given: Given) -> bool:
+    def says_absent(self, pair: PlacePair, given: Given) -> bool:
         """Whether the Bayes factor given these is below 1 or a weak dependence would show, and a medium one would."""
         evidence = self.evidence(*pair, given) if given else float(self.contrasts.pair_evidence[pair])
         if evidence is None:

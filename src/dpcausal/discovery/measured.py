@@ -30,6 +30,8 @@ Aliferis 2006 (forward, then backward); Chow & Liu 1968 (the strongest forest).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Annotated
@@ -50,6 +52,7 @@ from dpcausal.discovery.forward import (
     forward_again,
     repeats_of,
 )
+from dpcausal.discovery.joint_search import VISITED, JointFound, JointSearch, joint_generator
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measurer import (
     Given,
@@ -166,9 +169,18 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
     forward.separate()
     skeleton, twins = search(measurer, forward)
     unsaid = frozenset(frozenset((columns[x], columns[y])) for x, y in forward.open_pairs())
+    joint = None if latent else JointSearch.of(measurer, forward)
+    whole = None if joint is None else search_joint(joint, forward, skeleton)
+    if whole is not None:
+        unsaid |= explained_by(whole, forward, skeleton)
+    chosen = frozenset() if whole is None else frozenset(named(columns, whole.chosen))
     undecided = (unsaid | twins) - skeleton.edges
     decided = replace_separating(skeleton, undecided)
-    given_up_to = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
+    given_up_to = {
+        pair: k
+        for (x, y), k in forward.given_up_to().items()
+        if (pair := frozenset((columns[x], columns[y]))) in skeleton.edges - chosen
+    }
     more: list[Note] = []
     if latent:
         bounds = USUAL if measurer.larger else replace(USUAL, order=rules.max_set)
@@ -195,15 +207,25 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
             return forward.evidence(min(x, y), max(x, y), given) or 0.0
 
         arrows = not_colliders(decided, says, against, columns, beside=latent)
+    if whole is not None:
+        arrows = by_graph(arrows, whole, columns)
     again, repeats = None, repeats_of(forward, asked)
+    if joint is not None and chosen:
+        repeats = min(repeats, joint.repeats(asked))
     if repeats:
         generator = released_generator(contrasts.covariance)
         again = found_again(
             task,
-            skeleton.edges,
-            repeats,
+            skeleton.edges - chosen,
+            repeats if skeleton.edges - chosen else 0,
             lambda: forward_again(forward, columns, generator, measurer.kept(generator, range(len(columns)))),
         )
+        if joint is not None and whole is not None and chosen:
+            others = joint.again(whole.visited, generator)
+            again |= found_again(task, chosen, repeats, lambda: named(columns, next(others)))
+    evidence = said(measurer, forward, decided)
+    if joint is not None and whole is not None:
+        evidence |= evidence_of(joint, whole, columns)
     return SearchOutcome(
         skeleton,
         released=tuple(measurer.released),
@@ -216,8 +238,74 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         given_up_to=given_up_to,
         latent=latent,
         tables=released_tables(measurer),
-        evidence=said(measurer, forward, decided),
+        evidence=evidence,
     )
+
+
+def search_joint(joint: JointSearch, forward: Forward, skeleton: Skeleton) -> JointFound | None:
+    """What whole graphs, scored on the joint table, make of the edges of a skeleton."""
+    place = {name: j for j, name in enumerate(skeleton.columns)}
+    edges = [tuple(sorted(place[name] for name in pair)) for pair in skeleton.edges]
+    return joint.run(
+        forward.contrasts, sorted((x, y) for x, y in edges), joint_generator(joint), keep=VISITED
+    )
+
+
+def explained_by(whole: JointFound, forward: Forward, skeleton: Skeleton) -> frozenset[Pair]:
+    """Give the skeleton the edges that were found; return the pairs that lost theirs and are open now."""
+    columns = skeleton.columns
+    place = {name: j for j, name in enumerate(columns)}
+    found, chosen = frozenset(named(columns, whole.edges)), frozenset(named(columns, whole.chosen))
+    unsaid = set()
+    for pair in skeleton.edges - found:
+        x, y = sorted(place[name] for name in pair)
+        given = whole.separating(x, y)
+        skeleton.separating[pair] = tuple(columns[z] for z in given)
+        if not forward.says_absent((x, y), given):
+            unsaid.add(pair)
+    for name in columns:
+        skeleton.adjacent[name] = {other for pair in found if name in pair for other in pair if other != name}
+    for pair in found:
+        skeleton.separating.pop(pair, None)
+    for pair in chosen:
+        skeleton.unanswered_from.pop(pair, None)
+    skeleton.answered |= chosen
+    skeleton.held |= chosen
+    return frozenset(unsaid)
+
+
+def evidence_of(joint: JointSearch, whole: JointFound, columns: Sequence[str]) -> dict[Pair, Evidence]:
+    """Return the Bayes factor of each edge of the best graph; held fixed are the other parents of its head."""
+    found = {}
+    for (x, y), log in joint.bayes(whole).items():
+        head, tail = (x, y) if y in whole.parents[x] else (y, x)
+        given = tuple(columns[z] for z in whole.parents[head] if z != tail)
+        found[frozenset((columns[x], columns[y]))] = Evidence(given, log10_bayes=log / math.log(10))
+    return found
+
+
+def by_graph(
+    arrows: dict[Pair, frozenset[str]], whole: JointFound, columns: Sequence[str]
+) -> dict[Pair, frozenset[str]]:
+    """Return the middles that must not be made colliders, as the best graph says where it has both edges."""
+    place = {name: j for j, name in enumerate(columns)}
+    found: dict[Pair, frozenset[str]] = {}
+    for pair, barred in arrows.items():
+        ends = {place[name] for name in pair}
+        said = {
+            z: ends <= set(whole.parents[place[z]])
+            for z in columns
+            if all((min(end, place[z]), max(end, place[z])) in whole.chosen for end in ends)
+        }
+        found[pair] = frozenset(z for z in barred if not said.get(z, False)) | {
+            z for z, collider in said.items() if not collider
+        }
+    return found
+
+
+def named(columns: Sequence[str], pairs: Iterable[tuple[int, int]]) -> list[Pair]:
+    """Return pairs of places by the names of their columns."""
+    return [frozenset((columns[x], columns[y])) for x, y in pairs]
 
 
 def said(measurer: Measurer, forward: Forward, found: Skeleton) -> dict[Pair, Evidence]:

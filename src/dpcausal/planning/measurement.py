@@ -35,11 +35,13 @@ from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid
 from dpcausal.stats.components import STEP, Columns, sets_sensitivity
+from dpcausal.stats.joint_graphs import MIN_SCORED, steps_for
 
 # Settings of ``measured``, chosen on random networks.
 MAX_JOINT_CELLS = 1 << 18  # cells of the joint table, at most
 # noise variance of a pair from the joint table over that from a first look at components, at most
 MAX_JOINT_RATIO, MAX_JOINT_RATIO_PURE = 0.5, 0.12
+MAX_SCORED_RATIO = 1.0  # the same where the table is small enough for whole graphs to be scored on it
 SHARE_PAIRS, SHARE_TRIPLES = (
     0.5,
     0.35,
@@ -275,6 +277,8 @@ def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neigh
             summed = math.fsum(cells / (sizes[i] * sizes[j]) for i, j in pairs) / len(pairs)
             found.append(MeasurementPlan(True, gaussian, cell * summed))
     most = MAX_JOINT_RATIO if rho > 0 else MAX_JOINT_RATIO_PURE
+    if len(sizes) >= MIN_SCORED and steps_for(sizes):
+        most = MAX_SCORED_RATIO
     return min(found, key=lambda plan: plan.pair_variance / (most if plan.joint else 1.0))
 
 

@@ -1,0 +1,266 @@
+"""One joint table: the graph that explains all its cells, joined with the one that pairs show.
+
+``forward.py`` sees pairs. Where one joint table was measured, whole graphs are scored on it
+(``stats/joint_graphs.py``): that tells apart columns that are nearly the same, and finds what only several columns
+together show. Edges cost less between columns whose pair stands out by itself, so that a graph is not made of what was
+never seen:
+
+1. **Best graph** by annealing from what the forward search found, an edge for ``SEEN`` where the pair has enough
+   evidence and for ``UNSEEN`` elsewhere (and for more at a stricter level).
+2. **What it leaves unexplained.** Where noise is large, an edge may be too weak for the score and yet have passed the
+   test of its pair at the level. Edges of the forward search whose ends the best graph does not connect are kept, the
+   strongest first. Those whose ends it connects are explained by a path, and go.
+
+An edge that goes leaves a pair that the parents of one end separate: absent if a test given them says so
+(``forward.py``), else open. An edge that comes was found given all other columns.
+
+**Confidence.** Each repeat takes one of the graphs that the search visits at the end, as often as their scores say,
+draws its proportions from what is known of them, then a sample and noise, and does all of this again. To save time it
+anneals from the graph that was drawn, which a longer search would reach if nothing better were there.
+
+**Guarantee.** Post-processing of one released table; draws follow from it, and numbers of steps from declared sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.components import JointTable
+from dpcausal.discovery.forward import LEVEL_WEIGHT, Forward, PlacePair, Rules
+from dpcausal.discovery.measurer import Measurer
+from dpcausal.discovery.repeats import repeats_for
+from dpcausal.stats.contrasts import Contrasts, Floats
+from dpcausal.stats.joint_contrasts import cleared_contrasts
+from dpcausal.stats.joint_graphs import (
+    HEAT,
+    MAX_LOGITS,
+    MAX_PARENTS,
+    MIN_SCORED,
+    JointGraphs,
+    Parents,
+    steps_for,
+)
+
+SEEN, UNSEEN = 2.0, 5.0  # what an edge costs where its pair stands out, and elsewhere; set on random graphs
+REPEATED_STEPS = 0.1  # part of the steps that a repeat takes
+REPEAT_WORK = 330_000_000  # cells times squared features times steps of all repeats together
+VISITED = 100  # graphs that repeats are drawn from
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a graph may and must have: arrows by (tail, head), edges that must be."""
+
+    allowed: Any
+    required: Any
+    dearer: float  # what an edge costs more at a stricter level
+
+    @classmethod
+    def of(cls, measurer: Measurer) -> Wanted:
+        """From what is known beforehand, and the level."""
+        known, columns = measurer.task.known, measurer.task.columns
+        place = {name: j for j, name in enumerate(columns)}
+        allowed, required = np.ones((len(columns),) * 2, np.bool_), np.zeros((len(columns),) * 2, np.bool_)
+        for pair in known.left_out:
+            a, b = (place[name] for name in pair)
+            allowed[a, b] = allowed[b, a] = False
+        for tail, head in known.arrows:
+            allowed[place[head], place[tail]] = False
+        for pair in known.kept:
+            a, b = (place[name] for name in pair)
+            required[a, b] = required[b, a] = True
+        return cls(allowed, required, LEVEL_WEIGHT * math.log(0.05 / min(measurer.task.level, 0.05)))
+
+
+@dataclass(frozen=True)
+class JointSearch:
+    """The search on one joint table."""
+
+    graphs: JointGraphs
+    wanted: Wanted
+    rules: Rules
+    ordered: Sequence[bool]
+    n: int | None
+    steps: int
+    level: float
+
+    @classmethod
+    def of(cls, measurer: Measurer, forward: Forward) -> JointSearch | None:
+        """None where there is no joint table, or one without noise, or a large one."""
+        tables = measurer.tables
+        if (
+            not isinstance(tables, JointTable)
+            or tables.cell_variance <= 0.0
+            or len(tables.sizes) < MIN_SCORED
+        ):
+            return None
+        steps = steps_for(tables.sizes)
+        if not steps:
+            return None
+        graphs = JointGraphs.of(tables.joint, tables.cell_variance, tables.kurtosis, max(measurer.rows, 1.0))
+        return cls(
+            graphs, Wanted.of(measurer), forward.rules, measurer.ordered, tables.n, steps, measurer.task.level
+        )
+
+    def run(
+        self,
+        contrasts: Contrasts,
+        edges: Sequence[PlacePair],
+        generator: Any,
+        truth: Parents | None = None,
+        keep: int = 0,
+    ) -> JointFound | None:
+        """Return what was found; None where no graph within the limits has all that is required.
+
+        ``edges`` are those of the forward search. ``truth`` is what a repeat was drawn from, where its search starts.
+        ``keep`` is the number of visited graphs that are returned.
+        """
+        start = self._start(edges, contrasts.strength) if truth is None else truth
+        if start is None:
+            return None
+        seen = contrasts.pair_evidence > self.rules.enough
+        cost = np.where(seen, SEEN, UNSEEN) + self.wanted.dearer
+        steps = self.steps if truth is None else round(REPEATED_STEPS * self.steps)
+        best, visited = self.graphs.search(
+            cost,
+            self.wanted.allowed,
+            self.wanted.required,
+            start,
+            generator.random((steps, 5)),
+            heat=HEAT if truth is None else 1.0,
+            keep=keep,
+        )
+        chosen = {(min(v, p), max(v, p)) for v, parents in enumerate(best) for p in parents}
+        joined = set(chosen)
+        for pair in sorted(set(edges) - chosen, key=lambda pair: (-contrasts.strength[pair], pair)):
+            if pair[1] not in _reached(pair[0], joined) or self._rejects(best, pair):
+                joined.add(pair)
+        return JointFound(best, frozenset(chosen), frozenset(joined), visited)
+
+    def _rejects(self, parents: Parents, pair: PlacePair) -> bool:
+        """Whether the graph without this edge is rejected at the level, in the direction that fits better."""
+        for tail, head in (pair, pair[::-1]):
+            new = [*parents]
+            new[head] = tuple(sorted((*parents[head], tail)))
+            fits = self.wanted.allowed[tail, head] and self._fits(new, head)
+            if fits and self.graphs.test(parents, tail, head) < self.level:
+                return True
+        return False
+
+    def bayes(self, found: JointFound) -> dict[PlacePair, float]:
+        """Return the logarithm of the Bayes factor of the best graph against it without each of its edges."""
+        whole, log = self.graphs.score(found.parents), {}
+        for x, y in found.chosen:
+            without = tuple(
+                tuple(p for p in parents if {v, p} != {x, y}) for v, parents in enumerate(found.parents)
+            )
+            log[x, y] = whole - self.graphs.score(without)
+        return log
+
+    def repeats(self, asked: int | None) -> int:
+        """Return how many repeats there are: as asked for, or as many as are quickly done."""
+        features = sum(size - 1 for size in self.graphs.sizes)
+        each = self.graphs.table.size * features**2 * round(REPEATED_STEPS * self.steps)
+        return repeats_for(asked, REPEAT_WORK, each)
+
+    def again(self, visited: Sequence[Parents], generator: Any) -> Iterator[frozenset[PlacePair]]:
+        """Yield the edges that are found on another sample with other noise, repeat by repeat, without end."""
+        while True:
+            truth = visited[int(generator.integers(len(visited)))]
+            graphs = self.graphs.again(truth, generator)
+            table = graphs.table.reshape(graphs.sizes)
+            contrasts = cleared_contrasts(
+                table, graphs.noise, graphs.kurtosis, graphs.rows, self.ordered, self.n
+            )
+            edges = Forward(contrasts, self.rules).run().open_twins().edges()
+            other = replace(self, graphs=graphs)
+            found = other.run(contrasts, edges, generator, truth)
+            yield frozenset(edges) if found is None else found.edges
+
+    def _start(self, edges: Sequence[PlacePair], strength: Floats) -> Parents | None:
+        """What is required, then the strongest edges of the forward search that a graph within the limits may have."""
+        d = len(self.graphs.sizes)
+        required = [(x, y) for x in range(d) for y in range(x + 1, d) if self.wanted.required[x, y]]
+        parents: list[tuple[int, ...]] = [() for _ in range(d)]
+        wanted = sorted(set(edges) - set(required), key=lambda pair: (-strength[pair], pair))
+        for x, y in (*required, *wanted):
+            for tail, head in ((x, y), (y, x)):
+                new = [*parents]
+                new[head] = tuple(sorted((*parents[head], tail)))
+                if self.wanted.allowed[tail, head] and self._fits(new, head):
+                    parents = new
+                    break
+            else:
+                if self.wanted.required[x, y]:
+                    return None
+        return tuple(parents)
+
+    def _fits(self, parents: Sequence[tuple[int, ...]], head: int) -> bool:
+        """Whether a graph has no cycle, and this column not too many parents."""
+        sizes = self.graphs.sizes
+        logits = (sizes[head] - 1) * math.prod(sizes[p] for p in parents[head])
+        if len(parents[head]) > MAX_PARENTS or logits > MAX_LOGITS:
+            return False
+        return head not in ancestors(parents, head)
+
+
+@dataclass(frozen=True)
+class JointFound:
+    """What the search on a joint table found.
+
+    Attributes
+    ----------
+    parents : tuple
+        Of the best graph, by column.
+    chosen, edges : frozenset of pairs
+        Its edges, and these with what it leaves unexplained.
+    visited : list
+        Graphs that the search visited at the end.
+    """
+
+    parents: Parents
+    chosen: frozenset[PlacePair]
+    edges: frozenset[PlacePair]
+    visited: list[Parents]
+
+    def separating(self, x: int, y: int) -> tuple[int, ...]:
+        """Return a set that separates two columns in the best graph: parents of the one that is no ancestor."""
+        of_x = x not in ancestors(self.parents, y)
+        return tuple(z for z in self.parents[x if of_x else y] if z not in (x, y))
+
+
+def ancestors(parents: Sequence[tuple[int, ...]], column: int) -> set[int]:
+    """Return all from which arrows lead to a column; the column itself where it is on a cycle."""
+    seen: set[int] = set()
+    ahead = list(parents[column])
+    while ahead:
+        one = ahead.pop()
+        if one not in seen:
+            seen.add(one)
+            ahead.extend(parents[one])
+    return seen
+
+
+def _reached(start: int, edges: set[PlacePair]) -> set[int]:
+    """What a path of edges leads to."""
+    seen, ahead = {start}, [start]
+    while ahead:
+        one = ahead.pop()
+        for pair in edges:
+            if one in pair:
+                other = pair[0] if pair[1] == one else pair[1]
+                if other not in seen:
+                    seen.add(other)
+                    ahead.append(other)
+    return seen
+
+
+def joint_generator(search: JointSearch) -> Any:
+    """Return a generator whose draws follow from the released table."""
+    return released_generator(search.graphs.table)
