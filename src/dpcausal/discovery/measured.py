@@ -6,6 +6,7 @@
 2. **Skeleton.** A forward search (``forward.py``) on the evidence of columns and pairs. Where larger tables pay, PC
    then asks about what it found, with sets of any size: sets whose tables are not measured yet name them, the sets most
    likely to separate come first, and are measured together for one share of the budget, under the filter on the total.
+   On one joint table whole graphs are scored then (``joint_search.py``).
 3. **Three states.** Found, absent and open pairs, as in ``forward.py``. A test of PC that could not have seen a
    dependence separates nothing.
 4. **Arrows** by the evidence of all separating sets (below).

@@ -4,7 +4,8 @@
 Components measure all single columns and pairs, then triples and more where the search wants them. The joint table
 answers every question, and is taken where a pair would have at most ``MAX_JOINT_RATIO`` times the noise variance of a
 first look at components: less than one, since components go on to measure promising pairs again and merge levels.
-Without a delta they gain more by that (``MAX_JOINT_RATIO_PURE``).
+Without a delta they gain more by that (``MAX_JOINT_RATIO_PURE``). Where whole graphs can be scored on the joint table
+(``stats/joint_graphs.py``) it is worth more, and is taken up to ``MAX_SCORED_RATIO``.
 
 **Noise.** Laplace for a pure budget; with delta, whichever of Laplace and Gaussian gives less noise in a pair.
 
