@@ -78,7 +78,9 @@ def held_fixed_words(fact: HeldFixed) -> str:
             return f"{names} held fixed {both}in {fact['strata']} strata{each}: {EQUAL_WIDTHS}"
         case HeldFixedKind.SPREAD:
             each = " each" if len(fact["columns"]) > 1 else ""
-            count = "" if fact["strata"] is None else f" (at most {fact['strata']:,}; fewer where values are few)"
+            count = (
+                "" if fact["strata"] is None else f" (at most {fact['strata']:,}; fewer where values are few)"
+            )
             return (
                 f"{names} held fixed in strata{each} of about equal counts, cut where noisy counts say{count}; equal "
                 "values share one"
