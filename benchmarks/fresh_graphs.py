@@ -5,8 +5,9 @@
 Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
 the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
 "absent" said where a medium dependence would be found two times in three (``SHOWN`` 1), and with joint tables wherever
-a pair has at most twice the noise (``MAX_JOINT_RATIO``), and with joint tables taken as they are released, impossible
-noise included (``stats/joint_contrasts.py``). Graphs are drawn from seeds that no constant was set on. The table has
+a pair has at most twice the noise (``MAX_JOINT_RATIO``), with joint tables taken as they are released, impossible
+noise included (``stats/joint_contrasts.py``), and without scoring whole graphs on them, nor taking them more often for
+that (``stats/joint_graphs.py``). Graphs are drawn from seeds that no constant was set on. The table has
 the mean for the constants as they are and, for each set back, how much is lost by that, with the standard error of the
 difference, graph by graph.
 
@@ -31,7 +32,7 @@ import numpy as np
 
 import confidence
 import dpcausal as dc
-from dpcausal.discovery import components, forward, measurer
+from dpcausal.discovery import components, forward, joint_search, measurer
 from dpcausal.discovery import discover as discover_module
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import cpdag_scores, skeleton_scores
@@ -205,7 +206,7 @@ def absent_sooner() -> Iterator[None]:
 def joint_sooner() -> Iterator[None]:
     """One joint table wherever a pair has at most twice the noise that a first look at components has."""
     with ExitStack() as stack:
-        for name in ("MAX_JOINT_RATIO", "MAX_JOINT_RATIO_PURE"):
+        for name in ("MAX_JOINT_RATIO", "MAX_JOINT_RATIO_PURE", "MAX_SCORED_RATIO"):
             stack.enter_context(patch.object(measurement, name, 2.0))
         yield
 
@@ -214,6 +215,15 @@ def joint_sooner() -> Iterator[None]:
 def joint_as_released() -> Iterator[None]:
     """Joint tables keep the noise that no counts could have."""
     with patch.object(components, "can_be_cleared", lambda sizes: False):
+        yield
+
+
+@contextmanager
+def pairs_alone() -> Iterator[None]:
+    """No whole graph is scored on a joint table."""
+    with ExitStack() as stack:
+        for module in (joint_search, measurement):
+            stack.enter_context(patch.object(module, "steps_for", lambda sizes: 0))
         yield
 
 
@@ -238,6 +248,7 @@ SET_BACK = {
     "absent sooner": absent_sooner,
     "joint sooner": joint_sooner,
     "joint as released": joint_as_released,
+    "pairs alone": pairs_alone,
 }
 
 
@@ -249,7 +260,7 @@ def ways_of(kind: str) -> dict[str, Callable[[], AbstractContextManager[None]]]:
     if kind in ("levels", "wide", "few", "gates"):
         del ways["no trends"]  # no column has an order
     if kind in ("wide", "weak", "numbers"):
-        del ways["joint as released"]  # more cells than one has
+        del ways["joint as released"], ways["pairs alone"]  # more cells than one has
     if kind in ("wide", "weak"):
         del ways["joint sooner"]  # more cells than a joint table may have
     return ways
