@@ -82,6 +82,7 @@ from dpcausal.planning.measurement import (
     NEARLY_NO_NOISE,
     below_sampling,
 )
+from dpcausal.stats.joint_graphs import anneal
 
 SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
 NO_TARGET = "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
@@ -171,7 +172,10 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
     skeleton, twins = search(measurer, forward)
     unsaid = frozenset(frozenset((columns[x], columns[y])) for x, y in forward.open_pairs())
     joint = None if latent else JointSearch.of(measurer, forward)
-    whole = None if joint is None else search_joint(joint, forward, skeleton)
+    whole = None
+    if joint is not None:
+        with task.stage(f"scoring whole graphs{compile_note(anneal)}", None):
+            whole = search_joint(joint, forward, skeleton)
     if whole is not None:
         unsaid |= explained_by(whole, forward, skeleton)
     chosen = frozenset() if whole is None else frozenset(named(columns, whole.chosen))
