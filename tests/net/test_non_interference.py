@@ -208,6 +208,7 @@ NO_RELEASE = {
     "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
     *("DecimalNotDeclared", "DraftSchema", "NoDelta"),  # warnings
+    "Hopeless",  # an error from public numbers
     *(
         "AdjustsForDescendant",
         "LeavesBackDoorOpen",
