@@ -91,7 +91,7 @@ TOYS: dict[str, list[Toy]] = {
         Toy("exact --graphs 2", needs="causallearn", says="same"),
         Toy("marks --networks 1", "m.ROWS = (500,)", says="marks"),
     ],
-    "plan_shares": [Toy("--runs 1", "m.SETTINGS = ((500, 1.0),)", says="open")],
+    "plan_shares": [Toy("--runs 1", "m.SETTINGS = ((5000, 1.0),)", says="of 28")],
     "log_scale": [Toy("--sets 5 --rows 300 --epsilon 9", "del m.TESTS['`gcm`']", says="graphs by moments")],
     "effects_forecast": [
         Toy("--networks 1 --seeds 1", "m.ROWS = (300,); m.EPSILONS = (1.0,)", says="let through")
