@@ -214,17 +214,21 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         arrows = not_colliders(decided, says, against, columns, beside=latent)
     if whole is not None:
         arrows = by_graph(arrows, whole, columns)
-    again, repeats = None, repeats_of(forward, asked)
+    again: dict[Pair, float] | None = None
+    repeats = repeats_of(forward, asked)
     if joint is not None and chosen:
         repeats = min(repeats, joint.repeats(asked))
     if repeats:
-        generator = released_generator(contrasts.covariance)
-        again = found_again(
-            task,
-            skeleton.edges - chosen,
-            repeats if skeleton.edges - chosen else 0,
-            lambda: forward_again(forward, columns, generator, measurer.kept(generator, range(len(columns)))),
-        )
+        generator, again = released_generator(contrasts.covariance), {}
+        if skeleton.edges - chosen or not chosen:
+            again |= found_again(
+                task,
+                skeleton.edges - chosen,
+                repeats,
+                lambda: forward_again(
+                    forward, columns, generator, measurer.kept(generator, range(len(columns)))
+                ),
+            )
         if joint is not None and whole is not None and chosen:
             others = joint.again(whole.visited, generator)
             again |= found_again(task, chosen, repeats, lambda: named(columns, next(others)))
