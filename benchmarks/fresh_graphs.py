@@ -1,6 +1,7 @@
 """Do the constants of `measured` hold on graphs that they were not chosen on?
 
     python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--delta 0]
+    python benchmarks/fresh_graphs.py --kinds gates few levels --ways "pairs alone"     # only this is set back
 
 Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
 the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
@@ -294,6 +295,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=[*KINDS], default=[*KINDS])
     parser.add_argument("--rows", nargs="+", type=int, default=[*ROWS])
     parser.add_argument("--epsilons", nargs="+", type=float, default=[*EPSILONS])
+    parser.add_argument("--ways", nargs="+", choices=[*SET_BACK], help="set back these alone")
     parser.add_argument("--delta", type=float, default=1e-6)
     asked = parser.parse_args()
     print(
@@ -301,6 +303,8 @@ def main() -> None:
     )
     for kind, rows, epsilon in itertools.product(asked.kinds, asked.rows, asked.epsilons):
         ways, method = ways_of(kind), "auto" if kind == "linear" else "measured"
+        if asked.ways:
+            ways = {way: setting for way, setting in ways.items() if way in ("as it is", *asked.ways)}
         found: dict[str, list[list[float]]] = {way: [] for way in ways}
         for seed in range(asked.first, asked.first + asked.graphs):
             data, truth = KINDS[kind](seed, rows)
