@@ -132,7 +132,8 @@ HINT_ARROWS = "An arrow on a weak hint is no finding: neither the edge nor its d
 
 def asked_given(result: DiscoveryResult) -> dict[Pair, tuple[str, ...]]:
     """Edges of ``nothing_held`` that were asked about with columns held fixed, which decided nothing; these columns."""
-    given = {pair: one.given for pair, one in result.evidence.items() if pair in result.nothing_held}
+    bare = result.nothing_held
+    given = {pair: one.given for pair, one in result.evidence.items() if pair in bare}
     return {pair: columns for pair, columns in given.items() if columns}
 
 
