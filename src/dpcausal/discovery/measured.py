@@ -69,6 +69,7 @@ from dpcausal.discovery.search import (
     Answers,
     Method,
     Note,
+    NoteKind,
     Query,
     SearchOutcome,
     Skeleton,
@@ -198,6 +199,8 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
     coarse = coarse_columns(task.counts.schema, measurer.groups)
     made = held_coarsely(near, contrasts.strength, coarse, rules)
     notes = [*measured_note(measurer), *coarse_note(made, columns), *more]
+    if whole is not None:
+        notes.append(Note(NoteKind.WHOLE_GRAPHS, edges=len(whole.chosen)))
     if measurer.silent:
         notes.append(unanswered(measurer.silent))
     if measurer.larger:

@@ -84,6 +84,7 @@ class NoteKind(StrEnum):
     ONE_LEVEL = "one-level"  # columns
     JOINT_TABLE = "joint-table"  # gaussian, cells, sd, mean_cell, least_cell (None where rows are protected)
     COMPONENTS = "components"  # as above without cells; rows_measured, singles, pairs, larger, target or None
+    WHOLE_GRAPHS = "whole-graphs"  # edges: how many the best graph on the joint table has
     HIDDEN_CAUSES = "hidden-causes"  # order, far: bounds of the further questions (None: none)
     TARGET = "target"  # target, near: the columns that were measured with it a second time
     MERGED_LEVELS = (

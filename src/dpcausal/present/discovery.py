@@ -875,6 +875,11 @@ NOTES: dict[NoteKind, Words] = {
         f"table of two columns has {_known_words(fact)}"
     ),
     NoteKind.COMPONENTS: _components_words,
+    NoteKind.WHOLE_GRAPHS: lambda fact: (
+        "Whole graphs were scored on the joint table, with its noise in the score, and joined with what pairs of "
+        f"columns show; the best one has {fact['edges']} edge{'' if fact['edges'] == 1 else 's'}, each judged "
+        "beside all others"
+    ),
     NoteKind.HIDDEN_CAUSES: hidden.note_words,
     NoteKind.TARGET: _target_words,
     NoteKind.MERGED_LEVELS: _merged_words,

@@ -259,6 +259,7 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             {**MEASURED, "gaussian": False, "rows_measured": True, "singles": 5, "pairs": 10, "larger": 2},
             ("Laplace", "the number of rows and", "17 sets", "5 single, 10 pairs, 2 larger"),
         ),
+        NoteKind.WHOLE_GRAPHS: ({"edges": 3}, ("Whole graphs were scored", "3 edges")),
         NoteKind.HIDDEN_CAUSES: (
             {"order": 3, "far": 6},
             ("Common causes may be hidden", "up to 3 columns, 6 of them beyond"),
