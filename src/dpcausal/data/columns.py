@@ -25,7 +25,16 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import SchemaError, did_you_mean
 from dpcausal.data.missing_words import reads_as_missing
 
-__all__ = ["DEFAULT_BINS", "MAX_LEVELS", "Categorical", "Column", "DeclarationError", "Level", "Numeric"]
+__all__ = [
+    "DEFAULT_BINS",
+    "MAX_LEVELS",
+    "Categorical",
+    "Column",
+    "DeclarationError",
+    "Level",
+    "Numeric",
+    "has_order",
+]
 
 Level = str | int | bool
 
@@ -349,6 +358,15 @@ Column = Categorical | Numeric
 
 
 # ---- checks of single entries. ``entry`` is the key at fault, ``part`` says which of its values is meant.
+
+
+def has_order(column: Column) -> bool:
+    """Return whether the levels of a column have an order, by its declaration: numbers do.
+
+    >>> has_order(Numeric(0, 9, [3])), has_order(Categorical(["f", "m"]))
+    (True, False)
+    """
+    return isinstance(column, Numeric) or column.ordered
 
 
 def _as_label(value: Any) -> str:

@@ -29,6 +29,7 @@ from dpcausal.core.progress import stages
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Public, PublicKind
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
+from dpcausal.data.columns import has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import measured, moments
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
@@ -416,6 +417,7 @@ def discover(
         )
     budget, no_delta, unused = None, None, False
     sizes = [column.size for column in counts.schema.values()]
+    ordered = [has_order(column) for column in counts.schema.values()]
     if epsilon is not None:
         check_total(epsilon, delta)
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
@@ -477,7 +479,7 @@ def discover(
     expected_reach = None
     if name == "measured" and epsilon is not None and public_rows:
         place = None if options.get("target") is None else columns.index(options["target"])
-        expected_reach = reach(sizes, public_rows, searching, delta, relation, level, place)
+        expected_reach = reach(sizes, public_rows, searching, delta, relation, level, place, ordered)
     result = result_of_search(
         found,
         chosen,
@@ -493,7 +495,7 @@ def discover(
     )
     if budget is None:
         return result
-    result = with_columns_within_reach(result, sizes, searching, delta)
+    result = with_columns_within_reach(result, counts.schema, searching, delta)
     release = release_of(result, found, counts.schema, budget.total, searching, delta, max_order, options)
     return replace(
         result, release=release, reserve=Reserve(kept, budget, data, statement, named) if kept else None

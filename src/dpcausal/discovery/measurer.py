@@ -21,7 +21,7 @@ from dpcausal.core.entropy import released_generator
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Released, ReleasedKind
-from dpcausal.data.columns import Column, Numeric
+from dpcausal.data.columns import Column, Numeric, has_order
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.discovery.components import GROUPINGS, Components, JointTable, NoisyTables
 from dpcausal.discovery.forward import MAX_SET, Rules
@@ -46,6 +46,7 @@ from dpcausal.planning.measurement import (
     again_count,
     components_mechanism,
     joint_mechanism,
+    kept_by_groups,
     larger_pay,
     merged_levels,
     most_levels,
@@ -173,7 +174,16 @@ class Measurer:
 
     def contrasts(self) -> Contrasts:
         """What the forward search asks."""
-        return self.tables.contrasts(max(self.rows, 1.0), self.ordered)
+        found = self.tables.contrasts(max(self.rows, 1.0), self.ordered)
+        found.kept = self.kept_of_dependence(range(len(self.tables.sizes)))
+        return found
+
+    def kept_of_dependence(self, columns: Sequence[int]) -> Floats | None:
+        """Return the part of a squared dependence that each of these columns keeps; None: no levels were merged."""
+        if not self.groups:
+            return None
+        declared = list(self.task.counts.schema.values())
+        return np.array([kept_of(declared[j], self.groups[j]) if j in self.groups else 1.0 for j in columns])
 
     @property
     def ordered(self) -> list[bool]:
@@ -395,22 +405,22 @@ def merge_levels(measurer: Measurer, total: float) -> float:
     """Merge levels of columns that have more than noise leaves room for; return the share that it cost."""
     task, tables = measurer.task, measurer.tables
     assert isinstance(tables, Components)
-    most = most_levels(tables.sizes, measurer.rows, total, task.neighbours, gaussian=measurer.plan.gaussian)
-    apart = [missing_place(column) for column in task.counts.schema.values()]
-    many = [j for j, size in enumerate(tables.sizes) if size - (apart[j] is not None) > most]
+    columns = list(task.counts.schema.values())
+    ordered, apart = [has_order(column) for column in columns], [missing_place(column) for column in columns]
+    most = most_levels(
+        tables.sizes, ordered, measurer.rows, total, task.neighbours, gaussian=measurer.plan.gaussian
+    )
+    many = [j for j, size in enumerate(tables.sizes) if size - (apart[j] is not None) > most[j]]
     if not many:
         return 0.0
     measurer.measure([(j,) for j in many], SHARE_LEVELS, "how common levels are")
-    columns = list(task.counts.schema.values())
     found: dict[int, tuple[int, ...]] = {}
     regrouped: dict[int, Floats] = {}
     for j in many:
-        column = columns[j]
-        ordered = isinstance(column, Numeric) or column.ordered
         share = tables.values[j,] + measurer.rows / tables.sizes[j]
 
-        def grouped(counts: Floats, j: int = j, ordered: bool = ordered) -> tuple[int, ...]:
-            return merged_levels(counts.tolist(), most, ordered=ordered, apart=apart[j])
+        def grouped(counts: Floats, j: int = j) -> tuple[int, ...]:
+            return merged_levels(counts.tolist(), most[j], ordered=ordered[j], apart=apart[j])
 
         found[j] = grouped(share)
         regrouped[j] = kept_by_other_groups(share, tables.variances[j,], measurer.rows, grouped)
@@ -452,6 +462,15 @@ def kept_by_other_groups(
         square = (both**2 / np.outer(both.sum(axis=1), both.sum(axis=0))).sum() - 1.0
         kept.append(round(math.sqrt(min(max(square / (first.shape[1] - 1), 0.0), 1.0)), 4))
     return np.array(kept)
+
+
+def kept_of(column: Column, groups: Sequence[int]) -> float:
+    """Return the part of a squared dependence that a column keeps with its levels merged to these groups.
+
+    >>> kept_of(Numeric(0, 9, [2, 4, 6]), (0, 0, 1, 1))
+    0.8
+    """
+    return kept_by_groups(groups, ordered=has_order(column), apart=missing_place(column))
 
 
 def missing_place(column: Column) -> int | None:

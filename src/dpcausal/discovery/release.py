@@ -44,7 +44,7 @@ from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement, Released, ReleasedKind
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Level
+from dpcausal.data.columns import Level, has_order
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import measured, moments
 from dpcausal.discovery.again import NoRows, search_kept
@@ -215,13 +215,16 @@ class Release:
                 confidence=confidence,
             )
         sizes = [column.size for column in schema.values()]
+        ordered = [has_order(column) for column in schema.values()]
         no_delta, expected = None, None
         if self.method == "measured":
             gain = 1.0 if self.delta else noise_without_delta(sizes, self.planned_epsilon, relation)
             no_delta = Note(NoteKind.NO_DELTA, times=gain) if gain >= NOTABLE_GAIN else None
             if self.rows:
                 place = None if self.target is None else list(schema).index(self.target)
-                expected = reach(sizes, self.rows, self.planned_epsilon, self.delta, relation, level, place)
+                expected = reach(
+                    sizes, self.rows, self.planned_epsilon, self.delta, relation, level, place, ordered
+                )
         statement = again_statement(self)
         result = result_of_search(
             found,
@@ -236,7 +239,7 @@ class Release:
             no_delta=no_delta,
             expected=expected,
         )
-        result = with_columns_within_reach(result, sizes, self.planned_epsilon, self.delta)
+        result = with_columns_within_reach(result, schema, self.planned_epsilon, self.delta)
         searched = replace(
             self,
             known=known,

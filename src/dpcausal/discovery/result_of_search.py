@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.data.columns import Numeric
+from dpcausal.data.columns import Numeric, has_order
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
@@ -89,7 +89,7 @@ def result_of_search(
 
 
 def with_columns_within_reach(
-    result: DiscoveryResult, sizes: Sequence[int], epsilon: float, delta: float
+    result: DiscoveryResult, schema: Schema, epsilon: float, delta: float
 ) -> DiscoveryResult:
     """Return the result with how many columns a plan could decide on, where hardly anything was decided."""
     if (
@@ -100,7 +100,9 @@ def with_columns_within_reach(
     ):
         return result
     neighbours = result.privacy.neighbours
-    fewer = columns_within_reach(sizes, result.rows, epsilon, delta, neighbours, result.level)
+    columns = schema.values()
+    sizes, ordered = [one.size for one in columns], [has_order(one) for one in columns]
+    fewer = columns_within_reach(sizes, result.rows, epsilon, delta, neighbours, result.level, ordered)
     return replace(result, reach=replace(result.reach, columns=fewer))
 
 

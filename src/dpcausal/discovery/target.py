@@ -113,7 +113,9 @@ def contrasts_of(measurer: Measurer, columns: list[int], pairs: list[tuple[int, 
         value = tables.pair(pair)
         blocks[min(i, j), max(i, j)] = value if i < j else value.T
         noise[min(i, j), max(i, j)] = tables.variance(pair)
-    return Contrasts.of(features, measurer.rows, blocks, noise)
+    found = Contrasts.of(features, measurer.rows, blocks, noise)
+    found.kept = measurer.kept_of_dependence(columns)
+    return found
 
 
 def run_target(task: Task, name: str, asked: int | None = None) -> SearchOutcome:

@@ -58,6 +58,7 @@ from dpcausal.planning.measurement import (
     again_count,
     components_mechanism,
     joint_mechanism,
+    kept_by_most,
     larger_pay,
     most_levels,
     noise_variance,
@@ -115,6 +116,7 @@ class NoiseDesign:
     delta: float
     neighbours: Neighbours
     target: int | None = None  # the one column that is asked about
+    ordered: tuple[bool, ...] = ()  # which columns have levels with an order; empty: none
 
     def with_epsilon(self, epsilon: float) -> NoiseDesign:
         """The same with another epsilon."""
@@ -177,9 +179,23 @@ class NoiseDesign:
         if self.joint:
             return self.sizes
         most = most_levels(
-            self.sizes, max(self.rows, 1), self._total, self.neighbours, gaussian=self.plan.gaussian
+            self.sizes,
+            self.ordered or [False] * len(self.sizes),
+            max(self.rows, 1),
+            self._total,
+            self.neighbours,
+            gaussian=self.plan.gaussian,
         )
-        return tuple(min(size, most) for size in self.sizes)
+        return tuple(map(min, self.sizes, most))
+
+    def kept(self, x: int, y: int) -> float:
+        """Part of a dependence (Cohen's w) that two columns keep when their levels are merged."""
+        return math.sqrt(
+            math.prod(
+                kept_by_most(self.sizes[j], self.measured[j], ordered=bool(self.ordered) and self.ordered[j])
+                for j in (x, y)
+            )
+        )
 
     @property
     def merged(self) -> bool:
@@ -492,7 +508,7 @@ def least_found(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> float
 
 
 def power_at(design: NoiseDesign, places: tuple[int, ...], w: float, aim: Aim) -> float:
-    """Chance that a dependence w is found."""
+    """Chance that a dependence w is found: of the groups that levels are merged to, where they are."""
     table = table_at(design, places, aim)
     if not design.asked(len(places) - 2):
         return 0.0
@@ -503,15 +519,16 @@ def power_at(design: NoiseDesign, places: tuple[int, ...], w: float, aim: Aim) -
 def answers(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> bool:
     """Whether the driver would call independent columns independent: its own rules.
 
-    The forward search does where a medium dependence would have shown in a pair that is measured once; the tests on
-    larger tables where enough rows are free to differ.
+    The forward search does where what merged levels keep of a medium dependence would have shown in a pair that is
+    measured once; the tests on larger tables where enough rows are free to differ.
     """
     order = len(places) - 2
     if order <= MAX_SET:
         once_only = pair_at(
             design, places, aim, 1.0 if design.joint else design.first_look / design.variance((2, 2))
         )
-        if would_show(once_only, MEDIUM) >= enough_evidence(len(design.sizes), aim.level) + SHOWN:
+        left = MEDIUM * design.kept(*places[:2])
+        if would_show(once_only, left) >= enough_evidence(len(design.sizes), aim.level) + SHOWN:
             return True
     if not (design.larger and design.asked(order)):
         return False
@@ -691,10 +708,12 @@ def reach(
     neighbours: Neighbours,
     level: float,
     target: int | None = None,
+    ordered: Sequence[bool] = (),
 ) -> Reach | None:
     """Return what ``measured`` could show for orders 0 and 1; None where a plan has no numbers.
 
-    ``target`` is the place of the one column asked about. Which tables higher orders have depends on the search.
+    ``target`` is the place of the one column asked about; ``ordered`` says whose levels have an order (empty: none's).
+    Which tables higher orders have depends on the search.
     **Cost** about a tenth of a second.
     """
     usable = tuple(size for size in sizes if size > 1)
@@ -704,7 +723,8 @@ def reach(
         if sizes[target] < 2:
             return None
         target = sum(size > 1 for size in sizes[:target])
-    design = NoiseDesign(usable, rows, epsilon, delta, neighbours, target)
+    in_order = tuple(one for one, size in zip(ordered, sizes, strict=False) if size > 1)
+    design = NoiseDesign(usable, rows, epsilon, delta, neighbours, target, in_order)
     aim = Aim(rows, level, POWER, EFFECT, None)
     try:
         found = [_least(design, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
@@ -719,13 +739,19 @@ MEDIUM_EFFECT = 0.3  # Cohen's w
 
 
 def columns_within_reach(
-    sizes: Sequence[int], rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float
+    sizes: Sequence[int],
+    rows: int,
+    epsilon: float,
+    delta: float,
+    neighbours: Neighbours,
+    level: float,
+    ordered: Sequence[bool] = (),
 ) -> int | None:
     """Return among how many columns, fewer than these, most pairs could be decided; None where none.
 
     That is: a medium dependence would be found, and a pair without one called absent (``answers``), between columns of
-    middling size with equally common levels. Such columns are taken. **Cost** that of ``reach`` times the logarithm of
-    the number of columns.
+    middling size with equally common levels. Such columns are taken. ``ordered`` as in ``reach``. **Cost** that of
+    ``reach`` times the logarithm of the number of columns.
 
     >>> public = 1_000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05
     >>> few = columns_within_reach((4,) * 60, *public)
@@ -734,11 +760,13 @@ def columns_within_reach(
     >>> columns_within_reach((2,) * 4, *public) is None
     True
     """
-    usable = sorted(size for size in sizes if size > 1)
+    known = ordered or [False] * len(sizes)
+    usable = sorted((size, order) for size, order in zip(sizes, known, strict=True) if size > 1)
 
     def enough(columns: int) -> bool:
         start = (len(usable) - columns) // 2
-        found = reach(usable[start : start + columns], rows, epsilon, delta, neighbours, level)
+        middling, in_order = zip(*usable[start : start + columns], strict=True)
+        found = reach(middling, rows, epsilon, delta, neighbours, level, ordered=in_order)
         if found is None or found.design is None or found.aim is None or found.pair is None:
             return False
         places = stands_for(found.design, 0, "typical", found.aim)

@@ -28,7 +28,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.data.columns import Numeric
+from dpcausal.data.columns import Numeric, has_order
 from dpcausal.data.schema import Schema
 from dpcausal.planning.designs import Aim, NoiseDesign, power_at
 from dpcausal.planning.measurement import SMALL_DELTA
@@ -50,13 +50,16 @@ def powers_measured(
     neighbours: Neighbours,
     level: float,
     target: int | None = None,
+    ordered: Sequence[bool] = (),
 ) -> Powers:
     """Chance that ``measured`` finds a weak, medium and strong dependence between the columns with fewest levels.
+
+    ``ordered`` says whose levels have an order; empty: none's.
 
     >>> [round(part, 2) for part in powers_measured((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)]
     [0.29, 1.0, 1.0]
     """
-    design = NoiseDesign(tuple(sizes), rows, epsilon, delta, neighbours, target)
+    design = NoiseDesign(tuple(sizes), rows, epsilon, delta, neighbours, target, tuple(ordered))
     ranked = sorted(range(len(sizes)), key=lambda j: (j != target, sizes[j], j))
     aim = Aim(rows, level, WANTED, STRONG, None)
     weak, medium, strong = (power_at(design, (ranked[1], ranked[0]), w, aim) for w in (WEAK, MEDIUM, STRONG))
@@ -106,6 +109,7 @@ def look(
     *,
     moments: bool = False,
     target: int | None = None,
+    ordered: Sequence[bool] = (),
 ) -> Look | None:
     """What a discovery is expected to show; None where that can't be said.
 
@@ -121,12 +125,16 @@ def look(
         Whether the method is ``moments``, else ``measured``.
     target
         The place of the one column asked about.
+    ordered
+        Whose levels have an order; empty: none's.
     """
     least = 1 if moments else 2
     if target is not None and sizes[target] < least:
         return None
-    rest = sorted(size for j, size in enumerate(sizes) if size >= least and j != target)
-    usable = rest if target is None else [sizes[target], *rest]
+    known = [*zip(sizes, ordered or [False] * len(sizes), strict=True)]
+    rest = sorted(one for j, one in enumerate(known) if one[0] >= least and j != target)
+    columns_of = rest if target is None else [known[target], *rest]
+    usable, in_order = [size for size, _ in columns_of], [order for _, order in columns_of]
     if rows < 1 or len(usable) < 2:
         return None
 
@@ -134,7 +142,8 @@ def look(
         public = (rows, with_epsilon, with_delta, neighbours, level)
         if moments:
             return powers_moments(usable[:columns], *public)
-        return powers_measured(usable[:columns], *public, None if target is None else 0)
+        place = None if target is None else 0
+        return powers_measured(usable[:columns], *public, place, in_order[:columns])
 
     try:
         found = shows(len(usable), epsilon, delta)
@@ -142,7 +151,8 @@ def look(
             return None
         helps = {} if found[2] >= LEAST_POWER else _helps(shows, len(usable), epsilon, delta)
         if helps and target is None and not moments and len(usable) > 2:
-            helps["with_target"] = powers_measured(usable, rows, epsilon, delta, neighbours, level, 0)[2]
+            public = (rows, epsilon, delta, neighbours, level)
+            helps["with_target"] = powers_measured(usable, *public, 0, in_order)[2]
         return Look(rows, epsilon, delta, *found, columns=len(usable), **helps)
     except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold: the run says so
         return None
@@ -208,7 +218,10 @@ def refuse_hopeless(
     moments = method == "moments"
     sizes = [1 if moments and isinstance(one, Numeric) else one.size - moments for one in schema.values()]
     place = None if target is None else list(schema).index(checked_column(target, schema, "target"))
-    found = look(sizes, rows, epsilon, delta, neighbours, level, moments=moments, target=place)
+    ordered = [has_order(column) for column in schema.values()]
+    found = look(
+        sizes, rows, epsilon, delta, neighbours, level, moments=moments, target=place, ordered=ordered
+    )
     if found is not None and found.hopeless:
         found = replace(found, left=left_in_ledger(ledger, dataset))
         raise Hopeless(display().summary(found), found)

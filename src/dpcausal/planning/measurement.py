@@ -19,7 +19,8 @@ rho. Elsewhere all of it goes to pairs: half to all of them, the rest, in ``ROUN
 **Levels.** Noise in a correlation grows with the number of levels, what a table can show hardly does. A column with
 more levels than ``most_levels`` is measured with levels merged: neighbouring ones where they have an order, else so
 that groups are of like size. A level for missing values stays apart. A small share of the budget tells how common each
-level is.
+level is. Part of a dependence is lost by that (``kept_by_groups``): a pair is absent only where what is left of a
+medium one would have been found.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ NEARLY_NO_NOISE = 0.1  # of that ratio: tests of PC on what was found decide nea
 MAX_LARGER_NOISE = 0.01  # noise in a correlation that small
 ROUNDS_AGAIN = 2  # rounds in which promising pairs are measured again
 AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
-LEVELS_FACTOR = 0.35  # levels that a column may have, times the root of the noise in a proportion
+# levels that a column may have, times the root of the noise in a proportion: with an order, where few groups keep most
+# of a trend, and without one, where they hide what differs within them
+LEVELS_ORDERED, LEVELS_UNORDERED = 0.35, 0.5
 SHARE_OF_REST = 0.9  # of what is left, measured at each order past the second
 NOISE_SEEN_BY_TEST = {
     0: 0.1,
@@ -204,16 +207,26 @@ def again_count(columns: int) -> int:
 
 
 def most_levels(
-    sizes: Sequence[int], rows: float, total: float, neighbours: Neighbours, *, gaussian: bool
-) -> int:
-    """Return how many levels a column may have before some are merged.
+    sizes: Sequence[int],
+    ordered: Sequence[bool],
+    rows: float,
+    total: float,
+    neighbours: Neighbours,
+    *,
+    gaussian: bool,
+) -> list[int]:
+    """Return how many levels each column may have before some are merged.
 
-    >>> [most_levels([6] * 9, n, 0.02, Neighbours.REPLACE_ONE, gaussian=True) for n in (1_000, 10_000, 1_000_000)]
-    [2, 6, 62]
+    >>> for rows in (1_000, 10_000, 1_000_000):
+    ...     print(most_levels([6] * 2, [True, False], rows, 0.001, Neighbours.REPLACE_ONE, gaussian=True))
+    [2, 3]
+    [7, 9]
+    [66, 94]
     """
     few = [min(size, 3) for size in sizes]
     noise = pair_noise(few, 1.0 - SHARE_SINGLES, total, neighbours, gaussian=gaussian)
-    return max(2, round(LEVELS_FACTOR / math.sqrt(math.sqrt(noise) / rows)))
+    room = 1.0 / math.sqrt(math.sqrt(noise) / rows)
+    return [max(2, round((LEVELS_ORDERED if order else LEVELS_UNORDERED) * room)) for order in ordered]
 
 
 def merged_levels(
@@ -261,6 +274,40 @@ def merged_levels(
         )
     names = {group: place for place, group in enumerate(dict.fromkeys(groups))}
     return tuple(names[group] for group in groups)
+
+
+def kept_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = None) -> float:
+    """Return the part of a squared dependence that a column keeps when its levels are merged to these groups.
+
+    With an order, that of a trend: the variance of ranks between groups over all of it, for equally common levels.
+    Without one, the mean over dependences of every kind: groups leave g - 1 of r - 1 dimensions. ``apart`` is the place
+    of a level for missing values, which is never merged: the others count.
+
+    >>> kept_by_groups((0, 0, 1, 1), ordered=True), kept_by_groups((0, 1, 1, 1), ordered=False)
+    (0.8, 0.3333333333333333)
+    >>> kept_by_groups((0, 1, 2), ordered=False), kept_by_groups((0, 0, 1, 1, 2), ordered=True, apart=4)
+    (1.0, 0.8)
+    """
+    known = [group for level, group in enumerate(groups) if level != apart]
+    members = [[rank for rank, group in enumerate(known) if group == one] for one in sorted(set(known))]
+    if len(members) == len(known):
+        return 1.0
+    if not ordered:
+        return (len(members) - 1) / (len(known) - 1)
+    middle = (len(known) - 1) / 2
+    between = math.fsum(len(ranks) * (sum(ranks) / len(ranks) - middle) ** 2 for ranks in members)
+    return between / math.fsum((rank - middle) ** 2 for rank in range(len(known)))
+
+
+def kept_by_most(size: int, most: int, *, ordered: bool) -> float:
+    """Return ``kept_by_groups`` for a column of equally common levels of which at most so many are measured.
+
+    >>> kept_by_most(4, 2, ordered=True), kept_by_most(3, 3, ordered=False)
+    (0.8, 1.0)
+    """
+    if size <= most:
+        return 1.0
+    return kept_by_groups(merged_levels([1.0] * size, most, ordered=ordered), ordered=ordered)
 
 
 def plan_for(sizes: Sequence[int], epsilon: float, rho: float, neighbours: Neighbours) -> MeasurementPlan:

@@ -25,7 +25,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.look import MEDIUM, STRONG, WEAK
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
-from dpcausal.data.columns import DEFAULT_BINS, Column, Numeric
+from dpcausal.data.columns import DEFAULT_BINS, Column, Numeric, has_order
 from dpcausal.data.schema import Schema
 from dpcausal.planning.cost import Cost, cost_of
 from dpcausal.planning.designs import (
@@ -346,7 +346,8 @@ def plan(
     else:
         _check_blocks(sizes, last, aim.pair)
     place = _checked_target(target, declared, aim.pair)
-    design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation, place)
+    ordered = tuple(has_order(column) for column in declared.values() if column.size > 1)
+    design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation, place, ordered)
     sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
     orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
     names = tuple(name for name, column in declared.items() if column.size > 1)
@@ -369,7 +370,7 @@ def plan(
         target,
         chances,
         declared,
-        columns_within_reach(sizes, rows, *public) if too_many else None,
+        columns_within_reach(sizes, rows, *public, ordered) if too_many else None,
     )
 
 

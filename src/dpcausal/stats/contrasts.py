@@ -311,6 +311,8 @@ class Contrasts:
         The part of it that comes from the noise in single columns.
     rounds : tuple of Round
         How the pairs were measured; empty: all at once.
+    kept : (d,) array or None
+        The part of a squared dependence that each column keeps where its levels were merged; None: none were.
     """
 
     columns: Sequence[Features]
@@ -319,6 +321,7 @@ class Contrasts:
     noise: Floats
     of_singles: Floats | None = None
     rounds: tuple[Round, ...] = ()
+    kept: Floats | None = None
 
     @classmethod
     def of(
@@ -601,7 +604,12 @@ class Contrasts:
         return [None if math.isnan(one) else one for one in found]
 
     def would_show(self, x: int, y: int, given: tuple[int, ...] = (), effect: float = MEDIUM) -> float:
-        """Return the evidence that a dependence of this size (Cohen's w) would be expected to give; 0: no answer."""
+        """Return the evidence that a dependence of this size (Cohen's w) would be expected to give; 0: no answer.
+
+        The size is that of the levels as declared: merged ones show less of it.
+        """
+        if self.kept is not None:
+            effect *= math.sqrt(self.kept[x] * self.kept[y])
         shown = float(self.evidence_given([(x, y, given)], effect)[0, 1])
         return 0.0 if math.isnan(shown) else shown
 

@@ -82,6 +82,37 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
         assert np.corrcoef(released, counts)[0, 1] < 0.9999
 
 
+def test_absent_needs_what_merged_levels_keep_of_a_medium_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eleven independent columns, their three levels merged to two groups, which keep .75 of a trend each.
+
+    A medium link of the groups would be found, what they keep of one between the levels would not: open, not absent.
+    """
+    names = [f"v{i:02}" for i in range(11)]
+    schema = dc.Schema({name: dc.Categorical(["low", "some", "high"], ordered=True) for name in names})
+    rng = np.random.default_rng(5)
+    data = dc.Dataset(schema, 800, {name: rng.integers(0, 3, 800) for name in names})
+
+    def absent() -> int:
+        with dc.testing.seeded(1):
+            found = dc.discover(
+                data,
+                method="measured",
+                epsilon=1.0,
+                delta=1e-6,
+                neighbours="add-remove",
+                confidence=0,
+                anyway=True,
+            )
+        assert any(note.is_a(NoteKind.MERGED_LEVELS) for note in found.notes)
+        assert found.release is not None
+        assert found.release.discover(confidence=0).open == found.open
+        return 55 - len(found.open) - len(found.graph.skeleton)
+
+    few = absent()
+    monkeypatch.setattr(measurer, "kept_by_groups", lambda *_, **__: 1.0)
+    assert absent() > 20 + few < 25
+
+
 def test_missing_values_are_never_merged_with_known_ones() -> None:
     rng = np.random.default_rng(5)
     rows = 600
