@@ -32,6 +32,7 @@ from mbi import Domain, Factor, LinearMeasurement, MarkovRandomField, estimation
 from scipy import sparse
 
 STEPS = 2000
+LARGEST_JOINT = 1 << 24  # cells of a joint table that margins are summed from
 DENSE = 1 << 12  # joint tables up to this many cells are fitted whole: the same model, without compiling
 LARGEST_MODEL = 80.0 * 2**20 / 8  # cells of the junction tree, as in [2]
 
@@ -69,11 +70,32 @@ class Joint:
 
 
 class Tree(Joint):
-    """A model held as potentials of its measured cliques; the joint table is made when a margin is asked for."""
+    """A model held as potentials of its measured cliques; the joint table is made when a margin is asked for.
+
+    Where that would be too large (alarm), margins are those of nodes of the junction tree.
+    """
 
     def __init__(self, domain: Any, potentials: dict[Any, Any], total: float) -> None:
         self.domain, self.cliques, self.total = domain, tuple(potentials), total
         self.potentials = potentials
+
+    @cached_property
+    def _nodes(self) -> list[tuple[tuple[str, ...], Any]]:
+        """Columns and counts of every node."""
+        passing = Passing(self.domain, self.cliques)
+        back = passing.sums(self.domain, self.cliques).T.tocsr()
+        counts = passing(back @ np.concatenate(list(self.potentials.values())), self.total)
+        parts = np.split(counts, passing.ends)
+        return [(n, p.reshape(s)) for n, p, s in zip(passing.nodes, parts, passing.shapes, strict=True)]
+
+    def margin(self, clique: tuple[str, ...]) -> Any:
+        """The counts over ``clique``, axes in that order."""
+        if self.domain.size() <= LARGEST_JOINT:
+            return super().margin(clique)
+        names, counts = next((names, counts) for names, counts in self._nodes if set(clique) <= set(names))
+        at = [names.index(name) for name in clique]
+        kept = counts.sum(axis=tuple(i for i in range(len(names)) if i not in at))
+        return kept.transpose(np.argsort(np.argsort(at)))
 
     @cached_property
     def table(self) -> Any:  # type: ignore[override]

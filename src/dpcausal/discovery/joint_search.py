@@ -48,8 +48,9 @@ from dpcausal.stats.joint_graphs import (
 )
 
 SEEN, UNSEEN = 2.0, 5.0  # what an edge costs where its pair stands out, and elsewhere; set on random graphs
-REPEATED_STEPS = 0.1  # part of the steps that a repeat takes
-REPEAT_WORK = 330_000_000  # cells times squared features times steps of all repeats together
+REPEATED_STEPS = 0.05  # part of the steps that a repeat takes
+REPEATED_DRAWS = 100  # tables that the error of its table is simulated with
+REPEAT_WORK = 130_000_000  # cells times squared features times steps of all repeats together
 VISITED = 100  # graphs that repeats are drawn from
 
 
@@ -176,7 +177,7 @@ class JointSearch:
             graphs = self.graphs.again(truth, generator)
             table = graphs.table.reshape(graphs.sizes)
             contrasts = cleared_contrasts(
-                table, graphs.noise, graphs.kurtosis, graphs.rows, self.ordered, self.n
+                table, graphs.noise, graphs.kurtosis, graphs.rows, self.ordered, self.n, REPEATED_DRAWS
             )
             edges = Forward(contrasts, self.rules).run().open_twins().edges()
             other = replace(self, graphs=graphs)

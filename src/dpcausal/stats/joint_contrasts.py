@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,13 @@ class Simulated:
 
 
 def cleared_contrasts(
-    joint: Floats, variance: float, kurtosis: float, rows: float, ordered: Sequence[bool], n: int | None
+    joint: Floats,
+    variance: float,
+    kurtosis: float,
+    rows: float,
+    ordered: Sequence[bool],
+    n: int | None,
+    draws: int = DRAWS,
 ) -> Contrasts:
     """Return the contrasts of a released joint table, cleared as above.
 
@@ -169,25 +175,28 @@ def cleared_contrasts(
         Which columns have an order.
     n
         The public number of rows; None: it is not public.
+    draws
+        Tables that the error is simulated with.
     """
     sizes, generator = joint.shape, released_generator(joint)
     places = np.indices(sizes).reshape(len(sizes), -1)
     nearest = nearest_counts(joint.ravel(), rows)
     draw = generator.laplace if kurtosis > 0.0 else generator.normal  # for simulations alone
     scale = math.sqrt(variance / 2.0 if kurtosis > 0.0 else variance)
-    noise = draw(0.0, scale, (DRAWS, joint.size))
+    noise = draw(0.0, scale, (draws, joint.size))
     singles = [joint.ravel() @ np.eye(size)[place] for place, size in zip(places, sizes, strict=True)]
     features = [
         Features.of(counts, rows, variance * joint.size / len(counts), ordered=order)
         for counts, order in zip(singles, ordered, strict=True)
     ]
+    released = as_released(features, rows, joint, variance)
     aim, pairs = nearest, list[tuple[int, int]]()
     for turn in range(ROUNDS):
         model = log_linear(aim.reshape(sizes), pairs).ravel()
-        drawn = generator.multinomial(max(round(rows), 1), model, size=DRAWS).astype(np.float64)
+        drawn = generator.multinomial(max(round(rows), 1), model, size=draws).astype(np.float64)
         simulated = Simulated.of(model, drawn, drawn + noise, rows if n is not None else None)
         aim = nearest - (simulated.found - drawn).mean(axis=0)
-        made = as_released(features, rows, joint, variance)
+        made = replace(released, covariance=released.covariance.copy(), noise=released.noise.copy())
         _clear(made, places, nearest, simulated)
         if turn + 1 < ROUNDS:
             evidence = made.pair_evidence

@@ -91,10 +91,11 @@ def test_required_arrows_stay() -> None:
 def test_every_graph_of_measured_has_members_and_others_say_where_not(method: str) -> None:
     """12 runs on asia with 3,000 rows, where contradictions are common."""
     network, found = dc.networks.load("asia"), 0
+    options = {"confidence": 0} if method == "measured" else {}  # repeats take most of the time and decide nothing here
     with dc.testing.seeded(3):
         for seed in range(12):
             data = network.sample(3_000, seed=seed)
-            result = dc.discover(data, epsilon=3.0, delta=1e-6, method=method)
+            result = dc.discover(data, epsilon=3.0, delta=1e-6, method=method, **options)
             found += bool(result.conflicts)
             assert any(note.is_a(NoteKind.CONFLICTS) for note in result.notes) == bool(result.conflicts)
             assert len(result.to_dict()["conflicts"]) == len(result.conflicts)
@@ -114,7 +115,7 @@ def test_graphs_of_numbers_have_members_too() -> None:
             columns[name] = columns[name] / columns[name].std()
         data = dc.read(columns, dc.Schema({name: dc.Numeric(-4, 4) for name in names}))
         with dc.testing.seeded(seed):
-            result = dc.discover(data, epsilon=3.0, delta=1e-6, method="moments")
+            result = dc.discover(data, epsilon=3.0, delta=1e-6, method="moments", confidence=0)
         conflicts += len(result.conflicts)
         assert not result.open
         assert cpdag(extend(result.graph)) == result.graph  # a class that has members, and all of it is shown
