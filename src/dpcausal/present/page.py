@@ -286,9 +286,15 @@ def evidence_means(result: DiscoveryResult) -> str:
         if factors
         else ""
     )
+    whole = (
+        " Edges of the best whole graph are judged as part of it: their Bayes factor compares that graph with and "
+        "without the edge."
+        if any(note.is_a(NoteKind.WHOLE_GRAPHS) for note in result.notes)
+        else ""
+    )
     return (
-        "Of each pair, the question that came nearest to separating it: of an absent pair, the set that separates it. "
-        f"Numbers are {about}.{bayes} They are not corrected for the number of questions that were asked."
+        "Of each pair, the question that came nearest to separating it: of an absent pair, the set that separates it."
+        f"{whole} Numbers are {about}.{bayes} They are not corrected for the number of questions that were asked."
     )
 
 

@@ -479,6 +479,9 @@ def test_what_a_verdict_rests_on_is_said_as_the_search_decides(result: Discovery
     )
     assert "removed" not in said
     assert evidence_means(result) == ""
+    assert "best whole graph" not in evidence_means(replace(some, notes=()))
+    whole = evidence_means(replace(some, notes=(Note(NoteKind.WHOLE_GRAPHS, edges=1),)))
+    assert "their Bayes factor compares that graph with and without the edge." in whole
 
 
 def test_an_edge_of_two_columns_with_a_level_for_missing_values_says_so(result: DiscoveryResult) -> None:
