@@ -60,7 +60,7 @@ ROUNDS_AGAIN = 2  # rounds in which promising pairs are measured again
 AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
 # levels that a column may have, times the root of the noise in a proportion: with an order, where few groups keep most
 # of a trend, and without one, where they hide what differs within them
-LEVELS_ORDERED, LEVELS_UNORDERED = 0.35, 0.5
+LEVELS_ORDERED, LEVELS_UNORDERED = 0.35, 0.45
 SHARE_OF_REST = 0.9  # of what is left, measured at each order past the second
 NOISE_SEEN_BY_TEST = {
     0: 0.1,
@@ -220,8 +220,8 @@ def most_levels(
     >>> for rows in (1_000, 10_000, 1_000_000):
     ...     print(most_levels([6] * 2, [True, False], rows, 0.001, Neighbours.REPLACE_ONE, gaussian=True))
     [2, 3]
-    [7, 9]
-    [66, 94]
+    [7, 8]
+    [66, 85]
     """
     few = [min(size, 3) for size in sizes]
     noise = pair_noise(few, 1.0 - SHARE_SINGLES, total, neighbours, gaussian=gaussian)
