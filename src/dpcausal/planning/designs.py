@@ -106,6 +106,9 @@ def least_free(order: int) -> float:
     return float(MIN_SE_BY_ORDER[min(order, len(MIN_SE_BY_ORDER) - 1)])
 
 
+Kind = tuple[int, int, bool]
+
+
 @dataclass(frozen=True)
 class NoiseDesign:
     """The noise of every table under a budget."""
@@ -188,14 +191,17 @@ class NoiseDesign:
         )
         return tuple(map(min, self.sizes, most))
 
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Of every column: how many levels are measured, how many declared, and whether they have an order."""
+        return tuple(zip(self.measured, self.sizes, self.ordered or [False] * len(self.sizes), strict=True))
+
     def kept(self, x: int, y: int) -> float:
         """Part of a dependence (Cohen's w) that two columns keep when their levels are merged."""
-        return math.sqrt(
-            math.prod(
-                kept_by_most(self.sizes[j], self.measured[j], ordered=bool(self.ordered) and self.ordered[j])
-                for j in (x, y)
-            )
-        )
+        squares = [
+            kept_by_most(size, most, ordered=order) for most, size, order in (self.kinds[x], self.kinds[y])
+        ]
+        return math.sqrt(math.prod(squares))
 
     @property
     def merged(self) -> bool:
@@ -498,18 +504,26 @@ def stands_for(design: NoiseDesign, order: int, which: str, aim: Aim) -> tuple[i
 
 
 def least_found(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> float:
-    """The least w that is found with the power asked for: by its evidence, and by the test where that is asked."""
+    """The least w that is found with the power asked for: by its evidence, and by the test where that is asked.
+
+    It is that of levels as declared; groups that they are merged to keep part of it (``NoiseDesign.kept``).
+    """
     enough = enough_evidence(len(design.sizes), aim.level)
-    table = table_at(design, places, aim)
+    table, kept = table_at(design, places, aim), design.kept(*places[:2])
+    if not table.given and not design.asked(len(places) - 2):
+        return least_by_evidence(table, enough, aim.power) / kept
     by_evidence = least_by_evidence(pair_at(design, places, aim), enough, aim.power)
     if not table.given:
-        return by_evidence if design.asked(len(places) - 2) else least_by_evidence(table, enough, aim.power)
-    return max(by_evidence, least_dependence(table, aim.level, aim.power))
+        return by_evidence / kept
+    return max(by_evidence, least_dependence(table, aim.level, aim.power)) / kept
 
 
-def power_at(design: NoiseDesign, places: tuple[int, ...], w: float, aim: Aim) -> float:
-    """Chance that a dependence w is found: of the groups that levels are merged to, where they are."""
+def power_at(
+    design: NoiseDesign, places: tuple[int, ...], w: float, aim: Aim, *, at_best: bool = False
+) -> float:
+    """Chance that a dependence w of levels as declared is found; ``at_best``: if merged levels keep all of it."""
     table = table_at(design, places, aim)
+    w *= 1.0 if at_best else design.kept(*places[:2])
     if not design.asked(len(places) - 2):
         return 0.0
     found = power_of_evidence(pair_at(design, places, aim), w, enough_evidence(len(design.sizes), aim.level))
@@ -551,11 +565,11 @@ def _is_enough(tried: NoiseDesign, order: int, aim: Aim) -> bool:
     places = stands_for(tried, order, "typical", aim)
     if not tried.asked(order):
         return False
-    enough = enough_evidence(len(tried.sizes), aim.level)
-    if power_of_evidence(pair_at(tried, places, aim), aim.effect, enough) < aim.power:
+    enough, left = enough_evidence(len(tried.sizes), aim.level), aim.effect * tried.kept(*places[:2])
+    if power_of_evidence(pair_at(tried, places, aim), left, enough) < aim.power:
         return False
     table = table_at(tried, places, aim)
-    if table.given and power_of(table, aim.effect, aim.level) < aim.power:
+    if table.given and power_of(table, left, aim.level) < aim.power:
         return False
     return order <= MAX_SET or answers(tried, places, aim)
 
@@ -668,7 +682,7 @@ class Reach:
     def between(self, x: int, y: int, given: Sequence[int] = ()) -> float | None:
         """Return the smallest dependence found between two columns, at their places in the schema; None: none is.
 
-        It is that between the groups which their levels are merged to. Of ``given``, which are held fixed, two count.
+        Of levels as declared, whatever groups they are merged to. Of ``given``, which are held fixed, two count.
 
         >>> found = reach((2, 2, 6, 6), 2_000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)
         >>> found.between(0, 1) < found.between(2, 3)
@@ -680,24 +694,29 @@ class Reach:
         if None in ends:
             return None
         held = [place for place in (self.places[j] for j in given) if place is not None]
-        sizes = self.design.measured
-        a, b = sorted((sizes[place] for place in ends if place is not None), reverse=True)
-        fixed = sorted(sizes[place] for place in held)[:MAX_SET] if self.design.larger else []
-        return _least_of_sizes(self.design, (a, b, *fixed), self.aim)
+        kinds = self.design.kinds
+        a, b = sorted((kinds[place] for place in ends if place is not None), reverse=True)
+        fixed = sorted(kinds[place] for place in held)[:MAX_SET] if self.design.larger else []
+        return _least_of_kinds(self.design, (a, b, *fixed), self.aim)
 
 
 @lru_cache(maxsize=1024)
-def _least_of_sizes(design: NoiseDesign, sizes: tuple[int, ...], aim: Aim) -> float | None:
-    """The smallest dependence found between columns with so many groups, the first two being compared; None: none."""
+def _least_of_kinds(design: NoiseDesign, kinds: tuple[Kind, ...], aim: Aim) -> float | None:
+    """The smallest dependence found between columns of these kinds, the first two being compared; None: none."""
     places: list[int] = []
-    for size in sizes:
-        free = (j for j in range(len(design.measured)) if j not in places and design.measured[j] == size)
-        places.append(next(free))
+    for kind in kinds:
+        places.append(next(j for j, one in enumerate(design.kinds) if j not in places and one == kind))
     try:
         found = least_found(design, tuple(places), aim)
     except (ArithmeticError, ValueError):  # at the ends of what floats hold
         return None
-    return found if found < (min(sizes[:2]) - 1) ** 0.5 else None
+    return found if _can_be(design, places, found) else None
+
+
+def _can_be(design: NoiseDesign, places: Sequence[int], w: float) -> bool:
+    """Whether the first two columns can depend so much: w is at most sqrt(min(r, c) - 1), of groups too."""
+    most = min(design.measured[j] for j in places[:2])
+    return bool(w * design.kept(*places[:2]) < (most - 1) ** 0.5)
 
 
 def reach(
@@ -783,5 +802,5 @@ def columns_within_reach(
 
 def _least(design: NoiseDesign, order: int, which: str, aim: Aim) -> float | None:
     places = stands_for(design, order, which, aim)
-    table, found = table_at(design, places, aim), least_found(design, places, aim)
-    return found if found < (min(table.x, table.y) - 1) ** 0.5 else None
+    found = least_found(design, places, aim)
+    return found if _can_be(design, places, found) else None

@@ -54,7 +54,8 @@ def powers_measured(
 ) -> Powers:
     """Chance that ``measured`` finds a weak, medium and strong dependence between the columns with fewest levels.
 
-    ``ordered`` says whose levels have an order; empty: none's.
+    At best: if merged levels keep all of it, for what could show something is not refused. ``ordered`` says whose
+    levels have an order; empty: none's.
 
     >>> [round(part, 2) for part in powers_measured((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)]
     [0.29, 1.0, 1.0]
@@ -62,7 +63,9 @@ def powers_measured(
     design = NoiseDesign(tuple(sizes), rows, epsilon, delta, neighbours, target, tuple(ordered))
     ranked = sorted(range(len(sizes)), key=lambda j: (j != target, sizes[j], j))
     aim = Aim(rows, level, WANTED, STRONG, None)
-    weak, medium, strong = (power_at(design, (ranked[1], ranked[0]), w, aim) for w in (WEAK, MEDIUM, STRONG))
+    weak, medium, strong = (
+        power_at(design, (ranked[1], ranked[0]), w, aim, at_best=True) for w in (WEAK, MEDIUM, STRONG)
+    )
     return weak, medium, strong
 
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 from dpcausal.core.errors import InputError
@@ -299,6 +300,7 @@ def kept_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = 
     return between / math.fsum((rank - middle) ** 2 for rank in range(len(known)))
 
 
+@lru_cache(maxsize=1024)
 def kept_by_most(size: int, most: int, *, ordered: bool) -> float:
     """Return ``kept_by_groups`` for a column of equally common levels of which at most so many are measured.
 

@@ -384,8 +384,8 @@ def missing_words(result: DiscoveryResult) -> str:
 
 W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
 AT_BEST = (
-    "At best: if the levels of a column, or the groups to which they were merged, are equally common, and the link is "
-    "as strong between groups as between levels."
+    "At best: if the levels of a column, or the groups to which they were merged, are equally common; of merged levels "
+    "what groups keep of a link counts, on average."
 )
 
 

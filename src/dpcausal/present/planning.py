@@ -416,7 +416,10 @@ def untestable_words(plan: Plan) -> list[str]:
     if all(order.testable for order in plan.orders):
         return []
     return [
-        '"stay open": with so many columns held fixed, noise hides too much for a typical pair to be called absent.'
+        '"stay open": noise, or merging levels, hides too much for a typical pair to be called absent.'
+        if not plan.orders[0].testable
+        else '"stay open": with so many columns held fixed, noise hides too much for a typical pair to be called '
+        "absent."
     ]
 
 

@@ -14,8 +14,10 @@ R = k(X) - s k(N), whose mean and variance the simulation gives,
     (k(x) - mean R) / s   estimates the covariance in c, with noise of variance  var R / s^2.
 
 Where s is below ``MIN_KEPT``, or the noise is not below ``LESS_NOISE`` times that of the table as it is, the entry is
-taken from the table as it is. So are single columns, which set the features: with corrected ones, which may fall where
-a pair does not, earthquake (of the networks that come with the package) lost .16 at 1,000 rows and epsilon 1.
+taken from the table as it is; also where the noise seems to be below sampling error, but counts drawn from the model
+hardly vary (``VARIES``): with hardly a budget all rows fall into a cell, and nothing is known. Single columns, which
+set the features, are taken as released: with corrected ones, which may fall where a pair does not, earthquake (of the
+networks that come with the package) lost .16 at 1,000 rows and epsilon 1.
 
 **The model** is log-linear (proportional fitting), with single columns and those pairs whose evidence passes
 ``STANDS_OUT``: at first none, then those that the last round shows. Its margins are those of x less the mean error of
@@ -52,6 +54,7 @@ STANDS_OUT = 1.0  # evidence that takes a pair into the model
 SWEEPS = 10  # of proportional fitting
 MIN_KEPT = 0.3  # part of a dependence that the nearest table must keep, or the table is taken as it is
 LESS_NOISE = 0.8  # and what it leaves of the variance of the noise
+VARIES = 0.05  # of the sampling variance of a covariance, which simulated counts must show
 ALMOST_NONE = 0.02  # rows in every cell of a margin of the model: none is quite empty
 
 
@@ -229,10 +232,13 @@ def _clear(made: Contrasts, places: NDArray[np.int64], nearest: Floats, simulate
 
     kept = simulated.kept(products)
     enough = np.maximum(kept, MIN_KEPT)
-    rest = covariances(simulated.found) - enough * covariances(simulated.drawn)
+    drawn = covariances(simulated.drawn)
+    rest = covariances(simulated.found) - enough * drawn
     value = (covariances(nearest[None])[0] - rest.mean(axis=0)) / enough
     spread = rest.var(axis=0) * (1.0 + 1.0 / len(rest)) / enough**2  # the mean was simulated, too
     better = (kept >= MIN_KEPT) & (spread < LESS_NOISE * made.noise[a, b])
+    # less noise than sampling error is not believed of a model whose samples hardly vary: all rows in a cell or two
+    better &= (made.rows * drawn.var(axis=0) >= VARIES) | (made.rows * spread >= 1.0)
     for matrix, entries in ((made.covariance, value), (made.noise, spread)):
         matrix[a[better], b[better]] = entries[better]
         matrix[b[better], a[better]] = entries[better]

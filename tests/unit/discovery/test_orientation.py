@@ -91,7 +91,9 @@ def test_required_arrows_stay() -> None:
 def test_every_graph_of_measured_has_members_and_others_say_where_not(method: str) -> None:
     """12 runs on asia with 3,000 rows, where contradictions are common."""
     network, found = dc.networks.load("asia"), 0
-    options = {"confidence": 0} if method == "measured" else {}  # repeats take most of the time and decide nothing here
+    options = (
+        {"confidence": 0} if method == "measured" else {}
+    )  # repeats take most of the time and decide nothing here
     with dc.testing.seeded(3):
         for seed in range(12):
             data = network.sample(3_000, seed=seed)

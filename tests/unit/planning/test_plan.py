@@ -10,6 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.planning.designs import power_at
 from dpcausal.planning.look import powers_measured, powers_moments
 
 YES_NO = dc.Categorical(["no", "yes"])
@@ -150,9 +151,13 @@ def test_chances_are_those_of_the_look() -> None:
     assert (moments.way, test.way, test.method) == ("moments", "test", "kendall")
     public = (2000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)
     assert (moments.weak, moments.medium, moments.strong) == powers_moments((1,) * 20, *public)
-    assert (graph.weak, graph.medium, graph.strong) == powers_measured(
-        (4,) * 20, *public, ordered=(True,) * 20
-    )
+    best = powers_measured((4,) * 20, *public, ordered=(True,) * 20)
+    chances = (graph.weak, graph.medium, graph.strong)
+    assert chances < best  # a refusal is sure that nothing shows; a plan counts what groups keep
+    places = found.orders[0].places
+    assert found.design.kept(*places[:2]) == pytest.approx(0.8)  # four bins, two groups
+    kept = [power_at(found.design, places, w, found.aim, at_best=True) for w in (0.08, 0.24, 0.4)]
+    assert chances == pytest.approx(tuple(kept))
     for chance in found.chances:
         assert chance.weak < chance.medium == chance.asked <= chance.strong
     line = dc.plan(LARGE, 40_000, 1.0, 1e-6, effect=0.3, max_order=0).summary(1000).splitlines()[0]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
+import dpcausal as dc
 from dpcausal.stats.contrasts import Contrasts, Features
 from dpcausal.stats.joint_contrasts import (
     MIN_KEPT,
@@ -171,3 +172,15 @@ def test_large_tables_are_left_alone() -> None:
     assert can_be_cleared((2,) * 12)
     assert not can_be_cleared((2,) * 13)
     assert not can_be_cleared((64, 64))
+
+
+@pytest.mark.parametrize("seed", [1000, 1030, 1040])
+def test_with_hardly_a_budget_nothing_is_known(seed: int) -> None:
+    """Noise of scale 2 10^5 puts all 500 rows into one cell of the nearest table; that is no evidence of anything.
+
+    With these seeds pairs were called absent before samples of the model were asked to vary.
+    """
+    data = dc.networks.load("cancer").sample(500, seed=1)
+    with dc.testing.seeded(seed):
+        found = dc.discover(data, epsilon=1e-5, method="measured", anyway=True, confidence=0)
+    assert len(found.open) + len(found.graph.skeleton) == 10
