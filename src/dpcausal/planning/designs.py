@@ -742,7 +742,8 @@ def reach(
         if sizes[target] < 2:
             return None
         target = sum(size > 1 for size in sizes[:target])
-    in_order = tuple(one for one, size in zip(ordered, sizes, strict=False) if size > 1)
+    known = ordered or [False] * len(sizes)
+    in_order = tuple(one for one, size in zip(known, sizes, strict=True) if size > 1)
     design = NoiseDesign(usable, rows, epsilon, delta, neighbours, target, in_order)
     aim = Aim(rows, level, POWER, EFFECT, None)
     try:
