@@ -133,6 +133,8 @@ MANY = dc.Schema(
     a=dc.Categorical(["0", "1"]),
     d=dc.Categorical(["no", "yes"]),
 )
+# so many columns that a tree of pairs is chosen and measured alone
+WIDE = dc.Schema({f"w{i:02}": dc.Categorical(["0", "1", "2"]) for i in range(20)})
 ORDERED = dc.Schema({name: LEVELS[name] for name in "abde"})
 ONLY_NUMBERS = dc.Schema({name: NUMBERS[name] for name in "xyza"})
 SCALED = dc.Schema({name: NUMBERS[name] for name in "xywa"})
@@ -173,6 +175,16 @@ def _many_levels(which: str, n: int, rng: np.random.Generator) -> Raw:
     if which == "constant":
         draw = {name: np.full(n, column.size - 1) for name, column in MANY.items()}
     return {name: [MANY[name].levels[i] for i in code] for name, code in draw.items()}
+
+
+def _many_columns(which: str, n: int, rng: np.random.Generator) -> Raw:
+    draw = rng.integers(0, 3, (len(WIDE), n))
+    if which == "a":  # a chain
+        for j in range(1, len(WIDE)):
+            draw[j] = np.where(rng.random(n) < 0.2, draw[j], draw[j - 1])
+    if which == "constant":
+        draw[:] = 2
+    return {name: [str(i) for i in code] for name, code in zip(WIDE, draw, strict=True)}
 
 
 def _numbers(which: str, n: int, rng: np.random.Generator) -> Raw:
@@ -221,6 +233,7 @@ def _genotypes(which: str, n: int, rng: np.random.Generator) -> Raw:
 KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "levels": (_levels, LEVELS),  # a Dataset of levels
     "many levels": (_many_levels, MANY),
+    "many columns": (_many_columns, WIDE),
     "numbers": (_numbers, NUMBERS),  # a Dataset of mostly numbers
     "ordered": (_levels, ORDERED),  # the same, all of them with an order
     "only numbers": (_numbers, ONLY_NUMBERS),
@@ -258,7 +271,7 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
         _write_bed(columns, folder)
         return folder
     assert schema is not None
-    if kind in ("levels", "many levels", "numbers", "ordered", "only numbers", "labels"):
+    if kind in ("levels", "many levels", "many columns", "numbers", "ordered", "only numbers", "labels"):
         return dc.read(columns, schema)
     if kind == "level counts":
         return MemoryCounts(dc.read(columns, schema))
@@ -534,6 +547,7 @@ def _discoveries() -> Iterator[Case]:
         if name != "pc":  # not private, and says so
             asked += [(name, "levels", {}), (name, "numbers", {})]
     asked += [("auto", "levels", {}), ("auto", "numbers", {}), ("measured", "many levels", {"anyway": True})]
+    asked += [("measured", "many columns", {"anyway": True, "confidence": 3})]
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
     asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
     asked += [("measured", "level engine", {"anyway": True}), ("svt-pc", "level engine", {})]

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -86,6 +87,7 @@ EVENTS = {
     "SmoothMedian": ("pure", "approximate"),
     "SmoothTrimmedMean": ("pure", "approximate"),
     "SparseVector": ("pure",),
+    "SpanningTree": ("zcdp",),
     "TopK": ("pure", "zcdp"),
 }
 SESSIONS = ("SparseVectorSession", "SieveSession")
@@ -471,7 +473,7 @@ def _entering(mechanism: Any, value: Any) -> tuple[Ints, bool]:
         return Range(mechanism.lower, mechanism.upper, mechanism.cells).to_points(value), False
     if type(mechanism).__name__ == "SieveAndExamine":
         mechanism = mechanism.sieve
-    grid = mechanism.round.on if type(mechanism).__name__ == "TopK" else mechanism.on
+    grid = mechanism.round.on if type(mechanism).__name__ in ("TopK", "SpanningTree") else mechanism.on
     values = np.asarray(value, dtype=np.float64)
     integers = grid.to_integers(values)
     inexact = grid.exact and not np.array_equal(integers * Fraction(grid.step).__float__(), values)
@@ -968,6 +970,7 @@ LOSSES: dict[str, Callable[[list[Use], list[Use], Any, bool | None], Found]] = {
     "SmoothMedian": _smooth_location,
     "SmoothTrimmedMean": _smooth_location,
     "SparseVector": _sparse_vector,
+    "SpanningTree": _top_k,
     "TopK": _top_k,
 }
 
@@ -1003,10 +1006,12 @@ def smaller_sensitivity(name: str, factor: float = 0.5) -> Iterator[None]:
     forget()
 
 
-def quieter_release(factor: float = 0.7) -> contextlib.AbstractContextManager[None]:
-    """The call charges its mechanism and draws from one with less noise."""
+def quieter_release(factor: float = 0.7, only: str | None = None) -> contextlib.AbstractContextManager[None]:
+    """The call charges its mechanism and draws from one with less noise; ``only`` under this label."""
 
     def release(mechanism: Any, budget: Any, label: str, value: Any) -> Any:
+        if only is not None and label != only:
+            return RELEASE(mechanism, budget, label, value)
         budget.charge(mechanism.event(label))
         name = "rho" if hasattr(mechanism, "rho") else "epsilon"
         return replace(mechanism, **{name: getattr(mechanism, name) / factor}).sample(value)
@@ -1023,9 +1028,23 @@ def exact_release(*labels: str, drawn: bool = True) -> contextlib.AbstractContex
         answer = RELEASE(mechanism, budget, label, value) if drawn else None
         if hasattr(mechanism, "integer_scores"):
             return int(np.argmax(value))
+        if type(mechanism).__name__ == "SpanningTree":
+            return _best_tree(mechanism.nodes, value)
         return np.asarray(value, np.float64) if answer is None or np.ndim(answer) or np.ndim(value) else value
 
     return _planted((RELEASE, release))
+
+
+def _best_tree(nodes: int, scores: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs that join all nodes, the largest scores first."""
+    part, found = list(range(nodes)), []
+    pairs = list(combinations(range(nodes), 2))
+    for k in sorted(range(len(pairs)), key=lambda k: -scores[k]):
+        a, b = pairs[k]
+        if part[a] != part[b]:
+            found.append((a, b))
+            part = [part[a] if one == part[b] else one for one in part]
+    return found
 
 
 def deals_not_counted() -> contextlib.AbstractContextManager[None]:

@@ -48,6 +48,7 @@ MANY = dc.Schema({name: dc.Categorical([0, 1, 2, 3, 4]) for name in "xyzuvwst"})
 # with declared bins: the bound for two levels must not be taken for numbers
 NUMBERS = dc.Schema({name: dc.Numeric(-1.0, 1.0, bins=[0.0]) for name in "xyz"})
 SIX = dc.Schema({name: dc.Categorical([0, 1]) for name in "xyzuvw"})
+TREE = dc.Schema({f"x{j:02}": dc.Categorical([0, 1, 2]) for j in range(20)})  # so many that a tree is chosen
 CELLS = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"], z=dc.Categorical([0, 1]))
 FOUR = dc.Schema(dict.fromkeys("xyzu", NUMBERS["x"]))
 LINE = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"])
@@ -314,8 +315,22 @@ def labelled() -> Iterator[Star]:
                 yield Star({"x": x, "y": y}, ({"x": label, "y": 0}, {"x": label, "y": 1}))
 
 
+def wide_stars() -> Iterator[Star]:
+    """Rows of many columns: any one moves some pairs away from independence and others towards it."""
+    rng = np.random.default_rng(5)
+    while True:
+        draw = rng.integers(0, 3, (len(TREE), 66))
+        rows = [dict(zip(TREE, row.tolist(), strict=True)) for row in draw.T]
+        yield Star(dict(zip(TREE, draw[:, :60], strict=True)), tuple(rows[60:]))
+
+
 def _graphs() -> Iterator[Tight]:
     for relation in (REPLACE, ADD):
+        tree = graph_by("measured", relation, delta=1e-6, confidence=0)
+        yield Tight(
+            f"discover measured tree {relation}", tree, wide_stars, relation, build=of(TREE), most=2,
+            covers=("discover", "measured"),
+        )  # fmt: skip
         for delta in (0.0, 1e-6):
             end = f"{delta:g} {relation}"
             more: dict[str, Any] = {"relation": relation, "covers": ("discover", "measured")}
@@ -675,10 +690,11 @@ def test_a_trimmed_mean_covers_its_smooth_sensitivity(noise: Any, delta: float |
 def test_the_search_measures_in_every_way() -> None:
     """A case that is named after what is measured measures that: what is chosen may change with the plan."""
     for case in TIGHT:
-        for word in ("joint", "components"):
+        for word in ("joint", "components", "tree"):
             if case.id.startswith(f"discover measured {word}"):
                 data = case.build(near.data_sets(next(case.stars()), case.relation)[-1])
-                assert f"Note('{word}" in record(case.run, data).result, case.id
+                note = {"tree": "chosen-pairs"}.get(word, word)
+                assert f"Note('{note}" in record(case.run, data).result, case.id
 
 
 def test_what_is_not_private_touches_no_mechanism() -> None:
@@ -812,6 +828,13 @@ SEEN_BY_NEIGHBOURS: list[tuple[str, Bug, str]] = [
         half("Gaussian"),
         "discover measured target 1e-06 replace-one",
     ),
+    ("half the sensitivity of a tree", half("SpanningTree"), "discover measured tree replace-one"),
+    ("half of it, add-remove", half("SpanningTree"), "discover measured tree add-remove"),
+    (
+        "30% more than its share for the choice of a tree",
+        lambda: capture.quieter_release(only="which pairs are measured"),
+        "discover measured tree add-remove",
+    ),
     ("30% less noise in the table of an effect", capture.quieter_release, "effect 0 replace-one"),
     ("30% less for an effect on a number", smaller_split, "effect number 0 add-remove"),
     ("30% less for an effect on a number, Gaussian", smaller_split, "effect number 0.01 replace-one"),
@@ -848,7 +871,7 @@ def test_a_sensitivity_30_percent_too_small_is_seen(case: Tight) -> None:
     tape = record(case.run, case.build(near.data_sets(next(case.stars()), case.relation)[0]))
     mechanisms = {use.name: use.mechanism for use in tape.uses if hasattr(use.mechanism, "sensitivity")}
     for name, mechanism in mechanisms.items():
-        grid = getattr(mechanism, "on", None)
+        grid = getattr(getattr(mechanism, "round", mechanism), "on", None)
         whole = grid is not None and grid.exact and getattr(mechanism, "size", 1) == 1
         bug = capture.quieter_release() if whole else capture.smaller_sensitivity(name, 0.7)
         with bug, pytest.raises(Exceeded):
@@ -892,6 +915,16 @@ SEEN_BY_UNRELATED_ROWS: list[tuple[str, Bug, str]] = [
         "measured keeping exact components",
         capture.exact_release,
         "discover measured components 1e-06 add-remove",
+    ),
+    (
+        "pairs chosen by exact counts",
+        lambda: capture.exact_release("which pairs are measured"),
+        "discover measured tree replace-one",
+    ),
+    (
+        "pairs chosen by exact counts, nothing drawn",
+        lambda: capture.exact_release("which pairs are measured", drawn=False),
+        "discover measured tree add-remove",
     ),
 ]
 

@@ -26,7 +26,7 @@ from dpcausal.privacy.mechanisms.sieve_and_examine import SieveSession
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession
 
 ONCE = (dp.Laplace, dp.Gaussian, NoisyRank, dp.ExponentialMedian, dp.SmoothMedian, dp.SmoothTrimmedMean)
-CHOICES = (dp.Exponential, dp.PermuteAndFlip, dp.NoisyMax, dp.TopK)
+CHOICES = (dp.Exponential, dp.PermuteAndFlip, dp.NoisyMax, dp.TopK, dp.SpanningTree)
 ANSWERING: tuple[tuple[type, str], ...] = (
     *((kind, "sample") for kind in (*ONCE, *CHOICES)),
     (SparseVectorSession, "ask"),

@@ -108,6 +108,7 @@ class ReleasedKind(StrEnum):
     GRAPH_FROM_ROWS = "graph-from-rows"
     JOINT_TABLE = "joint-table"
     TABLES = "tables"  # what, sd
+    CHOSEN_PAIRS = "chosen-pairs"  # number, of
     MOMENTS = "moments"
     SEARCHED_AGAIN = "searched-again"  # release: the id of what was released before, and costs nothing more
     TEST_OUTCOMES = "test-outcomes"

@@ -70,6 +70,10 @@ class NoisyTables(ABC):
         ]
         return block_noise(tuple(self.sizes[j] for j in given), tuple(variances))
 
+    def knows(self, columns: Columns) -> bool:
+        """Whether the component was measured."""
+        return True
+
     def pair(self, columns: Columns) -> Floats:
         """The component of a pair."""
         return interaction(self.table(columns))
@@ -77,7 +81,7 @@ class NoisyTables(ABC):
     def contrasts(self, rows: float, ordered: Sequence[bool]) -> Contrasts:
         """Covariances of features of all columns; ``rows`` public or released, ``ordered``: which have an order."""
         singles = [(j,) for j in range(len(self.sizes))]
-        pairs = all_pairs(len(self.sizes))
+        pairs = [pair for pair in all_pairs(len(self.sizes)) if self.knows(pair)]
         features = [
             Features.of(self.table(one), rows, self.variance(one), ordered=order)
             for one, order in zip(singles, ordered, strict=True)
@@ -183,6 +187,10 @@ class Components(NoisyTables):
     def variance(self, columns: Columns) -> float:
         """As measured."""
         return self.variances.get(columns, 0.0)
+
+    def knows(self, columns: Columns) -> bool:
+        """Not where only some pairs were measured."""
+        return columns in self.values
 
     def pair(self, columns: Columns) -> Floats:
         """As measured."""

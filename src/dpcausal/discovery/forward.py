@@ -20,7 +20,8 @@ not, and a weak one would have been. *Open*: the rest. Were "not found" enough, 
 pairs that look linked: what looks promising is measured again, and only what is measured well can be called absent.
 
 ``enough`` is the larger of two: the logarithm of prior odds against an edge between two of d columns that have a few
-neighbours each, and what independent columns pass with a probability below the level.
+neighbours each, and what independent columns pass with a probability below the level. Pairs of a tree that was chosen
+for its dependences have better odds (``ENOUGH_IN_TREE``), and d - 1 of them are few.
 
 **Cost** at most ``MAX_NEAR`` neighbours of an end and ``MAX_SET`` columns a set; all from released values, so that no
 loop tells more than they do.
@@ -47,6 +48,7 @@ ENOUGH_AT_FIVE, LEVEL_WEIGHT = (
     0.65,
 )  # evidence that independent columns pass with a probability below the level
 MIN_ENOUGH = 0.05
+ENOUGH_IN_TREE = 1.0  # in place of odds for pairs that were chosen; set on random networks
 KEPT = 0.5  # part of ``enough`` below which an edge is separated
 CLEARLY_APART = -1.0  # in place of it where larger tables will be asked: only what is clear goes before
 # Evidence that a medium dependence must promise beyond ``enough`` for "absent" to say something. With one degree of
@@ -105,13 +107,13 @@ class Rules:
         )
 
     @classmethod
-    def usual(cls, columns: int, level: float, **more: object) -> Rules:
-        """Rules for this many columns at this level.
+    def usual(cls, columns: int, level: float, *, tree: bool = False, **more: object) -> Rules:
+        """Rules for this many columns at this level; ``tree``: the pairs of a chosen tree were measured, no others.
 
         >>> Rules.usual(5, 0.05).enough < Rules.usual(5, 0.01).enough < Rules.usual(40, 0.01).enough
         True
         """
-        odds = math.log(max(columns - 1, 1) / NEIGHBOURS)
+        odds = ENOUGH_IN_TREE if tree else math.log(max(columns - 1, 1) / NEIGHBOURS)
         enough = max(odds, ENOUGH_AT_FIVE + LEVEL_WEIGHT * math.log(0.05 / level), MIN_ENOUGH)
         return cls(enough, KEPT * enough, **more)  # type: ignore[arg-type]
 
@@ -230,13 +232,17 @@ class Forward:
         """Return the evidence about each pair, of what was asked: that of the separating set, else the least.
 
         ``columns`` names the columns of the search, and ``separating`` has the sets that separate pairs. A pair that a
-        set separates which was not asked about here is left out. Nothing is computed, so no question is counted.
+        set separates which was not asked about here is left out, and one that was not measured. Nothing is computed, so
+        no question is counted.
         """
+        measured = self.contrasts.measured
         asked: dict[PlacePair, dict[Given, float]] = {
-            pair: {(): float(self.contrasts.pair_evidence[pair])} for pair in all_pairs(len(columns))
+            pair: {(): float(self.contrasts.pair_evidence[pair])}
+            for pair in all_pairs(len(columns))
+            if measured is None or measured[pair]
         }
         for (x, y, given), value in self._evidence.items():
-            if value is not None:
+            if value is not None and (min(x, y), max(x, y)) in asked:
                 asked[min(x, y), max(x, y)][given] = value
         found: dict[Pair, Evidence] = {}
         place = {name: j for j, name in enumerate(columns)}

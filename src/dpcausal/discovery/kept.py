@@ -94,7 +94,7 @@ class KeptTables:
             ),
             "rows": self.rows,
             **shared,
-            "rounds": [[pairs, variance] for pairs, variance in self.tables.rounds],
+            "rounds": [[value for value in one if value is not None] for one in self.tables.rounds],
             "regrouped": {names[j]: kept.tolist() for j, kept in self.tables.regrouped.items()},
             "components": [
                 {
@@ -120,7 +120,10 @@ class KeptTables:
         else:
             place = {name: j for j, name in enumerate(schema)}
             tables = Components([int(size) for size in data["sizes"]])
-            tables.rounds = tuple(Round(int(pairs), float(by)) for pairs, by in data.get("rounds", ()))
+            tables.rounds = tuple(
+                Round(int(pairs), float(by), *map(float, choice))
+                for pairs, by, *choice in data.get("rounds", ())
+            )
             tables.regrouped = {
                 place[name]: np.asarray(kept, np.float64) for name, kept in data.get("regrouped", {}).items()
             }

@@ -2,7 +2,8 @@
 
 1. **What is measured** (``planning/measurement.py``): one joint table, or components. Single columns and all pairs
    come first; where noise is large, promising pairs again in rounds, with levels merged; where it is small, the larger
-   tables that a search asks for. Shares follow from public numbers, what is promising from released ones.
+   tables that a search asks for. With many columns and much noise a tree of pairs is chosen and measured alone. Shares
+   follow from public numbers, what is promising from released ones, the tree from a mechanism.
 2. **Skeleton.** A forward search (``forward.py``) on the evidence of columns and pairs. Where larger tables pay, PC
    then asks about what it found, with sets of any size: sets whose tables are not measured yet name them, the sets most
    likely to separate come first, and are measured together for one share of the budget, under the filter on the total.
@@ -26,7 +27,8 @@ what is measured, merged and asked follows from public and released values only.
 at most ``MAX_COLLIDER_SETS`` questions a pair.
 
 References: Ramsey 2016 (largest p-value); Colombo & Maathuis 2014, section 4.2 (majority of sets); Tsamardinos, Brown &
-Aliferis 2006 (forward, then backward); Chow & Liu 1968 (the strongest forest).
+Aliferis 2006 (forward, then backward); Chow & Liu 1968 (the strongest forest); McKenna, Miklau & Sheldon 2021 (its
+private choice).
 """
 
 from __future__ import annotations
@@ -162,7 +164,7 @@ def run(
 def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent: bool) -> SearchOutcome:
     """Search what was measured, and orient; ``asked``: repeats for confidence."""
     columns = task.columns
-    rules, contrasts = rules_for(task), measurer.contrasts()
+    rules, contrasts = rules_for(task, tree=measurer.tree), measurer.contrasts()
     sizes = measurer.tables.sizes
     if measurer.larger and below_sampling(measurer.pair_variance(), sizes, measurer.rows, NEARLY_NO_NOISE):
         rules = replace(rules, kept=CLEARLY_APART)

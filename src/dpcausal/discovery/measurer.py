@@ -1,8 +1,9 @@
 """What ``measured`` holds: a budget, the counts, and tables released from them, which answer questions.
 
 ``start`` measures what comes first: one joint table, or single columns and pairs, promising pairs again in rounds where
-noise is large, with levels merged. ``Measurer`` measures more where PC asks for it, and answers. Nothing but released
-values decides what. ``not_colliders`` reads arrows off the answers (``measured.py`` says how).
+noise is large, with levels merged, or, with many columns and much noise, the pairs of a tree alone. ``Measurer``
+measures more where PC asks for it, and answers. Nothing but released values decides what, and a mechanism where exact
+counts do (``measure_tree``). ``not_colliders`` reads arrows off the answers (``measured.py`` says how).
 """
 
 from __future__ import annotations
@@ -53,11 +54,14 @@ from dpcausal.planning.measurement import (
     noise_variance,
     plan_for,
     schedule_for,
+    tree_pays,
 )
-from dpcausal.privacy.mechanisms.base import release
+from dpcausal.privacy.mechanisms.base import INTEGERS, release
+from dpcausal.privacy.mechanisms.selection import SpanningTree
 from dpcausal.stats.components import Columns, Floats, interaction, sets_sensitivity
 from dpcausal.stats.contrasts import Contrasts, Round, all_pairs
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, forms
+from dpcausal.stats.pair_distance import distance_sensitivity, if_independent, pair_distance
 from dpcausal.stats.partial import PartialTest, log_central_odds, partial_form, partial_test
 
 MAX_COLLIDER_ORDER, MAX_COLLIDER_SETS = 3, 200
@@ -166,6 +170,11 @@ class Measurer:
                 np.add.at(np.moveaxis(ends, axis, 0), groups, np.moveaxis(found, axis, 0))
                 found = ends
         return found
+
+    @property
+    def tree(self) -> bool:
+        """Whether the pairs of a chosen tree were measured, and no others."""
+        return any(one.choice is not None for one in self.tables.rounds)
 
     def pair_variance(self) -> float:
         """Of the noise in a pair, the median of those measured."""
@@ -370,11 +379,17 @@ def start(task: Task) -> Measurer:
         larger = larger_pay(plan.pair_variance, sizes, max(rows, 1.0))
         return Measurer(task, plan, joint, rows, larger, released=[Released(ReleasedKind.JOINT_TABLE)])
     measurer = Measurer(task, plan, Components(sizes))
-    left = 1.0 - measure_rows(measurer) - merge_levels(measurer, total)
-    sizes, rows = list(measurer.tables.sizes), measurer.rows
-    schedule = schedule_for(sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian)
+    left = 1.0 - measure_rows(measurer)
+    rows, ordered = measurer.rows, [has_order(column) for column in task.counts.schema.values()]
+    tree = tree_pays(sizes, ordered, rows, total, task.neighbours, gaussian=plan.gaussian)
+    left -= merge_levels(measurer, total, tree=tree)
+    sizes = list(measurer.tables.sizes)
+    schedule = schedule_for(sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian, tree=tree)
     measurer.larger = schedule.larger
     measurer.measure([(j,) for j in range(len(sizes))], schedule.singles, "single columns")
+    if schedule.choice:
+        measure_tree(measurer, schedule.choice, schedule.pairs)
+        return measurer
     pairs = all_pairs(len(sizes))
     rounds = [Round(len(pairs), measurer.measure(pairs, schedule.pairs, "pairs of columns"))]
     for turn, share in enumerate(schedule.again):
@@ -401,14 +416,52 @@ def measure_rows(measurer: Measurer) -> float:
 
 
 @proved("composition.proof.md")
-def merge_levels(measurer: Measurer, total: float) -> float:
-    """Merge levels of columns that have more than noise leaves room for; return the share that it cost."""
+def measure_tree(measurer: Measurer, choice: float, share: float) -> None:
+    """Choose pairs that join all columns, by how far they are from independence, and measure these alone.
+
+    ``choice`` and ``share`` are parts of the budget. How far is said of exact counts, so the choice is a mechanism's.
+    """
+    task, tables, rows = measurer.task, measurer.tables, measurer.rows
+    assert isinstance(tables, Components)
+    budget, pairs = task.private_budget(), all_pairs(len(tables.sizes))
+    mechanism = SpanningTree(
+        sensitivity=distance_sensitivity(task.neighbours),
+        nodes=len(tables.sizes),
+        rho=choice * SPENT * budget.total.rho,
+        neighbours=task.neighbours,
+        grid=INTEGERS,
+    )
+    singles = [tables.table((j,)) for j in range(len(tables.sizes))]
+    independent = [if_independent(singles[i], singles[j], rows) for i, j in pairs]
+    margins = task.counts.tables([(task.columns[i], task.columns[j]) for i, j in pairs])
+    scores = [
+        pair_distance(measurer._merged(pair, margin), expected)
+        for pair, margin, expected in zip(pairs, margins, independent, strict=True)
+    ]
+    chosen = sorted(release(mechanism, budget, "which pairs are measured", scores))
+    measurer.released.append(Released(ReleasedKind.CHOSEN_PAIRS, number=len(chosen), of=len(pairs)))
+    variance = measurer.measure(chosen, share, "chosen pairs of columns")
+    tables.rounds = (Round(len(chosen), variance, mechanism.round.reach / mechanism.round.epsilon),)
+
+
+@proved("composition.proof.md")
+def merge_levels(measurer: Measurer, total: float, *, tree: bool = False) -> float:
+    """Merge levels of columns that have more than noise leaves room for; return the share that it cost.
+
+    ``tree``: whether only the pairs of a tree will be measured.
+    """
     task, tables = measurer.task, measurer.tables
     assert isinstance(tables, Components)
     columns = list(task.counts.schema.values())
     ordered, apart = [has_order(column) for column in columns], [missing_place(column) for column in columns]
     most = most_levels(
-        tables.sizes, ordered, measurer.rows, total, task.neighbours, gaussian=measurer.plan.gaussian
+        tables.sizes,
+        ordered,
+        measurer.rows,
+        total,
+        task.neighbours,
+        gaussian=measurer.plan.gaussian,
+        tree=tree,
     )
     many = [j for j, size in enumerate(tables.sizes) if size - (apart[j] is not None) > most[j]]
     if not many:
@@ -494,8 +547,8 @@ def is_ordered(column: Column) -> bool:
     return not column.missing_level if isinstance(column, Numeric) else column.ordered
 
 
-def rules_for(task: Task) -> Rules:
-    """What the forward search may do, from the level and what is known beforehand."""
+def rules_for(task: Task, *, tree: bool = False) -> Rules:
+    """What the forward search may do, from the level and what is known beforehand; ``tree`` as in ``Rules.usual``."""
     place = {name: j for j, name in enumerate(task.columns)}
 
     def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
@@ -511,6 +564,7 @@ def rules_for(task: Task) -> Rules:
     return Rules.usual(
         len(task.columns),
         task.level,
+        tree=tree,
         required=places(task.known.kept),
         left_out=places(task.known.left_out),
         may_separate=may_separate,
@@ -528,6 +582,9 @@ def known_groups(measurer: Measurer) -> dict[str, tuple[int, ...]]:
 def measured_note(measurer: Measurer, target: int | None = None) -> list[Note]:
     """What was measured, and which levels were merged; about a ``target``, the noise is that of pairs with it."""
     notes = [_tables_note(measurer, target)]
+    if measurer.tree:
+        number = measurer.tables.rounds[0].pairs
+        notes.append(Note(NoteKind.CHOSEN_PAIRS, number=number, of=math.comb(len(measurer.tables.sizes), 2)))
     if measurer.groups:
         columns = measurer.task.columns
         merged = [(columns[j], max(groups) + 1) for j, groups in sorted(measurer.groups.items())]

@@ -87,6 +87,7 @@ class NoteKind(StrEnum):
     WHOLE_GRAPHS = "whole-graphs"  # edges: how many the best graph on the joint table has
     HIDDEN_CAUSES = "hidden-causes"  # order, far: bounds of the further questions (None: none)
     TARGET = "target"  # target, near: the columns that were measured with it a second time
+    CHOSEN_PAIRS = "chosen-pairs"  # number, of: pairs that were measured, and all
     MERGED_LEVELS = (
         "merged-levels"  # columns: pairs (name, number of groups); groups: (name, group of every level)
     )

@@ -9,6 +9,9 @@
   most promising pairs, or to larger tables. A pair that is asked about is taken to be promising: its noise is that of
   all rounds together. Which pairs are depends on the data, so ``again_count`` of them, spread evenly over the columns,
   stand for them. With a target only pairs with it are measured first, then those among ``TARGET_NEAR`` columns and it.
+- **a tree** (``tree_pays`` says when): single columns, then pairs that join all of them, chosen by the exponential
+  mechanism. A pair is found if it is chosen and then shows. ``chance_chosen`` takes all other pairs as independent: the
+  largest noise of M of them passes scale log(M/(d - 1)) about d - 1 times.
 - **larger tables**: for every order m of 2 and more the interactions of m + 1 columns that its questions need. How
   many depends on the graph: ``SETS_PER_COLUMN`` a column are assumed, fewer where there are not so many or the driver
   would not measure so many (its noise is bounded). T interactions of squared l2 sensitivity D^2 have variance
@@ -64,6 +67,7 @@ from dpcausal.planning.measurement import (
     noise_variance,
     plan_for,
     schedule_for,
+    tree_pays,
 )
 from dpcausal.planning.power import (
     SHOWN,
@@ -79,9 +83,11 @@ from dpcausal.planning.power import (
 from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
 from dpcausal.planning.sieve import SieveDesign as Sieve
 from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.mechanisms.selection import epsilon_per_round
 from dpcausal.stats.components import Columns, component_absolute, component_sensitivity
 from dpcausal.stats.contrasts import MEDIUM
 from dpcausal.stats.evidence import score_sensitivity
+from dpcausal.stats.pair_distance import MEAN_ABSOLUTE, distance_sensitivity
 
 MIN_SHARE = 0.01  # of the budget, below which no more is measured
 SETS_PER_COLUMN = 12
@@ -177,6 +183,52 @@ class NoiseDesign:
         return self.rho if self.plan.gaussian else self.epsilon
 
     @cached_property
+    def _wants_tree(self) -> bool:
+        """Whether levels are merged as for a tree."""
+        if self.joint or self.target is not None:
+            return False
+        return tree_pays(
+            self.sizes,
+            self.ordered or [False] * len(self.sizes),
+            max(self.rows, 1),
+            self._total,
+            self.neighbours,
+            gaussian=self.plan.gaussian,
+        )
+
+    @property
+    def tree(self) -> bool:
+        """Whether pairs that join all columns are chosen, and measured alone."""
+        return not self.joint and self.schedule.choice > 0.0
+
+    def enough(self, level: float) -> float:
+        """Evidence that makes an edge."""
+        return enough_evidence(len(self.sizes), level, tree=self.tree)
+
+    def chance_chosen(self, w: float, x: int, y: int) -> float:
+        """Chance that two columns with this dependence (of levels as measured) are chosen for a tree; 1: none is.
+
+        The distance from independence of a table with dependence w is about n w sqrt(2/pi). Sampling and noise in the
+        single columns, from which expected counts come, add to all distances, and hide part of it: squares add up.
+        Pairs that close a circle of stronger ones are not chosen, which this leaves out.
+
+        >>> few = NoiseDesign((3,) * 30, 1_000, 1.0, 1e-6, Neighbours.ADD_REMOVE)
+        >>> few.tree, round(few.chance_chosen(0.0, 0, 1), 2), few.chance_chosen(0.5, 0, 1) > 0.99
+        (True, 0.06, True)
+        """
+        if not self.tree:
+            return 1.0
+        d, (r, c) = len(self.sizes), (self.measured[x], self.measured[y])
+        each = epsilon_per_round(d - 1, None, self.schedule.choice * self.rho)
+        scale = 2.0 * distance_sensitivity(self.neighbours) / each
+        of_singles = self._levels[1] * ((1.0 - 1.0 / r) / c**2 + (1.0 - 1.0 / c) / r**2)
+        sampling = self.rows * (1.0 - 1.0 / r) * (1.0 - 1.0 / c) / (r * c)
+        by_chance = MEAN_ABSOLUTE * r * c * math.sqrt(of_singles + sampling)
+        excess = math.hypot(MEAN_ABSOLUTE * self.rows * w, by_chance) - by_chance
+        far = excess / scale - math.log(d / 2)  # M/(d - 1) = d/2
+        return -math.expm1(-math.exp(min(far, 700.0)))
+
+    @cached_property
     def measured(self) -> tuple[int, ...]:
         """Numbers of levels that are measured, as many as declared unless merged."""
         if self.joint:
@@ -188,6 +240,7 @@ class NoiseDesign:
             self._total,
             self.neighbours,
             gaussian=self.plan.gaussian,
+            tree=self._wants_tree,
         )
         return tuple(map(min, self.sizes, most))
 
@@ -221,6 +274,7 @@ class NoiseDesign:
             self._total,
             self.neighbours,
             gaussian=self.plan.gaussian,
+            tree=self._wants_tree,
         )
 
     @property
@@ -251,6 +305,9 @@ class NoiseDesign:
         d, add = len(self.sizes), self.neighbours is Neighbours.ADD_REMOVE
         found = {0: self._noise([()], SHARE_ROWS) if add else 0.0}
         found[1] = self._noise([(j,) for j in range(d)], self.schedule.singles)
+        if self.tree:
+            found[2] = self._noise(spread_pairs(d, d - 1), self.schedule.pairs)
+            return found
         exactness = 1.0 / self.first_look
         for share in self.schedule.again:
             exactness += 1.0 / self._noise(self._again_pairs, share)
@@ -259,9 +316,11 @@ class NoiseDesign:
 
     @cached_property
     def first_look(self) -> float:
-        """Variance of the noise in a pair that is not measured again."""
+        """Variance of the noise in a pair that is not measured again; where only some pairs are, of one that is not."""
         if self.joint:
             return self.plan.pair_variance
+        if self.tree:
+            return NEVER * self._levels[2]
         return self._noise(self._first_pairs, self.schedule.pairs)
 
     @cached_property
@@ -295,7 +354,7 @@ class NoiseDesign:
         if self.joint:
             return 1.0
         schedule = self.schedule
-        first = schedule.singles + schedule.pairs + math.fsum(schedule.again)
+        first = schedule.singles + schedule.choice + schedule.pairs + math.fsum(schedule.again)
         if order < 2:
             return first
         left = self._left - first
@@ -508,14 +567,34 @@ def least_found(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> float
 
     It is that of levels as declared; groups that they are merged to keep part of it (``NoiseDesign.kept``).
     """
-    enough = enough_evidence(len(design.sizes), aim.level)
+    enough = design.enough(aim.level)
     table, kept = table_at(design, places, aim), design.kept(*places[:2])
+    if design.tree:
+        return _least_in_tree(design, table, enough, aim.power, places[:2]) / kept
     if not table.given and not design.asked(len(places) - 2):
         return least_by_evidence(table, enough, aim.power) / kept
     by_evidence = least_by_evidence(pair_at(design, places, aim), enough, aim.power)
     if not table.given:
         return by_evidence / kept
     return max(by_evidence, least_dependence(table, aim.level, aim.power)) / kept
+
+
+def _least_in_tree(
+    design: NoiseDesign, table: Expected, enough: float, power: float, places: tuple[int, ...]
+) -> float:
+    """The least w that is chosen and then found with this probability."""
+
+    def found(w: float) -> bool:
+        return power_of_evidence(table, w, enough) * design.chance_chosen(w, *places) >= power
+
+    low = least_by_evidence(table, enough, power)
+    high = low
+    while not found(high) and high < 1e6:
+        low, high = high, 1.5 * high
+    for _ in range(20 if high > low else 0):
+        middle = (low + high) / 2
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high
 
 
 def power_at(
@@ -526,7 +605,8 @@ def power_at(
     w *= 1.0 if at_best else design.kept(*places[:2])
     if not design.asked(len(places) - 2):
         return 0.0
-    found = power_of_evidence(pair_at(design, places, aim), w, enough_evidence(len(design.sizes), aim.level))
+    found = power_of_evidence(pair_at(design, places, aim), w, design.enough(aim.level))
+    found *= design.chance_chosen(w, *places[:2])
     return min(found, power_of(table, w, aim.level)) if table.given else found
 
 
@@ -542,7 +622,7 @@ def answers(design: NoiseDesign, places: tuple[int, ...], aim: Aim) -> bool:
             design, places, aim, 1.0 if design.joint else design.first_look / design.variance((2, 2))
         )
         left = MEDIUM * design.kept(*places[:2])
-        if would_show(once_only, left) >= enough_evidence(len(design.sizes), aim.level) + SHOWN:
+        if would_show(once_only, left) >= design.enough(aim.level) + SHOWN:
             return True
     if not (design.larger and design.asked(order)):
         return False
@@ -565,8 +645,9 @@ def _is_enough(tried: NoiseDesign, order: int, aim: Aim) -> bool:
     places = stands_for(tried, order, "typical", aim)
     if not tried.asked(order):
         return False
-    enough, left = enough_evidence(len(tried.sizes), aim.level), aim.effect * tried.kept(*places[:2])
-    if power_of_evidence(pair_at(tried, places, aim), left, enough) < aim.power:
+    enough, left = tried.enough(aim.level), aim.effect * tried.kept(*places[:2])
+    chosen = tried.chance_chosen(left, *places[:2])
+    if power_of_evidence(pair_at(tried, places, aim), left, enough) * chosen < aim.power:
         return False
     table = table_at(tried, places, aim)
     if table.given and power_of(table, left, aim.level) < aim.power:
@@ -619,7 +700,7 @@ def order_plan(design: NoiseDesign, order: int, aim: Aim, sieve: Sieve) -> Order
     exact = Expected(aim.rows, table.x, table.y, table.given, aim.share, whole=table.whole)
     changing = least_dependence(table, aim.level, aim.power, alike=False)
     sure = least_by_evidence(
-        Expected(aim.rows, table.x, table.y, share=aim.share), enough_evidence(d, aim.level), aim.power
+        Expected(aim.rows, table.x, table.y, share=aim.share), design.enough(aim.level), aim.power
     )
     return OrderPlan(
         order=order,

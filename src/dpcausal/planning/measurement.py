@@ -16,6 +16,10 @@ what they are worth (their sensitivity times how much of their noise a test sees
 rho. Elsewhere all of it goes to pairs: half to all of them, the rest, in ``ROUNDS_AGAIN`` rounds, to the most promising
 (``AGAIN_PER_COLUMN`` a column).
 
+**A tree.** With many columns a look at every pair is dear: its noise grows with the number of columns. Where
+``tree_pays`` says so, ``SHARE_CHOICE`` of that budget instead goes to choosing pairs that join all columns, and the
+rest to these alone. Their noise is smaller, so fewer levels are merged (``LEVELS_IN_TREE``).
+
 **Levels.** Noise in a correlation grows with the number of levels, what a table can show hardly does. A column with
 more levels than ``most_levels`` is measured with levels merged: neighbouring ones where they have an order, else so
 that groups are of like size. A level for missing values stays apart. A small share of the budget tells how common each
@@ -62,6 +66,17 @@ AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
 # levels that a column may have, times the root of the noise in a proportion: with an order, where few groups keep most
 # of a trend, and without one, where they hide what differs within them
 LEVELS_ORDERED, LEVELS_UNORDERED = 0.35, 0.45
+LEVELS_IN_TREE = (
+    0.95  # the same without an order where only pairs of a tree are measured, with less noise each
+)
+# A tree is measured with so many columns, of at least so many levels on average, at most half of them with an order,
+TREE_COLUMNS, MOST_TREE_COLUMNS, TREE_LEVELS = 20, 150, 2.5  # beyond, a choice among all pairs takes too long
+# and up to this ratio of the rows to the noise in all pairs, times what two columns keep of a dependence when merged
+TREE_SIGNAL = 50.0
+SHARE_SINGLES_IN_TREE = (
+    0.25  # for single columns there: the choice goes by how far pairs are from what they say
+)
+SHARE_CHOICE = 0.45  # of what goes to pairs: for the choice of the tree
 SHARE_OF_REST = 0.9  # of what is left, measured at each order past the second
 NOISE_SEEN_BY_TEST = {
     0: 0.1,
@@ -151,12 +166,15 @@ class Schedule:
         For rounds on promising pairs.
     larger : bool
         Whether tables of three and more columns are to be measured with the rest.
+    choice : float
+        For the choice of a tree; then its pairs are measured for ``pairs``, and no others. 0: all are.
     """
 
     singles: float
     pairs: float
     again: tuple[float, ...]
     larger: bool
+    choice: float = 0.0
 
 
 def pair_noise(
@@ -168,9 +186,16 @@ def pair_noise(
 
 
 def schedule_for(
-    sizes: Sequence[int], rows: float, left: float, total: float, neighbours: Neighbours, *, gaussian: bool
+    sizes: Sequence[int],
+    rows: float,
+    left: float,
+    total: float,
+    neighbours: Neighbours,
+    *,
+    gaussian: bool,
+    tree: bool = False,
 ) -> Schedule:
-    """Return shares for columns of these sizes; ``left`` is the share not yet spent.
+    """Return shares for columns of these sizes; ``left`` is the share not yet spent, ``tree`` as ``tree_pays`` says.
 
     >>> few, many = (schedule_for([3] * 9, n, 1.0, 0.02, Neighbours.REPLACE_ONE, gaussian=True) for n in (1e3, 1e6))
     >>> few.larger, len(few.again), many.larger, many.again
@@ -182,6 +207,10 @@ def schedule_for(
         return Schedule(singles, min(pairs, left - singles), (), True)
     singles = min(SHARE_SINGLES, left / 2)
     rest = left - singles
+    if tree:
+        rest = left - SHARE_SINGLES_IN_TREE
+        pairs = rest * (1.0 - SHARE_CHOICE)
+        return Schedule(SHARE_SINGLES_IN_TREE, pairs, (), False, rest * SHARE_CHOICE)
     if again_count(len(sizes)) >= len(sizes) * (len(sizes) - 1) // 2:
         return Schedule(singles, rest, (), False)
     return Schedule(singles, rest / 2, (rest / 2 / ROUNDS_AGAIN,) * ROUNDS_AGAIN, False)
@@ -207,6 +236,46 @@ def again_count(columns: int) -> int:
     return math.ceil(AGAIN_PER_COLUMN * columns)
 
 
+def signal(
+    sizes: Sequence[int], rows: float, total: float, neighbours: Neighbours, *, gaussian: bool
+) -> float:
+    """Return the rows over the noise in a pair of columns of up to three levels, if all pairs are measured."""
+    few = [min(size, 3) for size in sizes]
+    return rows / math.sqrt(pair_noise(few, 1.0 - SHARE_SINGLES, total, neighbours, gaussian=gaussian))
+
+
+def tree_pays(
+    sizes: Sequence[int],
+    ordered: Sequence[bool],
+    rows: float,
+    total: float,
+    neighbours: Neighbours,
+    *,
+    gaussian: bool,
+) -> bool:
+    """Whether to choose pairs that join all columns and measure these alone, with more levels.
+
+    With many columns and much noise it finds more: a choice costs far less than measuring every pair. With less noise
+    it loses what is not in a tree, and a trend is found as well in merged levels. Set on random networks.
+
+    >>> for rows in (1_000, 30_000):
+    ...     print(tree_pays([3] * 30, [False] * 30, rows, 0.02, Neighbours.ADD_REMOVE, gaussian=True))
+    True
+    False
+    """
+    trends = sum(order and size > 2 for size, order in zip(sizes, ordered, strict=True))
+    if not gaussian or not TREE_COLUMNS <= len(sizes) <= MOST_TREE_COLUMNS or 2 * trends > len(sizes):
+        return False
+    if sum(sizes) < TREE_LEVELS * len(sizes):
+        return False
+    public = sizes, rows, total, neighbours
+    most = most_levels(public[0], ordered, *public[1:], gaussian=gaussian)
+    kept = [
+        kept_by_most(size, few, ordered=order) for size, few, order in zip(sizes, most, ordered, strict=True)
+    ]
+    return signal(*public, gaussian=gaussian) * (math.fsum(kept) / len(kept)) ** 2 <= TREE_SIGNAL
+
+
 def most_levels(
     sizes: Sequence[int],
     ordered: Sequence[bool],
@@ -215,8 +284,9 @@ def most_levels(
     neighbours: Neighbours,
     *,
     gaussian: bool,
+    tree: bool = False,
 ) -> list[int]:
-    """Return how many levels each column may have before some are merged.
+    """Return how many levels each column may have before some are merged; ``tree``: if a tree is measured.
 
     >>> for rows in (1_000, 10_000, 1_000_000):
     ...     print(most_levels([6] * 2, [True, False], rows, 0.001, Neighbours.REPLACE_ONE, gaussian=True))
@@ -224,10 +294,9 @@ def most_levels(
     [7, 8]
     [66, 85]
     """
-    few = [min(size, 3) for size in sizes]
-    noise = pair_noise(few, 1.0 - SHARE_SINGLES, total, neighbours, gaussian=gaussian)
-    room = 1.0 / math.sqrt(math.sqrt(noise) / rows)
-    return [max(2, round((LEVELS_ORDERED if order else LEVELS_UNORDERED) * room)) for order in ordered]
+    room = math.sqrt(signal(sizes, rows, total, neighbours, gaussian=gaussian))
+    unordered = LEVELS_IN_TREE if tree else LEVELS_UNORDERED
+    return [max(2, round((LEVELS_ORDERED if order else unordered) * room)) for order in ordered]
 
 
 def merged_levels(

@@ -330,15 +330,18 @@ def power(level: float, pooled: float, both: float, shift: float, rest_shift: fl
 
 # The rule of the forward search, ``discovery/forward.py``; a test holds both together.
 NEIGHBOURS, ENOUGH_AT_FIVE, LEVEL_WEIGHT, MIN_ENOUGH, SHOWN = 3.7, 0.5, 0.65, 0.05, 4.0
+ENOUGH_IN_TREE = 1.0
 
 
-def enough_evidence(columns: int, level: float) -> float:
+def enough_evidence(columns: int, level: float, *, tree: bool = False) -> float:
     """Evidence that makes an edge between two of so many columns, as the forward search sets it.
 
-    >>> round(enough_evidence(11, 0.05), 3), enough_evidence(3, 0.05)
-    (0.994, 0.5)
+    ``tree``: if only the pairs of a chosen tree are measured.
+
+    >>> round(enough_evidence(11, 0.05), 3), enough_evidence(3, 0.05), enough_evidence(40, 0.05, tree=True)
+    (0.994, 0.5, 1.0)
     """
-    odds = math.log(max(columns - 1, 1) / NEIGHBOURS)
+    odds = ENOUGH_IN_TREE if tree else math.log(max(columns - 1, 1) / NEIGHBOURS)
     return max(odds, ENOUGH_AT_FIVE + LEVEL_WEIGHT * math.log(0.05 / level), MIN_ENOUGH)
 
 

@@ -294,6 +294,7 @@ def joined_words(result: DiscoveryResult) -> str:
 
 
 HIDES_MEDIUM = "noise, rare levels or few rows could hide a medium link"
+NOT_CHOSEN = "not among the pairs that were measured"
 LIKE_COLUMNS = "two columns are too much alike to tell to which a link belongs"
 SHORT_REASONS: dict[OpenReason, str] = {
     OpenReason.TOO_MANY_CELLS: "too many cells",
@@ -318,11 +319,12 @@ def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ..
         ]
         return " or ".join(SHORT_REASONS[OpenReason(why)] for why in reasons), ()
     said = result.evidence.get(pair)
+    tree = any(note.is_a(NoteKind.CHOSEN_PAIRS) for note in result.notes)
     if said is None:
-        return HIDES_MEDIUM, ()
+        return NOT_CHOSEN if tree else HIDES_MEDIUM, ()
     from dpcausal.planning.power import enough_evidence  # late: no result without open pairs needs it
 
-    enough = enough_evidence(len(result.graph.nodes), result.level)
+    enough = enough_evidence(len(result.graph.nodes), result.level, tree=tree)
     by_tables = said.pvalue is not None and said.pvalue <= result.level
     if by_tables or (said.log10_bayes or 0.0) * math.log(10.0) > enough:
         return LIKE_COLUMNS, ()
@@ -882,6 +884,9 @@ NOTES: dict[NoteKind, Words] = {
     ),
     NoteKind.HIDDEN_CAUSES: hidden.note_words,
     NoteKind.TARGET: _target_words,
+    NoteKind.CHOSEN_PAIRS: "{number} of the {of:,} pairs of columns were measured: pairs that join all columns, chosen "
+    "at random, likelier where two columns depend more. With so many columns and so much noise this finds more links "
+    "than a look at every pair would; pairs that were not chosen are open",
     NoteKind.MERGED_LEVELS: _merged_words,
     NoteKind.UNANSWERED: _unanswered_words,
     NoteKind.NO_DELTA: lambda fact: no_delta_words(fact["times"]),
@@ -954,7 +959,9 @@ def undecided_words(result: DiscoveryResult) -> str:
     if result.verdict is Verdict.DECIDED:
         return ""
     limit = "with this many rows" if result.privacy.epsilon is None else "at this budget"
-    much = "Nothing" if result.verdict is Verdict.NOTHING_DECIDED else "Hardly anything"
+    chosen = any(note.is_a(NoteKind.CHOSEN_PAIRS) for note in result.notes)
+    little = "Few pairs" if chosen else "Hardly anything"
+    much = "Nothing" if result.verdict is Verdict.NOTHING_DECIDED else little
     words = counts_words(result)
     return f"{much} could be decided {limit}: {words[0].lower()}{words[1:]}"
 

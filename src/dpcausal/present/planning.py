@@ -59,6 +59,11 @@ def design_words(plan: Plan) -> str:
             f"all columns and the {others} pairs with {plan.target}, with {design.law} noise{merged}, then it and the "
             f"{near} most promising columns again, with each other; every test is made on these"
         )
+    if design.tree:
+        return (
+            f"all columns with {design.law} noise{merged}, then {len(design.sizes) - 1} pairs that join all columns, "
+            "chosen at random, likelier where two columns depend more; every test is made on these"
+        )
     if not design.larger:
         rounds, number = len(design.schedule.again), again_count(len(design.sizes))
         more = f", then the {number} most promising pairs again in {rounds} rounds" if rounds else ""

@@ -182,6 +182,8 @@ RELEASED: dict[ReleasedKind, Words] = {
     ReleasedKind.GRAPH_FROM_ROWS: "a graph learned from the raw rows",
     ReleasedKind.JOINT_TABLE: "what the joint table of all columns shows, with noise in every cell",
     ReleasedKind.TABLES: "{what}, with noise of standard deviation {sd:.3g} in every cell",
+    ReleasedKind.CHOSEN_PAIRS: "which {number} of the {of:,} pairs of columns were measured: they join all columns, "
+    "chosen at random, likelier where two columns depend more",
     ReleasedKind.MOMENTS: "second moments of features of all columns, with noise",
     ReleasedKind.SEARCHED_AGAIN: "what was computed later from release {release} alone, at no further cost",
     ReleasedKind.TEST_OUTCOMES: "for every question that was asked, the outcome of a private test",
@@ -528,6 +530,7 @@ MECHANISMS = {
     "noisy-max": "the best after noise (noisy max)",
     "noisy-rank": "a rank after noise",
     "top-k": "the best k after noise",
+    "spanning-tree": "random choice of pairs that join all columns, likelier where better (exponential mechanism)",
 }
 
 

@@ -55,6 +55,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.compiled import can_wait, jit
+from dpcausal.stats.pair_distance import MEAN_ABSOLUTE
 
 Floats = NDArray[np.float64]
 Question = tuple[int, int, tuple[int, ...]]  # x and y given these columns
@@ -70,6 +71,7 @@ EFFECTS = (
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
 WEAK, MEDIUM = 0.1, 0.3  # Cohen's w of a weak and of a medium dependence
+UNKNOWN = 1.0  # noise in a proportion that stands for a pair that was not measured
 PRIOR_ODDS = 1.0  # of dependence against independence of two columns, for repeats
 FEW_FEATURES = (
     64  # of all columns together: so many questions are answered by numpy while numba is not loaded
@@ -287,10 +289,15 @@ def _log_mean(logs: Floats, axis: int) -> Floats:
 
 
 class Round(NamedTuple):
-    """A measurement of pairs: how many, those with the most evidence so far, and the variance of its noise."""
+    """A measurement of pairs: how many, those with the most evidence so far, and the variance of its noise.
+
+    ``choice``: they are a tree of all columns, chosen by the exponential mechanism with noise of this scale, in rows,
+    and no others were measured; None: not so.
+    """
 
     pairs: int
     variance: float
+    choice: float | None = None
 
 
 @dataclass
@@ -313,6 +320,8 @@ class Contrasts:
         How the pairs were measured; empty: all at once.
     kept : (d,) array or None
         The part of a squared dependence that each column keeps where its levels were merged; None: none were.
+    measured : (d, d) array or None
+        Which pairs were measured; None: all were.
     """
 
     columns: Sequence[Features]
@@ -322,6 +331,7 @@ class Contrasts:
     of_singles: Floats | None = None
     rounds: tuple[Round, ...] = ()
     kept: Floats | None = None
+    measured: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(
@@ -331,7 +341,9 @@ class Contrasts:
         pairs: Mapping[tuple[int, int], Floats],
         noise: Mapping[tuple[int, ...], float],
     ) -> Contrasts:
-        """From the components of all pairs, and the variance of the noise in those of one and two columns.
+        """From the components of pairs, and the variance of the noise in those of one and two columns.
+
+        A pair without a component was not measured: nothing is known of it.
 
         >>> table = np.array([[40.0, 10.0], [10.0, 40.0]]) - 25.0
         >>> sides = [Features.of(np.array([50.0, 50.0]), 100.0, 0.0)] * 2
@@ -344,14 +356,21 @@ class Contrasts:
         assert made.of_singles is not None
         means = [one.proportions - 1.0 / len(one.proportions) for one in columns]
         tilts = [(mean @ one.scores) ** 2 for mean, one in zip(means, columns, strict=True)]
-        for (i, j), component in pairs.items():
+        for i, j in all_pairs(len(columns)):
             x, y = columns[i], columns[j]
-            block = x.scores.T @ (component / rows - np.outer(means[i], means[j])) @ y.scores
             of_singles = noise[i,] * np.outer(x.gains, tilts[j]) + noise[j,] * np.outer(tilts[i], y.gains)
+            made._put(made.of_singles, i, j, of_singles / rows**2)
+            if (i, j) not in pairs:
+                made._put(made.noise, i, j, UNKNOWN * np.outer(x.gains, y.gains) + of_singles / rows**2)
+                continue
+            block = x.scores.T @ (pairs[i, j] / rows - np.outer(means[i], means[j])) @ y.scores
             variance = noise[i, j] * np.outer(x.gains, y.gains) + of_singles
             made._put(made.covariance, i, j, block)
             made._put(made.noise, i, j, variance / rows**2)
-            made._put(made.of_singles, i, j, of_singles / rows**2)
+        if len(pairs) < len(all_pairs(len(columns))):
+            made.measured = np.zeros((len(columns), len(columns)), bool)
+            for i, j in pairs:
+                made.measured[i, j] = made.measured[j, i] = True
         return made
 
     def _put(self, matrix: Floats, i: int, j: int, block: Floats) -> None:
@@ -635,12 +654,15 @@ class Contrasts:
         Whether two columns depend, and how much, is drawn from the posterior of their block (dependent or not with
         prior odds ``PRIOR_ODDS``): an edge that was found by a narrow margin may be none. Then a sample and noise are
         added. ``generator`` has ``random`` and ``standard_normal``; ``kept`` has the part of correlations that each
-        column keeps, where its levels may be grouped otherwise.
+        column keeps, where its levels may be grouped otherwise. Of pairs that were not measured nothing is known but
+        that they were not chosen: they depend as far as the tree between them carries a dependence.
         """
         sums, kinds = self._posterior
         d, width = len(self.columns), len(self.covariance)
         upper = np.triu(generator.random((d, d)), 1)
         size = (sums < (upper + upper.T)).sum(axis=0)  # 0: independent
+        if self.measured is not None:
+            size = np.where(self.measured, size, 0)
         drawn = np.zeros((width, width))
         for which, (covariance, variance, members) in enumerate(kinds):
             here = (size > which * len(_SQUARES)) & (size <= (which + 1) * len(_SQUARES))
@@ -649,15 +671,86 @@ class Contrasts:
             share = t / (t + variance)
             part = covariance * share + _symmetric(generator, len(t)) * np.sqrt(variance * share)
             drawn += part if which == 0 else self._short[0].T @ part @ self._short[0]
+        if self.measured is not None:
+            drawn = self._along_tree(drawn)
         every = self._members @ kept
         sample = drawn * np.outer(every, every) + _symmetric(generator, width) / math.sqrt(self.rows)
         for place in self.places:
             sample[np.ix_(place, place)] = np.eye(len(place))
         return self._measured_again(sample, generator)
 
+    def _along_tree(self, drawn: Floats) -> Floats:
+        """Return covariances in which pairs that were not measured have the product of blocks on the way between them.
+
+        So it is where columns depend through the measured pairs alone, a tree.
+        """
+        found = np.eye(len(drawn))
+        for column, parent in self._from_root:
+            here = slice(self._starts[column], self._starts[column + 1])
+            up = slice(self._starts[parent], self._starts[parent + 1])
+            known = found[here, here].copy()
+            found[here] = (
+                drawn[here, up] @ found[up]
+            )  # of columns that come later: zeros, filled by their own turn
+            found[:, here] = found[here].T
+            found[here, here] = known
+        return found
+
+    @cached_property
+    def _from_root(self) -> list[tuple[int, int]]:
+        """Columns in an order in which every one comes after the one before it on its way to a first one; with that."""
+        assert self.measured is not None
+        found, seen = [], set()
+        for root in range(len(self.columns)):
+            ahead = [] if root in seen else [root]
+            seen.add(root)
+            while ahead:
+                here = ahead.pop()
+                for other in np.flatnonzero(self.measured[here]).tolist():
+                    if other not in seen:
+                        seen.add(other)
+                        ahead.append(other)
+                        found.append((other, here))
+        return found
+
+    @cached_property
+    def _cells(self) -> tuple[Floats, Floats, Floats]:
+        """Turn from features to levels, which level is of which column, and distances that sampling adds, by pair."""
+        wide = sum(len(one.proportions) for one in self.columns)
+        turn, owner = np.zeros((wide, len(self.covariance))), np.zeros((wide, len(self.columns)))
+        start = 0
+        for j, (one, place) in enumerate(zip(self.columns, self.places, strict=True)):
+            stop = start + len(one.proportions)
+            turn[start:stop, place] = one.proportions[:, None] * one.scores
+            owner[start:stop, j] = 1.0
+            start = stop
+        each = np.concatenate([np.sqrt(one.proportions * (1.0 - one.proportions)) for one in self.columns])
+        apart = MEAN_ABSOLUTE * math.sqrt(self.rows) * np.outer(each @ owner, each @ owner)
+        return turn, owner, apart
+
+    def _tree_again(self, sample: Floats, generator: Any, scale: float) -> NDArray[np.bool_]:
+        """Return which pairs a tree chosen anew, by the distances of a sample from independence, would have."""
+        turn, owner, by_chance = self._cells
+        distance = self.rows * (owner.T @ np.abs(turn @ sample @ turn.T) @ owner) - by_chance
+        d = len(self.columns)
+        upper = np.triu_indices(d, 1)
+        chance = np.clip(generator.random(len(upper[0])), 1e-300, 1.0 - 1e-16)
+        scores = distance[upper] - scale * np.log(
+            -np.log(chance)
+        )  # the exponential mechanism, all rounds at once
+        part, chosen = np.arange(d), np.zeros((d, d), bool)
+        for k in np.argsort(-scores, kind="stable"):
+            a, b = upper[0][k], upper[1][k]
+            if part[a] != part[b]:
+                part[part == part[b]] = part[a]
+                chosen[a, b] = chosen[b, a] = True
+        return chosen
+
     def _measured_again(self, sample: Floats, generator: Any) -> Contrasts:
         """Return the covariances of a sample with other noise, in the same rounds: promising pairs have less of it."""
         width = len(sample)
+        if self.rounds and self.rounds[0].choice is not None and self.of_singles is not None:
+            return self._tree_measured_again(sample, generator)
         if len(self.rounds) < 2 or self.of_singles is None:
             return self._like(sample + _symmetric(generator, width) * np.sqrt(self.noise), self.noise)
         gains = np.concatenate([one.gains for one in self.columns])
@@ -667,7 +760,7 @@ class Contrasts:
         d = len(self.columns)
         weight, total = np.zeros((d, d)), np.zeros((width, width))
         found = self
-        for number, variance in self.rounds:
+        for number, variance, _ in self.rounds:
             chosen = np.ones((d, d))
             if weight.any():
                 upper = np.triu_indices(d, 1)
@@ -681,6 +774,21 @@ class Contrasts:
             by = np.maximum(self._members @ weight @ self._members.T, 1e-300)
             found = self._like(sample + shift + total / by, self.of_singles + gain / by)
         return found
+
+    def _tree_measured_again(self, sample: Floats, generator: Any) -> Contrasts:
+        """Return the same where the pairs of a tree were measured: a tree is chosen anew."""
+        assert self.of_singles is not None
+        (_, variance, scale), width = self.rounds[0], len(sample)
+        assert scale is not None
+        gains = np.concatenate([one.gains for one in self.columns])
+        gain = np.outer(gains, gains) * (1.0 - self._members @ self._members.T)
+        shift = _symmetric(generator, width) * np.sqrt(self.of_singles)
+        chosen = self._tree_again(sample, generator, scale)
+        known = self._members @ chosen @ self._members.T > 0.0
+        noise = self.of_singles + gain * np.where(known, variance / self.rows**2, UNKNOWN)
+        noisy = sample + shift + _symmetric(generator, width) * np.sqrt(gain * variance) / self.rows
+        own = self._members @ self._members.T > 0.0
+        return self._like(np.where(known | own, noisy, 0.0), noise)
 
     def _like(self, covariance: Floats, noise: Floats) -> Contrasts:
         """Return other covariances of the same features; what follows from these alone is handed on."""

@@ -13,7 +13,9 @@ from scipy.special import chndtr
 from dpcausal import networks, testing
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.data.columns import has_order
+from dpcausal.data.columns import Categorical, has_order
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
 from dpcausal.discovery import forward, target
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.knowledge import Knowledge
@@ -124,11 +126,40 @@ def test_all_designs_are_among_those_tried() -> None:
     assert NoiseDesign((2,) * 8, 500, 1.0, 0.0, relation).joint
 
 
+@pytest.mark.parametrize("neighbours", [Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE])
+def test_a_tree_is_measured_as_planned(neighbours: Neighbours) -> None:
+    """22 columns of three to eight levels, some merged; pairs join all columns, with the noise that was planned."""
+    rng, rows = np.random.default_rng(1), 1_500
+    sizes = tuple(3 + j % 6 for j in range(22))
+    schema = Schema({f"c{j:02}": Categorical(list(range(size))) for j, size in enumerate(sizes)})
+    codes = {
+        name: rng.integers(0, size, rows).astype(np.uint8) for name, size in zip(schema, sizes, strict=True)
+    }
+    design = NoiseDesign(sizes, rows, 1.0, 1e-6, neighbours, ordered=(False,) * 22)
+    assert (design.tree, design.merged, design.larger) == (True, True, False)
+    budget = Budget(1.0, 1e-6, neighbours=neighbours)
+    with testing.seeded(1):
+        driver = start(
+            Task(MemoryCounts(Dataset(schema, rows, codes)), Knowledge(), 0.05, None, neighbours, budget)
+        )
+    tables = driver.tables
+    assert isinstance(tables, Components)
+    assert tables.sizes == design.measured
+    pairs = [one for one in tables.values if len(one) == 2]
+    assert len(pairs) == 21
+    assert {tables.variance(pair) for pair in pairs} == {tables.variance(pairs[0])}
+    assert tables.variance(pairs[0]) == pytest.approx(design.variance((2, 2)), rel=0.25)
+    assert tables.variance((0,)) == pytest.approx(design.variance((2,)))
+    assert design.first_look > 1e6 * design.variance((2, 2))
+
+
 def test_the_rule_of_the_search_is_the_plans() -> None:
     assert (MAX_SET, SHOWN, TARGET_NEAR) == (forward.MAX_SET, forward.SHOWN, target.NEAR)
     for columns in (2, 5, 11, 100):
         for level in (0.001, 0.05, 0.3):
-            assert enough_evidence(columns, level) == forward.Rules.usual(columns, level).enough
+            for tree in (False, True):
+                rules = forward.Rules.usual(columns, level, tree=tree)
+                assert enough_evidence(columns, level, tree=tree) == rules.enough
 
 
 def test_evidence_is_that_of_the_search() -> None:

@@ -118,6 +118,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         ReleasedKind.GRAPH_FROM_ROWS: ({}, ("raw rows",)),
         ReleasedKind.JOINT_TABLE: ({}, ("joint table",)),
         ReleasedKind.TABLES: ({"what": "tables of pairs", "sd": 12.34}, ("tables of pairs", "12.3")),
+        ReleasedKind.CHOSEN_PAIRS: (
+            {"number": 23, "of": 1_276},
+            ("which 23 of the 1,276 pairs", "at random"),
+        ),
         ReleasedKind.MOMENTS: ({}, ("moments",)),
         ReleasedKind.SEARCHED_AGAIN: ({"release": "12ab"}, ("release 12ab", "no further cost")),
         ReleasedKind.TEST_OUTCOMES: ({}, ("outcome of a private test",)),
@@ -267,6 +271,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
         NoteKind.TARGET: (
             {"target": "death", "near": ["age", "smoking"]},
             ("directly linked to death", "age, smoking"),
+        ),
+        NoteKind.CHOSEN_PAIRS: (
+            {"number": 23, "of": 1_276},
+            ("23 of the 1,276 pairs", "not chosen are open"),
         ),
         NoteKind.MERGED_LEVELS: (
             {"columns": [["age", 3], ["site", 2]]},

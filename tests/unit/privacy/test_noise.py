@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from dpcausal.core import entropy
 from dpcausal.core.errors import InputError
-from dpcausal.privacy import noise
+from dpcausal.privacy import coins, noise
 from dpcausal.privacy import seeded as stand_ins
 from dpcausal.testing import seeded
 
@@ -162,6 +163,47 @@ def test_categorical_never_picks_a_weight_of_zero() -> None:
             for _ in range(200)
         }
     assert picked == {1, 3}
+
+
+LARGE = 10**17
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_floats_change_no_choice(seed: int) -> None:
+    """The same bytes give the same answer with and without a look at floats: weights and exponents of any size."""
+    rng = np.random.default_rng(seed)
+    number = int(rng.choice([1, 2, 3, 40]))
+    weights = [int(rng.choice([0, 1, 1, 5, LARGE])) for _ in range(number)]
+    weights[0] = weights[0] or 1
+    far = int(rng.choice([3, 1000, 10**6]))
+    gammas = [Fraction(int(rng.integers(far)), int(rng.choice([1, 7, 1000]))) for _ in range(number)]
+    least = min(gamma for weight, gamma in zip(weights, gammas, strict=True) if weight)
+    gammas = [max(gamma, least) + int(rng.choice([0, 10**25])) * (seed % 2) for gamma in gammas]
+    least = min(gamma for weight, gamma in zip(weights, gammas, strict=True) if weight)
+    gammas = [max(gamma, least) for gamma in gammas]
+    found = []
+    for asked in (True, False):
+        given = np.random.default_rng(seed + 1)
+        look = coins.place_by_floats if asked else lambda *_: None
+        with (
+            entropy.replaced(given.bytes),
+            mock.patch.object(coins, "place_by_floats", look),
+            np.errstate(all="raise"),
+        ):
+            found.append([noise.categorical(weights, gammas) for _ in range(20)])
+    assert found[0] == found[1]
+    assert all(weights[i] for i in found[0])
+
+
+def test_floats_are_not_believed_near_a_border() -> None:
+    """Two equal weights: U = 1/2 is the border, and floats say nothing within 2^-36 of it."""
+    even = [1, 1], [Fraction(0), Fraction(0)], Fraction(0)
+    assert coins.place_by_floats(*even, (1 << 111) - (1 << 80), 112) == 0
+    assert coins.place_by_floats(*even, (1 << 111) + (1 << 80), 112) == 1
+    for near in (-(1 << 74), -1, 0, 1, 1 << 74):
+        assert coins.place_by_floats(*even, (1 << 111) + near, 112) is None
+    assert coins.place_by_floats([1 << 201, 1], [Fraction(0)] * 2, Fraction(0), 5, 112) is None
+    assert coins.place_by_floats([1, 1], [Fraction(0), Fraction(10**400)], Fraction(0), 5, 112) is None
 
 
 def test_certain_coins() -> None:

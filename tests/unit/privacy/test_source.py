@@ -40,6 +40,9 @@ RELEASES: dict[str, Callable[[], Any]] = {
     ),
     "noisy-max": lambda: mechanisms.NoisyMax(sensitivity=1.0, epsilon=1e-6).sample(np.zeros(1000)),
     "top-k": lambda: mechanisms.TopK(sensitivity=1.0, epsilon=1e-6, count=2).sample(np.zeros(1000)),
+    "spanning-tree": lambda: mechanisms.SpanningTree(sensitivity=1.0, nodes=20, rho=1e-6).sample(
+        np.zeros(190)
+    ),
     "noisy-rank": lambda: NoisyRank(sensitivity=1.0, epsilon=1e-6, size=20, largest=10).sample(np.zeros(20)),
     "exponential-median": lambda: mechanisms.ExponentialMedian(lower=0.0, upper=1.0, epsilon=0.1).sample(
         [0.5]
@@ -185,7 +188,8 @@ def test_public_calls_are_repeated_by_their_bytes_and_by_nothing_else(name: str,
 def test_every_mechanism_and_every_draw_is_among_them() -> None:
     kinds = {
         "Laplace": "laplace", "Gaussian": "gaussian", "Exponential": "exponential", "NoisyMax": "noisy-max",
-        "PermuteAndFlip": "permute-and-flip", "TopK": "top-k", "ExponentialMedian": "exponential-median",
+        "PermuteAndFlip": "permute-and-flip", "TopK": "top-k", "SpanningTree": "spanning-tree",
+        "ExponentialMedian": "exponential-median",
         "SmoothMedian": "smooth-median-cauchy", "SmoothTrimmedMean": "smooth-trimmed-mean-cauchy",
         "SparseVector": "sparse-vector", "SieveAndExamine": "sieve-and-examine",
     }  # fmt: skip

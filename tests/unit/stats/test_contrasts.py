@@ -202,3 +202,65 @@ def test_what_is_promising_again_has_less_noise_and_nothing_else_has() -> None:
         kinds.append(bool(np.allclose(again.noise[block], twice[block])))
     assert sum(kinds) == 3
     assert kinds[0]  # 0 and 1: of the strongest
+
+
+def test_a_pair_that_was_not_measured_is_not_known() -> None:
+    """Its covariances are 0 with noise that hides anything; the others are as they were."""
+    whole = contrasts(drawn(3000, 1), variance=100.0)
+    tables = {pair: np.zeros((SIZES[pair[0]], SIZES[pair[1]])) for pair in all_pairs(len(SIZES))}
+    kept = {pair: table for pair, table in tables.items() if pair != (0, 2)}
+    noise = dict.fromkeys([*((j,) for j in range(len(SIZES))), *tables], 100.0)
+    found = Contrasts.of(whole.columns, whole.rows, kept, noise)
+    every = Contrasts.of(whole.columns, whole.rows, tables, noise)
+    block = np.ix_(found.places[0], found.places[2])
+    assert not found.covariance[block].any()
+    assert found.noise[block].min() > 1.0
+    assert found.would_show(0, 2, effect=1.0) < 0.5
+    assert every.measured is None
+    assert found.measured is not None
+    assert found.measured.sum() == 2 * (len(tables) - 1)
+    other = np.ix_(found.places[1], found.places[3])
+    assert np.array_equal(found.covariance[other], every.covariance[other])
+    assert np.array_equal(found.noise[other], every.noise[other])
+
+
+def as_tree(codes: np.ndarray, variance: float) -> Contrasts:
+    """A chain of measured pairs, chosen with noise of scale 20."""
+    found = contrasts(codes, variance)
+    far = [pair for pair in all_pairs(len(SIZES)) if pair[1] - pair[0] > 1]
+    found.measured = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) == 1
+    for i, j in far:
+        found._put(found.covariance, i, j, np.zeros((SIZES[i] - 1, SIZES[j] - 1)))
+    found.rounds = (Round(3, variance, 20.0),)
+    return found
+
+
+def test_what_was_not_measured_depends_as_far_as_the_tree_carries_it() -> None:
+    """Products of blocks along the way: in a chain, what the whole table has."""
+    codes = drawn(200_000, 4)
+    carried = as_tree(codes, 0.0)._along_tree(contrasts(codes).covariance)
+    whole = contrasts(codes)
+    near = np.ix_(whole.places[1], whole.places[2])
+    assert np.allclose(carried[near], whole.covariance[near])
+    for i, j in ((0, 2), (1, 3), (0, 3)):
+        block = np.ix_(whole.places[i], whole.places[j])
+        assert np.allclose(
+            carried[block], whole.covariance[block], atol=0.015
+        )  # sampling: 1/sqrt(200,000) each
+        assert np.allclose(carried[block].T, carried[np.ix_(whole.places[j], whole.places[i])])
+    assert np.abs(whole.covariance[np.ix_(whole.places[0], whole.places[2])]).max() > 0.1
+
+
+def test_another_tree_is_chosen_by_what_was_found() -> None:
+    """Strong links come back every time; where the noise of the choice is far larger than they are, hardly."""
+    found = as_tree(drawn(20_000, 5), 25.0)
+    generator = np.random.default_rng(1)
+    sure = [found._tree_again(found._along_tree(found.covariance), generator, 20.0) for _ in range(20)]
+    assert all(np.array_equal(one, found.measured) for one in sure)
+    blind = [found._tree_again(found._along_tree(found.covariance), generator, 1e9) for _ in range(200)]
+    assert all(one.sum() == 6 for one in blind)
+    share = np.mean([one[0, 1] for one in blind])
+    assert 0.36 < share < 0.64  # half of the trees on four nodes hold an edge; 4 standard errors
+    again = found.again(generator, np.ones(4))
+    assert again.noise[np.ix_(found.places[0], found.places[3])].min() > 1.0
+    assert again.pair_evidence[0, 1] > 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, begin, release
 from dpcausal.privacy.mechanisms.median import ExponentialMedian, SmoothMedian
-from dpcausal.privacy.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, TopK
+from dpcausal.privacy.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, SpanningTree, TopK
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveAndExamine
 from dpcausal.privacy.mechanisms.sparse_vector import HaltedError, SparseVector
 from dpcausal.privacy.mechanisms.trimmed_mean import SmoothTrimmedMean
@@ -23,6 +23,7 @@ __all__ = [
     "SieveAndExamine",
     "SmoothMedian",
     "SmoothTrimmedMean",
+    "SpanningTree",
     "SparseVector",
     "TopK",
     "begin",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
 
 import pytest
 from scipy.stats import chi2
 
 from dpcausal.audit.laws import choice_law, noisy_max_law, top_k_law
 from dpcausal.core.errors import InputError
-from dpcausal.privacy.mechanisms import INTEGERS, Exponential, NoisyMax, PermuteAndFlip, TopK
+from dpcausal.privacy.mechanisms import INTEGERS, Exponential, NoisyMax, PermuteAndFlip, SpanningTree, TopK
 from dpcausal.testing import seeded
 
 SCORES = (0, 2, 3, 3)
@@ -41,6 +44,50 @@ def test_samplers_have_their_exact_laws() -> None:
     assert (
         fits(lambda: tuple(TOP_RHO.sample(SCORES[:3])), top_k_law(TOP_RHO.round, 2, SCORES[:3], False)) > 1e-6
     )
+
+
+def tree_law(mechanism: SpanningTree, scores: Sequence[int]) -> dict[Hashable, float]:
+    """Of lists of pairs, by the weights of all that are left in every round."""
+    pairs = list(combinations(range(mechanism.nodes), 2))
+    each = mechanism.round.epsilon / mechanism.round.reach
+    found: dict[Hashable, float] = {}
+
+    def follow(chosen: tuple[tuple[int, int], ...], part: tuple[int, ...], chance: float) -> None:
+        left = [k for k, (a, b) in enumerate(pairs) if part[a] != part[b]]
+        if not left:
+            found[chosen] = chance
+            return
+        whole = sum(math.exp(each * scores[k]) for k in left)
+        for k in left:
+            a, b = pairs[k]
+            joined = tuple(part[a] if one == part[b] else one for one in part)
+            follow((*chosen, pairs[k]), joined, chance * math.exp(each * scores[k]) / whole)
+
+    follow((), tuple(range(mechanism.nodes)), 1.0)
+    return found
+
+
+def test_a_spanning_tree_has_its_exact_law() -> None:
+    """Four nodes: the third choice has no pair left that would close a circle."""
+    scores = (0, 3, 1, 4, 0, 2)
+    tree, free = (SpanningTree(sensitivity=1.0, nodes=4, rho=rho, grid=INTEGERS) for rho in (0.8, 0.4))
+    law = tree_law(tree, scores)
+    assert all(len({j for pair in one for j in pair}) == 4 for one in law)  # type: ignore[attr-defined]
+    assert fits(lambda: tuple(tree.sample(scores)), law) > 1e-6
+    assert fits(lambda: tuple(free.sample(scores)), law) < 1e-6  # half of the budget: the test sees it
+
+
+def test_a_spanning_tree_pays_for_every_round() -> None:
+    tree = SpanningTree(sensitivity=1.0, nodes=8, rho=1.0)
+    assert isinstance(tree.round, Exponential)
+    assert 7 * Fraction(tree.round.epsilon) ** 2 <= 8
+    assert tree.event("x").rho == 1.0
+    assert len(tree.sample([0.0] * 28)) == 7
+    with pytest.raises(InputError, match="28 pairs, not 27"):
+        tree.sample([0.0] * 27)
+    with pytest.raises(InputError, match="nodes"):
+        SpanningTree(sensitivity=1.0, nodes=1, rho=1.0)
+    assert SpanningTree(sensitivity=1.0, nodes=2, rho=1.0).sample([3.0]) == [(0, 1)]
 
 
 def test_permute_and_flip_beats_the_exponential_mechanism() -> None:
