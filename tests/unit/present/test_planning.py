@@ -214,10 +214,16 @@ def test_no_number_is_cut_at_any_width(width: int) -> None:
 
 def test_what_will_be_measured_is_said_in_one_line() -> None:
     many = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c"]) for i in range(20)})
-    rounds = dc.plan(many, 1_500, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
+    fewer = many.select([f"c{i}" for i in range(18)])
+    rounds = dc.plan(fewer, 1_500, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
     assert rounds == (
-        "all columns and pairs with Gaussian noise, with levels merged to 2 at most, then the 50 most promising pairs "
+        "all columns and pairs with Gaussian noise, with levels merged to 2 at most, then the 45 most promising pairs "
         "again in 2 rounds; every test is made on these"
+    )
+    tree = dc.plan(many, 1_500, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
+    assert tree == (
+        "all columns with Gaussian noise, then 19 pairs that join all columns, chosen at random, likelier where two "
+        "columns depend more; every test is made on these"
     )
     words = dc.plan(many, 1_000_000, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
     assert words.startswith(
