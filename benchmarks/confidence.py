@@ -4,9 +4,10 @@
 
 Random graphs of nine columns: networks of unordered levels (Dirichlet tables), and linear models of which a third of
 the columns is cut into yes and no, a third is skewed, and all numbers are cut into four bins. ``many levels`` has
-fourteen unordered columns of two to six levels, of which noise has some merged. 1,500 and 4,000 rows, epsilon 1,
-delta 1e-6. The first run says how often it expects to find each of its edges again; the second run, on new
-rows of the same law, finds it or not. Where the two columns of numbers agree, the per cent mean what they say.
+fourteen unordered columns of two to six levels, of which noise has some merged; ``many columns`` has 28 of two to four
+levels, of which a tree of pairs is measured. 1,500 and 4,000 rows, epsilon 1, delta 1e-6. The first run says how often
+it expects to find each of its edges again; the second run, on new rows of the same law, finds it or not. Where the two
+columns of numbers agree, the per cent mean what they say.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ def levels(seed: int, rows: int) -> tuple[list[dc.Dataset], Edges]:
     return [network.sample(rows, seed=2 * seed + which) for which in (0, 1)], edges
 
 
-def many_levels(seed: int, rows: int) -> tuple[list[dc.Dataset], Edges]:
-    """Two samples of fourteen unordered columns of two to six levels, and the edges."""
-    rng, variables = np.random.default_rng([seed, 14]), list[Variable]()
-    for i in range(14):
-        size, count = int(rng.integers(2, 7)), min(i, int(rng.choice(4, p=(0.15, 0.4, 0.3, 0.15))))
+def many_levels(seed: int, rows: int, columns: int = 14, most: int = 6) -> tuple[list[dc.Dataset], Edges]:
+    """Two samples of so many unordered columns of two levels to the most, and the edges."""
+    rng, variables = np.random.default_rng([seed, columns]), list[Variable]()
+    for i in range(columns):
+        size = int(rng.integers(2, most + 1))
+        count = min(i, int(rng.choice(4, p=(0.15, 0.4, 0.3, 0.15))))
         parents = sorted(rng.choice(i, count, replace=False).tolist()) if count else []
         shape = [variables[j].size for j in parents] or None
         table = 0.98 * rng.dirichlet(np.full(size, rng.choice([0.4, 1.0, 2.0])), size=shape) + 0.02 / size
@@ -83,6 +85,7 @@ KINDS: dict[str, Callable[[int, int], tuple[list[dc.Dataset], Edges]]] = {
     "levels": levels,
     "numbers": numbers,
     "many levels": many_levels,
+    "many columns": lambda seed, rows: many_levels(seed, rows, columns=28, most=4),
 }
 
 

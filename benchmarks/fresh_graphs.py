@@ -2,6 +2,7 @@
 
     python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--delta 0]
     python benchmarks/fresh_graphs.py --kinds gates few levels --ways "pairs alone"     # only this is set back
+    python benchmarks/fresh_graphs.py --kinds many mixed --epsilons .3 1 3
 
 Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
 the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
@@ -15,8 +16,10 @@ difference, graph by graph.
 Kinds: ``levels`` has six to nine unordered columns (Dirichlet tables); ``wide`` fifteen; ``numbers`` nine columns of a
 linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects; ``few`` four to eight
 unordered columns of two to six levels; ``gates`` six to eight yes/no columns, many of them rare and some the "or" of
-two others. ``linear`` has five to twelve columns, most of them numbers without bins, and
-asks for ``method="auto"``: set back are its choices, ``moments`` for all or tables for all. Epsilon 1 and 3.
+two others. ``linear`` has five to twelve columns, most of them numbers without bins, and asks for ``method="auto"``:
+set back are its choices, ``moments`` for all or tables for all. ``many`` has thirty unordered columns of two to four
+levels, ``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order: set
+back is the choice of a tree (``tree_pays``); they run where they are asked for. Epsilon 1 and 3.
 """
 
 from __future__ import annotations
@@ -155,6 +158,37 @@ def linear(seed: int, rows: int) -> Made:
     return data, dag(data, edges)
 
 
+def many(seed: int, rows: int) -> Made:
+    """Thirty unordered columns of two to four levels."""
+    rng = np.random.default_rng([seed, 30])
+    return of_network(of_tables(f"many {seed}", rng, [f"v{i:02}" for i in range(30)], 4), rows, seed)
+
+
+def mixed(seed: int, rows: int) -> Made:
+    """Thirty columns of a linear model: quarters of every other one have an order, those of the rest have none."""
+    rng, d = np.random.default_rng([seed, rows, 31]), 30
+    effects = np.triu(rng.random((d, d)) < 2.5 / (d - 1), 1)
+    effects = effects * rng.choice([-1, 1], effects.shape) * rng.uniform(0.3, 0.9, effects.shape)
+    values = np.zeros((rows, d))
+    columns: dict[str, list[float] | list[str]] = {}
+    kinds: dict[str, dc.Numeric | dc.Categorical] = {}
+    for j in range(d):
+        values[:, j] = values @ effects[:, j] + rng.normal(size=rows)
+        values[:, j] /= values[:, j].std()
+        name = f"v{j:02}"
+        if j % 2:
+            columns[name], kinds[name] = values[:, j].tolist(), dc.Numeric(-4, 4, bins=[-0.7, 0, 0.7])
+        else:
+            letters = rng.permutation(list("abcd"))
+            columns[name] = letters[np.searchsorted([-0.7, 0.0, 0.7], values[:, j])].tolist()
+            kinds[name] = dc.Categorical(list("abcd"))
+    data = dc.read(columns, dc.Schema(kinds))
+    names = list(kinds)
+    return data, dag(
+        data, {frozenset((names[i], names[j])) for i, j in zip(*np.nonzero(effects), strict=True)}
+    )
+
+
 def dag(data: dc.Dataset, edges: confidence.Edges) -> dc.Graph:
     """Arrows from the column with the smaller number to the other, as the linear models are drawn."""
     order = {name: j for j, name in enumerate(data.columns)}
@@ -171,7 +205,10 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "few": few,
     "gates": gates,
     "linear": linear,
+    "many": many,
+    "mixed": mixed,
 }
+OF_TREES = ("many", "mixed")
 
 
 @contextmanager
@@ -229,6 +266,13 @@ def pairs_alone() -> Iterator[None]:
 
 
 @contextmanager
+def no_tree() -> Iterator[None]:
+    """Every pair is measured, however many there are."""
+    with patch.object(measurer, "tree_pays", lambda *given, **more: False):
+        yield
+
+
+@contextmanager
 def moments_always() -> Iterator[None]:
     """``auto`` takes moments wherever most columns hold numbers."""
     with patch.object(discover_module, "moments_pay", lambda *given: True):
@@ -257,6 +301,8 @@ def ways_of(kind: str) -> dict[str, Callable[[], AbstractContextManager[None]]]:
     """What is set back on graphs of this kind: what can change something there."""
     if kind == "linear":
         return {"as it is": as_is, **CHOICES}
+    if kind in OF_TREES:
+        return {"as it is": as_is, "no tree": no_tree}
     ways = {"as it is": as_is, **SET_BACK}
     if kind in ("levels", "wide", "few", "gates"):
         del ways["no trends"]  # no column has an order
@@ -292,7 +338,9 @@ def main() -> None:
     )
     parser.add_argument("--graphs", type=int, default=24)
     parser.add_argument("--first", type=int, default=5_000_000, help="seed of the first graph")
-    parser.add_argument("--kinds", nargs="+", choices=[*KINDS], default=[*KINDS])
+    parser.add_argument(
+        "--kinds", nargs="+", choices=[*KINDS], default=[kind for kind in KINDS if kind not in OF_TREES]
+    )
     parser.add_argument("--rows", nargs="+", type=int, default=[*ROWS])
     parser.add_argument("--epsilons", nargs="+", type=float, default=[*EPSILONS])
     parser.add_argument("--ways", nargs="+", choices=[*SET_BACK], help="set back these alone")

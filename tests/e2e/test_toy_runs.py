@@ -130,6 +130,7 @@ TOYS: dict[str, list[Toy]] = {
     "exact_privacy": [Toy(says="sampling misses it")],
     "fresh_graphs": [
         Toy("--graphs 1 --kinds weak --rows 300 --epsilons 1", says="absent sooner"),
+        Toy("--graphs 1 --kinds many mixed --rows 300 --epsilons 1", says="| mixed | 300 | 1 | no tree"),
     ],
     "gcm_concrete": [Toy(smaller="m.FEATURES = m.FEATURES[:2]; m.PENALTIES = m.PENALTIES[:2]", says="left")],
     "gcm_robust": [Toy("--rows 60 --draws 1", says="codes")],
