@@ -126,6 +126,7 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         noise, "categorical", lambda weights, gammas: int(np.argmin([float(g) for g in gammas]))
     )
+    monkeypatch.setattr(noise, "categorical_steps", lambda steps, _: int(np.argmin(steps)))
 
 
 QUICK = ("ci-test:auto", "discover:svt-pc", "discover:curate", "discover:em-pc")

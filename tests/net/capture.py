@@ -381,6 +381,9 @@ class _Recorder:
         found: int = self.drawn("categorical", list(weights), list(gammas), answer=choose)
         return found
 
+    def categorical_steps(self, steps: Any, per_step: Fraction) -> int:
+        return self.categorical([1] * len(steps), [step * per_step for step in np.asarray(steps).tolist()])
+
     def bernoulli_exp_many(self, steps: Any, per_step: Fraction) -> Any:
         def toss() -> Any:
             return self.noise.random(np.size(steps)) < np.exp(-np.asarray(steps) * float(per_step))
@@ -502,7 +505,7 @@ def _intercepted(recorder: _Recorder) -> Iterator[None]:
     try:
         for original, (kind, law) in laws.items():
             put_all(original, recorder.additive(kind, law))
-        for name in ("categorical", "bernoulli_exp_many", "uniform_below", "coin"):
+        for name in ("categorical", "categorical_steps", "bernoulli_exp_many", "uniform_below", "coin"):
             put_all(getattr(noise, name), getattr(recorder, name))
         put_all(DEAL_EQUAL, lambda table, sizes, *_: coins.dealt(table, _equal(sizes), len(sizes)))
         put_all(DEAL_FAIR, lambda table, levels, *_: coins.dealt(table, _fair(levels), 1 << levels))

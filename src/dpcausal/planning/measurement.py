@@ -70,7 +70,7 @@ LEVELS_IN_TREE = (
     0.95  # the same without an order where only pairs of a tree are measured, with less noise each
 )
 # A tree is measured with so many columns, of at least so many levels on average, at most half of them with an order,
-TREE_COLUMNS, MOST_TREE_COLUMNS, TREE_LEVELS = 20, 150, 2.5  # beyond, a choice among all pairs takes too long
+TREE_COLUMNS, MOST_TREE_COLUMNS, TREE_LEVELS = 20, 500, 2.5  # beyond, a choice among all pairs takes too long
 # and up to this ratio of the rows to the noise in all pairs, times what two columns keep of a dependence when merged
 TREE_SIGNAL = 50.0
 SHARE_SINGLES_IN_TREE = (

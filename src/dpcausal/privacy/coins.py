@@ -15,7 +15,7 @@ more bits against correctly rounded decimals. **Guarantee** exact law, ``coins.p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -73,17 +73,40 @@ def categorical(weights: Sequence[int], gammas: Sequence[Fraction]) -> int:
     """An index i with probability exactly proportional to weights[i] exp(-gammas[i]), weights integers >= 0.
 
     Inverts the cumulative law at a uniform number whose bits, like the digits of the weights, are taken as
-    needed until the answer no longer depends on the rest; floats are asked first. **Cost** O(len(weights)), about 1 us
+    needed until the answer no longer depends on the rest; floats are asked first. **Cost** O(len(weights)), about 2 us
     each, or 10 where floats cannot tell.
     """
     least = min(gamma for weight, gamma in zip(weights, gammas, strict=True) if weight)
-    digits, bits, u = 28, 0, 0
+    apart = [gamma - least for gamma in gammas] if least else list(gammas)
+    return _inverted(weights, lambda: apart, _float_terms(weights, apart))
+
+
+@proved("coins.proof.md")
+def categorical_steps(steps: NDArray[np.int64], per_step: Fraction) -> int:
+    """An index i with probability exactly proportional to exp(-steps[i] per_step); per_step > 0.
+
+    The same draw as ``categorical`` with weights 1, in about 10 ns for each index.
+
+    >>> categorical_steps(np.array([10**6, 0, 10**6]), Fraction(1, 3))
+    1
+    """
+    apart = steps - steps.min()
+    with np.errstate(all="ignore"):
+        terms = np.exp(apart * -min(float(per_step), LARGEST_RATE))
+    return _inverted([1] * len(steps), lambda: [step * per_step for step in apart.tolist()], terms)
+
+
+def _inverted(
+    weights: Sequence[int], exponents: Callable[[], Sequence[Fraction]], terms: NDArray[np.float64] | None
+) -> int:
+    """The index; ``exponents`` has 0 for the least, and ``terms`` are the law in floats, if floats can hold it."""
+    digits, bits, u = 28, 112, int.from_bytes(entropy.random_bytes(14))
+    near = None if terms is None else place_by_floats(terms, u, bits)
+    if near is not None:
+        return near
+    gammas = exponents()
     while True:
-        u, bits = (u << 4 * digits) | int.from_bytes(entropy.random_bytes(digits // 2)), bits + 4 * digits
-        near = place_by_floats(weights, gammas, least, u, bits) if bits == 4 * digits else None
-        if near is not None:
-            return near
-        low, high = weight_bounds(weights, [gamma - least for gamma in gammas], digits)
+        low, high = weight_bounds(weights, gammas, digits)
         below_low, below_high, all_low, all_high = 0, 0, sum(low), sum(high)
         for i, (least_i, most_i) in enumerate(zip(low, high, strict=True)):
             # the share below i is at most below_high/(below_high + rest), rest = low bound of i and after
@@ -93,21 +116,29 @@ def categorical(weights: Sequence[int], gammas: Sequence[Fraction]) -> int:
             if (u + 1) * (below_low + all_high - below_high) <= below_low << bits:
                 return i
         digits *= 2
+        u, bits = (u << 4 * digits) | int.from_bytes(entropy.random_bytes(digits // 2)), bits + 4 * digits
 
 
-@proved("coins.proof.md")
-def place_by_floats(
-    weights: Sequence[int], gammas: Sequence[Fraction], least: Fraction, u: int, bits: int
-) -> int | None:
-    """Where the cumulative law passes U, in [u, u + 1)/2^bits; None: too near a border for floats to tell."""
+def _float_terms(weights: Sequence[int], apart: Sequence[Fraction]) -> NDArray[np.float64] | None:
+    """Weights times exponentials; None where floats cannot hold them."""
     if max(weights) > LARGEST_WEIGHT:
         return None
     try:
-        apart = [float(gamma - least) for gamma in gammas] if least else [float(gamma) for gamma in gammas]
+        exponents = np.array([float(gamma) for gamma in apart])
     except OverflowError:
         return None
     with np.errstate(all="ignore"):
-        sums = np.cumsum(np.array([float(weight) for weight in weights]) * np.exp(-np.array(apart)))
+        return np.asarray(np.array([float(weight) for weight in weights]) * np.exp(-exponents))
+
+
+@proved("coins.proof.md")
+def place_by_floats(terms: NDArray[np.float64], u: int, bits: int) -> int | None:
+    """Where the cumulative law passes U, in [u, u + 1)/2^bits; None: too near a border for floats to tell.
+
+    ``terms`` have a relative error below 2^-39, or one below 2^-800.
+    """
+    with np.errstate(all="ignore"):
+        sums = np.cumsum(terms)
     if not np.isfinite(sums[-1]):
         return None
     at = u / (1 << bits) * sums[-1]
@@ -137,6 +168,7 @@ def weight_bounds(
 
 
 LARGEST_WEIGHT = 1 << 200  # beyond, floats are not asked
+LARGEST_RATE = 2.0**60  # exponents of one step: all of e^-(this) and less is 0 to floats
 SLACK = 2.0**-36  # relative; float64 errors of exp(-gamma) stay below 2^-40 for gamma up to 700
 
 

@@ -195,15 +195,37 @@ def test_floats_change_no_choice(seed: int) -> None:
     assert all(weights[i] for i in found[0])
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_choice_by_steps_is_the_choice_by_exponents(seed: int) -> None:
+    """The same bytes, with and without floats, whatever the steps begin with."""
+    rng = np.random.default_rng([seed, 2])
+    steps = rng.integers(0, int(rng.choice([3, 50, 10**7, 10**15])), int(rng.choice([1, 2, 30]))) + 5
+    per_step = Fraction(int(rng.integers(1, 90)), int(rng.choice([7, 10**4, 10**9])))
+    found = []
+    for draw, look in (
+        (lambda: noise.categorical_steps(steps, per_step), coins.place_by_floats),
+        (lambda: noise.categorical_steps(steps, per_step), lambda *_: None),
+        (
+            lambda: noise.categorical([1] * len(steps), [s * per_step for s in steps.tolist()]),
+            lambda *_: None,
+        ),
+    ):
+        given = np.random.default_rng(seed)
+        with entropy.replaced(given.bytes), mock.patch.object(coins, "place_by_floats", look):
+            found.append([draw() for _ in range(30)])
+    assert found[0] == found[1] == found[2]
+
+
 def test_floats_are_not_believed_near_a_border() -> None:
     """Two equal weights: U = 1/2 is the border, and floats say nothing within 2^-36 of it."""
-    even = [1, 1], [Fraction(0), Fraction(0)], Fraction(0)
-    assert coins.place_by_floats(*even, (1 << 111) - (1 << 80), 112) == 0
-    assert coins.place_by_floats(*even, (1 << 111) + (1 << 80), 112) == 1
+    even = np.ones(2)
+    assert coins.place_by_floats(even, (1 << 111) - (1 << 80), 112) == 0
+    assert coins.place_by_floats(even, (1 << 111) + (1 << 80), 112) == 1
     for near in (-(1 << 74), -1, 0, 1, 1 << 74):
-        assert coins.place_by_floats(*even, (1 << 111) + near, 112) is None
-    assert coins.place_by_floats([1 << 201, 1], [Fraction(0)] * 2, Fraction(0), 5, 112) is None
-    assert coins.place_by_floats([1, 1], [Fraction(0), Fraction(10**400)], Fraction(0), 5, 112) is None
+        assert coins.place_by_floats(even, (1 << 111) + near, 112) is None
+    assert coins.place_by_floats(np.array([np.inf, 1.0]), 5, 112) is None
+    assert coins._float_terms([1 << 201, 1], [Fraction(0)] * 2) is None
+    assert coins._float_terms([1, 1], [Fraction(0), Fraction(10**400)]) is None
 
 
 def test_certain_coins() -> None:

@@ -97,13 +97,21 @@ RELEASES: dict[str, Callable[[], Any]] = {
     "noise.permutation": lambda: noise.permutation(50),
     "noise.uniform_below": lambda: noise.uniform_below(2**40),
     "noise.categorical": lambda: noise.categorical([1] * 500, [Fraction(0)] * 500),
+    "noise.categorical_steps": lambda: noise.categorical_steps(np.zeros(500, np.int64), Fraction(1, 3)),
     "noise.bernoulli_exp_many": lambda: noise.bernoulli_exp_many(np.full(200, 7), Fraction(1, 10)),
     "noise.coin": lambda: [noise.coin() for _ in range(64)],
     "noise.bernoulli": lambda: [noise.bernoulli(Fraction(1, 3)) for _ in range(99)],
     "noise.bernoulli_exp": lambda: [noise.bernoulli_exp(Fraction(1, 3)) for _ in range(99)],
 }
 # two honest runs agree with a probability above 1e-6: of these only what was read is compared
-FEW_OUTCOMES = {"noisy-rank", "exponential", "permute-and-flip", "noisy-max", "noise.categorical"}
+FEW_OUTCOMES = {
+    "noisy-rank",
+    "exponential",
+    "permute-and-flip",
+    "noisy-max",
+    "noise.categorical",
+    "noise.categorical_steps",
+}
 CLAMPED = {
     *("smooth-median-laplace", "smooth-median-gaussian", "smooth-median-cauchy"),
     "smooth-trimmed-mean-cauchy",  # far out about once in a hundred; the others' scale is below .02 of the range

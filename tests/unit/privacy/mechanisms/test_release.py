@@ -20,6 +20,7 @@ from dpcausal.privacy.mechanisms import (
     PermuteAndFlip,
     SieveAndExamine,
     SmoothMedian,
+    SpanningTree,
     SparseVector,
     TopK,
     begin,
@@ -37,6 +38,7 @@ EVERY = [
     (NoisyMax(sensitivity=1.0, epsilon=0.7), [1, 2, 3]),
     (TopK(sensitivity=1.0, epsilon=0.7, count=2), [1, 2, 3]),
     (TopK(sensitivity=1.0, rho=0.7, count=2), [1, 2, 3]),
+    (SpanningTree(sensitivity=1.0, rho=0.7, nodes=3), [1, 2, 3]),
     (ExponentialMedian(lower=0.0, upper=1.0, epsilon=0.7), [0.1, 0.2, 0.9]),
     (SmoothMedian(lower=0.0, upper=1.0, epsilon=0.7, delta=1e-6), [0.1, 0.2, 0.9]),
     (SmoothMedian(lower=0.0, upper=1.0, epsilon=0.7, delta=1e-6, noise="gaussian"), [0.1, 0.2, 0.9]),
@@ -64,7 +66,7 @@ def test_refused_charge_draws_nothing(
     def drawn(*_: object) -> None:
         raise AssertionError("noise was drawn")
 
-    for name in ("_draw", "categorical", "bernoulli_exp_many", "discrete_cauchy"):
+    for name in ("_draw", "categorical", "categorical_steps", "bernoulli_exp_many", "discrete_cauchy"):
         monkeypatch.setattr(noise, name, drawn)
     with pytest.raises(BudgetError):
         release(mechanism, Refuses(), "x", value)
