@@ -219,14 +219,18 @@ class NoiseDesign:
         if not self.tree:
             return 1.0
         d, (r, c) = len(self.sizes), (self.measured[x], self.measured[y])
-        each = epsilon_per_round(d - 1, None, self.schedule.choice * self.rho)
-        scale = 2.0 * distance_sensitivity(self.neighbours) / each
         of_singles = self._levels[1] * ((1.0 - 1.0 / r) / c**2 + (1.0 - 1.0 / c) / r**2)
         sampling = self.rows * (1.0 - 1.0 / r) * (1.0 - 1.0 / c) / (r * c)
         by_chance = MEAN_ABSOLUTE * r * c * math.sqrt(of_singles + sampling)
         excess = math.hypot(MEAN_ABSOLUTE * self.rows * w, by_chance) - by_chance
-        far = excess / scale - math.log(d / 2)  # M/(d - 1) = d/2
+        far = excess / self._choice_scale - math.log(d / 2)  # M/(d - 1) = d/2
         return -math.expm1(-math.exp(min(far, 700.0)))
+
+    @cached_property
+    def _choice_scale(self) -> float:
+        """Of the noise in a choice, in rows."""
+        each = epsilon_per_round(len(self.sizes) - 1, None, self.schedule.choice * self.rho)
+        return 2.0 * distance_sensitivity(self.neighbours) / each
 
     @cached_property
     def measured(self) -> tuple[int, ...]:
@@ -306,7 +310,12 @@ class NoiseDesign:
         found = {0: self._noise([()], SHARE_ROWS) if add else 0.0}
         found[1] = self._noise([(j,) for j in range(d)], self.schedule.singles)
         if self.tree:
-            found[2] = self._noise(spread_pairs(d, d - 1), self.schedule.pairs)
+            # in a tree a row can move every pair the most at once: the ends of each are of two kinds
+            moved = math.fsum(
+                component_sensitivity((self.measured[i], self.measured[j]), self.neighbours)
+                for i, j in spread_pairs(d, d - 1)
+            )
+            found[2] = moved / (2 * self.schedule.pairs * self.rho)
             return found
         exactness = 1.0 / self.first_look
         for share in self.schedule.again:

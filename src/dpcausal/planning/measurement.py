@@ -201,16 +201,16 @@ def schedule_for(
     >>> few.larger, len(few.again), many.larger, many.again
     (False, 2, True, ())
     """
+    if tree:
+        rest = left - SHARE_SINGLES_IN_TREE
+        of_tree = rest * (1.0 - SHARE_CHOICE)
+        return Schedule(SHARE_SINGLES_IN_TREE, of_tree, (), False, rest * SHARE_CHOICE)
     singles, pairs = first_shares(sizes, Neighbours.REPLACE_ONE)
     noise = pair_noise(sizes, pairs, total, neighbours, gaussian=gaussian)
     if larger_pay(noise, sizes, rows):
         return Schedule(singles, min(pairs, left - singles), (), True)
     singles = min(SHARE_SINGLES, left / 2)
     rest = left - singles
-    if tree:
-        rest = left - SHARE_SINGLES_IN_TREE
-        pairs = rest * (1.0 - SHARE_CHOICE)
-        return Schedule(SHARE_SINGLES_IN_TREE, pairs, (), False, rest * SHARE_CHOICE)
     if again_count(len(sizes)) >= len(sizes) * (len(sizes) - 1) // 2:
         return Schedule(singles, rest, (), False)
     return Schedule(singles, rest / 2, (rest / 2 / ROUNDS_AGAIN,) * ROUNDS_AGAIN, False)
@@ -240,8 +240,13 @@ def signal(
     sizes: Sequence[int], rows: float, total: float, neighbours: Neighbours, *, gaussian: bool
 ) -> float:
     """Return the rows over the noise in a pair of columns of up to three levels, if all pairs are measured."""
-    few = [min(size, 3) for size in sizes]
-    return rows / math.sqrt(pair_noise(few, 1.0 - SHARE_SINGLES, total, neighbours, gaussian=gaussian))
+    return rows / _noise_of_few(tuple(min(size, 3) for size in sizes), total, neighbours, gaussian)
+
+
+@lru_cache(maxsize=256)
+def _noise_of_few(sizes: tuple[int, ...], total: float, neighbours: Neighbours, gaussian: bool) -> float:
+    """Kept: levels, trees and their plans ask for it one after the other."""
+    return math.sqrt(pair_noise(sizes, 1.0 - SHARE_SINGLES, total, neighbours, gaussian=gaussian))
 
 
 def tree_pays(
