@@ -182,24 +182,18 @@ class NoiseDesign:
     def _total(self) -> float:
         return self.rho if self.plan.gaussian else self.epsilon
 
-    @cached_property
-    def _wants_tree(self) -> bool:
-        """Whether levels are merged as for a tree."""
-        if self.joint or self.target is not None:
-            return False
-        return tree_pays(
-            self.sizes,
-            self.ordered or [False] * len(self.sizes),
-            max(self.rows, 1),
-            self._total,
-            self.neighbours,
-            gaussian=self.plan.gaussian,
-        )
-
     @property
+    def _public(self) -> tuple[tuple[int, ...], Sequence[bool], int, float, Neighbours]:
+        """What says how levels are merged, and whether a tree is chosen."""
+        ordered = self.ordered or (False,) * len(self.sizes)
+        return self.sizes, ordered, max(self.rows, 1), self._total, self.neighbours
+
+    @cached_property
     def tree(self) -> bool:
         """Whether pairs that join all columns are chosen, and measured alone."""
-        return not self.joint and self.schedule.choice > 0.0
+        if self.joint or self.target is not None:
+            return False
+        return tree_pays(*self._public, gaussian=self.plan.gaussian)
 
     def enough(self, level: float) -> float:
         """Evidence that makes an edge."""
@@ -237,15 +231,7 @@ class NoiseDesign:
         """Numbers of levels that are measured, as many as declared unless merged."""
         if self.joint:
             return self.sizes
-        most = most_levels(
-            self.sizes,
-            self.ordered or [False] * len(self.sizes),
-            max(self.rows, 1),
-            self._total,
-            self.neighbours,
-            gaussian=self.plan.gaussian,
-            tree=self._wants_tree,
-        )
+        most = most_levels(*self._public, gaussian=self.plan.gaussian, tree=self.tree)
         return tuple(map(min, self.sizes, most))
 
     @cached_property
@@ -278,7 +264,7 @@ class NoiseDesign:
             self._total,
             self.neighbours,
             gaussian=self.plan.gaussian,
-            tree=self._wants_tree,
+            tree=self.tree,
         )
 
     @property

@@ -66,16 +66,14 @@ AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
 # levels that a column may have, times the root of the noise in a proportion: with an order, where few groups keep most
 # of a trend, and without one, where they hide what differs within them
 LEVELS_ORDERED, LEVELS_UNORDERED = 0.35, 0.45
-LEVELS_IN_TREE = (
-    0.95  # the same without an order where only pairs of a tree are measured, with less noise each
-)
+# the same without an order where only pairs of a tree are measured, with less noise each
+LEVELS_IN_TREE = 0.95
 # A tree is measured with so many columns, of at least so many levels on average, at most half of them with an order,
 TREE_COLUMNS, MOST_TREE_COLUMNS, TREE_LEVELS = 20, 500, 2.5  # beyond, a choice among all pairs takes too long
 # and up to this ratio of the rows to the noise in all pairs, times what two columns keep of a dependence when merged
 TREE_SIGNAL = 50.0
-SHARE_SINGLES_IN_TREE = (
-    0.25  # for single columns there: the choice goes by how far pairs are from what they say
-)
+# for single columns there: the choice goes by how far pairs are from what these say
+SHARE_SINGLES_IN_TREE = 0.25
 SHARE_CHOICE = 0.45  # of what goes to pairs: for the choice of the tree
 SHARE_OF_REST = 0.9  # of what is left, measured at each order past the second
 NOISE_SEEN_BY_TEST = {
@@ -273,12 +271,12 @@ def tree_pays(
         return False
     if sum(sizes) < TREE_LEVELS * len(sizes):
         return False
-    public = sizes, rows, total, neighbours
-    most = most_levels(public[0], ordered, *public[1:], gaussian=gaussian)
+    most = most_levels(sizes, ordered, rows, total, neighbours, gaussian=gaussian)
     kept = [
         kept_by_most(size, few, ordered=order) for size, few, order in zip(sizes, most, ordered, strict=True)
     ]
-    return signal(*public, gaussian=gaussian) * (math.fsum(kept) / len(kept)) ** 2 <= TREE_SIGNAL
+    clear = signal(sizes, rows, total, neighbours, gaussian=gaussian)
+    return clear * (math.fsum(kept) / len(kept)) ** 2 <= TREE_SIGNAL
 
 
 def most_levels(

@@ -689,9 +689,8 @@ class Contrasts:
             here = slice(self._starts[column], self._starts[column + 1])
             up = slice(self._starts[parent], self._starts[parent + 1])
             known = found[here, here].copy()
-            found[here] = (
-                drawn[here, up] @ found[up]
-            )  # of columns that come later: zeros, filled by their own turn
+            # of columns that come later: zeros, which are filled in their own turn
+            found[here] = drawn[here, up] @ found[up]
             found[:, here] = found[here].T
             found[here, here] = known
         return found
@@ -735,9 +734,8 @@ class Contrasts:
         d = len(self.columns)
         upper = np.triu_indices(d, 1)
         chance = np.clip(generator.random(len(upper[0])), 1e-300, 1.0 - 1e-16)
-        scores = distance[upper] - scale * np.log(
-            -np.log(chance)
-        )  # the exponential mechanism, all rounds at once
+        # the exponential mechanism, all rounds at once
+        scores = distance[upper] - scale * np.log(-np.log(chance))
         part, chosen = np.arange(d), np.zeros((d, d), bool)
         for k in np.argsort(-scores, kind="stable"):
             a, b = upper[0][k], upper[1][k]

@@ -33,9 +33,9 @@ def chain(rows: int, seed: int, columns: int = COLUMNS, *, follow: float = 0.75)
 
 
 def searched(data: dc.Dataset, seed: int = 1, **more: Any) -> dc.DiscoveryResult:
-    given = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove", "method": "measured", "anyway": True}
+    given: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove", **more}
     with dc.testing.seeded(seed):
-        return dc.discover(data, **{**given, **more})  # type: ignore[arg-type]
+        return dc.discover(data, method="measured", anyway=True, **given)
 
 
 @pytest.fixture(scope="module")

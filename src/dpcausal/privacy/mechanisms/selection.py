@@ -10,7 +10,7 @@ The exponential mechanism, sampled exactly: P(j) ~ exp(epsilon score_j/(2 Delta)
 
 **Guarantee** epsilon-DP and epsilon-bounded-range, hence rho = epsilon^2/8 ([2] Lemma 3.4);
 ``selection.proof.md``. With ``monotone`` scores the exponent is epsilon score_j/Delta at the same cost.
-**Cost** O(candidates), about 10 ns each; the draw uses exact fractions and correctly rounded exponentials where floats
+**Cost** O(candidates), about 30 ns each; the draw uses exact fractions and correctly rounded exponentials where floats
 leave a doubt (``noise.categorical_steps``).
 
 Under pure DP ``PermuteAndFlip`` is never worse; this one is for zCDP budgets.
@@ -113,8 +113,7 @@ class Selection:
         """gamma_j for each candidate: zero for the best."""
         best = max(integer_scores)
         per_step = Fraction(self.epsilon) / Fraction(self.reach)
-        known = {score: (best - score) * per_step for score in set(integer_scores)}
-        return [known[score] for score in integer_scores]
+        return [(best - score) * per_step for score in integer_scores]
 
 
 @proved("selection.proof.md")
