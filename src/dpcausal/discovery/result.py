@@ -234,6 +234,8 @@ class DiscoveryResult(OtherNames):
     release: SearchableRelease | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # as for ``contradicted``, what is no edge (any more) has no direction to doubt
+        object.__setattr__(self, "on_hints", self.on_hints & self.graph.skeleton)
         if self.release is not None and self.release.privacy != self.privacy:
             # effects that were paid for later are in the statement of the release, too
             object.__setattr__(self, "release", self.release.with_privacy(self.privacy))

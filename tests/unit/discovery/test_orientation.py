@@ -204,3 +204,14 @@ def test_edges_between_columns_with_levels_for_missing_values_are_named() -> Non
     assert note_words(note) in result.summary(full=True)
     apart = dc.discover(data, epsilon=None, method="pc", forbidden=[{"a", "b"}])
     assert not any(note.is_a(NoteKind.SHARED_MISSING) for note in apart.notes)
+
+
+def test_what_is_no_edge_has_no_direction_to_doubt() -> None:
+    """A graph of other columns in the shell of a result, as callers make it with ``replace``, is shown as it is."""
+    data = dc.networks.load("asia").sample(500, seed=1)
+    result = dc.discover(data, epsilon=None, method="pc")
+    hinted = replace(result, on_hints=result.graph.skeleton)
+    assert hinted.on_hints == result.graph.skeleton != frozenset()
+    other = replace(hinted, graph=dc.Graph(["a", "b"], directed=[("a", "b")]))
+    assert other.on_hints == frozenset()
+    assert other.shown.directed == {("a", "b")}
