@@ -2,14 +2,16 @@
 
     python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--delta 0]
     python benchmarks/fresh_graphs.py --kinds gates few levels --ways "pairs alone"     # only this is set back
-    python benchmarks/fresh_graphs.py --kinds many mixed --epsilons .3 1 3
+    python benchmarks/fresh_graphs.py --kinds mixed dozen codes many --epsilons .3 1 3
+    python benchmarks/fresh_graphs.py --kinds wide numbers weak --epsilons .3 1 --ways "never bolder"
 
 Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
 the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
 "absent" said where a medium dependence would be found two times in three (``SHOWN`` 1), and with joint tables wherever
 a pair has at most twice the noise (``MAX_JOINT_RATIO``), with joint tables taken as they are released, impossible
-noise included (``stats/joint_contrasts.py``), and without scoring whole graphs on them, nor taking them more often for
-that (``stats/joint_graphs.py``). Graphs are drawn from seeds that no constant was set on. The table has
+noise included (``stats/joint_contrasts.py``), without scoring whole graphs on them, nor taking them more often for
+that (``stats/joint_graphs.py``), and without asking for less evidence where little can be seen
+(``planning/enough.py``). Graphs are drawn from seeds that no constant was set on. The table has
 the mean for the constants as they are and, for each set back, how much is lost by that, with the standard error of the
 difference, graph by graph.
 
@@ -18,8 +20,9 @@ linear model, cut, skewed and binned; ``weak`` ten binned columns with weak line
 unordered columns of two to six levels; ``gates`` six to eight yes/no columns, many of them rare and some the "or" of
 two others. ``linear`` has five to twelve columns, most of them numbers without bins, and asks for ``method="auto"``:
 set back are its choices, ``moments`` for all or tables for all. ``many`` has thirty unordered columns of two to four
-levels, ``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order: set
-back is the choice of a tree (``tree_pays``); they run where they are asked for. Epsilon 1 and 3.
+levels, ``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order,
+``dozen`` twelve unordered columns of two to four levels, ``codes`` twelve of a linear model with three levels without
+an order: set back is the choice of a tree (``tree_pays``); they run where they are asked for. Epsilon 1 and 3.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ from dpcausal.discovery import discover as discover_module
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.networks.network import Network, Variable
-from dpcausal.planning import measurement
+from dpcausal.planning import enough, measurement
 from dpcausal.stats import contrasts
 from effects import random_network
 
@@ -189,6 +192,31 @@ def mixed(seed: int, rows: int) -> Made:
     )
 
 
+def dozen(seed: int, rows: int) -> Made:
+    """Twelve unordered columns of two to four levels."""
+    rng = np.random.default_rng([seed, 12])
+    return of_network(of_tables(f"dozen {seed}", rng, [f"v{i:02}" for i in range(12)], 4), rows, seed)
+
+
+def codes(seed: int, rows: int) -> Made:
+    """Twelve columns of a linear model, thirds of each as codes without an order."""
+    rng, d = np.random.default_rng([seed, rows, 13]), 12
+    effects = np.triu(rng.random((d, d)) < 2.5 / (d - 1), 1)
+    effects = effects * rng.choice([-1, 1], effects.shape) * rng.uniform(0.3, 0.9, effects.shape)
+    values = np.zeros((rows, d))
+    columns: dict[str, list[str]] = {}
+    for j in range(d):
+        values[:, j] = values @ effects[:, j] + rng.normal(size=rows)
+        letters = rng.permutation(list("abc"))
+        thirds = np.quantile(values[:, j], [1 / 3, 2 / 3])
+        columns[f"v{j:02}"] = letters[np.searchsorted(thirds, values[:, j])].tolist()
+    names = list(columns)
+    data = dc.read(columns, dc.Schema(dict.fromkeys(names, dc.Categorical(list("abc")))))
+    return data, dag(
+        data, {frozenset((names[i], names[j])) for i, j in zip(*np.nonzero(effects), strict=True)}
+    )
+
+
 def dag(data: dc.Dataset, edges: confidence.Edges) -> dc.Graph:
     """Arrows from the column with the smaller number to the other, as the linear models are drawn."""
     order = {name: j for j, name in enumerate(data.columns)}
@@ -207,8 +235,10 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "linear": linear,
     "many": many,
     "mixed": mixed,
+    "dozen": dozen,
+    "codes": codes,
 }
-OF_TREES = ("many", "mixed")
+OF_TREES = ("many", "mixed", "dozen", "codes")
 
 
 @contextmanager
@@ -273,6 +303,13 @@ def no_tree() -> Iterator[None]:
 
 
 @contextmanager
+def never_bolder() -> Iterator[None]:
+    """An edge must be likelier than none, however little can be seen."""
+    with patch.object(enough, "HALF_AS_LIKELY", 0.0):
+        yield
+
+
+@contextmanager
 def moments_always() -> Iterator[None]:
     """``auto`` takes moments wherever most columns hold numbers."""
     with patch.object(discover_module, "moments_pay", lambda *given: True):
@@ -294,6 +331,7 @@ SET_BACK = {
     "joint sooner": joint_sooner,
     "joint as released": joint_as_released,
     "pairs alone": pairs_alone,
+    "never bolder": never_bolder,
 }
 
 
@@ -308,6 +346,8 @@ def ways_of(kind: str) -> dict[str, Callable[[], AbstractContextManager[None]]]:
         del ways["no trends"]  # no column has an order
     if kind in ("wide", "weak", "numbers"):
         del ways["joint as released"], ways["pairs alone"]  # more cells than one has
+    if kind in ("few", "gates"):
+        del ways["never bolder"]  # too few columns for odds to count
     if kind in ("wide", "weak"):
         del ways["joint sooner"]  # more cells than a joint table may have
     return ways

@@ -18,7 +18,7 @@ import dpcausal as dc
 from dpcausal.discovery.discover import discover
 
 RESULTS = Path(__file__).parent / "results" / "hospital_null.json"
-COLUMNS = (8, 20)
+COLUMNS = (8, 12, 20)
 ROWS = (500, 1_000, 3_000, 10_000, 20_000)
 EPSILONS = (0.3, 1.0, 3.0)
 RELATIONS = ("replace-one", "add-remove")

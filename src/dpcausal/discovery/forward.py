@@ -19,9 +19,7 @@ that separates the pair, is below 1, and a medium dependence would have been fou
 not, and a weak one would have been. *Open*: the rest. Were "not found" enough, "absent" would be said most often of
 pairs that look linked: what looks promising is measured again, and only what is measured well can be called absent.
 
-``enough`` is the larger of two: the logarithm of prior odds against an edge between two of d columns that have a few
-neighbours each, and what independent columns pass with a probability below the level. Pairs of a tree that was chosen
-for its dependences have better odds (``ENOUGH_IN_TREE``), and d - 1 of them are few.
+How much is ``enough``, and how much must have been promised for "absent", is said in ``planning/enough.py``.
 
 **Cost** at most ``MAX_NEAR`` neighbours of an end and ``MAX_SET`` columns a set; all from released values, so that no
 loop tells more than they do.
@@ -38,23 +36,13 @@ from typing import Any
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.repeats import repeats_for
+from dpcausal.planning.enough import SHOWN, enough_evidence
 from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Floats, Question, all_pairs
 
 MAX_SET = 2  # columns that a separating set has, at most
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
-NEIGHBOURS = 3.7  # that a column is expected to have, about; set on random networks
-ENOUGH_AT_FIVE, LEVEL_WEIGHT = (
-    0.5,
-    0.65,
-)  # evidence that independent columns pass with a probability below the level
-MIN_ENOUGH = 0.05
-ENOUGH_IN_TREE = 1.0  # in place of odds for pairs that were chosen; set on random networks
 KEPT = 0.5  # part of ``enough`` below which an edge is separated
 CLEARLY_APART = -1.0  # in place of it where larger tables will be asked: only what is clear goes before
-# Evidence that a medium dependence must promise beyond ``enough`` for "absent" to say something. With one degree of
-# freedom evidence is about z^2/2 - 1.8: a mean z of 3.5 is found nine times in ten, and promises 4 more than 0.6.
-# ``tests/unit/planning/test_designs.py`` has the chance for other sizes and numbers of columns: .85 to .95.
-SHOWN = 4.0
 
 WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
 ENTRIES_A_QUESTION = 50
@@ -107,14 +95,15 @@ class Rules:
         )
 
     @classmethod
-    def usual(cls, columns: int, level: float, *, tree: bool = False, **more: object) -> Rules:
-        """Rules for this many columns at this level; ``tree``: the pairs of a chosen tree were measured, no others.
+    def usual(
+        cls, columns: int, level: float, *, tree: bool = False, clarity: float = math.inf, **more: object
+    ) -> Rules:
+        """Rules for this many columns at this level; ``tree`` and ``clarity`` as for ``enough_evidence``.
 
         >>> Rules.usual(5, 0.05).enough < Rules.usual(5, 0.01).enough < Rules.usual(40, 0.01).enough
         True
         """
-        odds = ENOUGH_IN_TREE if tree else math.log(max(columns - 1, 1) / NEIGHBOURS)
-        enough = max(odds, ENOUGH_AT_FIVE + LEVEL_WEIGHT * math.log(0.05 / level), MIN_ENOUGH)
+        enough = enough_evidence(columns, level, tree=tree, clarity=clarity)
         return cls(enough, KEPT * enough, **more)  # type: ignore[arg-type]
 
 

@@ -32,9 +32,10 @@ import numpy as np
 
 from dpcausal.core.entropy import released_generator
 from dpcausal.discovery.components import JointTable
-from dpcausal.discovery.forward import LEVEL_WEIGHT, Forward, PlacePair, Rules
+from dpcausal.discovery.forward import Forward, PlacePair, Rules
 from dpcausal.discovery.measurer import Measurer
 from dpcausal.discovery.repeats import repeats_for
+from dpcausal.planning.enough import LEVEL_WEIGHT
 from dpcausal.stats.contrasts import Contrasts, Floats
 from dpcausal.stats.joint_contrasts import cleared_contrasts
 from dpcausal.stats.joint_graphs import (

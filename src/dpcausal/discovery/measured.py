@@ -164,7 +164,8 @@ def run(
 def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent: bool) -> SearchOutcome:
     """Search what was measured, and orient; ``asked``: repeats for confidence."""
     columns = task.columns
-    rules, contrasts = rules_for(task, tree=measurer.tree), measurer.contrasts()
+    rules = rules_for(task, tree=measurer.tree, clarity=measurer.clarity)
+    contrasts = measurer.contrasts()
     sizes = measurer.tables.sizes
     if measurer.larger and below_sampling(measurer.pair_variance(), sizes, measurer.rows, NEARLY_NO_NOISE):
         rules = replace(rules, kept=CLEARLY_APART)
@@ -200,7 +201,7 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
     near = [{place[other] for other in skeleton.adjacent[name]} for name in columns]
     coarse = coarse_columns(task.counts.schema, measurer.groups)
     made = held_coarsely(near, contrasts.strength, coarse, rules)
-    notes = [*measured_note(measurer), *coarse_note(made, columns), *more]
+    notes = [*measured_note(measurer, rules.enough), *coarse_note(made, columns), *more]
     if whole is not None:
         notes.append(Note(NoteKind.WHOLE_GRAPHS, edges=len(whole.chosen)))
     if measurer.silent:

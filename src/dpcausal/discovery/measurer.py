@@ -176,6 +176,13 @@ class Measurer:
         """Whether the pairs of a chosen tree were measured, and no others."""
         return any(one.choice is not None for one in self.tables.rounds)
 
+    @property
+    def clarity(self) -> float:
+        """Rows over the noise in a pair at the first look at all of them; infinite where there was none."""
+        if not self.tables.rounds or self.tree:
+            return math.inf
+        return self.rows / math.sqrt(self.tables.rounds[0].variance)
+
     def pair_variance(self) -> float:
         """Of the noise in a pair, the median of those measured."""
         pairs = [self.tables.variance(pair) for pair in all_pairs(len(self.tables.sizes))]
@@ -547,8 +554,8 @@ def is_ordered(column: Column) -> bool:
     return not column.missing_level if isinstance(column, Numeric) else column.ordered
 
 
-def rules_for(task: Task, *, tree: bool = False) -> Rules:
-    """What the forward search may do, from the level and what is known beforehand; ``tree`` as in ``Rules.usual``."""
+def rules_for(task: Task, *, tree: bool = False, clarity: float = math.inf) -> Rules:
+    """What the forward search may do, from the level and what is known beforehand; the others as in ``Rules.usual``."""
     place = {name: j for j, name in enumerate(task.columns)}
 
     def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
@@ -565,6 +572,7 @@ def rules_for(task: Task, *, tree: bool = False) -> Rules:
         len(task.columns),
         task.level,
         tree=tree,
+        clarity=clarity,
         required=places(task.known.kept),
         left_out=places(task.known.left_out),
         may_separate=may_separate,
@@ -579,9 +587,12 @@ def known_groups(measurer: Measurer) -> dict[str, tuple[int, ...]]:
     return {name: groups for name, groups in found.items() if len(groups) == schema[name].size}
 
 
-def measured_note(measurer: Measurer, target: int | None = None) -> list[Note]:
-    """What was measured, and which levels were merged; about a ``target``, the noise is that of pairs with it."""
-    notes = [_tables_note(measurer, target)]
+def measured_note(measurer: Measurer, enough: float, target: int | None = None) -> list[Note]:
+    """What was measured, and which levels were merged; about a ``target``, the noise is that of pairs with it.
+
+    ``enough``: the evidence that makes an edge.
+    """
+    notes = [_tables_note(measurer, enough, target)]
     if measurer.tree:
         number = measurer.tables.rounds[0].pairs
         notes.append(Note(NoteKind.CHOSEN_PAIRS, number=number, of=math.comb(len(measurer.tables.sizes), 2)))
@@ -594,7 +605,7 @@ def measured_note(measurer: Measurer, target: int | None = None) -> list[Note]:
     return notes
 
 
-def _tables_note(measurer: Measurer, target: int | None) -> Note:
+def _tables_note(measurer: Measurer, enough: float, target: int | None) -> Note:
     """What was measured, with how much noise, and how many rows a cell holds to compare with.
 
     With a target the noise is that of pairs with it that were measured once: others have less, or were not measured.
@@ -602,12 +613,17 @@ def _tables_note(measurer: Measurer, target: int | None) -> Note:
     plan, task = measurer.plan, measurer.task
     variance = measurer.pair_variance()
     if target is not None and isinstance(measurer.tables, Components):
-        known = measurer.tables.variances
-        own = [one for pair, one in known.items() if len(pair) == 2 and target in pair]
+        variances = measurer.tables.variances
+        own = [one for pair, one in variances.items() if len(pair) == 2 and target in pair]
         variance = max(own, default=variance)
-    noise = {"gaussian": plan.gaussian, "sd": math.sqrt(variance), **_cell_counts(measurer, target)}
+    known = {
+        "gaussian": plan.gaussian,
+        "sd": math.sqrt(variance),
+        "enough": enough,
+        **_cell_counts(measurer, target),
+    }
     if isinstance(measurer.tables, JointTable):
-        return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **noise)
+        return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **known)
     assert isinstance(measurer.tables, Components)
     sizes = Counter(map(len, measurer.tables.values))
     return Note(
@@ -617,7 +633,7 @@ def _tables_note(measurer: Measurer, target: int | None) -> Note:
         pairs=sizes[2],
         larger=sum(count for size, count in sizes.items() if size > 2),
         target=None if target is None else task.columns[target],
-        **noise,
+        **known,
     )
 
 

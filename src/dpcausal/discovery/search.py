@@ -82,7 +82,8 @@ class NoteKind(StrEnum):
     """What must be known of a result besides its graph."""
 
     ONE_LEVEL = "one-level"  # columns
-    JOINT_TABLE = "joint-table"  # gaussian, cells, sd, mean_cell, least_cell (None where rows are protected)
+    # gaussian, cells, sd, mean_cell, least_cell (None where rows are protected); enough: evidence that makes an edge
+    JOINT_TABLE = "joint-table"
     COMPONENTS = "components"  # as above without cells; rows_measured, singles, pairs, larger, target or None
     WHOLE_GRAPHS = "whole-graphs"  # edges: how many the best graph on the joint table has
     HIDDEN_CAUSES = "hidden-causes"  # order, far: bounds of the further questions (None: none)

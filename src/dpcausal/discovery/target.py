@@ -44,7 +44,7 @@ from dpcausal.planning.measurement import (
     noise_variance,
 )
 from dpcausal.stats.components import Columns
-from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Features
+from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Features, Round
 
 NEAR = 7  # columns measured again with the target and with each other
 
@@ -88,7 +88,7 @@ def measure_target(task: Task, target: int) -> tuple[Measurer, list[int]]:
     measurer.measure([(j,) for j in range(len(sizes))], SHARE_SINGLES, "single columns")
     rest = (left - SHARE_SINGLES) / 2
     pairs = target_pairs(len(sizes), target)
-    measurer.measure(pairs, rest, "pairs with the target")
+    measurer.tables.rounds = (Round(len(pairs), measurer.measure(pairs, rest, "pairs with the target")),)
     evidence = contrasts_of(measurer, list(range(len(sizes))), pairs).pair_evidence[target]
     others = [j for j in range(len(sizes)) if j != target]
     near = sorted(others, key=lambda j: (-evidence[j], j))[:NEAR]
@@ -134,7 +134,7 @@ def search_target(
     columns, target = task.columns, near[0]
     star = contrasts_of(measurer, list(range(len(columns))), target_pairs(len(columns), target))
     inner = [(min(a, b), max(a, b)) for a, b in combinations(near, 2)]
-    whole = rules_for(task)
+    whole = rules_for(task, clarity=measurer.clarity)
     rules = whole.within(near)
     forward = Forward(contrasts_of(measurer, near, inner), rules).run().open_twins().separate()
     found = {near[y] for x, y in forward.edges() if x == 0} | {near[x] for x, y in forward.edges() if y == 0}
@@ -208,7 +208,7 @@ def search_target(
         released=tuple(measurer.released),
         notes=(
             Note(NoteKind.TARGET, target=name, near=[columns[j] for j in near[1:]]),
-            *measured_note(measurer, target),
+            *measured_note(measurer, rules.enough, target),
             *coarse_note(made, [columns[j] for j in near]),
         ),
         not_colliders=not_colliders(skeleton, says, against, columns),

@@ -48,6 +48,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.planning.enough import SHOWN, enough_evidence
 from dpcausal.planning.measurement import (
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
@@ -70,9 +71,7 @@ from dpcausal.planning.measurement import (
     tree_pays,
 )
 from dpcausal.planning.power import (
-    SHOWN,
     Expected,
-    enough_evidence,
     least_by_evidence,
     least_dependence,
     margin,
@@ -197,7 +196,14 @@ class NoiseDesign:
 
     def enough(self, level: float) -> float:
         """Evidence that makes an edge."""
-        return enough_evidence(len(self.sizes), level, tree=self.tree)
+        return enough_evidence(len(self.sizes), level, tree=self.tree, clarity=self._clarity)
+
+    @cached_property
+    def _clarity(self) -> float:
+        """Rows over the noise in a pair at the first look at all of them; infinite where there is none."""
+        if self.joint or self.tree:
+            return math.inf
+        return max(self.rows, 1) / math.sqrt(self.first_look)
 
     def chance_chosen(self, w: float, x: int, y: int) -> float:
         """Chance that two columns with this dependence (of levels as measured) are chosen for a tree; 1: none is.

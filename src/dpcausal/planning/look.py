@@ -58,7 +58,7 @@ def powers_measured(
     levels have an order; empty: none's.
 
     >>> [round(part, 2) for part in powers_measured((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)]
-    [0.29, 1.0, 1.0]
+    [0.33, 1.0, 1.0]
     """
     design = NoiseDesign(tuple(sizes), rows, epsilon, delta, neighbours, target, tuple(ordered))
     ranked = sorted(range(len(sizes)), key=lambda j: (j != target, sizes[j], j))

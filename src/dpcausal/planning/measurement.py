@@ -63,15 +63,17 @@ NEARLY_NO_NOISE = 0.1  # of that ratio: tests of PC on what was found decide nea
 MAX_LARGER_NOISE = 0.01  # noise in a correlation that small
 ROUNDS_AGAIN = 2  # rounds in which promising pairs are measured again
 AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
-# levels that a column may have, times the root of the noise in a proportion: with an order, where few groups keep most
-# of a trend, and without one, where they hide what differs within them
-LEVELS_ORDERED, LEVELS_UNORDERED = 0.35, 0.45
+# levels that a column may have, times the root of the noise in a proportion: without an order, where groups hide what
+# differs within them, and with one, where few groups keep most of a trend; there so many more
+LEVELS_UNORDERED, LEVELS_ORDERED, MORE_ORDERED = 0.45, 0.185, 1.18
 # the same without an order where only pairs of a tree are measured, with less noise each
 LEVELS_IN_TREE = 0.95
 # A tree is measured with so many columns, of at least so many levels on average, at most half of them with an order,
-TREE_COLUMNS, MOST_TREE_COLUMNS, TREE_LEVELS = 20, 500, 2.5  # beyond, a choice among all pairs takes too long
-# and up to this ratio of the rows to the noise in all pairs, times what two columns keep of a dependence when merged
+TREE_COLUMNS, MOST_TREE_COLUMNS, TREE_LEVELS = 10, 500, 2.5  # beyond, a choice among all pairs takes too long
+# and up to this ratio of the rows to the noise in all pairs, times what two columns keep of a dependence when merged;
 TREE_SIGNAL = 50.0
+# with fewer than so many columns, only where a column keeps at most this part of a dependence, on average
+MANY_COLUMNS, KEPT_OF_FEW = 20, 0.7
 # for single columns there: the choice goes by how far pairs are from what these say
 SHARE_SINGLES_IN_TREE = 0.25
 SHARE_CHOICE = 0.45  # of what goes to pairs: for the choice of the tree
@@ -258,8 +260,9 @@ def tree_pays(
 ) -> bool:
     """Whether to choose pairs that join all columns and measure these alone, with more levels.
 
-    With many columns and much noise it finds more: a choice costs far less than measuring every pair. With less noise
-    it loses what is not in a tree, and a trend is found as well in merged levels. Set on random networks.
+    With many columns and much noise it finds more: a choice costs far less than measuring every pair. With fewer, it
+    does so where most columns would have their levels merged. With less noise it loses what is not in a tree, and a
+    trend is found as well in merged levels. Set on random networks.
 
     >>> for rows in (1_000, 30_000):
     ...     print(tree_pays([3] * 30, [False] * 30, rows, 0.02, Neighbours.ADD_REMOVE, gaussian=True))
@@ -276,7 +279,8 @@ def tree_pays(
         kept_by_most(size, few, ordered=order) for size, few, order in zip(sizes, most, ordered, strict=True)
     ]
     clear = signal(sizes, rows, total, neighbours, gaussian=gaussian)
-    return clear * (math.fsum(kept) / len(kept)) ** 2 <= TREE_SIGNAL
+    each = math.fsum(kept) / len(kept)
+    return clear * each**2 <= TREE_SIGNAL and (len(sizes) >= MANY_COLUMNS or each <= KEPT_OF_FEW)
 
 
 def most_levels(
@@ -294,12 +298,12 @@ def most_levels(
     >>> for rows in (1_000, 10_000, 1_000_000):
     ...     print(most_levels([6] * 2, [True, False], rows, 0.001, Neighbours.REPLACE_ONE, gaussian=True))
     [2, 3]
-    [7, 8]
-    [66, 85]
+    [5, 8]
+    [36, 85]
     """
     room = math.sqrt(signal(sizes, rows, total, neighbours, gaussian=gaussian))
-    unordered = LEVELS_IN_TREE if tree else LEVELS_UNORDERED
-    return [max(2, round((LEVELS_ORDERED if order else unordered) * room)) for order in ordered]
+    unordered = (LEVELS_IN_TREE if tree else LEVELS_UNORDERED) * room
+    return [max(2, round(MORE_ORDERED + LEVELS_ORDERED * room if order else unordered)) for order in ordered]
 
 
 def merged_levels(

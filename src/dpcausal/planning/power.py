@@ -33,10 +33,10 @@ that is where X > x(Y) for a curve x that depends on level, d and b alone. A dep
 shifts X (and Y, where blocks differ in size); one whose direction changes shifts Y only.
 
 **Evidence.** The forward search (``discovery/forward.py``) takes a pair whose evidence (``stats/contrasts.py``) passes
-``enough``. With the same variance W = 1/``worth`` in all entries the evidence grows with the sum of their squares over
-W, X, and with nothing else: to ask for it is to ask X > x for a cut x of its own. ``evidence_cut`` finds x, and
-P(chi2_d > x) is the level at which the search tests: small where there is little information, since no prior size of
-an effect could then show.
+``enough`` (``enough.py``). With the same variance W = 1/``worth`` in all entries the evidence grows with the sum of
+their squares over W, X, and with nothing else: to ask for it is to ask X > x for a cut x of its own. ``evidence_cut``
+finds x, and P(chi2_d > x) is the level at which the search tests: small where there is little information, since no
+prior size of an effect could then show.
 
 **Assumed**: x, y and what is given are independent but for that, and the levels of a column equally common, or the
 rarest has the stated ``share`` and the others the rest. **Where it fails**: conditioning cells smaller than their
@@ -326,23 +326,6 @@ def power(level: float, pooled: float, both: float, shift: float, rest_shift: fl
     rejects = 1 - chndtr(x, pooled, min(shift, MAX_NONCENTRALITY))
     inside = float(np.diff(below) @ (rejects[1:] + rejects[:-1]) / 2)
     return inside + float((1 - below[-1]) * rejects[-1])
-
-
-# The rule of the forward search, ``discovery/forward.py``; a test holds both together.
-NEIGHBOURS, ENOUGH_AT_FIVE, LEVEL_WEIGHT, MIN_ENOUGH, SHOWN = 3.7, 0.5, 0.65, 0.05, 4.0
-ENOUGH_IN_TREE = 1.0
-
-
-def enough_evidence(columns: int, level: float, *, tree: bool = False) -> float:
-    """Evidence that makes an edge between two of so many columns, as the forward search sets it.
-
-    ``tree``: if only the pairs of a chosen tree are measured.
-
-    >>> round(enough_evidence(11, 0.05), 3), enough_evidence(3, 0.05), enough_evidence(40, 0.05, tree=True)
-    (0.994, 0.5, 1.0)
-    """
-    odds = ENOUGH_IN_TREE if tree else math.log(max(columns - 1, 1) / NEIGHBOURS)
-    return max(odds, ENOUGH_AT_FIVE + LEVEL_WEIGHT * math.log(0.05 / level), MIN_ENOUGH)
 
 
 def evidence_of(form: float, dof: float, worth: float) -> float:

@@ -322,9 +322,8 @@ def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ..
     tree = any(note.is_a(NoteKind.CHOSEN_PAIRS) for note in result.notes)
     if said is None:
         return NOT_CHOSEN if tree else HIDES_MEDIUM, ()
-    from dpcausal.planning.power import enough_evidence  # late: no result without open pairs needs it
-
-    enough = enough_evidence(len(result.graph.nodes), result.level, tree=tree)
+    tables = [note for note in result.notes if note.is_a(NoteKind.COMPONENTS, NoteKind.JOINT_TABLE)]
+    enough = min((note["enough"] for note in tables), default=math.inf)
     by_tables = said.pvalue is not None and said.pvalue <= result.level
     if by_tables or (said.log10_bayes or 0.0) * math.log(10.0) > enough:
         return LIKE_COLUMNS, ()

@@ -117,6 +117,9 @@ def test_a_required_edge_stays_whether_it_was_chosen_or_not() -> None:
         ([3] * 24, False, 1_500, True, True),
         ([3] * 24, False, 1_500, False, False),  # no delta
         ([3] * (TREE_COLUMNS - 1), False, 1_500, True, False),  # few columns
+        ([3] * TREE_COLUMNS, False, 500, True, True),
+        ([3] * TREE_COLUMNS, False, 1_500, True, False),  # few, and none would be merged
+        ([2] * 8 + [9, 9], False, 500, True, False),  # few, and most would not
         ([2] * 24, False, 1_500, True, False),  # few levels
         ([4] * 24, True, 1_500, True, False),  # trends
         ([3] * 24, False, 30_000, True, False),  # little noise

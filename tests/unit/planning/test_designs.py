@@ -18,9 +18,10 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import forward, target
 from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measurer import start
-from dpcausal.discovery.search import Task
+from dpcausal.discovery.search import NoteKind, Task
 from dpcausal.planning.designs import (
     MAX_SET,
     TARGET_NEAR,
@@ -30,6 +31,7 @@ from dpcausal.planning.designs import (
     least_found,
     pair_at,
 )
+from dpcausal.planning.enough import SHOWN, enough_evidence
 from dpcausal.planning.measurement import (
     components_mechanism,
     kept_by_groups,
@@ -38,9 +40,7 @@ from dpcausal.planning.measurement import (
     noise_variance,
 )
 from dpcausal.planning.power import (
-    SHOWN,
     directions,
-    enough_evidence,
     evidence_cut,
     evidence_of,
     margin,
@@ -120,7 +120,9 @@ def test_all_designs_are_among_those_tried() -> None:
     """The test above sees a joint table, merged levels, rounds and larger tables."""
     sachs = tuple(column.size for column in networks.load("sachs").schema.values())
     relation = Neighbours.REPLACE_ONE
-    rounds, larger = (NoiseDesign(sachs, rows, 1.0, 1e-6, relation) for rows in (500, 60_000))
+    order = (True,) * len(sachs)
+    rounds, larger = (NoiseDesign(sachs, rows, 1.0, 1e-6, relation, None, order) for rows in (500, 60_000))
+    assert NoiseDesign(sachs, 500, 1.0, 1e-6, relation).tree  # as if the levels had no order
     assert (rounds.joint, rounds.merged, rounds.larger, len(rounds.schedule.again)) == (False, True, False, 2)
     assert (larger.joint, larger.merged, larger.larger, larger.schedule.again) == (False, False, True, ())
     assert NoiseDesign((2,) * 8, 500, 1.0, 0.0, relation).joint
@@ -154,12 +156,43 @@ def test_a_tree_is_measured_as_planned(neighbours: Neighbours) -> None:
 
 
 def test_the_rule_of_the_search_is_the_plans() -> None:
-    assert (MAX_SET, SHOWN, TARGET_NEAR) == (forward.MAX_SET, forward.SHOWN, target.NEAR)
-    for columns in (2, 5, 11, 100):
-        for level in (0.001, 0.05, 0.3):
-            for tree in (False, True):
-                rules = forward.Rules.usual(columns, level, tree=tree)
-                assert enough_evidence(columns, level, tree=tree) == rules.enough
+    assert (MAX_SET, TARGET_NEAR) == (forward.MAX_SET, target.NEAR)
+
+
+@pytest.mark.parametrize("neighbours", [Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE])
+@pytest.mark.parametrize(
+    ("wide", "rows", "epsilon", "about"),
+    [
+        (11, 500, 0.3, None),
+        (11, 3_000, 1.0, None),
+        (24, 500, 0.3, None),
+        (24, 1_500, 1.0, None),
+        (24, 500, 0.3, 2),
+    ],
+)
+def test_what_is_enough_for_an_edge_is_what_was_planned(
+    wide: int, rows: int, epsilon: float, about: int | None, neighbours: Neighbours
+) -> None:
+    """The search knows it from what was measured, the plan from public numbers; protected rows are known about."""
+    schema = Schema({f"c{j:02}": Categorical(["a", "b"]) for j in range(wide)})
+    rng = np.random.default_rng(1)
+    data = Dataset(schema, rows, {name: rng.integers(0, 2, rows).astype(np.uint8) for name in schema})
+    with testing.seeded(1):
+        result = discover(
+            data,
+            epsilon=epsilon,
+            delta=1e-6,
+            neighbours=neighbours.value,
+            method="measured",
+            confidence=0,
+            anyway=True,
+            target=None if about is None else f"c{about:02}",
+        )
+    design = NoiseDesign((2,) * wide, rows, epsilon, 1e-6, neighbours, about)
+    (used,) = [note["enough"] for note in result.notes if note.is_a(NoteKind.COMPONENTS)]
+    assert used == pytest.approx(design.enough(0.05), abs=0.02)
+    odds = enough_evidence(wide, 0.05)
+    assert used == odds if (wide, rows) == (11, 3_000) else used < odds - 0.1
 
 
 def test_evidence_is_that_of_the_search() -> None:
@@ -196,7 +229,7 @@ def test_the_power_of_a_pair_is_the_searches(rows: int) -> None:
             variance = design.variance((3,) * len(one))
             tables.add(one, interaction(exact + rng.normal(0, math.sqrt(variance), exact.shape)), variance)
         evidence = tables.contrasts(float(rows), [False] * len(tables.sizes)).pair_evidence[0, 1]
-        hits += bool(evidence > enough_evidence(11, 0.05))
+        hits += bool(evidence > design.enough(0.05))
     assert 0.71 < hits / draws < 0.88
 
 

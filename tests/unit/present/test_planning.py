@@ -214,7 +214,7 @@ def test_no_number_is_cut_at_any_width(width: int) -> None:
 
 def test_what_will_be_measured_is_said_in_one_line() -> None:
     many = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c"]) for i in range(20)})
-    fewer = many.select([f"c{i}" for i in range(18)])
+    fewer = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c"], ordered=True) for i in range(18)})
     rounds = dc.plan(fewer, 1_500, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
     assert rounds == (
         "all columns and pairs with Gaussian noise, with levels merged to 2 at most, then the 45 most promising pairs "
