@@ -4,10 +4,10 @@
 
 Random graphs of nine columns: networks of unordered levels (Dirichlet tables), and linear models of which a third of
 the columns is cut into yes and no, a third is skewed, and all numbers are cut into four bins. ``many levels`` has
-fourteen unordered columns of two to six levels, of which noise has some merged; ``many columns`` has 28 of two to four
-levels, of which a tree of pairs is measured. 1,500 and 4,000 rows, epsilon 1, delta 1e-6. The first run says how often
-it expects to find each of its edges again; the second run, on new rows of the same law, finds it or not. Where the two
-columns of numbers agree, the per cent mean what they say.
+fourteen unordered columns of two to six levels, ``many columns`` has 28 of two to four levels: a tree of pairs is
+measured where noise asks for it. 1,500 and 4,000 rows, epsilon 1, delta 1e-6. The first run says how often it expects
+to find each of its edges again; the second run, on new rows of the same law, finds it or not. Where the two columns of
+numbers agree, the per cent mean what they say.
 """
 
 from __future__ import annotations
