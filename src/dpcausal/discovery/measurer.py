@@ -391,7 +391,9 @@ def start(task: Task) -> Measurer:
     tree = tree_pays(sizes, ordered, rows, total, task.neighbours, gaussian=plan.gaussian)
     left -= merge_levels(measurer, total, tree=tree)
     sizes = list(measurer.tables.sizes)
-    schedule = schedule_for(sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian, tree=tree)
+    schedule = schedule_for(
+        sizes, rows, left, total, task.neighbours, gaussian=plan.gaussian, tree=tree, ordered=ordered
+    )
     measurer.larger = schedule.larger
     measurer.measure([(j,) for j in range(len(sizes))], schedule.singles, "single columns")
     if schedule.choice:

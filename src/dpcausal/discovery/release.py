@@ -504,7 +504,10 @@ def _kept_tables(
     else:
         counted, sizes = released.rows, released.tables.sizes
         amount = total.rho if plan.gaussian else total.epsilon
-        larger = schedule_for(sizes, counted, 1.0, amount, neighbours, gaussian=plan.gaussian).larger
+        ordered = [has_order(column) for column in released.schema.values()]
+        larger = schedule_for(
+            sizes, counted, 1.0, amount, neighbours, gaussian=plan.gaussian, ordered=ordered
+        ).larger
     return KeptTables(released.tables, counted, plan.gaussian, larger, merged=released.groups)
 
 

@@ -271,6 +271,7 @@ class NoiseDesign:
             self.neighbours,
             gaussian=self.plan.gaussian,
             tree=self.tree,
+            ordered=self.ordered,
         )
 
     @property

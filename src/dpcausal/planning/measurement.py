@@ -61,6 +61,7 @@ MAX_LARGER_RATIO = (
 )
 NEARLY_NO_NOISE = 0.1  # of that ratio: tests of PC on what was found decide nearly everything
 MAX_LARGER_NOISE = 0.01  # noise in a correlation that small
+FEW_LEVELS = 4.0  # for trends over more levels both bounds are lower, by the square of that ratio
 ROUNDS_AGAIN = 2  # rounds in which promising pairs are measured again
 AGAIN_PER_COLUMN = 2.5  # pairs in such a round, for each column
 # levels that a column may have, times the root of the noise in a proportion: without an order, where groups hide what
@@ -194,8 +195,11 @@ def schedule_for(
     *,
     gaussian: bool,
     tree: bool = False,
+    ordered: Sequence[bool] = (),
 ) -> Schedule:
     """Return shares for columns of these sizes; ``left`` is the share not yet spent, ``tree`` as ``tree_pays`` says.
+
+    ``ordered``: which columns have levels with an order; empty: none.
 
     >>> few, many = (schedule_for([3] * 9, n, 1.0, 0.02, Neighbours.REPLACE_ONE, gaussian=True) for n in (1e3, 1e6))
     >>> few.larger, len(few.again), many.larger, many.again
@@ -207,7 +211,7 @@ def schedule_for(
         return Schedule(SHARE_SINGLES_IN_TREE, of_tree, (), False, rest * SHARE_CHOICE)
     singles, pairs = first_shares(sizes, Neighbours.REPLACE_ONE)
     noise = pair_noise(sizes, pairs, total, neighbours, gaussian=gaussian)
-    if larger_pay(noise, sizes, rows):
+    if larger_pay(noise, sizes, rows, ordered):
         return Schedule(singles, min(pairs, left - singles), (), True)
     singles = min(SHARE_SINGLES, left / 2)
     rest = left - singles
@@ -216,13 +220,21 @@ def schedule_for(
     return Schedule(singles, rest / 2, (rest / 2 / ROUNDS_AGAIN,) * ROUNDS_AGAIN, False)
 
 
-def larger_pay(noise: float, sizes: Sequence[int], rows: float) -> bool:
+def larger_pay(noise: float, sizes: Sequence[int], rows: float, ordered: Sequence[bool] = ()) -> bool:
     """Whether tables of three and more columns pay: noise in a pair is small beside sampling, or small in itself.
 
-    ``noise`` is the variance of the noise in a pair.
+    ``noise`` is the variance of the noise in a pair. Tests on larger tables see all levels and no trend: over many
+    levels with an order (``ordered``) they lose links that pairs show, unless there is still less noise. Set on linear
+    models.
+
+    >>> [larger_pay(80.0**2, [12] * 10, 100_000, [order] * 10) for order in (False, True)]
+    [True, False]
     """
     levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
-    return below_sampling(noise, sizes, rows) or noise <= (MAX_LARGER_NOISE * rows / levels) ** 2
+    trends = sum(order and size > 2 for size, order in zip(sizes, ordered, strict=True)) if ordered else 0
+    part = min(1.0, FEW_LEVELS / levels) ** 2 if 2 * trends >= len(sizes) else 1.0
+    small = noise <= (part * MAX_LARGER_NOISE * rows / levels) ** 2
+    return small or below_sampling(noise, sizes, rows, part * MAX_LARGER_RATIO)
 
 
 def below_sampling(noise: float, sizes: Sequence[int], rows: float, ratio: float = MAX_LARGER_RATIO) -> bool:

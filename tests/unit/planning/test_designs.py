@@ -116,6 +116,17 @@ def test_what_is_measured_for_a_target_was_planned(
     assert whole.joint or design.variance((2, 2)) < whole.variance((2, 2))
 
 
+def test_trends_over_many_levels_wait_for_less_noise_before_larger_tables_are_asked() -> None:
+    """Their tests see no trend: with 20,000 rows and epsilon 3 they took links away that pairs had shown."""
+    for levels, rows, waits in ((8, 20_000, True), (3, 20_000, False), (8, 1_000_000, False)):
+        plain, trends = (
+            NoiseDesign((levels,) * 10, rows, 3.0, 1e-6, Neighbours.REPLACE_ONE, None, (order,) * 10)
+            for order in (False, True)
+        )
+        assert plain.larger
+        assert trends.larger is not waits
+
+
 def test_all_designs_are_among_those_tried() -> None:
     """The test above sees a joint table, merged levels, rounds and larger tables."""
     sachs = tuple(column.size for column in networks.load("sachs").schema.values())
