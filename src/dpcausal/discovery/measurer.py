@@ -36,6 +36,7 @@ from dpcausal.discovery.search import (
     Skeleton,
     Task,
 )
+from dpcausal.planning.enough import clarity_of
 from dpcausal.planning.measurement import (
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
@@ -181,7 +182,7 @@ class Measurer:
         """Rows over the noise in a pair at the first look at all of them; infinite where there was none."""
         if not self.tables.rounds or self.tree:
             return math.inf
-        return self.rows / math.sqrt(self.tables.rounds[0].variance)
+        return clarity_of(self.rows, self.tables.rounds[0].variance)
 
     def pair_variance(self) -> float:
         """Of the noise in a pair, the median of those measured."""

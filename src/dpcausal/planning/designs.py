@@ -48,7 +48,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.planning.enough import SHOWN, enough_evidence
+from dpcausal.planning.enough import SHOWN, clarity_of, enough_evidence
 from dpcausal.planning.measurement import (
     MAX_TRIPLE_NOISE_RATIO,
     MIN_SE_BY_ORDER,
@@ -203,7 +203,7 @@ class NoiseDesign:
         """Rows over the noise in a pair at the first look at all of them; infinite where there is none."""
         if self.joint or self.tree:
             return math.inf
-        return max(self.rows, 1) / math.sqrt(self.first_look)
+        return clarity_of(max(self.rows, 1), self.first_look)
 
     def chance_chosen(self, w: float, x: int, y: int) -> float:
         """Chance that two columns with this dependence (of levels as measured) are chosen for a tree; 1: none is.

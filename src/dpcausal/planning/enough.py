@@ -20,16 +20,13 @@ from __future__ import annotations
 import math
 
 NEIGHBOURS = 3.7  # that a column is expected to have, about
-ENOUGH_AT_FIVE, LEVEL_WEIGHT = (
-    0.5,
-    0.65,
-)  # evidence that independent columns pass with a probability below the level
+# evidence that independent columns pass with a probability below the level
+ENOUGH_AT_FIVE, LEVEL_WEIGHT = 0.5, 0.65
 MIN_ENOUGH = 0.05
 # in place of both bounds at a level of .05: the logarithm of the columns over the first, at most the second
 EVEN_IN_TREE, ENOUGH_IN_TREE = 8.5, 1.0
-HALF_AS_LIKELY = math.log(
-    2.0
-)  # taken off the odds up to the first clarity, and less and less up to the second:
+# taken off the odds up to the first clarity, and less and less up to the second
+HALF_AS_LIKELY = math.log(2.0)
 LITTLE_SEEN, MUCH_SEEN = 15.0, 35.0
 # Evidence that a medium dependence must promise beyond ``enough`` for "absent" to say something. With one degree of
 # freedom evidence is about z^2/2 - 1.8: a mean z of 3.5 is found nine times in ten, and promises 4 more than 0.6.
@@ -54,6 +51,15 @@ def enough_evidence(columns: int, level: float, *, tree: bool = False, clarity: 
         return max(min(math.log(columns / EVEN_IN_TREE), ENOUGH_IN_TREE) + by_level, MIN_ENOUGH)
     odds = math.log(max(columns - 1, 1) / NEIGHBOURS) - _bolder(clarity)
     return max(odds, ENOUGH_AT_FIVE + by_level, MIN_ENOUGH)
+
+
+def clarity_of(rows: float, variance: float) -> float:
+    """Rows over the standard deviation of noise; infinite where there is none.
+
+    >>> clarity_of(100.0, 25.0), clarity_of(100.0, 0.0)
+    (20.0, inf)
+    """
+    return rows / math.sqrt(variance) if variance > 0.0 else math.inf
 
 
 def _bolder(clarity: float) -> float:
