@@ -1,19 +1,21 @@
-"""Do the constants of `measured` hold on graphs that they were not chosen on?
+r"""Do the constants of `measured` hold on graphs that they were not chosen on?
 
     python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--delta 0]
     python benchmarks/fresh_graphs.py --kinds gates few levels --ways "pairs alone"     # only this is set back
     python benchmarks/fresh_graphs.py --kinds mixed dozen codes many --epsilons .3 1 3
     python benchmarks/fresh_graphs.py --kinds wide numbers weak --epsilons .3 1 --ways "never bolder"
+    python benchmarks/fresh_graphs.py --kinds numbers thirds bends --rows 1000 3000 10000 20000 \
+        --ways "bins as they are"
 
 Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
 the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
 "absent" said where a medium dependence would be found two times in three (``SHOWN`` 1), and with joint tables wherever
 a pair has at most twice the noise (``MAX_JOINT_RATIO``), with joint tables taken as they are released, impossible
 noise included (``stats/joint_contrasts.py``), without scoring whole graphs on them, nor taking them more often for
-that (``stats/joint_graphs.py``), and without asking for less evidence where little can be seen
-(``planning/enough.py``). Graphs are drawn from seeds that no constant was set on. The table has
-the mean for the constants as they are and, for each set back, how much is lost by that, with the standard error of the
-difference, graph by graph.
+that (``stats/joint_graphs.py``), without asking for less evidence where little can be seen
+(``planning/enough.py``), and with edges that the bins of a number explain (``discovery/coarse.py``). Graphs are drawn
+from seeds that no constant was set on. The table has the mean for the constants as they are and, for each set back, how
+much is lost by that, with the standard error of the difference, graph by graph.
 
 Kinds: ``levels`` has six to nine unordered columns (Dirichlet tables); ``wide`` fifteen; ``numbers`` nine columns of a
 linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects; ``few`` four to eight
@@ -22,7 +24,9 @@ two others. ``linear`` has five to twelve columns, most of them numbers without 
 set back are its choices, ``moments`` for all or tables for all. ``many`` has thirty unordered columns of two to four
 levels, ``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order,
 ``dozen`` twelve unordered columns of two to four levels, ``codes`` twelve of a linear model with three levels without
-an order: set back is the choice of a tree (``tree_pays``); they run where they are asked for. Epsilon 1 and 3.
+an order: set back is the choice of a tree (``tree_pays``); they run where they are asked for. So do ``thirds``, ten
+numbers of a linear model in three bins, and ``bends``, ten numbers in five bins that depend on each other by lines,
+squares, sines and steps: set back is what bins explain. Epsilon 1 and 3.
 """
 
 from __future__ import annotations
@@ -36,10 +40,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 
 import confidence
 import dpcausal as dc
-from dpcausal.discovery import components, forward, joint_search, measurer
+from dpcausal.discovery import components, forward, joint_search, measured, measurer
 from dpcausal.discovery import discover as discover_module
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import cpdag_scores, skeleton_scores
@@ -51,6 +56,7 @@ from effects import random_network
 ROWS, EPSILONS = (1_000, 3_000, 10_000), (1.0, 3.0)
 SCORES = ("skeleton F1", "CPDAG F1", "false edges", "true edges called absent", "open pairs")
 Made = tuple[dc.Dataset, dc.Graph]
+Floats = NDArray[np.float64]
 
 
 def of_network(network: Network, rows: int, seed: int) -> Made:
@@ -217,6 +223,50 @@ def codes(seed: int, rows: int) -> Made:
     )
 
 
+def thirds(seed: int, rows: int) -> Made:
+    """Ten numbers of a linear model, in three bins."""
+    rng, d = np.random.default_rng([seed, rows, 33]), 10
+    effects = np.triu(rng.random((d, d)) < 2.5 / (d - 1), 1)
+    effects = effects * rng.choice([-1, 1], effects.shape) * rng.uniform(0.3, 0.9, effects.shape)
+    values = np.zeros((rows, d))
+    for j in range(d):
+        values[:, j] = values @ effects[:, j] + rng.normal(size=rows)
+        values[:, j] /= values[:, j].std()
+    return in_bins(values, [-0.5, 0.5], effects)
+
+
+def bends(seed: int, rows: int) -> Made:
+    """Ten numbers in five bins, sums of functions of others and noise."""
+    rng, d = np.random.default_rng([seed, rows, 34]), 10
+    shapes: list[Callable[[Floats], Floats]] = [
+        lambda t: t,
+        np.square,
+        lambda t: np.sin(2 * t),
+        lambda t: np.tanh(3 * t),
+    ]
+    linked = np.triu(rng.random((d, d)) < 2.5 / (d - 1), 1)
+    values = np.zeros((rows, d))
+    for j in range(d):
+        values[:, j] = rng.normal(size=rows)
+        for i in np.flatnonzero(linked[:, j]):
+            part = shapes[rng.integers(len(shapes))](values[:, i])
+            values[:, j] += (
+                rng.choice([-1, 1]) * rng.uniform(0.5, 1.0) * (part - part.mean()) / max(part.std(), 1e-9)
+            )
+        values[:, j] = (values[:, j] - values[:, j].mean()) / values[:, j].std()
+    return in_bins(values, [-1.0, -0.3, 0.3, 1.0], linked)
+
+
+def in_bins(values: Floats, cuts: list[float], linked: Floats) -> Made:
+    """Numbers with these cuts, and the graph of what is linked."""
+    names = [f"v{j}" for j in range(values.shape[1])]
+    schema = dc.Schema({name: dc.Numeric(-4, 4, bins=cuts) for name in names})
+    data = dc.read({name: values[:, j].tolist() for j, name in enumerate(names)}, schema)
+    return data, dag(
+        data, {frozenset((names[i], names[j])) for i, j in zip(*np.nonzero(linked), strict=True)}
+    )
+
+
 def dag(data: dc.Dataset, edges: confidence.Edges) -> dc.Graph:
     """Arrows from the column with the smaller number to the other, as the linear models are drawn."""
     order = {name: j for j, name in enumerate(data.columns)}
@@ -237,8 +287,11 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "mixed": mixed,
     "dozen": dozen,
     "codes": codes,
+    "thirds": thirds,
+    "bends": bends,
 }
 OF_TREES = ("many", "mixed", "dozen", "codes")
+OF_BINS = ("thirds", "bends")
 
 
 @contextmanager
@@ -310,6 +363,13 @@ def never_bolder() -> Iterator[None]:
 
 
 @contextmanager
+def bins_as_they_are() -> Iterator[None]:
+    """What bins explain stays an edge."""
+    with patch.object(measured, "explained_by_bins", lambda *given: {}):
+        yield
+
+
+@contextmanager
 def moments_always() -> Iterator[None]:
     """``auto`` takes moments wherever most columns hold numbers."""
     with patch.object(discover_module, "moments_pay", lambda *given: True):
@@ -332,6 +392,7 @@ SET_BACK = {
     "joint as released": joint_as_released,
     "pairs alone": pairs_alone,
     "never bolder": never_bolder,
+    "bins as they are": bins_as_they_are,
 }
 
 
@@ -341,9 +402,11 @@ def ways_of(kind: str) -> dict[str, Callable[[], AbstractContextManager[None]]]:
         return {"as it is": as_is, **CHOICES}
     if kind in OF_TREES:
         return {"as it is": as_is, "no tree": no_tree}
+    if kind in OF_BINS:
+        return {"as it is": as_is, "bins as they are": bins_as_they_are}
     ways = {"as it is": as_is, **SET_BACK}
     if kind in ("levels", "wide", "few", "gates"):
-        del ways["no trends"]  # no column has an order
+        del ways["no trends"], ways["bins as they are"]  # no column has an order
     if kind in ("wide", "weak", "numbers"):
         del ways["joint as released"], ways["pairs alone"]  # more cells than one has
     if kind in ("few", "gates"):
@@ -379,7 +442,10 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=24)
     parser.add_argument("--first", type=int, default=5_000_000, help="seed of the first graph")
     parser.add_argument(
-        "--kinds", nargs="+", choices=[*KINDS], default=[kind for kind in KINDS if kind not in OF_TREES]
+        "--kinds",
+        nargs="+",
+        choices=[*KINDS],
+        default=[kind for kind in KINDS if kind not in (*OF_TREES, *OF_BINS)],
     )
     parser.add_argument("--rows", nargs="+", type=int, default=[*ROWS])
     parser.add_argument("--epsilons", nargs="+", type=float, default=[*EPSILONS])

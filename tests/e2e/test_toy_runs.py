@@ -131,6 +131,10 @@ TOYS: dict[str, list[Toy]] = {
     "fresh_graphs": [
         Toy("--graphs 1 --kinds weak --rows 300 --epsilons 1", says="absent sooner"),
         Toy("--graphs 1 --kinds many mixed --rows 300 --epsilons 1", says="| mixed | 300 | 1 | no tree"),
+        Toy(
+            "--graphs 1 --kinds thirds bends --rows 300 --epsilons 3",
+            says="| bends | 300 | 3 | bins as they are",
+        ),
     ],
     "gcm_concrete": [Toy(smaller="m.FEATURES = m.FEATURES[:2]; m.PENALTIES = m.PENALTIES[:2]", says="left")],
     "gcm_robust": [Toy("--rows 60 --draws 1", says="codes")],

@@ -8,18 +8,26 @@ two. More rows make it worse.
 weakest of the three: were the two independent given z, theirs would be the weakest dependence (data processing), so
 that an edge which is not the weakest of its triangle has not come from z alone.
 
-**Guarantee.** Released values and the schema alone: costs nothing. The edge stays; the result says that it is one.
+**What bins leave** of a number can be reckoned from the pairs (``stats/uncut.py``). Such an edge is asked about again
+with the numbers in place of their bins, given sets of up to ``MAX_SET`` neighbours of either end with z among them.
+Where the evidence given one of them is below that which keeps an edge, and a smaller than medium dependence would have
+shown, bins explain the edge, and the pair is open: that the bins could have made it does not say that they did. The one
+with the least evidence goes first, for it may have made others. An edge that stays is named all the same.
+
+**Guarantee.** Released values and the schema alone: costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
 
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.forward import PlacePair, Rules
+from dpcausal.discovery.forward import KEPT, MAX_NEAR, MAX_SET, PlacePair, Rules
 from dpcausal.discovery.search import Note, NoteKind
-from dpcausal.stats.contrasts import Floats
+from dpcausal.stats.contrasts import Contrasts, Floats
+from dpcausal.stats.uncut import Uncut
 
 Made = dict[PlacePair, tuple[int, ...]]  # an edge, and the columns that may have made it
 
@@ -73,7 +81,69 @@ def held_coarsely(
     return found
 
 
-def coarse_note(made: Made, columns: Sequence[str]) -> tuple[Note, ...]:
-    """Return the note on these edges; none where there are none."""
-    told = [(columns[x], columns[y], [columns[z] for z in by]) for (x, y), by in sorted(made.items())]
-    return (Note(NoteKind.HELD_COARSELY, edges=told),) if told else ()
+def explained_by_bins(
+    near: Sequence[set[int]],
+    contrasts: Contrasts,
+    coarse: Collection[int],
+    ordered: Sequence[bool],
+    rules: Rules,
+) -> Made:
+    """Take the edges that bins explain out of ``near``; return them, with the columns that were held fixed.
+
+    Parameters
+    ----------
+    near
+        Neighbours of every column; changed.
+    contrasts
+        What was released about pairs.
+    coarse
+        Columns that are held fixed coarsely; those without an order stay as they are.
+    ordered
+        Which columns have an order.
+    rules
+        As for ``held_coarsely``.
+    """
+    cut = {j for j in coarse if ordered[j]}
+    uncut = Uncut(contrasts, cut)
+    found: Made = {}
+    while True:
+        made = held_coarsely(near, contrasts.strength, cut, rules)
+        asked = [
+            (answer.evidence, pair, given)
+            for pair, by in made.items()
+            for given in _sets_with(near, contrasts.strength, pair, by, rules)
+            if (answer := uncut.ask(*pair, given)) is not None
+            and answer.evidence <= KEPT * rules.enough
+            and answer.would_show >= rules.enough
+        ]
+        if not asked:
+            return found
+        _, (x, y), given = min(asked)
+        near[x].discard(y)
+        near[y].discard(x)
+        found[x, y] = given
+
+
+def _sets_with(
+    near: Sequence[set[int]], strength: Floats, pair: PlacePair, some: Collection[int], rules: Rules
+) -> Iterator[tuple[int, ...]]:
+    """Sets of neighbours of either end, the strongest ones, that hold one of ``some`` at least."""
+    seen = set()
+    for one, other in (pair, pair[::-1]):
+        able = [z for z in near[one] if z != other and rules.may_separate(z, *pair)]
+        strongest = sorted(able, key=lambda z, one=one: (-strength[one, z], z))[:MAX_NEAR]  # type: ignore[misc]
+        for size in range(1, min(rules.max_set, MAX_SET) + 1):
+            for given in combinations(sorted(strongest), size):
+                if given not in seen and not {*given}.isdisjoint(some):
+                    seen.add(given)
+                    yield given
+
+
+def coarse_note(made: Made, explained: Made, columns: Sequence[str]) -> list[Note]:
+    """Return the notes on edges that bins may have made, and on those that they explain; none where there are none."""
+    found = []
+    for kind, pairs in ((NoteKind.HELD_COARSELY, made), (NoteKind.EXPLAINED_BY_BINS, explained)):
+        told = [(columns[x], columns[y], [columns[z] for z in by]) for (x, y), by in sorted(pairs.items())]
+        if told:
+            found.append(Note(kind, edges=told))
+    return found

@@ -9,7 +9,7 @@
    likely to separate come first, and are measured together for one share of the budget, under the filter on the total.
    On one joint table whole graphs are scored then (``joint_search.py``).
 3. **Three states.** Found, absent and open pairs, as in ``forward.py``. A test of PC that could not have seen a
-   dependence separates nothing.
+   dependence separates nothing. Edges that the bins of a number explain are open (``coarse.py``).
 4. **Arrows** by the evidence of all separating sets (below).
 5. **Confidence**: how often an edge is found in repeats of the forward search, each on another sample and other noise,
    drawn by what is known after the run (``Contrasts.again``), with levels grouped anew (``kept_by_other_groups``). It
@@ -43,7 +43,7 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.core.errors import InputError
 from dpcausal.counts.kernels.staged import count_jobs
-from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
+from dpcausal.discovery.coarse import coarse_columns, coarse_note, explained_by_bins, held_coarsely
 from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
@@ -182,7 +182,12 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
             whole = search_joint(joint, forward, skeleton)
     if whole is not None:
         unsaid |= explained_by(whole, forward, skeleton)
-    chosen = frozenset() if whole is None else frozenset(named(columns, whole.chosen))
+    coarse = coarse_columns(task.counts.schema, measurer.groups)
+    near = neighbours(skeleton)
+    explained = explained_by_bins(near, contrasts, coarse, measurer.ordered, rules)
+    skeleton.adjacent = {name: {columns[j] for j in near[i]} for i, name in enumerate(columns)}
+    unsaid |= frozenset(named(columns, explained))
+    chosen = frozenset() if whole is None else frozenset(named(columns, whole.chosen)) & skeleton.edges
     undecided = (unsaid | twins) - skeleton.edges
     decided = replace_separating(skeleton, undecided)
     given_up_to = {
@@ -197,11 +202,8 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         for pair, size in decided.given_up_to.items():
             given_up_to[pair] = min(size, given_up_to.get(pair, size))
         more = [hidden_note(bounds)]
-    place = {name: j for j, name in enumerate(columns)}
-    near = [{place[other] for other in skeleton.adjacent[name]} for name in columns]
-    coarse = coarse_columns(task.counts.schema, measurer.groups)
-    made = held_coarsely(near, contrasts.strength, coarse, rules)
-    notes = [*measured_note(measurer, rules.enough), *coarse_note(made, columns), *more]
+    made = held_coarsely(neighbours(skeleton), contrasts.strength, coarse, rules)
+    notes = [*measured_note(measurer, rules.enough), *coarse_note(made, explained, columns), *more]
     if whole is not None:
         notes.append(Note(NoteKind.WHOLE_GRAPHS, edges=len(whole.chosen)))
     if measurer.silent:
@@ -255,6 +257,12 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
         tables=released_tables(measurer),
         evidence=evidence,
     )
+
+
+def neighbours(skeleton: Skeleton) -> list[set[int]]:
+    """Return the neighbours of every column, by number."""
+    place = {name: j for j, name in enumerate(skeleton.columns)}
+    return [{place[other] for other in skeleton.adjacent[name]} for name in skeleton.columns]
 
 
 def search_joint(joint: JointSearch, forward: Forward, skeleton: Skeleton) -> JointFound | None:

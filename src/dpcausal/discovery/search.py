@@ -103,6 +103,9 @@ class NoteKind(StrEnum):
     THRESHOLD = "threshold"
     EQUAL_WIDTHS = "equal-widths"  # columns: numbers that are cut into equal widths where they are given
     HELD_COARSELY = "held-coarsely"  # edges: (a, b, columns cut or merged that may have made the edge)
+    EXPLAINED_BY_BINS = (
+        "explained-by-bins"  # edges: (a, b, columns whose bins explain it); these pairs are open
+    )
     CHOICES = "choices"  # epsilon, choices, mechanism, resolution in rows
     SHARED_MISSING = (
         "shared-missing"  # pairs: edges between columns that both declare a level for missing values

@@ -20,7 +20,7 @@ from itertools import combinations
 from dpcausal.core.entropy import released_generator
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.proofs import proved
-from dpcausal.discovery.coarse import coarse_columns, coarse_note, held_coarsely
+from dpcausal.discovery.coarse import coarse_columns, coarse_note, explained_by_bins, held_coarsely
 from dpcausal.discovery.components import Components
 from dpcausal.discovery.evidence import held_pairs
 from dpcausal.discovery.forward import Forward, Given, forward_again, repeats_of
@@ -137,7 +137,13 @@ def search_target(
     whole = rules_for(task, clarity=measurer.clarity)
     rules = whole.within(near)
     forward = Forward(contrasts_of(measurer, near, inner), rules).run().open_twins().separate()
-    found = {near[y] for x, y in forward.edges() if x == 0} | {near[x] for x, y in forward.edges() if y == 0}
+    coarse = coarse_columns(task.counts.schema, measurer.groups)
+    inside = {k for k, j in enumerate(near) if j in coarse}
+    linked = [set(others) for others in forward.near]
+    ordered = [measurer.ordered[j] for j in near]
+    explained = explained_by_bins(linked, forward.contrasts, inside, ordered, rules)
+    explained = {pair: by for pair, by in explained.items() if pair[0] == 0}
+    found = {near[y] for y in linked[0]}
     adjacent: dict[str, set[str]] = {column: set() for column in columns}
     for one, other in task.known.kept:
         adjacent[one].add(other)
@@ -154,7 +160,8 @@ def search_target(
         pair = frozenset((columns[near[x]], columns[near[y]]))
         if name in pair or {near[x], near[y]} <= found:
             separating[pair] = tuple(columns[near[z]] for z in given)
-    undecided |= {frozenset((name, columns[near[y]])) for x, y in forward.open_pairs() if x == 0}
+    open_pairs = [*forward.open_pairs(), *explained]
+    undecided |= {frozenset((name, columns[near[y]])) for x, y in open_pairs if x == 0}
     for j in range(len(columns)):
         pair = frozenset((name, columns[j]))
         if j in near or pair in task.known.left_out:
@@ -184,11 +191,9 @@ def search_target(
     given_up_to = {
         frozenset((columns[near[x]], columns[near[y]])): k
         for (x, y), k in forward.given_up_to().items()
-        if x == 0
+        if x == 0 and near[y] in found
     }
-    coarse = coarse_columns(task.counts.schema, measurer.groups)
-    inside = {k for k, j in enumerate(near) if j in coarse}
-    made = held_coarsely(forward.near, forward.contrasts.strength, inside, rules)
+    made = held_coarsely(linked, forward.contrasts.strength, inside, rules)
     made = {pair: by for pair, by in made.items() if pair[0] == 0}
     again, repeats = None, repeats_of(forward, asked)
     if repeats:
@@ -209,7 +214,7 @@ def search_target(
         notes=(
             Note(NoteKind.TARGET, target=name, near=[columns[j] for j in near[1:]]),
             *measured_note(measurer, rules.enough, target),
-            *coarse_note(made, [columns[j] for j in near]),
+            *coarse_note(made, explained, [columns[j] for j in near]),
         ),
         not_colliders=not_colliders(skeleton, says, against, columns),
         open=frozenset(undecided),

@@ -296,6 +296,7 @@ def joined_words(result: DiscoveryResult) -> str:
 HIDES_MEDIUM = "noise, rare levels or few rows could hide a medium link"
 NOT_CHOSEN = "not among the pairs that were measured"
 LIKE_COLUMNS = "two columns are too much alike to tell to which a link belongs"
+BINS_LEAVE = "what the bins of a number leave could make the link"
 SHORT_REASONS: dict[OpenReason, str] = {
     OpenReason.TOO_MANY_CELLS: "too many cells",
     OpenReason.NOT_MEASURED: "not measured",
@@ -306,11 +307,18 @@ SHORT_REASONS: dict[OpenReason, str] = {
 }
 
 
+def edges_of(result: DiscoveryResult, kind: NoteKind) -> dict[Pair, tuple[str, ...]]:
+    """Return the pairs that notes of this kind name, with the columns that they name beside each."""
+    notes = [note for note in result.notes if note.is_a(kind)]
+    return {frozenset((a, b)): tuple(by) for note in notes for a, b, by in note["edges"]}
+
+
 def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ...]]:
     """Return why a pair stayed open, in a few words, and given which columns; empty where the result does not know.
 
-    Of ``measured`` it is known for each pair: the evidence that was released about it either makes an edge, which
-    belongs to one of two columns that nobody can tell apart, or comes from a test that could have missed a medium link.
+    Of ``measured`` it is known for each pair: the evidence that was released about it either makes an edge, which the
+    bins of a number may have made or which belongs to one of two columns that nobody can tell apart; or it comes from a
+    test that could have missed a medium link.
     Of other methods the reasons of all questions without an answer are known, and all are named.
     """
     if result.method != "measured":
@@ -318,6 +326,9 @@ def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ..
             why for note in result.notes if note.is_a(NoteKind.UNANSWERED) for why, _ in note["reasons"]
         ]
         return " or ".join(SHORT_REASONS[OpenReason(why)] for why in reasons), ()
+    explained = edges_of(result, NoteKind.EXPLAINED_BY_BINS)
+    if pair in explained:
+        return BINS_LEAVE, explained[pair]
     said = result.evidence.get(pair)
     tree = any(note.is_a(NoteKind.CHOSEN_PAIRS) for note in result.notes)
     if said is None:
@@ -867,6 +878,18 @@ def _coarse_words(fact: Fact) -> str:
     )
 
 
+def _bins_words(fact: Fact) -> str:
+    edges = fact["edges"]
+    told = ", ".join(f"{a} - {b} ({' and '.join(by)})" for a, b, by in edges[:MOST_COARSE])
+    more = f" and {len(edges) - MOST_COARSE} more" if len(edges) > MOST_COARSE else ""
+    return (
+        f"Open, though the two go together: {told}{more}. A number is held fixed by its bins, and within a bin two "
+        "columns that depend on it still go together. How much bins leave was reckoned from the pairs: as much as was "
+        "seen given the columns in brackets. The numbers behind the bins were taken as normal after ranking. Finer "
+        "bins would tell, at the price of more noise"
+    )
+
+
 MOST_SHARED = 6  # edges of columns with levels for missing values that a note names
 
 NOTES: dict[NoteKind, Words] = {
@@ -905,6 +928,7 @@ NOTES: dict[NoteKind, Words] = {
         + (f" and {len(fact['pairs']) - MOST_SHARED} more" if len(fact["pairs"]) > MOST_SHARED else "")
     ),
     NoteKind.HELD_COARSELY: _coarse_words,
+    NoteKind.EXPLAINED_BY_BINS: _bins_words,
     NoteKind.CHOICES: _choices_words,
     NoteKind.TEST_COSTS: _costs_words,
 }

@@ -20,6 +20,7 @@ from dpcausal.present.discovery import (
     SHOWN_BARE_MEANS,
     asked_given,
     coarse_words,
+    edges_of,
     only_tested_words,
     share_words,
     undecided_columns,
@@ -33,12 +34,6 @@ OPEN = "direction not decided by the data"
 CONFLICT = "test results contradict each other about the direction"
 WEAKLY = ", a weak hint"
 AS_ANSWERED = "direction as the test results say"
-
-
-def coarse_edges(result: DiscoveryResult) -> dict[Pair, tuple[str, ...]]:
-    """Return the edges that columns held fixed coarsely may have made, with these columns."""
-    notes = [note for note in result.notes if note.is_a(NoteKind.HELD_COARSELY)]
-    return {frozenset((a, b)): tuple(by) for note in notes for a, b, by in note["edges"]}
 
 
 def shared_missing(result: DiscoveryResult) -> frozenset[Pair]:
@@ -96,7 +91,7 @@ class EdgeNotes:
             result.settled,
             undecided_columns(result),
             result.on_hints - result.contradicted,
-            coarse_edges(result),
+            edges_of(result, NoteKind.HELD_COARSELY),
             result.nothing_held,
             shared_missing(result),
             asked_given(result),

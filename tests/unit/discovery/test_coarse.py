@@ -1,15 +1,18 @@
-"""Edges that a number cut into few bins may have made are named, one by one."""
+"""Edges that the bins of a number explain are open, and others that they may have made are named, one by one."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.coarse import coarse_columns, held_coarsely
+from dpcausal.discovery import coarse
+from dpcausal.discovery.coarse import coarse_columns, explained_by_bins, held_coarsely
 from dpcausal.discovery.forward import Rules
 from dpcausal.discovery.search import NoteKind
-from dpcausal.present.discovery import note_words
+from dpcausal.present.discovery import BINS_LEAVE, note_words, open_reason, why_open_words
 from dpcausal.present.edges import EdgeNotes
 
 FEW = Rules(1.0, 0.5)
@@ -17,11 +20,12 @@ STRENGTH = np.array([[0.0, 9.0, 8.0], [9.0, 0.0, 1.0], [8.0, 1.0, 0.0]])
 ALL = [{1, 2}, {0, 2}, {0, 1}]
 
 
-def confounded(cuts: list[float], rows: int = 20_000) -> dc.Dataset:
-    """x <- z -> y, where z is a number with these cuts; nothing links x and y."""
+def confounded(cuts: list[float], rows: int = 20_000, link: float = 0.0) -> dc.Dataset:
+    """x <- z -> y, where z is a number with these cuts; ``link`` is how much y depends on x."""
     rng = np.random.default_rng(17)
     z = rng.uniform(0.0, 1.0, rows)
-    x, y = (rng.uniform(0.0, 1.0, rows) < 0.1 + 0.8 * z for _ in range(2))
+    x = rng.uniform(0.0, 1.0, rows) < 0.1 + 0.8 * z
+    y = rng.uniform(0.0, 1.0, rows) < 0.1 + (0.8 - link) * z + link * x
     number = dc.Numeric(0.0, 1.0, cuts)
     schema = dc.Schema({"x": dc.Categorical([0, 1]), "y": dc.Categorical([0, 1]), "z": number})
     codes = {"x": x.astype(np.uint8), "y": y.astype(np.uint8), "z": np.digitize(z, cuts).astype(np.uint8)}
@@ -34,8 +38,32 @@ def found(data: dc.Dataset, **options: object) -> dc.DiscoveryResult:
 
 
 @pytest.mark.parametrize("options", [{}, {"target": "x"}, {"latent": True}])
-def test_the_edge_that_two_bins_make_is_found_and_said_to_be_one(options: dict[str, object]) -> None:
-    result = found(confounded([0.5]), **options)
+@pytest.mark.parametrize("cuts", [[0.5], [0.3, 0.7]])
+def test_an_edge_that_bins_explain_is_open(cuts: list[float], options: dict[str, object]) -> None:
+    result = found(confounded(cuts), **options)
+    pair = frozenset("xy")
+    assert pair not in result.graph.skeleton
+    assert pair in result.open
+    assert pair not in result.absent
+    (note,) = [note for note in result.notes if note.is_a(NoteKind.EXPLAINED_BY_BINS)]
+    assert [(a, b, list(by)) for a, b, by in note["edges"]] == [("x", "y", ["z"])]
+    assert "x - y (z)" in note_words(note)
+    assert open_reason(result, pair) == (BINS_LEAVE, ("z",))
+    assert BINS_LEAVE in why_open_words(result)
+    assert not any(note.is_a(NoteKind.HELD_COARSELY) for note in result.notes)
+
+
+def test_the_edge_is_there_without_that_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the test above sees what it is there for."""
+    monkeypatch.setattr("dpcausal.discovery.measured.explained_by_bins", lambda *_: {})
+    assert frozenset("xy") in found(confounded([0.3, 0.7])).graph.skeleton
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "x"}, {"latent": True}])
+def test_an_edge_that_bins_do_not_explain_is_found_and_said_to_be_in_doubt(
+    options: dict[str, object],
+) -> None:
+    result = found(confounded([0.5], link=0.2), **options)
     assert frozenset("xy") in result.graph.skeleton
     (note,) = [note for note in result.notes if note.is_a(NoteKind.HELD_COARSELY)]
     assert [(a, b, list(by)) for a, b, by in note["edges"]] == [("x", "y", ["z"])]
@@ -55,6 +83,36 @@ def test_with_fine_bins_there_is_no_edge_and_nothing_to_say() -> None:
 
 def test_an_edge_that_is_not_the_weakest_of_its_triangle_is_not_doubted() -> None:
     assert held_coarsely(ALL, STRENGTH, {0, 1, 2}, FEW) == {(1, 2): (0,)}
+
+
+class Told:
+    """Says of every set that holds column 0 that it explains the edge, with this evidence."""
+
+    def __init__(self, evidence: float, would_show: float) -> None:
+        self.evidence, self.would_show = evidence, would_show
+
+    def __call__(self, contrasts: object, cut: set[int]) -> Told:
+        self.cut = cut
+        return self
+
+    def ask(self, x: int, y: int, given: tuple[int, ...]) -> Told | None:
+        assert 0 in given
+        return self if given == (0,) else None
+
+
+@pytest.mark.parametrize(
+    ("evidence", "would_show", "explained"), [(0.4, 5.0, True), (0.6, 5.0, False), (0.4, 0.9, False)]
+)
+def test_an_edge_goes_where_little_is_left_and_a_dependence_would_have_shown(
+    monkeypatch: pytest.MonkeyPatch, evidence: float, would_show: float, explained: bool
+) -> None:
+    monkeypatch.setattr(coarse, "Uncut", told := Told(evidence, would_show))
+    near = [set(one) for one in ALL]
+    contrasts = SimpleNamespace(strength=STRENGTH)
+    gone = explained_by_bins(near, contrasts, {0, 1}, [True, False, True], FEW)  # type: ignore[arg-type]
+    assert told.cut == {0}
+    assert gone == ({(1, 2): (0,)} if explained else {})
+    assert near == ([{1, 2}, {0}, {0}] if explained else ALL)
 
 
 def test_required_edges_and_columns_that_may_not_separate_are_left_alone() -> None:

@@ -312,6 +312,10 @@ EXAMPLES: dict[type[Fact], dict[StrEnum, tuple[dict[str, object], tuple[str, ...
             {"edges": [["x", "y", ["age", "dose"]]] * 7},
             ("held fixed by its bins", "x - y (age or dose)", "and 1 more", "Finer bins"),
         ),
+        NoteKind.EXPLAINED_BY_BINS: (
+            {"edges": [["x", "y", ["age", "dose"]]] * 7},
+            ("Open, though the two go together: x - y (age and dose)", "and 1 more", "normal after ranking"),
+        ),
         NoteKind.CHOICES: (
             {"epsilon": 0.05, "choices": 20, "mechanism": "exponential", "resolution": 5.25},
             ("epsilon 0.05", "up to 20 choices", "exponential mechanism", "about 5.2 rows"),
