@@ -15,7 +15,6 @@ References: [1] Wang, Pang & Song 2020, Definition 9; [2] Nissim, Raskhodnikova 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpcausal.core.arguments import checked_count
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.privacy.mechanisms.median import SLACK, Range, SmoothMedian, rung
+from dpcausal.privacy.mechanisms.median import SLACK, Range, SmoothMedian, largest_weighted, rung
 
 
 @proved("trimmed_mean.proof.md")
@@ -34,13 +33,8 @@ def trimmed_sensitivity(points: NDArray[np.int64], cells: int, trim: int, beta: 
     >>> trimmed_sensitivity(np.array([0, 4, 5, 6, 100]), 100, 1, 50.0)
     96.0
     """
-    n = int(points.size)
-    padded = np.concatenate([np.zeros(n + 1, np.int64), points, np.full(n + 1, cells, np.int64)])
-    low, high = n + trim, 2 * n - trim  # positions of x_(m) and x_(n-m)
-    return max(
-        math.exp(-k * beta) * float(np.max(padded[high : high + k + 2] - padded[low - k : low + 2]))
-        for k in range(2 * trim + 2)  # at the last one the inner maximum is ``cells``
-    )
+    last = points.size - trim - 1  # the place of x_(n-m); that of x_(m+1) is ``trim``
+    return largest_weighted(np.append(points[last:], cells), np.append(points[trim::-1], 0), beta)
 
 
 @proved("trimmed_mean.proof.md")
