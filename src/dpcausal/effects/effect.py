@@ -318,7 +318,16 @@ def effect_by_graph(
         if public_rows is not None:
             values = isinstance(data, Dataset)
             ahead = forecast_of(
-                data.schema, asked, method, epsilon, delta, relation, public_rows, level, values=values
+                data.schema,
+                asked,
+                method,
+                epsilon,
+                delta,
+                relation,
+                public_rows,
+                level,
+                values=values,
+                help_wanted=not anyway,
             )
             if not anyway and ahead.says_nothing:
                 require_left(ledger, dataset, epsilon)
@@ -367,6 +376,7 @@ def forecast_of(
     level: float,
     *,
     values: bool,
+    help_wanted: bool = True,
 ) -> EffectForecast:
     """Return what the interval is expected to be; ``values``: whether there are rows, and not only counts."""
 
@@ -374,7 +384,18 @@ def forecast_of(
         less = replace(asked, question=replace(question, adjust=sets[0]), sets=tuple(sets))
         return chosen_method(method, schema, less, allowed, neighbours, rows, values=values)
 
-    found = forecast(schema, asked.question, asked.used, chosen, epsilon, delta, neighbours, rows, level)
+    found = forecast(
+        schema,
+        asked.question,
+        asked.used,
+        chosen,
+        epsilon,
+        delta,
+        neighbours,
+        rows,
+        level,
+        help_wanted=help_wanted,
+    )
     rules = missing_rules(schema, asked.question, table=found.method == "table")
     return replace(found, notes=tuple(rules))
 

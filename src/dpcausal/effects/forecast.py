@@ -435,6 +435,8 @@ def forecast(
     neighbours: Neighbours,
     rows: int,
     level: float,
+    *,
+    help_wanted: bool = True,
 ) -> EffectForecast:
     """Return the forecast; where the interval would say nothing, with what would help.
 
@@ -450,6 +452,8 @@ def forecast(
         Their public number.
     level
         The confidence of the interval.
+    help_wanted
+        Whether anybody reads what would help: looking for it takes dozens of forecasts.
     """
 
     def ahead(
@@ -479,7 +483,7 @@ def forecast(
     noisy = found.says_nothing or found.noise_rules
     if number and noisy and says_more(ahead(epsilon, delta, risk_of(question), sets), found):
         found = replace(found, event=ANY_CUT)
-    if not found.says_nothing:
+    if not found.says_nothing or not help_wanted:
         return found
 
     def enough(more: float) -> bool:
