@@ -103,11 +103,7 @@ def weak(seed: int, rows: int) -> Made:
     values = np.zeros((rows, d))
     for j in range(d):
         values[:, j] = values @ effects[:, j] + rng.normal(size=rows)
-    names = [f"v{j}" for j in range(d)]
-    schema = dc.Schema({name: dc.Numeric(-4, 4, bins=[-1, 0, 1]) for name in names})
-    data = dc.read({name: values[:, j].tolist() for j, name in enumerate(names)}, schema)
-    edges = {frozenset((names[i], names[j])) for i, j in zip(*np.nonzero(effects), strict=True)}
-    return data, dag(data, edges)
+    return in_bins(values, [-1.0, 0.0, 1.0], effects)
 
 
 def few(seed: int, rows: int) -> Made:

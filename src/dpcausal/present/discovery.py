@@ -867,26 +867,27 @@ SHARED_MISSING = "both have a level for missing values: the link may be that the
 MOST_COARSE = 6  # such edges that a note names
 
 
-def _coarse_words(fact: Fact) -> str:
+def _edges_told(fact: Fact, joined: str) -> str:
+    """The first edges of a note, each with the columns beside it, and how many more there are."""
     edges = fact["edges"]
-    told = ", ".join(f"{a} - {b} ({' or '.join(by)})" for a, b, by in edges[:MOST_COARSE])
-    more = f" and {len(edges) - MOST_COARSE} more" if len(edges) > MOST_COARSE else ""
+    told = ", ".join(f"{a} - {b} ({f' {joined} '.join(by)})" for a, b, by in edges[:MOST_COARSE])
+    return told + (f" and {len(edges) - MOST_COARSE} more" if len(edges) > MOST_COARSE else "")
+
+
+def _coarse_words(fact: Fact) -> str:
     return (
         "A number is held fixed by its bins, and merged levels by their groups. Within a bin two columns may still go "
         "together because both depend on it, and look linked. That may be so, because of the column in brackets, at "
-        f"{told}{more}. Finer bins of that column would tell, at the price of more noise"
+        f"{_edges_told(fact, 'or')}. Finer bins of that column would tell, at the price of more noise"
     )
 
 
 def _bins_words(fact: Fact) -> str:
-    edges = fact["edges"]
-    told = ", ".join(f"{a} - {b} ({' and '.join(by)})" for a, b, by in edges[:MOST_COARSE])
-    more = f" and {len(edges) - MOST_COARSE} more" if len(edges) > MOST_COARSE else ""
     return (
-        f"Open, though the two go together: {told}{more}. A number is held fixed by its bins, and within a bin two "
-        "columns that depend on it still go together. How much bins leave was reckoned from the pairs: as much as was "
-        "seen given the columns in brackets. The numbers behind the bins were taken as normal after ranking. Finer "
-        "bins would tell, at the price of more noise"
+        f"Open, though the two go together: {_edges_told(fact, 'and')}. A number is held fixed by its bins, and within "
+        "a bin two columns that depend on it still go together. How much bins leave was reckoned from the pairs: as "
+        "much as was seen given the columns in brackets. The numbers behind the bins were taken as normal after "
+        "ranking. Finer bins would tell, at the price of more noise"
     )
 
 

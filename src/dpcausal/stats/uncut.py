@@ -8,7 +8,7 @@ reckoned: the dependence that pairs of bins show tells how strong that of the nu
 its distribution matters). A function f of the bin has Hermite coefficients a_m = E f(Z) He_m(Z)/sqrt(m!), and for two
 numbers with correlation q of their Z
 
-    E f(Z) g(Z') = sum over m of a_m b_m q^m                                                         [1, eq. 2]
+    E f(Z) g(Z') = sum over m of a_m b_m q^m                                                                [1]
 
 The trend of each column (``Features.trend``) has a_1 near 1: q follows from the covariance of two trends, as in a
 polychoric correlation [2]. The part of the levels that goes with Z^2 and not with the trend, *bent*, has a_2: in the

@@ -90,7 +90,7 @@ def test_required_arrows_stay() -> None:
 @pytest.mark.parametrize("seeds", [range(4), range(12)], ids=["few", "all"])
 @pytest.mark.parametrize("method", ["measured", "priv-pc"])
 def test_every_graph_of_measured_has_members_and_others_say_where_not(method: str, seeds: range) -> None:
-    """12 runs on asia with 3,000 rows, where contradictions are common."""
+    """4 or 12 runs on asia with 3,000 rows, where contradictions are common."""
     network, found = dc.networks.load("asia"), 0
     options = (
         {"confidence": 0} if method == "measured" else {}
