@@ -1,17 +1,21 @@
-"""Docstrings for the reference: doctests become code, and a section of their own.
+"""Docstrings for the reference: doctests become code, and a section of their own; those of estimators are made.
 
 Docstrings here are plain text with Markdown's backticks and numpydoc sections. Taken as Markdown, ``>>>`` would be a
 quotation and ``['a']`` a link; taken as numpydoc, a doctest that follows a list of parameters would be one of them. An
-extension of griffe, which reads the package for mkdocstrings.
+estimator has its docstring and its parameters only once its class is made, so that class is asked. An extension of
+griffe, which reads the package for mkdocstrings.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
+from importlib import import_module
 from typing import Any
 
 import griffe
 
+ESTIMATORS = "dpcausal.estimators"
 LISTS = {"Parameters", "Attributes", "Returns", "Raises"}  # sections in which plain text has no place
 
 
@@ -45,10 +49,28 @@ def fenced(text: str) -> str:
     return "\n".join(lines)
 
 
+def describe_estimator(found: griffe.Class, real: type) -> None:
+    """Give what griffe read of an estimator the docstring and the parameters that its class has when it is made."""
+    found.docstring = griffe.Docstring(inspect.getdoc(real) or "", parent=found)
+    parameters = [
+        griffe.Parameter(
+            one.name,
+            kind=griffe.ParameterKind[one.kind.name.lower()],
+            annotation=inspect.formatannotation(one.annotation).strip("'\""),
+            default=None if one.default is one.empty else repr(one.default),
+        )
+        for one in inspect.signature(real).parameters.values()
+    ]
+    this = griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)
+    found.set_member("__init__", griffe.Function("__init__", parameters=griffe.Parameters(this, *parameters)))
+
+
 class Docstrings(griffe.Extension):
-    """Applies ``fenced`` to every docstring that griffe reads."""
+    """Applies ``fenced`` to every docstring that griffe reads, or that an estimator has."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         """Called by griffe for every module, class, function and attribute."""
+        if isinstance(obj, griffe.Class) and obj.parent and obj.parent.path == ESTIMATORS:
+            describe_estimator(obj, getattr(import_module(ESTIMATORS), obj.name))
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

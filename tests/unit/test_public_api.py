@@ -21,7 +21,7 @@ from dpcausal.citests.registry import TESTS, described_tests
 from dpcausal.core.arguments import REQUIRED
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import METHODS, MethodName, discover
-from dpcausal.estimators import Estimator, PrivateEstimator
+from dpcausal.estimators.base import Estimator
 
 FILE_NAME = re.compile(r"[\w/]*\w\.(?:py|md)\b")
 SECTION = re.compile(r"^(\w+)\n-+\n", flags=re.MULTILINE)
@@ -196,20 +196,29 @@ def test_parameters_of_an_estimator_are_those_of_discover_and_of_its_method(kind
     parameters = inspect.signature(kind).parameters
     own = METHODS[kind.method].options
     shared = inspect.signature(discover).parameters
-    assert list(parameters)[-len(own) :] == list(own)
-    assert {name: parameters[name].default for name in own} == own
-    for name in shared.keys() & parameters.keys() - {"epsilon", "options"}:
-        default = shared[name].default
-        assert parameters[name].default == (None if default == () else default), name
-    # anyway, effect and reserve go in ``options``
-    asked = set(shared) - {"data", "method", "progress", "options", "anyway", "effect", "reserve"}
-    if not issubclass(kind, PrivateEstimator):
-        asked -= {"epsilon", "delta", "neighbours", "ledger", "dataset"}
-    assert set(parameters) == asked | set(own) | {"schema", "options"}
+    asked = {name: one.default for name, one in shared.items() if name not in ("data", "method", "options")}
+    if kind is dc.PC:  # it has no budget
+        without = {"epsilon", "delta", "neighbours", "ledger", "dataset", "anyway", "effect", "reserve"}
+        asked = {name: default for name, default in asked.items() if name not in without} | {"options": None}
+    found = {name: one.default for name, one in parameters.items()}
+    required = [name for name, default in found.items() if default is inspect.Parameter.empty]
+    assert required == [name for name, default in asked.items() if default is REQUIRED]
+    assert {**found, **dict.fromkeys(required, REQUIRED)} == {"schema": None, **asked, **own}
+    assert [name for name, one in parameters.items() if one.kind is not one.KEYWORD_ONLY] == ["schema"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_help_of_an_estimator_tells_what_its_method_tells(kind: type[Estimator]) -> None:
+    method = METHODS[kind.method]
+    text = " ".join((inspect.getdoc(kind) or "").split())
+    assert method.description[1:] in text
+    assert ("**Guarantee**" in text) == method.private
+    for name, line in method.option_lines.items():
+        assert line[1:] in text, name
     told = documented(inspect.getdoc(kind) or "")
-    assert {name: told[name].partition("default ")[2] for name in own} == {
-        name: repr(default) for name, default in own.items()
-    }
+    for name, one in inspect.signature(kind).parameters.items():
+        default = told[name].partition("default ")[2].replace('"', "'")
+        assert default == ("" if one.default is one.empty else repr(one.default)), name
 
 
 def test_types_of_public_functions_can_be_resolved() -> None:

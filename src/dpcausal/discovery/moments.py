@@ -434,7 +434,10 @@ def run(
     task: Task,
     *,
     confidence: Annotated[int | None, CONFIDENCE] = None,
-    harmonics: Annotated[int | None, "pairs of cosine and sine for each numeric column, 0 to 8"] = None,
+    harmonics: Annotated[
+        int | None,
+        "pairs of cosine and sine for each numeric column, 0 to 8; none is as many as noise allows",
+    ] = None,
     reach: Annotated[
         float | None, "length that rows of features are shrunk to; none chooses privately"
     ] = None,

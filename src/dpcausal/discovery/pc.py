@@ -41,7 +41,10 @@ SETS_PER_BATCH = 8
 def run(
     task: Task,
     *,
-    test: Annotated[str | None, "the test that answers, as in ci_test; its own options go beside it"] = None,
+    test: Annotated[
+        str | None,
+        "the test that answers, as in ci_test; its own options go beside it; none chooses by the schema",
+    ] = None,
     stable: Annotated[bool, STABLE] = True,
     latent: Annotated[bool, LATENT] = False,
     **options: Any,

@@ -182,7 +182,8 @@ def run(
     on: Annotated[On, "numeric columns by their values or by their declared bins (table)"] = "values",
     test: Annotated[ScoreTest, "the statistic that is scored; chi2 and g on parts of the rows"] = "kendall",
     tweak: Annotated[
-        float | None, "how far below the second look's threshold the first one's lies, in noise scales"
+        float | None,
+        "how far below the second look's threshold the first one's lies, in noise scales; none fits each to its noise",
     ] = None,
 ) -> SearchOutcome:
     """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).

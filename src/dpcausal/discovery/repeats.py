@@ -20,7 +20,7 @@ from dpcausal.discovery.search import Task
 
 MAX_REPEATS = 10_000
 REPEATS, MIN_REPEATS = 100, 20  # unless asked otherwise: fewer where a repeat asks much
-CONFIDENCE = "repeats that tell how often each edge is found again"  # the option, in words
+CONFIDENCE = "repeats that tell how often each edge is found again; none is 20 to 100"  # the option, in words
 
 
 def checked_repeats(asked: object) -> int | None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpcausal as dc
-from dpcausal.estimators import as_data
+from dpcausal.estimators.frames import as_data
 
 BIG = 2**53
 SCHEMA = dc.Schema(

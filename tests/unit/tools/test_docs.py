@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 from types import ModuleType
@@ -72,6 +73,17 @@ def test_the_reference_is_asked_for_every_public_name() -> None:
     if "::: dpcausal.core.errors\n" in text:  # a module: all of its classes
         asked |= {name for name, value in vars(errors).items() if isinstance(value, type)}
     assert set(dc.__all__) - asked == set()
+
+
+def test_the_reference_shows_what_the_class_of_an_estimator_has_when_it_is_made() -> None:
+    griffe = pytest.importorskip("griffe")
+    import dpcausal as dc
+
+    found = griffe.Class("PrivPC")
+    tool("docs_docstrings").describe_estimator(found, dc.PrivPC)
+    assert found.docstring.value == inspect.getdoc(dc.PrivPC)
+    assert [one.name for one in found.parameters] == ["self", *inspect.signature(dc.PrivPC).parameters]
+    assert (found.parameters["epsilon"].required, found.parameters["hits"].default) == (True, "None")
 
 
 def shown(text: str) -> str:
