@@ -14,6 +14,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
@@ -134,6 +135,9 @@ class Categorical:
     label : str, optional
         What the column is called for people, on one line: reports show it beside the name. The name stays what tests
         and options go by, and two columns that differ in nothing else are equal.
+    drafted : bool, default False
+        Whether it was read from rows and nobody has checked it: a column of a draft. The mark stays with the column in
+        every schema that is made with it, and two columns that differ in nothing else are equal.
 
     Raises
     ------
@@ -157,6 +161,7 @@ class Categorical:
     aliases: Mapping[str, Level] = field(default_factory=dict)
     missing: Sequence[Level] = ()
     label: str = field(default="", repr=False, compare=False)
+    drafted: bool = field(default=False, repr=False, compare=False)
     printed: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -262,6 +267,9 @@ class Numeric:
     label : str, optional
         What the column is called for people, on one line: reports show it beside the name. The name stays what tests
         and options go by, and two columns that differ in nothing else are equal.
+    drafted : bool, default False
+        Whether it was read from rows and nobody has checked it: a column of a draft. The mark stays with the column in
+        every schema that is made with it, and two columns that differ in nothing else are equal.
 
     Raises
     ------
@@ -284,6 +292,7 @@ class Numeric:
     scale: str = "linear"
     missing_level: bool = False
     label: str = field(default="", repr=False, compare=False)
+    drafted: bool = field(default=False, repr=False, compare=False)
     missing_texts: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -355,6 +364,17 @@ class Numeric:
 
 
 Column = Categorical | Numeric
+
+
+def as_drafted(column: Column) -> Column:
+    """Return the same column, marked as one that was read from rows and not checked yet.
+
+    >>> as_drafted(Numeric(0, 110)).drafted, as_drafted(Numeric(0, 110)) == Numeric(0, 110)
+    (True, True)
+    """
+    marked = copy(column)
+    object.__setattr__(marked, "drafted", True)
+    return marked
 
 
 # ---- checks of single entries. ``entry`` is the key at fault, ``part`` says which of its values is meant.
