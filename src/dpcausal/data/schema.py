@@ -9,8 +9,10 @@ A schema is public by definition. Its file has one table a column:
     missing = ["NA"]
 
 A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet. Every
-column of it carries the mark (``Column.drafted``) into whatever schema is made with that column, so that there are two
-ways out of a draft: a person removes the line from the checked file, or writes every column down. Other top-level lines say how the file of the data is written (``dpcausal.data.file_format``): ``encoding = "latin-1"``,
+column of it carries the mark (``Column.drafted``) into whatever schema is made with that column. So there are two ways
+out of a draft: a person removes the line from the checked file, or writes every column down.
+
+Other top-level lines say how the file of the data is written (``dpcausal.data.file_format``): ``encoding = "latin-1"``,
 ``separator = ";"``, ``decimal = ","``, ``thousands = "."``, ``quoted_newlines = true``, ``sheet = "Patients"``.
 Reading what was written gives an equal schema. Every fault is one ``SchemaError`` that names the file, the line where
 it is certain, and the column. A table of data given in the place of a schema is recognised by the end of its name or

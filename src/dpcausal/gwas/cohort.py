@@ -610,8 +610,8 @@ def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
     """Return the public frequency of the panel's rarer allele for each SNP of ``counts``.
 
     **Guarantee.** Frequencies and errors depend on the panel and on what a release may name of the SNPs
-    (``GenotypeCounts.public_variant``). Letters of alleles that follow the study are not looked at: plink writes 0 for an
-    allele that nobody carries, so that a panel which knows other alleles would tell whether somebody carries one.
+    (``GenotypeCounts.public_variant``). Letters of alleles that follow the study are not looked at: plink writes 0 for
+    an allele that nobody carries, so that a panel which knows other alleles would tell whether somebody carries one.
 
     Parameters
     ----------

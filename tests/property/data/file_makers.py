@@ -53,8 +53,8 @@ def write_sheet(rows: Sequence[Sequence[str]], path: Path, *, from_1904: bool = 
         cells = (cell.replace("REF", f'r="{chr(65 + c)}{number}"', 1) for c, cell in enumerate(row))
         body.append(f'<row r="{number}">{"".join(cells)}</row>')
     parts = {
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><workbookPr date1904="{from_1904:d}"/><sheets>'
-        '<sheet name="A" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">'
+        f'<workbookPr date1904="{from_1904:d}"/><sheets><sheet name="A" sheetId="1" r:id="r1"/></sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r1" '
         'Target="worksheets/sheet1.xml"/></Relationships>',
         "xl/styles.xml": _STYLES,
