@@ -1,9 +1,9 @@
 """Where the rows are: a file, or a table on an engine (``--source URL --table T``), and what would be sent there.
 
-A file that is named by itself is read into memory. ``--source FILE`` leaves its rows where they are: DuckDB counts them, out
-of core. The user decides by this option, since the two do not answer the same questions: a test on the values of rows
-needs rows in memory. The size of a file decides nothing. It follows from the number of rows, which add-remove protects,
-and in a file of text from how long their cells are.
+A file that is named by itself is read into memory. ``--source FILE`` leaves its rows where they are: DuckDB counts
+them, out of core. The user decides by this option, since the two do not answer the same questions: a test on the values
+of rows needs rows in memory. The size of a file decides nothing. It follows from the number of rows, which add-remove
+protects, and in a file of text from how long their cells are.
 """
 
 from __future__ import annotations

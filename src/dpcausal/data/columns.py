@@ -3,7 +3,7 @@
 A declaration is public. It is written down by a person and never read off the data, so it is checked once, when it is
 made, and no row can make it fail later. A level is identified by its printed form: ``1`` and ``"1"`` are the same
 level and can't both be declared. An alias and a missing code must differ from every level in every spelling
-(``1.0`` for the level 1), so that each cell has exactly one meaning.
+(``1.0`` or ``01`` for the level 1), so that each cell has exactly one meaning.
 
 Every fault is a ``DeclarationError`` that names the entry at fault. Cost: O(number of levels).
 """
@@ -47,6 +47,7 @@ DEFAULT_BINS = 4  # bins of equal width where no cut points are declared
 
 TRUE_SPELLINGS, FALSE_SPELLINGS = ("True", "true", "TRUE"), ("False", "false", "FALSE")
 NUMBER_PATTERN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+LOOSE_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 ASCII_WHITESPACE = " \t\n\v\f\r"
 
 
@@ -67,13 +68,13 @@ class DeclarationError(SchemaError):
 def canonical_value(text: str) -> object:
     """Return what a text means however it is written: a number, a truth value, or itself without outer white space.
 
-    >>> canonical_value("1.0") == canonical_value(" 1"), canonical_value("TRUE") == canonical_value("true")
+    >>> canonical_value("1.0") == canonical_value(" 01"), canonical_value("TRUE") == canonical_value("true")
     (True, True)
     >>> canonical_value("Yes") == canonical_value("yes")
     False
     """
     text = text.strip(ASCII_WHITESPACE)
-    if NUMBER_PATTERN.fullmatch(text):
+    if LOOSE_NUMBER.fullmatch(text):
         return Decimal(text)
     return "true" if text in TRUE_SPELLINGS else "false" if text in FALSE_SPELLINGS else text
 
