@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -108,6 +109,33 @@ def test_every_type_that_can_be_read_can_be_counted(tmp_path: Path) -> None:
     )
     expected = MemoryCounts(dc.read(tmp_path / "t.parquet", schema)).table(list(schema))
     assert (DuckDBCounts(tmp_path / "t.parquet", schema).table(list(schema)) == expected).all()
+
+
+@pytest.mark.parametrize(
+    "levels", [["x", 1, "2.50"], ["x", "01", "2.5"], ["x", "1e3", "-0"], ["01", "x", "1"]]
+)
+def test_every_backend_reads_numbers_that_are_written_otherwise(
+    levels: list[str | int], tmp_path: Path
+) -> None:
+    cells = [
+        "1", "01", "+1.0", " 1. ", "2.5", "02.500", "25e-1", "1000", "1e+03", "0", "0.0", "-0", "", "1-1", "1e999",
+        "9" * 99, "1\u2028", "\u0661", "x", "nan", "inf", "0x1", "1_0", ".", "true",
+    ]  # fmt: skip
+    schema = dc.Schema(c=dc.Categorical(levels, other="x"), row=dc.Categorical(list(range(len(cells)))))
+    table = pa.table({"c": cells, "row": list(range(len(cells)))})
+    pq.write_table(table, tmp_path / "t.parquet")
+    expected = MemoryCounts(dc.read({"c": cells, "row": list(range(len(cells)))}, schema)).table(list(schema))
+    assert (expected.sum(axis=1) > 0).all()
+    with duckdb.connect(tmp_path / "t.duckdb") as database:
+        database.register("rows", table)
+        database.execute("CREATE TABLE t AS SELECT * FROM rows")
+    for counts in (
+        MemoryCounts(dc.read(tmp_path / "t.parquet", schema)),
+        stream(tmp_path / "t.parquet", schema),
+        DuckDBCounts(tmp_path / "t.parquet", schema),
+        dc.connect(tmp_path / "t.duckdb", schema),
+    ):
+        assert np.array_equal(counts.table(list(schema)), expected)
 
 
 def write_workbook(path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpcausal as dc
@@ -433,18 +434,40 @@ def test_bad_sources_are_one_line(
     assert "hunter2" not in said
 
 
-def test_a_large_file_is_counted_out_of_core(
-    schema_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("memory", [10**12, 1000])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_an_option_and_not_the_size_of_a_file_decides_where_it_is_counted(
+    suffix: str,
+    memory: int,
+    schema_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """A test on values answers for a file and refuses one after ``--source``, however small memory is beside it."""
     from pyarrow import csv
 
-    csv.write_csv(chain(), tmp_path / "rows.csv")
-    words = ["test", str(tmp_path / "rows.csv"), "--schema", str(schema_file), "--x", "a", "--y", "b"]
-    assert run([*words, "--epsilon", "1"]) == 0
-    assert "DuckDB" not in capsys.readouterr().err
-    monkeypatch.setattr(engine, "memory_bytes", lambda: 10_000)
-    assert run([*words, "--epsilon", "1"]) == 0
-    assert "rows.csv is large beside this machine's memory: counted by DuckDB" in capsys.readouterr().err
+    (csv.write_csv if suffix == ".csv" else pq.write_table)(chain(), file := tmp_path / f"rows{suffix}")
+    monkeypatch.setattr(engine, "memory_bytes", lambda: memory)
+    words = ["--schema", str(schema_file), "--x", "a", "--y", "b", "--given", "c", "--method", "gcm"]
+    asked = [*words, "--epsilon", "1", "--neighbours", "add-remove"]
+    assert run(["test", str(file), *asked]) == 0
+    assert capsys.readouterr().err.count("DuckDB") == 0
+    assert run(["test", "--source", str(file), *asked]) == 2
+    capsys.readouterr()
+    on_tables = ["--schema", str(schema_file), "--x", "a", "--y", "b", "--epsilon", "1"]
+    assert run(["test", "--source", str(file), *on_tables]) == 0
+
+
+def test_a_report_says_how_a_file_after_source_was_counted(schema_file: Path, tmp_path: Path) -> None:
+    from pyarrow import csv
+
+    csv.write_csv(chain(), file := tmp_path / "rows.csv")
+    words = ["--schema", str(schema_file), "--epsilon", "1", "--out", str(tmp_path / "out")]
+    assert run(["discover", "--source", str(file), *words]) == 0
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "discover --source rows.csv" in report
+    assert "dc.connect(" in report
 
 
 def test_connect_refuses_what_is_no_source() -> None:

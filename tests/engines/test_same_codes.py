@@ -173,6 +173,32 @@ def test_times_with_a_zone_are_instants(load: Loader) -> None:
         dc.connect(source, dc.Schema(x=dc.Categorical(["x", "2020-01-01"])))
 
 
+def test_numbers_as_text(load: Loader) -> None:
+    """A text that is the number of a level means it; no text makes a cast fail, whatever follows its digits."""
+    cells = [
+        "1", "01", "+1", "1.", "1.00", " 1 ", "1e0", "10E-1", ".1e1", "true", "2.5", "02.50", "2.5e+00", "1e+05", "-3",
+        "-03.0", "-0", "0.00", ".0", "1\n", "1\u2028", "1\u0085", "1\u00a0", "x1", "1x", "1 1", "1-1", "--1", "1e",
+        "e1", ".", "+", "-", "", " ", "1e999", "1e99", "1e-99", "9" * 400, "0" * 30 + "1", "0" * 20 + "1",
+        "1." + "0" * 30, "0x1", "1_0", "1,0", "nan", "inf", "Infinity", "1d", "1f", "\u0661", "9007199254740993",
+        "09007199254740992", None,
+    ]  # fmt: skip
+    for levels in (
+        ["x", 1, "2.50", "100000", -3],
+        ["x", "01", "2.5", "0"],
+        ["1.0", "x", "1"],
+        ["x", "1e99", "1e-99", "0.0"],
+        [2**53, "x"],
+        [True, False],
+    ):
+        one(load, cells, pa.string(), dc.Categorical(levels))
+    one(
+        load,
+        cells,
+        pa.string(),
+        dc.Categorical(["x", "y", 1], aliases={"2.50": "y"}, missing=["-3", "0"], other="y"),
+    )
+
+
 def test_booleans(load: Loader) -> None:
     for column in (
         dc.Categorical([True, False]),
@@ -230,6 +256,8 @@ def test_collations_of_duckdb(load_on: Callable[[str], Loader]) -> None:
     for collation in ("NOCASE", "NOACCENT", "NOCASE.NOACCENT"):
         cells = ["yes", "Yes", "é", "e", "E", None, "YES "]
         one(load, cells, pa.string(), dc.Categorical(["x", "yes", "e"]), f"VARCHAR COLLATE {collation}")
+        numbers = ["1", "01", "1E1", "1e1", "x", "1.0", None]
+        one(load, numbers, pa.string(), dc.Categorical(["x", 1, 10]), f"VARCHAR COLLATE {collation}")
 
 
 def test_collations_of_postgres(load_on: Callable[[str], Loader]) -> None:
@@ -242,6 +270,8 @@ def test_collations_of_postgres(load_on: Callable[[str], Loader]) -> None:
         )
     cells = ["yes", "Yes", "é", "e", "E", None, "YES "]
     one(load, cells, pa.string(), dc.Categorical(["x", "yes", "e"]), f"text COLLATE {load.space}.loose")
+    numbers = ["1", "01", "x", "1.0", "\u2460", None]
+    one(load, numbers, pa.string(), dc.Categorical(["x", 1]), f"text COLLATE {load.space}.loose")
     one(load, cells, pa.string(), dc.Categorical(["x", "yes", "e"]), 'text COLLATE "C"')
     one(load, ["no", "no ", "yes", " no", None], pa.string(), dc.Categorical(["x", "no", "yes"]), "char(5)")
     one(

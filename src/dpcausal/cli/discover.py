@@ -465,6 +465,7 @@ def run_discover(
                     of_method,
                     {"columns": chosen, "encoding": encoding, "sheet": sheet},
                     table,
+                    connected=data is None,
                 ),
                 show_open=show_open,
                 effects=found,

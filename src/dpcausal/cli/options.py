@@ -231,12 +231,13 @@ def origin_of(
     of_method: Mapping[str, Any] | None = None,
     reading: Mapping[str, Any] | None = None,
     table: str | None = None,
+    connected: bool = False,
 ) -> Origin:
     """``options`` by their names in Python; ``texts``, how those were written that take more than a word.
 
     ``of_method``: options of the method, which the command takes as ``--option NAME=VALUE``. ``reading``: how the file
-    is written, and the columns where only some are used. ``table``: of an engine or a DuckDB file. What is as usual is
-    left out.
+    is written, and the columns where only some are used. ``table``: of an engine or a DuckDB file. ``connected``: given
+    by ``--source``. What is as usual is left out.
 
     >>> found = origin_of(Path("p.csv"), Path("s.toml"), Path("out"), {"epsilon": 1.0, "delta": 0.0}, {})
     >>> found.shell()
@@ -250,10 +251,9 @@ def origin_of(
     declared = file_name(str(schema))
     text = str(data)
     if text.startswith("duckdb:///"):
-        text = text.removeprefix("duckdb:///")
-    url = "://" in text
-    rows = ledger_name(text) if url else file_name(text)
-    place = [*(["--source"] if url else []), rows, *(["--table", table] if table else [])]
+        text, connected = text.removeprefix("duckdb:///"), False  # such a file goes without --source
+    rows = ledger_name(text) if "://" in text else file_name(text)
+    place = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
     words = ["dpcausal", "discover", *place, "--schema", declared]
     told = {name: value for name, value in (reading or {}).items() if value}
     for name, value in told.items():
@@ -267,7 +267,9 @@ def origin_of(
     for name, value in (of_method or {}).items():
         words += ["--option", f"{name}={default_word(value)}"]
     arguments = {"epsilon": None, **given, **(of_method or {})}
-    return Origin(rows, declared, [*words, "--out", file_name(str(out))], arguments, told, table or "")
+    return Origin(
+        rows, declared, [*words, "--out", file_name(str(out))], arguments, told, table or "", connected
+    )
 
 
 MIN_COLUMN_WIDTH = 12  # width below which a column of text is not squeezed

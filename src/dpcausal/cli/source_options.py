@@ -1,12 +1,13 @@
 """Where the rows are: a file, or a table on an engine (``--source URL --table T``), and what would be sent there.
 
-A file that would not fit in memory is counted by DuckDB, out of core. Its size, or the number of rows that it states,
-decides: both are public, but for add-remove, where this one bit of them is not protected (docs/explain/limits.md).
+A file that is named by itself is read into memory. ``--source FILE`` leaves its rows where they are: DuckDB counts
+them, out of core. The user decides by this option, since the two do not answer the same questions: a test on the values
+of rows needs rows in memory. The size of a file decides nothing. It follows from the number of rows, which add-remove
+protects, and in a file of text from how long their cells are.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,15 +33,15 @@ OptionalFile = Annotated[
 SourceUrl = Annotated[
     str | None,
     typer.Option(
-        "--source", help="Instead of a file: postgresql://..., spark://..., FILE.duckdb.", metavar="URL"
+        "--source",
+        help="Instead of a file: postgresql://..., spark://..., FILE.duckdb, or a FILE too large for memory.",
+        metavar="URL",
     ),
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table there: T, or SCHEMA.T.")]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Print the SQL that would be sent, and send none of it.")
 ]
-
-FILE_SHARE = 0.25  # of this machine's memory; a larger file is counted out of core
 
 
 def rows_of(
@@ -60,11 +61,6 @@ def rows_of(
         return dc.connect(data, schema, table)
     if table is not None:
         raise InputError("--table goes with --source or a .duckdb file; this file is one table")
-    if too_large(data, schema):
-        typer.echo(
-            f"dpcausal: {data.name} is large beside this machine's memory: counted by DuckDB", err=True
-        )
-        return dc.connect(data, schema)
     return dc.read(data, schema, progress=bars)
 
 
@@ -88,26 +84,6 @@ def _table_of_rows(
     if neighbours != "replace-one":
         raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
     return opened(source, schema, table, count=False)
-
-
-def too_large(data: Path, schema: Schema) -> bool:
-    """Return whether the rows of a file would take more than a share of memory: by its size, or the rows it states."""
-    from dpcausal.counts.engine import memory_bytes
-    from dpcausal.data.columns import Numeric
-
-    if not data.is_file():
-        return False
-    limit, needed = FILE_SHARE * memory_bytes(), os.path.getsize(data)
-    if data.suffix.lower() in (".parquet", ".pq"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        each = sum(9 if isinstance(column, Numeric) else 1 for column in schema.values())
-        try:
-            needed = max(needed, each * pq.read_metadata(data).num_rows)
-        except (pa.ArrowException, OSError):
-            return False  # reading it says what is wrong
-    return needed > limit
 
 
 def explained(

@@ -5,8 +5,9 @@ values are asked from the coder of ``dpcausal.data.coding`` itself, so there is 
 
     code(v) = CASE WHEN v = k_1 THEN c_1 ... ELSE other END
 
-Text is compared as it stands first, then without white space at its ends. For a numeric column the code is the number
-of cut points that the cell is not below; clamping does not change it, since cut points lie within the bounds.
+Text is compared as it stands first, then without white space at its ends, then as a number. For a numeric column the
+code is the number of cut points that the cell is not below; clamping does not change it, since cut points lie within
+the bounds.
 
 What engines do differently, and what is done about it:
 
@@ -309,18 +310,49 @@ def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, lab
     import ibis
 
     other = column.other_code
-    codes = spelling.text_codes(column)
+    codes, numbers = spelling.text_codes(column), spelling.number_text_codes(column)
     _refuse_many(len(codes), name, label)
     bare = value.strip()
+    number = _number_of(_without_collation(bare, dialect) if dialect.needs_hex(name) else bare)
     if dialect.needs_hex(name):
         value, bare = _hex(value, dialect), _hex(bare, dialect)
         codes = {_hex_digits(text, dialect): code for text, code in codes.items()}
     cases = [(value == key, code) for key, code in codes.items()]
-    cases += [(bare == key, code) for key, code in codes.items() if code != other]
+    cases += [(bare == key, code) for key, code in codes.items() if numbers or code != other]
+    cases += [(number == _double(key), code) for key, code in numbers.items() if code != other]
     return ibis.cases(
         *((condition, ibis.literal(code, type="int32")) for condition, code in cases),
         else_=ibis.literal(other, type="int32"),
     )
+
+
+def _number_of(text: ir.Value) -> ir.Value:
+    """Return the number that a text is read as, NULL where it is none: no cast is given any other text.
+
+    Characters are looked at by themselves, since ``$`` of Java, and so of Spark, lets a line end follow.
+    """
+    import ibis
+
+    plain = ~text.re_search("[^0-9eE.+-]") & text.re_search(f"^{spelling.NUMBER_TEXT}$")
+    return plain.ifelse(text, ibis.null("string")).cast("float64")
+
+
+def _without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
+    """Return a text to which no collation belongs, by way of its bytes: engines refuse patterns where one does."""
+    import ibis
+
+    builtin = ibis.udf.scalar.builtin
+    match dialect.name:
+        case "postgres":
+            to_bytes = builtin(lambda text, encoding: ..., name="convert_to", signature=((str, str), bytes))
+            to_text = builtin(lambda data, encoding: ..., name="convert_from", signature=((bytes, str), str))
+            return to_text(to_bytes(text, "UTF8"), "UTF8")
+        case "bigquery":
+            return text.cast("binary").cast("string")
+        case "snowflake":
+            decoded = builtin(lambda digits: ..., name="hex_decode_string", signature=((str,), str))
+            return decoded(_hex(text, dialect))
+    return text
 
 
 def _refuse_many(keys: int, name: str, label: str) -> None:

@@ -732,10 +732,13 @@ def _categorical(value: str, kind: str, column: Categorical) -> str:
         truth = [(word, texts[word.title()]) for word in ("true", "false") if word.title() in texts]
         return _choose(value, truth, str(other))
     keys, codes = list(texts), list(texts.values())
-    exact, bare = (
-        _look_up(form, keys, codes) for form in (value, f"trim({value}, {_text(ASCII_WHITESPACE)})")
-    )
-    return f"coalesce({exact}, {bare}, {other})"
+    bare = f"trim({value}, {_text(ASCII_WHITESPACE)})"
+    ways = [_look_up(form, keys, codes) for form in (value, bare)]
+    if numbers := spelling.number_text_codes(column):
+        written = f"CASE WHEN regexp_full_match({bare}, {_text(spelling.NUMBER_TEXT)}) THEN {bare} END"
+        cases = [(_double(key), code) for key, code in numbers.items()]
+        ways.append(_choose(f"TRY_CAST({written} AS DOUBLE)", cases, "NULL"))
+    return f"coalesce({', '.join(ways)}, {other})"
 
 
 def _numeric(value: str, kind: str, column: Numeric) -> str:

@@ -2,7 +2,7 @@
 
 Categorical: the code of a cell is the position of the level that it means (see ``dpcausal.data.spelling``), or of
 ``other`` where it means none or is missing. Text that means no level as it stands is tried once more without white
-space at its ends. Text that is not UTF-8 is read as Windows-1252 (``dpcausal.data.file_format``).
+space at its ends, and then as a number. Text that is not UTF-8 is read as Windows-1252 (``dpcausal.data.file_format``).
 
 Numeric: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN, no number, or one that the
 schema lists as ``missing`` (equal as float64, or to the nearest number of a float column's own precision); code =
@@ -56,6 +56,7 @@ class _Tuning:
 
 _TUNING = _Tuning()
 _NUMBER_TEXT = r"(?i)^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)$"
+_NUMBER_LEVEL = f"^{spelling.NUMBER_TEXT}$"
 _NUMBER_BYTES = b"0123456789+-.eE"
 _POINT = NumberMarks()
 _BLANKS = r"(?: |\xc2\xa0|\xe2\x80\xaf|\xa0)"  # a blank, a no-break space, a narrow one, as bytes
@@ -204,11 +205,21 @@ class CategoricalCoder:
     def _from_bytes(self, cells: pa.Array) -> Codes:
         keys = self._keys.cast(cells.type)
         found = pc.index_in(cells, value_set=keys)
+        codes = look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
         if found.null_count > cells.null_count:
             unknown = pc.and_(pc.is_null(found), pc.is_valid(cells))
-            again = pc.index_in(arrow.trim(cells.filter(unknown)), value_set=keys)
-            found = pc.replace_with_mask(found, unknown, again)
-        return look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
+            codes[arrow.to_numpy(unknown)] = self._from_bare_bytes(arrow.trim(cells.filter(unknown)), keys)
+        return codes
+
+    def _from_bare_bytes(self, cells: pa.Array, keys: pa.Array) -> Codes:
+        """Return the codes of texts that are no spelling of a level with white space at their ends, now without."""
+        found = pc.index_in(cells, value_set=keys)
+        codes = look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
+        if self._numbers and found.null_count:
+            unknown = pc.is_null(found)
+            numbers = _numbers_like(cells.filter(unknown), _NUMBER_LEVEL)
+            codes[arrow.to_numpy(unknown)] = self._from_floats(numbers)
+        return codes
 
     def _from_dictionary(self, array: pa.DictionaryArray) -> Codes:
         dictionary = array.dictionary
@@ -471,14 +482,19 @@ def _from_unusual_bytes(cells: pa.Array) -> NDArray[np.float64]:
     cells = arrow.trim(cells)
     keys = pa.array([text.encode() for text in (*FALSE_SPELLINGS, *TRUE_SPELLINGS)], cells.type)
     truth = arrow.to_numpy(pc.fill_null(pc.index_in(cells, value_set=keys), 6))
-    cells = pc.if_else(pc.match_substring_regex(cells, _NUMBER_TEXT), cells, None)
-    try:
-        values = _cast(cells)
-    except pa.ArrowInvalid:  # a number that some version of Arrow can't read
-        numbers = (np.nan if cell is None else float(cell) for cell in cells.to_pylist())
-        values = np.fromiter(numbers, dtype=np.float64, count=len(cells))
+    values = _numbers_like(cells, _NUMBER_TEXT)
     np.copyto(values, (truth >= 3).astype(np.float64), where=truth < 6)
     return values
+
+
+def _numbers_like(cells: pa.Array, pattern: str) -> NDArray[np.float64]:
+    """Return the numbers that a pattern finds in bytes, NaN where it finds none."""
+    cells = pc.if_else(pc.match_substring_regex(cells, pattern), cells, None)
+    try:
+        return _cast(cells)
+    except pa.ArrowInvalid:  # a number that some version of Arrow can't read
+        numbers = (np.nan if cell is None else float(cell) for cell in cells.to_pylist())
+        return np.fromiter(numbers, dtype=np.float64, count=len(cells))
 
 
 def _cast(cells: pa.Array) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 A declaration is public. It is written down by a person and never read off the data, so it is checked once, when it is
 made, and no row can make it fail later. A level is identified by its printed form: ``1`` and ``"1"`` are the same
 level and can't both be declared. An alias and a missing code must differ from every level in every spelling
-(``1.0`` for the level 1), so that each cell has exactly one meaning.
+(``1.0`` or ``01`` for the level 1), so that each cell has exactly one meaning.
 
 Every fault is a ``DeclarationError`` that names the entry at fault. Cost: O(number of levels).
 """
@@ -14,6 +14,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
@@ -46,6 +47,7 @@ DEFAULT_BINS = 4  # bins of equal width where no cut points are declared
 
 TRUE_SPELLINGS, FALSE_SPELLINGS = ("True", "true", "TRUE"), ("False", "false", "FALSE")
 NUMBER_PATTERN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+LOOSE_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 ASCII_WHITESPACE = " \t\n\v\f\r"
 
 
@@ -66,13 +68,13 @@ class DeclarationError(SchemaError):
 def canonical_value(text: str) -> object:
     """Return what a text means however it is written: a number, a truth value, or itself without outer white space.
 
-    >>> canonical_value("1.0") == canonical_value(" 1"), canonical_value("TRUE") == canonical_value("true")
+    >>> canonical_value("1.0") == canonical_value(" 01"), canonical_value("TRUE") == canonical_value("true")
     (True, True)
     >>> canonical_value("Yes") == canonical_value("yes")
     False
     """
     text = text.strip(ASCII_WHITESPACE)
-    if NUMBER_PATTERN.fullmatch(text):
+    if LOOSE_NUMBER.fullmatch(text):
         return Decimal(text)
     return "true" if text in TRUE_SPELLINGS else "false" if text in FALSE_SPELLINGS else text
 
@@ -134,6 +136,9 @@ class Categorical:
     label : str, optional
         What the column is called for people, on one line: reports show it beside the name. The name stays what tests
         and options go by, and two columns that differ in nothing else are equal.
+    drafted : bool, default False
+        Whether it was read from rows and nobody has checked it: a column of a draft. The mark stays with the column in
+        every schema that is made with it, and two columns that differ in nothing else are equal.
 
     Raises
     ------
@@ -157,6 +162,7 @@ class Categorical:
     aliases: Mapping[str, Level] = field(default_factory=dict)
     missing: Sequence[Level] = ()
     label: str = field(default="", repr=False, compare=False)
+    drafted: bool = field(default=False, repr=False, compare=False)
     printed: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -262,6 +268,9 @@ class Numeric:
     label : str, optional
         What the column is called for people, on one line: reports show it beside the name. The name stays what tests
         and options go by, and two columns that differ in nothing else are equal.
+    drafted : bool, default False
+        Whether it was read from rows and nobody has checked it: a column of a draft. The mark stays with the column in
+        every schema that is made with it, and two columns that differ in nothing else are equal.
 
     Raises
     ------
@@ -284,6 +293,7 @@ class Numeric:
     scale: str = "linear"
     missing_level: bool = False
     label: str = field(default="", repr=False, compare=False)
+    drafted: bool = field(default=False, repr=False, compare=False)
     missing_texts: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -355,6 +365,17 @@ class Numeric:
 
 
 Column = Categorical | Numeric
+
+
+def as_drafted(column: Column) -> Column:
+    """Return the same column, marked as one that was read from rows and not checked yet.
+
+    >>> as_drafted(Numeric(0, 110)).drafted, as_drafted(Numeric(0, 110)) == Numeric(0, 110)
+    (True, True)
+    """
+    marked = copy(column)
+    object.__setattr__(marked, "drafted", True)
+    return marked
 
 
 # ---- checks of single entries. ``entry`` is the key at fault, ``part`` says which of its values is meant.

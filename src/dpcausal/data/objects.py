@@ -47,12 +47,14 @@ class ObjectPrinter:
         self._numbers: dict[Decimal | int, bytes] = {}  # the spelling of the level that a number means
         self._floats: dict[type, dict[float, bytes]] = {precision: {} for precision in _PRECISIONS}
         self._float64 = self._floats[np.float64]
+        self._read_as_levels: Mapping[float, int] = {}  # numbers that mean a level where they come as text
         self._times: dict[str, bytes] = {}
         if isinstance(column, Categorical):
             missing = column.size  # not a level: a code for a missing value
             spellings = [*column.printed, *map(str, column.missing[:1])]
             codes = spelling.number_codes(column, missing)
             self._texts = spelling.text_codes(column, missing)
+            self._read_as_levels = spelling.number_text_codes(column, missing)
             self._numbers = {number: spellings[code].encode() for number, code in codes.items()}
             for precision, table in self._floats.items():
                 pairs = spelling.float_codes(codes, precision)
@@ -88,7 +90,9 @@ class ObjectPrinter:
             if found is not None:
                 return found
             text = repr(cell)
-            return None if cell != cell or text in self._texts else text.encode()
+            return (
+                None if cell != cell or text in self._texts or cell in self._read_as_levels else text.encode()
+            )
         try:
             return self._print(cell)
         except KeyboardInterrupt:
@@ -115,8 +119,9 @@ class ObjectPrinter:
         if (time := _time_text(cell)) is not None:
             if not time:
                 return None
-            found = None if time in self._texts else self._times.get(spelling.canonical_time(time))
-            return found or time.encode()
+            if time in self._texts:
+                return time.encode()
+            return self._times.get(spelling.canonical_time(time)) or self._unless_level(time)
         return _encoded(str(cell))
 
     def _print_float(self, cell: Any) -> bytes | None:
@@ -143,8 +148,9 @@ class ObjectPrinter:
         return self._unless_level(str(int(cell)))
 
     def _unless_level(self, text: str) -> bytes | None:
-        """Return what a number prints; None where only its text is a level, which a typed column would not match."""
-        return None if text in self._texts else text.encode()
+        """Return what a number or time prints; None where only its text means a level: a typed column does not."""
+        number = spelling.number_of(text) if self._read_as_levels else None
+        return None if text in self._texts or number in self._read_as_levels else text.encode()
 
 
 def _encoded(text: str) -> bytes:

@@ -1,7 +1,8 @@
 """``dc.read``: a file or frame and its schema in, a coded ``Dataset`` out. The same in chunks, for larger files.
 
 **Guarantee.** Every row is kept, once and in order, and its codes depend on that row alone. Errors depend on names,
-types and whether there is a row at all, never on a value.
+types and whether there is a row at all, never on a value. The types of a frame are public, and that a column of it
+holds no value is one of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from dpcausal.data.coding import Coded, Coder, check_type, code_type
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset, two_lines
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import BATCH_ROWS, ColumnSource, CsvSource, ParquetSource, Source, open_source
+from dpcausal.data.sources import (
+    BATCH_ROWS,
+    ColumnSource,
+    CsvSource,
+    LoadedSource,
+    ParquetSource,
+    Source,
+    open_source,
+)
 
 __all__ = ["ColumnsIgnored", "DecimalNotDeclared", "DraftSchema", "read"]
 
@@ -206,11 +215,17 @@ def open_checked(source: Any, schema: Schema) -> Source:
 
 
 def check_column(source: Source, name: str, column: Column) -> None:
-    """Raise ``SchemaError`` where a column of a source has a type that can't be coded as declared."""
+    """Raise ``SchemaError`` where a column of a source has a type that can't be coded as declared.
+
+    A column of a frame that holds no value is one of missing cells, whatever type the frame gives it: pandas takes it
+    for numbers, and for text as soon as one cell holds a text. A file states its types.
+    """
     type_ = source.types[source.names.index(name)]
     if type_ is None:
         return
     in_memory = isinstance(source, ColumnSource)
+    if isinstance(source, ColumnSource) and not isinstance(source, LoadedSource) and source.is_empty(name):
+        return
     check_type(name, type_, column, source.label, of_file=not in_memory)
 
 

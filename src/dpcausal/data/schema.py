@@ -8,8 +8,11 @@ A schema is public by definition. Its file has one table a column:
     aliases = { Yes = "yes", Y = "yes" }
     missing = ["NA"]
 
-A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet. Other
-top-level lines say how the file of the data is written (``dpcausal.data.file_format``): ``encoding = "latin-1"``,
+A top-level line ``draft = true`` marks a schema whose levels and bounds were read from data and not checked yet. Every
+column of it carries the mark (``Column.drafted``) into whatever schema is made with that column. So there are two ways
+out of a draft: a person removes the line from the checked file, or writes every column down.
+
+Other top-level lines say how the file of the data is written (``dpcausal.data.file_format``): ``encoding = "latin-1"``,
 ``separator = ";"``, ``decimal = ","``, ``thousands = "."``, ``quoted_newlines = true``, ``sheet = "Patients"``.
 Reading what was written gives an equal schema. Every fault is one ``SchemaError`` that names the file, the line where
 it is certain, and the column. A table of data given in the place of a schema is recognised by the end of its name or
@@ -33,7 +36,7 @@ from dpcausal.core.display import display
 from dpcausal.core.drafting import drafter
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.statement import Public, PublicKind
-from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, is_unicode
+from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, as_drafted, is_unicode
 from dpcausal.data.file_format import ENTRIES as FORMAT_ENTRIES
 from dpcausal.data.file_format import FileFormat
 
@@ -81,11 +84,10 @@ class Schema(Mapping[str, Column]):
     <BLANKLINE>
     """
 
-    __slots__ = ("_chosen", "_columns", "_draft", "_drafted", "_format")
+    __slots__ = ("_chosen", "_columns", "_drafted", "_format")
     _drafted: Any  # the draft that it is, with its remarks; None for any other schema
     _chosen: bool  # columns were selected from a larger schema
     _columns: dict[str, Column]
-    _draft: bool
     _format: FileFormat
 
     def __init__(
@@ -107,7 +109,6 @@ class Schema(Mapping[str, Column]):
         if not declared:
             raise SchemaError("a schema needs at least one column")
         object.__setattr__(self, "_columns", declared)
-        object.__setattr__(self, "_draft", False)
         object.__setattr__(self, "_drafted", None)
         object.__setattr__(self, "_chosen", False)
         object.__setattr__(self, "_format", FileFormat())
@@ -116,13 +117,11 @@ class Schema(Mapping[str, Column]):
     def _marked(
         cls,
         columns: Mapping[str, Column] | Iterable[tuple[str, Column]],
-        draft: bool,
         format: FileFormat = FileFormat(),  # noqa: A002
         chosen: bool = False,
     ) -> Schema:
         """Return a schema with its marks set."""
         schema = cls(columns)
-        object.__setattr__(schema, "_draft", draft)
         object.__setattr__(schema, "_format", format)
         object.__setattr__(schema, "_chosen", chosen)
         return schema
@@ -160,19 +159,26 @@ class Schema(Mapping[str, Column]):
         (True, ('no', 'yes'))
         """
         found = drafter()(data, columns=columns)
-        pairs = [(one.name, one.column) for one in found.columns if one.column is not None]
+        pairs = [(one.name, as_drafted(one.column)) for one in found.columns if one.column is not None]
         if not pairs:
             raise InputError(
                 "no column of the data can be drafted: all are identifiers, free text or without a value"
             )
-        schema = cls._marked(pairs, True, found.format)
+        schema = cls._marked(pairs, found.format)
         object.__setattr__(schema, "_drafted", found)
         return schema
 
     @property
     def is_draft(self) -> bool:
-        """Whether this is an unchecked draft: levels and bounds read from data are not covered by any guarantee."""
-        return self._draft
+        """Whether this is an unchecked draft: levels and bounds read from data are not covered by any guarantee.
+
+        It is one where any of its columns is: a schema that is made from a draft stays a draft.
+
+        >>> draft = Schema.draft({"smoke": ["no", "yes", "no"], "age": [31.5, 64.2, 50.0]})
+        >>> Schema({**draft, "age": Numeric(0, 110)}).is_draft, Schema(age=Numeric(0, 110)).is_draft
+        (True, False)
+        """
+        return any(column.drafted for column in self._columns.values())
 
     @property
     def format(self) -> FileFormat:
@@ -204,7 +210,7 @@ class Schema(Mapping[str, Column]):
         format_ = self._format.changed(**entries)
         if format_ == self._format:
             return self
-        return Schema._marked(self._columns, self._draft, format_, self._chosen)
+        return Schema._marked(self._columns, format_, self._chosen)
 
     def with_bins(self, name: str, bins: Sequence[float]) -> Schema:
         """Return this schema with other cut points of a number.
@@ -217,7 +223,7 @@ class Schema(Mapping[str, Column]):
             raise SchemaError(f'column "{name}" has levels and no bins')
         missing: list[Any] = [*column.missing, *column.missing_texts]
         columns = {**self._columns, name: replace(column, bins=tuple(bins), missing=missing)}
-        return Schema._marked(columns, self._draft, self._format, self._chosen)
+        return Schema._marked(columns, self._format, self._chosen)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -304,7 +310,7 @@ class Schema(Mapping[str, Column]):
         if self._drafted is not None:
             return display().summary(self._drafted)
         tables = [column_toml(name, column) for name, column in self.items()]
-        top = "draft = true\n" * self._draft + format_toml(self._format)
+        top = "draft = true\n" * self.is_draft + format_toml(self._format)
         return "\n".join([top] * bool(top) + tables)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -325,7 +331,7 @@ class Schema(Mapping[str, Column]):
         """
         chosen = checked_all_columns(checked_list(names, "names", "columns"), self._columns)
         pairs = ((name, self._columns[name]) for name in chosen)
-        return Schema._marked(pairs, self._draft, self._format, True)
+        return Schema._marked(pairs, self._format, True)
 
     @overload
     def __getitem__(self, name: str) -> Column: ...
@@ -356,7 +362,7 @@ class Schema(Mapping[str, Column]):
         raise AttributeError("a schema can't be changed; make another")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema._marked, (self._columns, self._draft, self._format, self._chosen)
+        return Schema._marked, (self._columns, self._format, self._chosen)
 
     def __repr__(self) -> str:
         return f"Schema({self._columns!r})"
@@ -452,9 +458,10 @@ def _parse(text: str, source: str) -> Schema:
         raise SchemaError(f"{lines.column('')}: a column's name must not be empty")
     if not tables:
         raise SchemaError(f"{source}: no columns are declared; each starts with a line [columns.NAME]")
-    return Schema._marked(
-        {name: _column(name, table, lines) for name, table in tables.items()}, draft, format_
-    )
+    columns = {name: _column(name, table, lines) for name, table in tables.items()}
+    if draft:
+        columns = {name: as_drafted(column) for name, column in columns.items()}
+    return Schema._marked(columns, format_)
 
 
 def _format(document: Mapping[str, Any], lines: _LineFinder) -> FileFormat:

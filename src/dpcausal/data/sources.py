@@ -324,6 +324,14 @@ class ColumnSource(Source):
         self.rows = next(iter(lengths), 0)
         self.types = [self._converted[n].type if n in self._converted else None for n in self.names]
 
+    def is_empty(self, name: str) -> bool:
+        """Return whether a converted column holds no value, of whatever type it is."""
+        column = self._converted[name]
+        if column.null_count == len(column):
+            return True
+        floats = arrow.kind_of(column.type) == "float"
+        return floats and all(np.isnan(arrow.to_numpy(part.drop_null())).all() for part in column.chunks)
+
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
         self.convert(columns)
         table = pa.Table.from_arrays([self._converted[name] for name in columns], list(columns))

@@ -11,10 +11,13 @@ If two levels claim a text by the same rule, the one declared first wins. Codes 
 value claim their spellings in the same way, after levels and aliases.
 
 Cells that come typed as numbers match by value: the level that reads as that number exactly, or else to the nearest
-number of the cell's own precision. ``01``, ``+1`` and ``1.`` read as 1 where nothing else does. Cells that come typed
-as dates or times match the level that prints the same, or else the one that is the same time: ``2020-01-01``,
-``2020-01-01 00:00:00`` and ``2020-01-01T00:00:00.000`` are one another. So a code does not depend on whether a
-column was stored as numbers, as objects, or as the texts that were read as these numbers.
+number of the cell's own precision. ``01``, ``+1`` and ``1.`` read as 1 where nothing else does. A text that no rule
+claims and that is a number (``NUMBER_TEXT``) means what this number means as a float64: ``01`` and ``1.00`` the level
+1, ``1.5`` the level ``1.50``, ``1e+05`` the level 100000. Cells that come typed as dates or times match the level that
+prints the same, or else the one that is the same time: ``2020-01-01``, ``2020-01-01 00:00:00`` and
+``2020-01-01T00:00:00.000`` are one another. So a code does not depend on whether a column was stored as numbers, as
+objects, or as the texts that were read as these numbers. The exception is a declaration in which two levels are one
+number, ``1`` and ``01``: only texts tell these apart.
 
 Every backend codes by these tables, so all of them give the same codes. Cost: O(number of declared spellings).
 """
@@ -27,12 +30,15 @@ from decimal import Decimal
 
 import numpy as np
 
-from dpcausal.data.columns import FALSE_SPELLINGS, NUMBER_PATTERN, TRUE_SPELLINGS, Categorical
+from dpcausal.data.columns import FALSE_SPELLINGS, LOOSE_NUMBER, NUMBER_PATTERN, TRUE_SPELLINGS, Categorical
 
 _WHOLE_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.0)?", re.ASCII)
 _ZERO_SPELLINGS = ("0", "0.0", "-0", "-0.0")
 _ONE_SPELLINGS = ("1", "1.0")
-_LOOSE_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+NUMBER_TEXT = "[+-]?(0{0,20}[0-9]{1,15}([.][0-9]{0,20})?|[.][0-9]{1,20})([eE][+-]?[0-9]{1,2})?"
+"""Texts that are read as numbers, as a pattern that every engine takes: of so few digits that no engine's float
+overflows, and that no two whole numbers, written out, are one float."""
+_NUMBER_TEXT = re.compile(NUMBER_TEXT)
 _TIME = re.compile(
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?:(?(date)[ T])(?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?P<part>\.[0-9]+)?)?Z?",
     re.ASCII,
@@ -45,7 +51,7 @@ def is_plain_number(text: str) -> bool:
     >>> is_plain_number("+01.5"), is_plain_number("inf"), is_plain_number("1,5")
     (True, True, False)
     """
-    return bool(_LOOSE_NUMBER.fullmatch(text)) or text.lower().lstrip("+-") in ("inf", "infinity")
+    return bool(LOOSE_NUMBER.fullmatch(text)) or text.lower().lstrip("+-") in ("inf", "infinity")
 
 
 def _as_printed(text: str) -> tuple[str, ...]:
@@ -115,11 +121,29 @@ def number_codes(column: Categorical, missing: int | None = None) -> dict[Decima
     """
     codes: dict[Decimal, int] = {}
     texts = text_codes(column, missing)
-    for pattern in (NUMBER_PATTERN, _LOOSE_NUMBER):
+    for pattern in (NUMBER_PATTERN, LOOSE_NUMBER):
         for text, code in texts.items():  # in the order of the rules
             if pattern.fullmatch(text):
                 codes.setdefault(Decimal(text), code)
     return codes
+
+
+def number_of(text: str) -> float | None:
+    """Return the number that a text is read as; None where it is none.
+
+    >>> number_of("01.50"), number_of("1e+05"), number_of("9007199254740993"), number_of("1,5")
+    (1.5, 100000.0, None, None)
+    """
+    return float(text) if _NUMBER_TEXT.fullmatch(text) else None
+
+
+def number_text_codes(column: Categorical, missing: int | None = None) -> dict[float, int]:
+    """Return every number that means a level where it comes as a text that is no spelling of one.
+
+    >>> number_text_codes(Categorical(["no", "01", "1.50"]))
+    {1.5: 2, 1.0: 1}
+    """
+    return dict(float_codes(number_codes(column, missing), np.float64))
 
 
 def canonical_time(text: str) -> str:

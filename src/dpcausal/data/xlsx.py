@@ -39,8 +39,10 @@ _NOT_DATE_PART = re.compile(r'"[^"]*"|\[(?!h+\]|m+\]|s+\])[^\]]*\]|\\.|_.|\*.|Ge
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
+_PLACE = re.compile(r"0*([0-9]{1,9})")  # Python refuses to read an integer of more than 4,300 digits
 _DAYS = {False: datetime.datetime(1899, 12, 30), True: datetime.datetime(1904, 1, 1)}
-_FIRST_DAY, _LAST_DAY = 61.0, 2_958_465.0  # from March 1900 on: before that Excel counts a day that never was
+_FIRST_DAY = 61.0  # of March 1900: before that Excel counts a day that never was
+_LAST_DAY = datetime.datetime(9999, 12, 31)  # the last that Excel and Python know, whatever the first is
 
 
 class _Stop(Exception):
@@ -298,7 +300,7 @@ class _CellReader:
             if found := _REFERENCE.fullmatch(attributes.get("r", "")):
                 self._column = _column_number(found[1])
             self._kind, style = attributes.get("t", "n"), attributes.get("s", "0")
-            self._style = int(style) if style.isdecimal() else 0
+            self._style = _place(style, 0)
             self._value, self._there = "", "t" in attributes
         elif name == "row":
             number = attributes.get("r", "")
@@ -326,7 +328,7 @@ class _CellReader:
         if not text or self._kind == "e":
             return None
         if self._kind == "s":
-            place = int(text) if text.strip().isdecimal() else len(self._texts)
+            place = _place(text, len(self._texts))
             return (self._texts[place] if place < len(self._texts) else None) or None
         if self._kind == "b":
             return {"1": True, "0": False, "true": True, "false": False}.get(text.strip())
@@ -356,6 +358,16 @@ def _name(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
 
 
+def _place(text: str, otherwise: int) -> int:
+    """Return the whole number that a text is, where it is one that a workbook can count to.
+
+    >>> _place(" 07 ", 0), _place("9" * 5000, 3), _place("-1", 3)
+    (7, 3, 3)
+    """
+    found = _PLACE.fullmatch(text.strip())
+    return int(found[1]) if found else otherwise
+
+
 def _column_number(letters: str) -> int:
     """Return the number of a column from 0.
 
@@ -382,10 +394,12 @@ def _as_date(number: float, epoch: datetime.datetime) -> Any:
 
     >>> _as_date(43831, _DAYS[False]), _as_date(0.5, _DAYS[False]), _as_date(1e15, _DAYS[False])
     (datetime.date(2020, 1, 1), datetime.time(12, 0), 1000000000000000.0)
+    >>> _as_date(2_958_000, _DAYS[True])
+    2958000
     """
     if 0 <= number < 1:
         return (datetime.datetime.min + datetime.timedelta(seconds=min(round(number * 86400), 86399))).time()
-    if not _FIRST_DAY <= number < _LAST_DAY:
+    if not _FIRST_DAY <= number < (_LAST_DAY - epoch).days:
         return number
     moment = epoch + datetime.timedelta(days=int(number), seconds=round(number % 1 * 86400))
     return moment.date() if number == int(number) else moment

@@ -126,7 +126,9 @@ def coarse(schema: Schema, groups: Groups) -> Schema:
 
 def _column(schema: Schema, groups: Groups, name: str) -> Categorical | Numeric:
     column = schema[name]
-    return Categorical(group_names(column, groups[name])) if name in groups else column
+    if name not in groups:
+        return column
+    return Categorical(group_names(column, groups[name]), drafted=column.drafted)
 
 
 def what_groups_answer(schema: Schema, groups: Groups, treatment: str, outcome: str) -> str:

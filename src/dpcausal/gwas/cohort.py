@@ -609,6 +609,10 @@ def group_mask(members: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
 def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
     """Return the public frequency of the panel's rarer allele for each SNP of ``counts``.
 
+    **Guarantee.** Frequencies and errors depend on the panel and on what a release may name of the SNPs
+    (``GenotypeCounts.public_variant``). Letters of alleles that follow the study are not looked at: plink writes 0 for
+    an allele that nobody carries, so that a panel which knows other alleles would tell whether somebody carries one.
+
     Parameters
     ----------
     path : Path
@@ -624,7 +628,7 @@ def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        If the file can't be read as such, or does not know a SNP or its alleles.
+        If the file can't be read as such, or does not know a SNP, or its alleles where their order is public.
 
     Examples
     --------
@@ -652,10 +656,13 @@ def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
         except (IndexError, ValueError):
             raise InputError(f"{path.name}, line {number}: no frequency") from None
     out = np.empty(len(counts))
+    letters_public = counts.allele_order == "public"
     for i in range(len(counts)):
-        v = counts.variant(i)
-        one, two, frequency = panel.get(v.name, ("", "", float("nan")))
-        if v.name not in panel or swapped((one, two), (v.allele1, v.allele2)) is None:
+        v = counts.public_variant(i)
+        if v.name not in panel:
+            raise InputError(f"{path.name} has no frequency for {v.name}")
+        one, two, frequency = panel[v.name]
+        if letters_public and swapped((one, two), (v.allele1, v.allele2)) is None:
             raise InputError(f"{path.name} has no frequency for the alleles of {v.name}")
         out[i] = min(frequency, 1.0 - frequency)
     if not ((out >= 0) & (out <= 1)).all():

@@ -27,6 +27,7 @@ class Origin:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     table: str = ""  # on an engine; ``data`` is its address then
+    connected: bool = False  # counted where it is, by ``dc.connect``
 
     def shell(self) -> str:
         """The command.
@@ -45,21 +46,28 @@ class Origin:
         data = dc.read('p.csv', schema, encoding='latin-1')
         >>> print(Origin("clinic.duckdb", "s.toml", []).python("measured").splitlines()[2])
         data = dc.connect('clinic.duckdb', dc.Schema.from_toml('s.toml'))
+        >>> print(Origin("p.csv", "s.toml", [], reading={"encoding": "latin-1"}, connected=True).python("measured"))
+        import dpcausal as dc
+        <BLANKLINE>
+        data = dc.connect('p.csv', dc.Schema.from_toml('s.toml').with_format(encoding='latin-1'))
+        result = dc.discover(data, method='measured')
+        result.report("report.html")
         """
         named = {**self.arguments, "method": method}
         if isinstance(ledger := named.get("ledger"), str):
             named["ledger"] = ledger_name(ledger)
         given = ", ".join(f"{name}={literal(value)}" for name, value in named.items())
         schema = f"dc.Schema.from_toml({self.schema!r})"
-        read = "".join(f", {name}={value!r}" for name, value in self.reading.items() if name != "columns")
+        reading = [f"{name}={value!r}" for name, value in self.reading.items() if name != "columns"]
         first = ""
         if "columns" in self.reading:
             first, schema = f"schema = {schema}.select({self.reading['columns']!r})\n", "schema"
-        if self.table or self.data.lower().endswith((".duckdb", ".ddb")):
+        if self.connected or self.table or self.data.lower().endswith((".duckdb", ".ddb")):
+            format_ = f".with_format({', '.join(reading)})" if reading else ""
             table = f", {self.table!r}" if self.table else ""
-            opened = f"dc.connect({self.data!r}, {schema}{table})"
+            opened = f"dc.connect({self.data!r}, {schema}{format_}{table})"
         else:
-            opened = f"dc.read({self.data!r}, {schema}{read})"
+            opened = f"dc.read({', '.join([repr(self.data), schema, *reading])})"
         return (
             "import dpcausal as dc\n\n"
             f"{first}data = {opened}\n"

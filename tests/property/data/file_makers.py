@@ -43,15 +43,18 @@ def text_cell(text: str) -> str:
     return f'<c REF t="inlineStr"><is><t xml:space="preserve">{escape(safe)}</t></is></c>'
 
 
-def write_sheet(rows: Sequence[Sequence[str]], path: Path) -> Path:
-    """A workbook of one sheet; a cell is its element with REF for its place, or empty."""
+def write_sheet(rows: Sequence[Sequence[str]], path: Path, *, from_1904: bool = False) -> Path:
+    """A workbook of one sheet; a cell is its element with REF for its place, or empty.
+
+    With ``from_1904`` days are counted from 1904, as Excel on a Macintosh did, instead of from 1900.
+    """
     body = []
     for number, row in enumerate(rows, 1):
         cells = (cell.replace("REF", f'r="{chr(65 + c)}{number}"', 1) for c, cell in enumerate(row))
         body.append(f'<row r="{number}">{"".join(cells)}</row>')
     parts = {
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>'
-        '<sheet name="A" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">'
+        f'<workbookPr date1904="{from_1904:d}"/><sheets><sheet name="A" sheetId="1" r:id="r1"/></sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r1" '
         'Target="worksheets/sheet1.xml"/></Relationships>',
         "xl/styles.xml": _STYLES,

@@ -492,17 +492,20 @@ XLSX_CELLS = [
     '<c REF t="zz"><v>1</v></c>', '<c REF t="e"><v>#SPILL!</v></c>', '<c REF t="e"><v>#N/A</v></c>',
     '<c REF t="s"><v>99</v></c>', '<c REF t="s"><v>-1</v></c>', '<c REF t="n"><v>12 </v></c>',
     '<c REF t="str"><f>A1</f><v>yes</v></c>', "<c REF><v>1</v></c>", text_cell("_x0041__xD800_"),
+    *(f'<c REF s="1"><v>{day}</v></c>' for day in (2_957_000, 2_957_002, 2_957_003, 2_957_003.999999, 2_958_464)),
+    f'<c REF t="s"><v>{"9" * 5000}</v></c>', f'<c REF s="{"9" * 5000}"><v>1</v></c>', f'<c REF><v>{"9" * 5000}</v></c>',
 ]  # fmt: skip
 
 
-def test_one_cell_of_a_workbook_of_any_type(turns: Turns, tmp_path: Path) -> None:
+@pytest.mark.parametrize("from_1904", [False, True])
+def test_one_cell_of_a_workbook_of_any_type(from_1904: bool, turns: Turns, tmp_path: Path) -> None:
     """Cells that other readers raise on: dates beyond the calendar, durations too long, errors they do not know."""
 
     def make(cells: Cells, path: Path) -> Path:
         columns = with_row(cells)
         lines = zip(*columns.values(), strict=True)
         body = [[c if c.startswith("<c") else text_cell(c) if c else "" for c in line] for line in lines]
-        return write_sheet([[text_cell(name) for name in columns], *body], path)
+        return write_sheet([[text_cell(name) for name in columns], *body], path, from_1904=from_1904)
 
     one_cell_changes_one_row(make, tmp_path / "t.xlsx", "memory", XLSX_CELLS, turns)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from dpcausal.data import profile
 from dpcausal.data.check import check
 from dpcausal.data.profile import NumberSample
 from dpcausal.data.read import DraftSchema
+from dpcausal.effects.groups import coarse
 from dpcausal.present.schema import draft_toml
 
 NUMBERS = [str(i) for i in range(100)]
@@ -113,6 +115,43 @@ def test_the_mark_stays_until_it_is_removed() -> None:
         dc.read(rows, checked)
 
 
+CHECKED = dc.Numeric(0, 110)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        dc.Schema,
+        lambda draft: dc.Schema(draft.items()),
+        lambda draft: dc.Schema(**draft),
+        lambda draft: dc.Schema({**draft, "age": CHECKED}),
+        lambda draft: dc.Schema({"word": draft["word"]}, age=CHECKED),
+        lambda draft: dc.Schema(word=replace(draft["word"], ordered=True)),
+        lambda draft: dc.Schema(age=replace(draft["age"], upper=500)),
+        lambda draft: draft.with_format(decimal=","),
+        lambda draft: draft.with_bins("age", [50]),
+        lambda draft: draft[["age"]],
+        lambda draft: copy.deepcopy(draft),
+        lambda draft: dc.Schema({**pickle.loads(pickle.dumps(draft)), "age": CHECKED}),  # noqa: S301
+        lambda draft: coarse(draft, {"word": [0, 0, 1]}).select(["word"]),
+    ],
+)
+@pytest.mark.parametrize("from_file", [False, True])
+def test_a_schema_made_from_a_draft_stays_a_draft(
+    make: Callable[[dc.Schema], dc.Schema], from_file: bool
+) -> None:
+    words = ["a", "b", "c"] * 50
+    drafted = dc.Schema.draft({"word": words, "age": [str(20 + i / 3) for i in range(150)]})
+    if from_file:
+        drafted = dc.Schema.from_toml_string(drafted.to_toml())
+    made = make(drafted)
+    assert made.is_draft
+    assert dc.Schema.from_toml_string(made.to_toml()).is_draft
+    assert not dc.Schema(
+        {**made, **dict.fromkeys(made, CHECKED)}
+    ).is_draft  # a person has written every column
+
+
 @pytest.mark.filterwarnings("ignore::dpcausal.data.read.DraftSchema")
 def test_every_statement_says_that_the_schema_is_a_draft() -> None:
     rows = {"x": ["a", "b"] * 50, "y": ["b", "a"] * 50}
@@ -123,7 +162,8 @@ def test_every_statement_says_that_the_schema_is_a_draft() -> None:
         dc.discover(data, epsilon=1.0).privacy,
     ):
         assert Limit(LimitKind.DRAFT_SCHEMA) in statement.limits
-    checked = dc.read(rows, dc.Schema(dict(schema)))
+    text = "".join(line for line in draft(rows).splitlines(True) if "draft =" not in line)
+    checked = dc.read(rows, dc.Schema.from_toml_string(text))
     statement = dc.ci_test(checked, "x", "y", epsilon=1.0).privacy
     assert Limit(LimitKind.DRAFT_SCHEMA) not in statement.limits
     told = f"{statement.summary()} {statement.to_json()}"  # a line was removed: nobody knows where the rest is from

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,68 @@ def test_an_odd_cell_beside_typed_ones(levels: list[str], cells: Any, odd: Any) 
     if odd == "A1":  # pandas itself can't make categories of the others
         assert codes(column, objects([*cells, odd]).astype("category")) == [*typed, 0]
     assert codes(column, pl.Series([*cells, odd], dtype=pl.Object)) == [*typed, 0]
+
+
+WRITTEN = [
+    (["none", 1, 2], ["01", "2.0", "1.00", "+2", "1e0", "02", "20e-1", "3", "-1", "1."]),
+    (["none", "1", "2.50"], ["2.5", "02.50", "1.0", "2.500000", ".25e1", "1", "2.51"]),
+    (["none", "01", "1.50"], ["1", "1.5", "01", "1.0", "1.500", "001", "15", "0"]),
+    (["none", 100000, "-3"], ["1e+05", "1E5", "-03", "-3.0", "100000", "3", "99999"]),
+    ([False, True], ["01", "0.00", "1", "1e0", "00", "-0"]),
+    (["none", 0, "0.1"], ["-0.00", ".1", "0.10", "00", "1e-1", "0.11"]),
+    (["none", "1", "2"], ["99", "1", "099", "2.00", "9.9e1"]),
+]
+
+
+@pytest.mark.parametrize(("levels", "written"), WRITTEN)
+def test_a_text_means_the_level_that_is_its_number_as_pandas_reads_it(
+    levels: list[Any], written: list[str], tmp_path: Path
+) -> None:
+    """One cell that is no number makes pandas leave the others as they are written: none of their codes changes."""
+    column = dc.Categorical(levels, missing=["99"] if "2" in map(str, levels) else [])
+    found = []
+    for last in ("7", "x", ""):
+        file = tmp_path / "t.csv"
+        file.write_text("\n".join(["x,y", *(f"{cell},1" for cell in [*written, last]), ""]))
+        frame = pd.read_csv(file)
+        schema = dc.Schema(x=column)
+        found += [codes(column, cells)[:-1] for cells in (frame["x"], list(frame["x"]), [*written, last])]
+        found.append(dc.read(file, schema).codes["x"].tolist()[:-1])
+    assert str(frame["x"].dtype) in ("float64", "int64")
+    assert len(set(found[0])) > 1
+    assert all(others == found[0] for others in found)
+
+
+def test_a_number_of_many_digits_is_no_other_number() -> None:
+    large = 2**53
+    column = dc.Categorical(["none", large])
+    assert codes(column, [str(large), f"0{large}", str(large + 1), f"{large}.0"]) == [1, 0, 0, 1]
+    assert codes(column, [large, large + 1, Decimal(large), Decimal(large + 1)]) == [1, 0, 1, 0]
+
+
+def test_numbers_and_times_among_objects_mean_what_they_mean_typed() -> None:
+    """Their texts might be read as a level that the number or the time itself is not."""
+    tenth, duration = Decimal("0.100000000000000001"), dt.timedelta(milliseconds=1)
+    column = dc.Categorical(["none", "0.1", "01000"])
+    assert codes(column, pa.array([tenth], pa.decimal128(30, 18))) == codes(column, [tenth]) == [0]
+    assert codes(column, pa.array([duration], pa.duration("us"))) == codes(column, [duration]) == [0]
+    nearly = dc.Categorical(["none", "1.00000000000000001"])
+    assert codes(nearly, np.array([1])) == codes(nearly, [1]) == [0]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([None] * 3, dtype=dtype)
+        for dtype in ("float64", "object", "Int64", "boolean", "datetime64[ns]", "category", "string")
+    ]
+    + [np.full(3, np.nan), np.full(3, np.nan, np.float32), [None] * 3, pa.nulls(3, pa.float64()), pa.nulls(3)]
+    + [pl.Series([None] * 3, dtype=pl.Float64), pl.Series([None] * 3)],
+    ids=lambda column: f"{type(column).__module__} {getattr(column, 'dtype', getattr(column, 'type', ''))}",
+)
+def test_an_empty_column_of_a_frame_is_read_whatever_its_type(column: Any) -> None:
+    for declared in (dc.Categorical(["no", "yes"], other="yes"), dc.Numeric(0, 10, bins=[5], other=7)):
+        assert codes(declared, column) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("missing", [[99.9], []])

@@ -213,15 +213,24 @@ def test_groups_that_were_counted_in_other_orders_are_put_in_one(tmp_path: Path)
         read_gcount([case], [gcount(tmp_path / "control", "C", "T", "4 2 0")], 6, 6)
 
 
-def test_frequencies_of_a_panel_do_not_follow_the_order_of_the_file(tmp_path: Path) -> None:
+def one_snp(one: str, two: str, order: str = "study") -> GenotypeCounts:
+    variant = Variant("1", "rs1", 1, one, two)
+    return GenotypeCounts(np.zeros((1, 4), np.int32), 5, 5, [variant], np.arange(1), allele_order=order)
+
+
+def test_frequencies_of_a_panel_follow_neither_the_order_of_alleles_nor_who_carries_them(
+    tmp_path: Path,
+) -> None:
+    """A panel that knows A and G only: nobody carries T (a 0 in the file), or one person does."""
     panel = tmp_path / "panel.frq"
     panel.write_text("CHR SNP A1 A2 MAF NCHROBS\n1 rs1 A G 0.7 1000\n")
-    found = []
-    for one, two in (("A", "G"), ("G", "A"), ("0", "A"), ("0", "G"), ("0", "0")):
-        table = np.zeros((1, 4), np.int32)
-        counts = GenotypeCounts(table, 5, 5, [Variant("1", "rs1", 1, one, two)], np.arange(1))
-        found.append(read_frequencies(panel, counts).tolist())
-    assert found == [[1.0 - 0.7]] * 5
-    other = GenotypeCounts(table, 5, 5, [Variant("1", "rs1", 1, "A", "T")], np.arange(1))
-    with pytest.raises(InputError, match="no frequency for the alleles of rs1"):
-        read_frequencies(panel, other)
+    for one, two in (("A", "G"), ("G", "A"), ("0", "A"), ("0", "G"), ("0", "0"), ("T", "A"), ("0", "T")):
+        assert read_frequencies(panel, one_snp(one, two)).tolist() == [1.0 - 0.7]
+
+
+def test_a_panel_with_other_alleles_is_refused_where_their_letters_are_public(tmp_path: Path) -> None:
+    panel = tmp_path / "panel.frq"
+    panel.write_text("CHR SNP A1 A2 MAF NCHROBS\n1 rs1 A G 0.7 1000\n")
+    assert read_frequencies(panel, one_snp("G", "A", "public")).tolist() == [1.0 - 0.7]
+    with pytest.raises(InputError, match="rs1"):
+        read_frequencies(panel, one_snp("A", "T", "public"))
