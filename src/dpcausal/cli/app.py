@@ -11,8 +11,6 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stdout
-from copy import copy
-from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -32,11 +30,11 @@ from dpcausal.cli import (
     reproduce,
     schema,
 )
-from dpcausal.cli.light import load_help, spare_pydantic
 from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
 from dpcausal.present.spelling import for_command_line
+from dpcausal.privacy.budget import ENTERED
 
 # in the order of --help
 COMMANDS = (schema, plan, discover, again, ci_test, effect, gwas, gwas_simulate, ledger, audit, reproduce)
@@ -69,8 +67,6 @@ INTERRUPTED = 130
 TRACEBACK = "DPCAUSAL_TRACEBACK"
 CODES = "Exit codes: 0 done, 2 bad input or usage, 3 the budget does not allow it, 130 interrupted."
 
-spare_pydantic()
-
 app = typer.Typer(
     name="dpcausal",
     help=HELP,
@@ -99,6 +95,8 @@ def _root(
 for _command in COMMANDS:
     _command.register(app)
 
+_COMMAND: Any = typer.main.get_command(app)
+
 
 def fail(message: str, code: int) -> int:
     """Print one line on standard error; return ``code``."""
@@ -109,8 +107,7 @@ def fail(message: str, code: int) -> int:
 
 def interrupted() -> int:
     """Say that Ctrl-C ended the command, and what it had charged to a ledger by then."""
-    budget = sys.modules.get("dpcausal.privacy.budget")  # not loaded: nothing was charged
-    charged = [f"epsilon {epsilon:g} of {dataset}" for dataset, epsilon, _ in getattr(budget, "ENTERED", [])]
+    charged = [f"epsilon {epsilon:g} of {dataset}" for dataset, epsilon, _ in ENTERED]
     more = f"; {' and '.join(charged)} had been charged and stays charged" if charged else ""
     return fail(f"interrupted{more}", INTERRUPTED)
 
@@ -136,8 +133,7 @@ def _warn(
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     _warnings.clear()
-    if budget := sys.modules.get("dpcausal.privacy.budget"):
-        budget.ENTERED.clear()
+    ENTERED.clear()
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -206,21 +202,9 @@ _GROUPS: tuple[list[str], ...] = (
 )  # what alone is no command: the help that follows is an error, and no output
 
 
-@cache
-def _commands(first: str = "") -> Any:
-    """The tree of commands, made once: of the ``first`` word's alone where it names one, since all take a while."""
-    alone = copy(app)
-    alone.registered_commands = [one for one in app.registered_commands if one.name == first]
-    alone.registered_groups = [one for one in app.registered_groups if one.name == first]
-    found = alone.registered_commands or alone.registered_groups
-    return typer.main.get_command(alone if found else app)
-
-
 def _run(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     alone = words in _GROUPS
-    if alone or "--help" in words:
-        load_help()
     unasked = alone and "_DPCAUSAL_COMPLETE" not in os.environ  # a shell that completes calls like this too
     try:
         with (
@@ -230,7 +214,7 @@ def _run(arguments: list[str] | None) -> int:
             for_command_line(),
         ):
             warnings.showwarning = _warn
-            result = _commands(*words[:1])(args=arguments, standalone_mode=False)
+            result = _COMMAND(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
         if code == INTERRUPTED:  # typer has caught it
             return interrupted()

@@ -14,10 +14,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Column
+from rich.text import Text
 
 PATIENCE = 2.0  # seconds before a bar appears
 BAR, CLOCK = 20, 30  # characters of a bar, and of the clocks beside it
@@ -99,20 +102,6 @@ def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
 
 
 def _bar() -> Progress:
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress_bar import ProgressBar
-    from rich.table import Column
-    from rich.text import Text
-
     console = Console(stderr=True)
     whole = Column(no_wrap=True)
 
