@@ -51,6 +51,8 @@ from calls import (
 import dpcausal as dc
 from dpcausal import estimators
 
+pytestmark = pytest.mark.long_file
+
 N = 300
 MANY = 1200
 LABELLED = ("labels", "label csv", "genotypes", "bed")  # who takes part, and in which group, is public there

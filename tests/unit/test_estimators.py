@@ -22,6 +22,8 @@ from sqlalchemy.engine import make_url
 import dpcausal as dc
 from dpcausal.estimators import PrivateEstimator, as_data
 
+pytestmark = [pytest.mark.long_file, pytest.mark.usefixtures("few_repeats")]
+
 PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC]
 EVERY = dc.Numeric(-10, 10, bins=[0.0])  # scikit-learn's checks bring arrays of any width
 
