@@ -11,6 +11,7 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -92,10 +93,8 @@ def _root(
     pass
 
 
-for _command in COMMANDS:
-    _command.register(app)
-
-_COMMAND: Any = typer.main.get_command(app)
+for _module in COMMANDS:
+    _module.register(app)
 
 
 def fail(message: str, code: int) -> int:
@@ -202,6 +201,12 @@ _GROUPS: tuple[list[str], ...] = (
 )  # what alone is no command: the help that follows is an error, and no output
 
 
+@cache
+def _command() -> Any:
+    """Return the tree of commands, made once."""
+    return typer.main.get_command(app)
+
+
 def _run(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     alone = words in _GROUPS
@@ -214,7 +219,7 @@ def _run(arguments: list[str] | None) -> int:
             for_command_line(),
         ):
             warnings.showwarning = _warn
-            result = _COMMAND(args=arguments, standalone_mode=False)
+            result = _command()(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
         if code == INTERRUPTED:  # typer has caught it
             return interrupted()
