@@ -22,7 +22,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numba  # noqa: F401  # kernels are compiled from the first run on
 import numpy as np
 from numpy.typing import NDArray
 

@@ -120,8 +120,6 @@ def print_power(results: Results, *, quick: bool) -> None:
 
 def print_speed() -> None:
     """One private test on 1,000,000 rows of 8 binary columns, after counting; secure noise, kernels compiled."""
-    import numba  # noqa: F401  as in a search of more than a few questions
-
     rng = np.random.default_rng(1)
     names = [f"c{i}" for i in range(8)]
     schema = Schema({name: Categorical(["no", "yes"]) for name in names})

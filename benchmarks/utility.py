@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba  # noqa: F401  # kernels are compiled from the first run on
 import numpy as np
 from scipy.stats import t as student
 

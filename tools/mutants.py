@@ -373,7 +373,7 @@ def tried(
     (place,) = places(mutant, copy)
     original = place.path.read_bytes()
     file = str(place.path.relative_to(copy))
-    kernels = "numba" in original.decode()
+    kernels = "@jit(" in original.decode()
     own = [word for argument in (tests or mutant.tests) for word in shlex.split(argument)]
     stages: list[tuple[str, list[str]]] = [("own", own), ("doctest", [file])]
     if wide:

@@ -9,10 +9,13 @@ from dpcausal.audit.empirical import audit
 from dpcausal.audit.targets import SHIPPED
 from dpcausal.testing import seeded
 
+pytestmark = pytest.mark.long_file
+
 CATCHABLE = {name for name, make in BROKEN.items() if make(1.0).catchable}
 QUICK = CATCHABLE - {"sieve-no-sqrt"}  # caught with 6,000 trials already
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_true_claim_is_not_refuted(name: str) -> None:
     """At confidence 1 - 1e-6, so that a failure here is a finding."""
@@ -23,6 +26,7 @@ def test_a_true_claim_is_not_refuted(name: str) -> None:
     assert result.trials == 3_000
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["laplace", "svt", "noisy-max", "permute-and-flip", "sieve-and-examine"])
 def test_the_bound_comes_near_the_truth(name: str) -> None:
     target = SHIPPED[name](1.0)
@@ -30,6 +34,7 @@ def test_the_bound_comes_near_the_truth(name: str) -> None:
         assert audit(name, target.sampler, target.claim, trials=6_000).lower > 0.7
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", sorted(QUICK))
 def test_catches_broken_variants_quickly(name: str) -> None:
     target = BROKEN[name](1.0)

@@ -88,6 +88,7 @@ def make(request: pytest.FixtureRequest) -> Make:
     return BACKENDS[request.param]
 
 
+@pytest.mark.thin(2)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sizes=st.lists(st.one_of(st.integers(1, 5), st.integers(250, 300)), min_size=1, max_size=7),
@@ -118,6 +119,7 @@ def test_one_column_and_word_borders(make: Make, tmp_path: Path, n: int) -> None
     assert np.array_equal(make(data, tmp_path).table(["c0"]), reference(data, ["c0"]))
 
 
+@pytest.mark.thin(2)
 def test_most_levels(make: Make, tmp_path: Path) -> None:
     data = dataset([65_535, 3], 2000, seed=1)
     counts = make(data, tmp_path)
@@ -154,6 +156,7 @@ def test_subsample_is_a_part_of_the_whole(make: Make, tmp_path: Path, m: int) ->
     assert m < 400 or np.array_equal(drawn, whole)
 
 
+@pytest.mark.thin(2)
 def test_bad_requests_are_one_line(make: Make, tmp_path: Path) -> None:
     counts = make(dataset([2, 60_000, 60_000], 10, seed=5), tmp_path)
     for columns, words in (

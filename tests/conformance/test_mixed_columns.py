@@ -13,6 +13,8 @@ from dpcausal.citests.choice import choose
 from dpcausal.citests.result import ReasonKind
 from dpcausal.present.citest import reason_words
 
+pytestmark = pytest.mark.long_file
+
 KINDS = ("number", "ordered", "unordered", "binary")
 LEVELS = {"ordered": ["low", "mid", "high"], "unordered": ["p", "q", "r"], "binary": ["no", "yes"]}
 GIVEN: tuple[tuple[str, ...], ...] = (
@@ -62,6 +64,7 @@ def data() -> dc.Dataset:
 PAIRS = list(combinations_with_replacement(KINDS, 2))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("x", "y"), PAIRS)
 @pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.parametrize("epsilon", [None, 20.0])
@@ -181,6 +184,7 @@ def test_auto_keeps_its_level_where_the_given_number_is_skewed() -> None:
         assert rejected["equal"] >= (30 if column.size > 2 else 5)
 
 
+@pytest.mark.slow
 def test_unordered_levels_keep_the_level_where_bins_lose_it() -> None:
     """Three wards and a number follow z: 20 runs of gcm reject at most 6 times (P < 1e-3), tables of bins 15."""
     schema = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=dc.Numeric(-6, 6), z=dc.Numeric(-4, 4))

@@ -17,6 +17,8 @@ from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
 from dpcausal.privacy.ledger.earlier import MOST_ENTRIES, AskedBefore, OtherRows, asked_before, other_rows
 
+pytestmark = pytest.mark.usefixtures("few_repeats")
+
 SCHEMA = """[columns.a]
 type = "categorical"
 levels = ["x", "y"]

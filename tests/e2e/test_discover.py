@@ -17,6 +17,8 @@ import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.privacy.ledger import Ledger
 
+pytestmark = pytest.mark.usefixtures("few_repeats")
+
 ROWS = 20_000
 
 

@@ -23,6 +23,8 @@ import pytest
 from dpcausal.cli.app import run
 from dpcausal.networks import clinic
 
+pytestmark = pytest.mark.long_file
+
 DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(

@@ -24,6 +24,8 @@ from dpcausal.cli.app import app, run
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.discover import METHODS
 
+pytestmark = [pytest.mark.long_file, pytest.mark.usefixtures("few_repeats")]
+
 SCHEMA = (
     "".join(
         f'[columns.{name}]\ntype = "categorical"\nlevels = {levels}\n'
@@ -221,6 +223,7 @@ def test_no_schema_points_to_the_command_that_drafts_one(
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -14,6 +14,8 @@ import pytest
 from dpcausal.cli.app import run
 from dpcausal.privacy.ledger import Ledger
 
+pytestmark = pytest.mark.long_file
+
 SCHEMA = (
     '[columns.a]\ntype = "categorical"\nlevels = [0, 1]\n[columns.b]\ntype = "categorical"\nlevels = [0, 1]\n'
 )

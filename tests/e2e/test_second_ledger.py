@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -16,6 +14,8 @@ from dpcausal.core.errors import BudgetError
 from dpcausal.privacy import budget
 from dpcausal.privacy.ledger import Ledger
 from dpcausal.privacy.ledger.beside import OtherBudget, SecondBudget, ledgers_beside, other_budgets
+
+pytestmark = pytest.mark.usefixtures("few_repeats")
 
 SCHEMA = "".join(f'[columns.{name}]\ntype = "categorical"\nlevels = ["x", "y"]\n\n' for name in "ab")
 
@@ -229,21 +229,3 @@ def test_python_without_a_ledger_warns_once_where_the_file_is(folder: Path) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         dc.ci_test(data, "a", "b", epsilon=1.0)  # said once a process
-
-
-def test_looking_for_a_ledger_loads_no_sqlalchemy(folder: Path) -> None:
-    """A run without a ledger is held to its seconds."""
-    code = (
-        "import sys, warnings, dpcausal as dc\n"
-        "warnings.simplefilter('ignore')\n"
-        "data = dc.read('p.csv', dc.Schema.from_toml('schema.toml'))\n"
-        "dc.ci_test(data, 'a', 'b', epsilon=1.0)\n"
-        "print(*(name in sys.modules for name in ('dpcausal.privacy.ledger', 'sqlite3', 'sqlalchemy')))"
-    )
-
-    def loaded() -> str:
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-
-    assert loaded() == "False False False\n"
-    Ledger.open("sqlite:///old.db", create=True)
-    assert loaded() == "True True False\n"

@@ -50,6 +50,8 @@ from calls import (
 
 import dpcausal as dc
 
+pytestmark = pytest.mark.long_file
+
 N = 300
 MANY = 1200
 LABELLED = ("labels", "label csv", "genotypes", "bed")  # who takes part, and in which group, is public there

@@ -39,6 +39,8 @@ from dpcausal.stats.double_residual import sums_sensitivity
 from dpcausal.stats.split_cells import split_sensitivity
 from dpcausal.stats.spread import counts_sensitivity
 
+pytestmark = pytest.mark.long_file
+
 REPLACE, ADD, FIXED = "replace-one", "add-remove", "fixed-labels"
 BITS = dc.Schema({name: dc.Categorical([0, 1]) for name in "xyz"})
 THREE = dc.Schema(

@@ -42,11 +42,13 @@ def within(setting: Setting) -> bool:
     return bool(binom.ppf(FAILURE, draws, low) <= found <= binom.isf(FAILURE, draws, high))
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("setting", LOUD, ids=lambda s: s.key)
 def test_level_where_noise_rules(setting: Setting) -> None:
     assert within(setting)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     "setting",
     [
@@ -61,6 +63,7 @@ def test_level_where_sampling_rules(setting: Setting) -> None:
     assert within(setting)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("factor", [0.7, 1.3])
 @pytest.mark.parametrize("setting", LOUD, ids=lambda s: s.key)
 def test_a_noise_scale_30_percent_off_is_caught(
@@ -79,6 +82,7 @@ def test_a_noise_scale_30_percent_off_is_caught(
     assert not within(setting)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("method", ["chi2", "test-of-tests"])
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 def test_tests_on_parts_stay_below_their_level(method: str, relation: str) -> None:

@@ -35,6 +35,7 @@ def mean_f1(network: str, method: str, epsilon: float, delta: float = 1e-6) -> f
     return float(np.mean(scores))
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("method", DRIVERS)
 @pytest.mark.parametrize(
     ("network", "epsilon", "reference"),

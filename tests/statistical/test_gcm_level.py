@@ -46,7 +46,8 @@ def rejected(d: int, s: float, beta: float, n: int = 1000, skewed: bool = False)
     return count
 
 
-@pytest.mark.parametrize("d", [1, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [1, 5])
 def test_level_where_z_moves_both_columns_most(d: int) -> None:
     assert rejected(d, s=1.0, beta=0.0, n=1000 if d == 1 else 600) <= 11
 

@@ -18,6 +18,8 @@ from scipy.stats import chi2
 from dpcausal.privacy import noise
 from dpcausal.testing import seeded
 
+pytestmark = pytest.mark.long_file
+
 FAILURE = 1e-6
 SCALE = 10.3
 
@@ -76,6 +78,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("kind", "secure", "size"), CASES)
 def test_fits_and_a_wrong_scale_does_not(kind: str, secure: bool, size: int) -> None:
     scale = 2 * SCALE if kind == "cauchy" else SCALE
@@ -141,6 +144,7 @@ def same_law(one: NDArray[np.int64], two: NDArray[np.int64]) -> float:
     return float(chi2.sf(statistic, kept.sum()))
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     "scale", [0.7, SCALE, *(pytest.param(s, marks=pytest.mark.slow) for s in (4096.5, 2.0**40))]
 )

@@ -40,6 +40,7 @@ def sample(r: int, k: int, n: int, concentration: float, rng: np.random.Generato
     return np.stack(blocks, axis=2).astype(float)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("concentration", [1.0, 0.2])
 @pytest.mark.parametrize(
     ("r", "k", "n", "deviation"),

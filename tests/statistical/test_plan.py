@@ -109,6 +109,7 @@ def test_joint_with_rare_levels(order: int) -> None:
     assert LOW < found_share(design, order, 100_000, 0.05, True, seed=20 + order) < HIGH
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize(
     ("sizes", "epsilon", "neighbours", "rows", "share"),

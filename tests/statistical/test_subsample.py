@@ -46,6 +46,7 @@ def pvalue(draws: NDArray[np.int64], expected: dict[tuple[int, ...], float]) -> 
     return float(stats.chisquare(observed, np.array(wanted) * (sum(observed) / sum(wanted))).pvalue)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("counts", "m"),
     [

@@ -49,6 +49,7 @@ def rejected(beta: float, relation: str, n: int = 1000) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace-one", pytest.param("add-remove", marks=pytest.mark.slow)])
 def test_level(relation: str) -> None:
     assert rejected(0.0, relation) <= 24

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long_file
+
 ROOT = Path(__file__).parents[2]
 COPIED = ("src", "tests", "tools", "docs", "pyproject.toml", "mkdocs.yml", "Makefile", "CONTRIBUTING.md")
 MAX_SOURCE_FILES = 4
@@ -367,6 +369,7 @@ CHECKS = (
 )
 
 
+@pytest.mark.slow
 def test_the_checks_of_every_test_pass_with_it(copy: Path) -> None:
     said = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *CHECKS)
     assert "failed" not in said

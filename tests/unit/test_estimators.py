@@ -25,6 +25,8 @@ from dpcausal.estimators import base
 from dpcausal.estimators.base import Estimator
 from dpcausal.estimators.frames import as_data
 
+pytestmark = [pytest.mark.long_file, pytest.mark.usefixtures("few_repeats")]
+
 PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC]
 EVERY = dc.Numeric(-10, 10, bins=[0.0])  # scikit-learn's checks bring arrays of any width
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.discover import parse_edges, parse_tiers, shown_result, write
-from dpcausal.cli.light import load_scipy
 from dpcausal.cli.options import AsJson, Command, Full, path, say
 from dpcausal.cli.release_dir import kept_words, prepared
 from dpcausal.core.errors import InputError
+from dpcausal.core.redact import file_name
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -114,8 +114,6 @@ def run_again(
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to --out, where it is given, a summary or the JSON object to standard output."""
-    load_scipy()
-    from dpcausal.core.redact import file_name
     from dpcausal.discovery.release import load_release
     from dpcausal.present.brief_graph import NOTHING_WRITTEN, written_words
     from dpcausal.present.origin import AgainOrigin

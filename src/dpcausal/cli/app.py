@@ -11,7 +11,6 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stdout
-from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
@@ -32,11 +31,11 @@ from dpcausal.cli import (
     reproduce,
     schema,
 )
-from dpcausal.cli.light import load_help, spare_pydantic
 from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
 from dpcausal.present.spelling import for_command_line
+from dpcausal.privacy.budget import ENTERED
 
 # in the order of --help
 COMMANDS = (schema, plan, discover, again, ci_test, effect, gwas, gwas_simulate, ledger, audit, reproduce)
@@ -69,8 +68,6 @@ INTERRUPTED = 130
 TRACEBACK = "DPCAUSAL_TRACEBACK"
 CODES = "Exit codes: 0 done, 2 bad input or usage, 3 the budget does not allow it, 130 interrupted."
 
-spare_pydantic()
-
 app = typer.Typer(
     name="dpcausal",
     help=HELP,
@@ -96,8 +93,8 @@ def _root(
     pass
 
 
-for _command in COMMANDS:
-    _command.register(app)
+for _module in COMMANDS:
+    _module.register(app)
 
 
 def fail(message: str, code: int) -> int:
@@ -109,8 +106,7 @@ def fail(message: str, code: int) -> int:
 
 def interrupted() -> int:
     """Say that Ctrl-C ended the command, and what it had charged to a ledger by then."""
-    budget = sys.modules.get("dpcausal.privacy.budget")  # not loaded: nothing was charged
-    charged = [f"epsilon {epsilon:g} of {dataset}" for dataset, epsilon, _ in getattr(budget, "ENTERED", [])]
+    charged = [f"epsilon {epsilon:g} of {dataset}" for dataset, epsilon, _ in ENTERED]
     more = f"; {' and '.join(charged)} had been charged and stays charged" if charged else ""
     return fail(f"interrupted{more}", INTERRUPTED)
 
@@ -136,8 +132,7 @@ def _warn(
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code."""
     _warnings.clear()
-    if budget := sys.modules.get("dpcausal.privacy.budget"):
-        budget.ENTERED.clear()
+    ENTERED.clear()
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -207,20 +202,14 @@ _GROUPS: tuple[list[str], ...] = (
 
 
 @cache
-def _commands(first: str = "") -> Any:
-    """The tree of commands, made once: of the ``first`` word's alone where it names one, since all take a while."""
-    alone = copy(app)
-    alone.registered_commands = [one for one in app.registered_commands if one.name == first]
-    alone.registered_groups = [one for one in app.registered_groups if one.name == first]
-    found = alone.registered_commands or alone.registered_groups
-    return typer.main.get_command(alone if found else app)
+def _command() -> Any:
+    """Return the tree of commands, made once."""
+    return typer.main.get_command(app)
 
 
 def _run(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     alone = words in _GROUPS
-    if alone or "--help" in words:
-        load_help()
     unasked = alone and "_DPCAUSAL_COMPLETE" not in os.environ  # a shell that completes calls like this too
     try:
         with (
@@ -230,7 +219,7 @@ def _run(arguments: list[str] | None) -> int:
             for_command_line(),
         ):
             warnings.showwarning = _warn
-            result = _commands(*words[:1])(args=arguments, standalone_mode=False)
+            result = _command()(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
         if code == INTERRUPTED:  # typer has caught it
             return interrupted()

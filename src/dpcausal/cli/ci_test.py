@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.file_options import Encoding, Sheet, refuse_undeclared, restricted
-from dpcausal.cli.light import load_pyarrow, load_scipy
-from dpcausal.cli.method_options import Options, parse_options, types_of_test
+from dpcausal.cli.method_options import Options, default_word, parse_options, takes, types_of_test, words_only
 from dpcausal.cli.options import (
     AsJson,
     Command,
@@ -24,12 +23,21 @@ from dpcausal.cli.options import (
     LedgerUrl,
     Relation,
     SchemaFile,
+    charging,
+    draft_is_told,
+    epsilon_words,
     method_named,
     names_of,
     path,
+    say,
+    warn_weak,
 )
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
 from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
+from dpcausal.core.arguments import checked_level
+from dpcausal.core.errors import InputError
+from dpcausal.core.progress import shown
+from dpcausal.privacy.accounting.composition import check_total
 
 if TYPE_CHECKING:
     from dpcausal.citests.base import Question
@@ -106,7 +114,6 @@ def described(name: str, words: str) -> str:
     """Return what a test does, and a line for each of its options: default, meaning, what it takes."""
     from dpcausal.citests.base import CITest
     from dpcausal.citests.registry import TESTS
-    from dpcausal.cli.method_options import default_word, takes, words_only
 
     lines = [f"{name}: {words}"]
     if name in TESTS:
@@ -152,7 +159,6 @@ def register(app: typer.Typer) -> None:
 @contextmanager
 def in_options() -> Iterator[None]:
     """Say what would help a test that can show nothing in the words of the command line."""
-    from dpcausal.core.errors import InputError
     from dpcausal.core.look import Hopeless
 
     try:
@@ -244,20 +250,13 @@ def run_test(
     ] = False,
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
-    load_scipy()
-    load_pyarrow(data)
     import dpcausal as dc
     from dpcausal.citests.base import Question
     from dpcausal.citests.rank import RankTest
     from dpcausal.citests.registry import class_named
-    from dpcausal.cli.options import charging, draft_is_told, epsilon_words, say, warn_weak
-    from dpcausal.core.arguments import checked_level
-    from dpcausal.core.errors import InputError
-    from dpcausal.core.progress import shown
     from dpcausal.data.check import ordered_missing_levels
     from dpcausal.data.schema import line_of_column
     from dpcausal.present.schema import ordered_missing_words
-    from dpcausal.privacy.accounting.composition import check_total
 
     if (epsilon is None) != no_privacy and not (explain and epsilon is None):
         raise InputError(epsilon_words(epsilon))

@@ -12,8 +12,7 @@ import typer
 
 from dpcausal.cli.effects_asked import effects_json, parse_effects, with_effects
 from dpcausal.cli.file_options import Columns, Encoding, Sheet, restricted
-from dpcausal.cli.light import load_pyarrow, load_scipy
-from dpcausal.cli.method_options import Options, parse_options, types_of
+from dpcausal.cli.method_options import Options, default_word, parse_options, takes, types_of
 from dpcausal.cli.options import (
     AsJson,
     Command,
@@ -23,16 +22,22 @@ from dpcausal.cli.options import (
     LedgerUrl,
     Relation,
     SchemaFile,
+    charging,
     draft_is_told,
     method_named,
     names_of,
+    origin_of,
     path,
+    say,
     warn_weak,
 )
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
 from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, no_columns
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.privacy.budget import require_left
 
 if TYPE_CHECKING:
     from dpcausal.data.schema import Schema
@@ -92,7 +97,6 @@ def described_methods() -> dict[str, str]:
 
 def described_with_options() -> list[str]:
     """Return a paragraph a method: what it does, then a line for each option that --option takes."""
-    from dpcausal.cli.method_options import default_word, takes
     from dpcausal.discovery.discover import METHODS
 
     found = [f"auto: {AUTO}"]
@@ -204,7 +208,6 @@ def write(
 
 def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str) -> None:
     """Say what a budget without delta costs, at once: the run that follows charges."""
-    from dpcausal.core.neighbours import Neighbours
     from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
     from dpcausal.present.no_delta import no_delta_words
 
@@ -228,7 +231,6 @@ def refuse_hopeless(
 ) -> None:
     """Refuse what can show nothing, in the words of the command line; from public numbers, nothing is charged."""
     from dpcausal.core.look import Hopeless
-    from dpcausal.core.neighbours import Neighbours
     from dpcausal.planning.look import refuse_hopeless
     from dpcausal.present.planning import look_words
 
@@ -343,16 +345,11 @@ def run_discover(
     ] = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
-    load_scipy()
-    load_pyarrow(data)
     import dpcausal as dc
-    from dpcausal.cli.options import charging, origin_of, say
     from dpcausal.discovery.discover import NoDelta, discover, method_named, planned_epsilon, takes_moments
     from dpcausal.discovery.knowledge import Knowledge
     from dpcausal.discovery.reserve import checked_effects, checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
-    from dpcausal.privacy.accounting.composition import check_total
-    from dpcausal.privacy.budget import require_left
 
     if out is None and not explain:
         raise InputError("Missing option '--out'.")

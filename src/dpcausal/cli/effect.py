@@ -21,11 +21,19 @@ from dpcausal.cli.options import (
     LedgerUrl,
     OptionalSchema,
     Relation,
+    charging,
+    draft_is_told,
+    epsilon_words,
     names_of,
     path,
+    say,
+    warn_weak,
 )
 from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
 from dpcausal.cli.source_options import OptionalFile, SourceUrl, TableName, rows_of
+from dpcausal.core.errors import InputError
+from dpcausal.core.progress import shown
+from dpcausal.privacy.accounting.composition import check_total
 
 HELP = """Estimate the effect of a treatment on an outcome, other columns held fixed, under differential privacy.
 
@@ -162,14 +170,10 @@ def run_effect(
 ) -> None:
     """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.cli.options import charging, draft_is_told, epsilon_words, say, warn_weak
-    from dpcausal.core.errors import InputError
-    from dpcausal.core.progress import shown
     from dpcausal.effects.effect import checked_confidence
     from dpcausal.effects.question import effect_question, schema_with_cut
     from dpcausal.graphs.doubts import read_graph
     from dpcausal.planning.look import left_in_ledger
-    from dpcausal.privacy.accounting.composition import check_total
 
     names = None if adjust is None else names_of("--adjust", adjust, "--adjust none holds nothing fixed")
     two = None if compare is None else [name.strip() for name in compare.split(",")]

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from dpcausal.cli.options import say
 from dpcausal.cli.release_dir import place, prepared, tell_place, write_texts
 from dpcausal.core.errors import InputError
 
@@ -51,7 +52,6 @@ def run_free(
     as_json: bool,
 ) -> None:
     """Answer from what is in ``release``, with what its graph says to hold fixed; print it, and write it to DIR."""
-    from dpcausal.cli.options import say
     from dpcausal.discovery.release import load_release
 
     kept = load_release(release)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpcausal.core.errors import InputError, SchemaError, no_columns
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -56,8 +58,6 @@ def restricted(
     part = whole.select(dict.fromkeys(columns))
     left = [name for name in dict.fromkeys(asked) if name in whole and name not in part]
     if left:
-        from dpcausal.core.errors import SchemaError
-
         raise SchemaError(f"{_these(left)} in the schema but not in --columns: add {_them(left)} there")
     return part
 
@@ -70,7 +70,6 @@ def refuse_undeclared(schema: Schema, named: Iterable[str], data: Path | None) -
     names = [name for name in dict.fromkeys(named) if name not in schema]
     if not names or data is None:
         return
-    from dpcausal.core.errors import InputError, SchemaError, no_columns
     from dpcausal.data.sources import open_source
 
     try:

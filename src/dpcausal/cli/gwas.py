@@ -13,6 +13,7 @@ from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
+from dpcausal.privacy.accounting.composition import check_total
 
 if TYPE_CHECKING:
     from dpcausal.gwas.cohort import AlleleOrder, GenotypeCounts, MissingRule
@@ -131,7 +132,6 @@ def run_gwas(
     from dpcausal.gwas.screen import screen
     from dpcausal.present.gwas import full_text
     from dpcausal.present.plots import draw_hits
-    from dpcausal.privacy.accounting.composition import check_total
 
     check_total(epsilon, 0.0)  # before a large study is counted
     checked_level(level)

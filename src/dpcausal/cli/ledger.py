@@ -12,6 +12,7 @@ import typer
 
 from dpcausal.cli.options import Command, print_table, warn_large_delta, warn_weak
 from dpcausal.core.errors import InputError, LedgerError
+from dpcausal.privacy.accounting.composition import check_total
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
@@ -94,7 +95,6 @@ def create(
     dpcausal ledger create --ledger sqlite:///budget.db --dataset survey \\
       --epsilon 1 --delta 1e-6 --neighbours add-remove
     """
-    from dpcausal.privacy.accounting.composition import check_total
 
     check_total(epsilon, delta)  # before a file is made
     opened = _open(ledger, create=True)

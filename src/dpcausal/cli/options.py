@@ -14,6 +14,9 @@ A budget that promises little, or an unchecked schema, is told once: in the answ
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import textwrap
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,26 +25,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 from typer.core import TyperCommand
 
 from dpcausal.cli.method_options import default_word
 from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
+from dpcausal.core.statement import weak_limits
+from dpcausal.privacy.budget import charged_for
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.present.origin import Origin
 
 
 def say(text: str) -> None:
     """Print an answer; in a terminal, lines are broken between words: those of a table within their last column."""
-    import sys
 
     if sys.stdout.isatty():
-        import shutil
-
         wide = shutil.get_terminal_size().columns
         text = "\n".join(broken(line, wide) for line in text.split("\n"))
     typer.echo(text)
@@ -54,7 +59,6 @@ def broken(line: str, wide: int) -> str:
       a -> b  95% or more  direction not decided; a
                            weak hint
     """
-    import textwrap
 
     start = line.rstrip().rfind("  ") + 2 if line.startswith(" ") else 0
     if len(line) <= wide or (start and wide - start < LEAST_LEFT):
@@ -286,10 +290,6 @@ def print_table(
     console: Console | None = None,
 ) -> None:
     """Print ``rows`` below ``heads``; columns in ``left`` are text, those in ``wraps`` may take several lines."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
 
     console = console or Console(highlight=False)
     table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
@@ -312,8 +312,6 @@ def print_table(
 
 
 def _wide(texts: Sequence[str]) -> int:
-    from rich.cells import cell_len
-
     return max(cell_len(line) for text in texts for line in text.split("\n"))
 
 
@@ -432,7 +430,6 @@ def warn_weak(
 
     ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
     """
-    from dpcausal.core.statement import weak_limits
     from dpcausal.present.statement import limit_words
 
     told = {limit.kind for limit in said.weak} if said is not None else set()
@@ -447,7 +444,6 @@ def charging(data: Path | None) -> Iterator[None]:
 
     That is other budgets of the file or data set, also where no ledger is named, and entries that asked the same.
     """
-    from dpcausal.privacy.budget import charged_for
 
     with charged_for(data), warnings.catch_warnings():
         later = warnings.showwarning

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from dpcausal.cli.file_options import Columns, restricted
-from dpcausal.cli.light import load_scipy
-from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, path
+from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, names_of, path, warn_weak
+from dpcausal.cli.release_dir import prepared, write_texts
 from dpcausal.cli.source_options import Explain, SourceUrl, TableName, rows_at, rows_explained
 from dpcausal.core.errors import InputError
+from dpcausal.core.progress import shown
 
 HELP = """Say what a budget will show, before any data is touched.
 
@@ -89,10 +91,6 @@ def run_plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan; the table or the JSON object goes to standard output."""
-    load_scipy()
-    from dpcausal.cli.options import names_of, warn_weak
-    from dpcausal.cli.release_dir import prepared, write_texts
-    from dpcausal.core.progress import shown
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
@@ -127,8 +125,6 @@ def run_plan(
     if as_json:
         typer.echo(found.to_json())
     elif sys.stdout.isatty():
-        from rich.console import Console
-
         from dpcausal.present.planning import show_plan
 
         show_plan(found, Console(), full)

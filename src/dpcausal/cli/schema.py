@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpcausal.cli.file_options import Columns, Encoding, Sheet
-from dpcausal.cli.light import load_pyarrow
-from dpcausal.cli.options import AsJson, Command, DataFile, path
+from dpcausal.cli.options import AsJson, Command, DataFile, names_of, path, print_table
+from dpcausal.core.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     from dpcausal.data.check import SchemaCheck
@@ -67,8 +67,6 @@ def run_schema(
     as_json: AsJson = False,
 ) -> None:
     """Draft or check."""
-    load_pyarrow(data)
-    from dpcausal.core.errors import InputError, SchemaError
 
     if quoted_newlines and check is not None:
         raise InputError(
@@ -79,7 +77,6 @@ def run_schema(
 
     progress = not as_json and sys.stderr.isatty()
     if check is None:
-        from dpcausal.cli.options import names_of
         from dpcausal.data.draft import draft  # late: pyarrow, which other commands do without
         from dpcausal.data.file_format import FileFormat
         from dpcausal.present.schema import draft_toml
@@ -119,7 +116,6 @@ def show(found: SchemaCheck, schema: str = "", fault: str = "") -> None:
 
     ``schema``: the text of its file. ``fault``: the error that follows, which is not said twice.
     """
-    from dpcausal.cli.options import print_table
     from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table, check_verdict, left_remarks
 
     typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")

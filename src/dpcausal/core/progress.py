@@ -14,10 +14,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Task as BarTask
+from rich.progress_bar import ProgressBar
+from rich.table import Column
+from rich.text import Text
 
 PATIENCE = 2.0  # seconds before a bar appears
 BAR, CLOCK = 20, 30  # characters of a bar, and of the clocks beside it
@@ -99,33 +103,19 @@ def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
 
 
 def _bar() -> Progress:
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress_bar import ProgressBar
-    from rich.table import Column
-    from rich.text import Text
-
     console = Console(stderr=True)
     whole = Column(no_wrap=True)
 
     class What(ProgressColumn):
         """What is done; cut where the bar is gone and the line still too long."""
 
-        def render(self, task: Task) -> Text:
+        def render(self, task: BarTask) -> Text:
             return Text(task.description, no_wrap=True, overflow="ellipsis")
 
     class Bar(BarColumn):
         """As wide as the words and the clock leave it."""
 
-        def render(self, task: Task) -> ProgressBar:
+        def render(self, task: BarTask) -> ProgressBar:
             room = console.width - cell_len(task.description) - CLOCK
             self.bar_width = max(1, min(BAR, room))
             return super().render(task)
@@ -133,13 +123,13 @@ def _bar() -> Progress:
     class Gone(TimeElapsedColumn):
         """The time gone by; where that is all there is to say, in words."""
 
-        def render(self, task: Task) -> Text:
+        def render(self, task: BarTask) -> Text:
             return super().render(task) + ("" if task.total is not None else Text(" so far"))
 
     class Left(TimeRemainingColumn):
         """The part done and the time left, where they are known."""
 
-        def render(self, task: Task) -> Text:
+        def render(self, task: BarTask) -> Text:
             if task.total is None:
                 return Text("")
             return Text(f"{task.percentage:3.0f}%, left ") + super().render(task)

@@ -145,8 +145,6 @@ class MemoryCounts:
 
     def _answer(self, jobs: Jobs) -> Table:
         """Return the flat tables of all jobs, by the way that costs least."""
-        if self._rows.is_quick(jobs):
-            return self._rows.count_plainly(jobs)
         direct_ns = self._pass_ns(jobs)
         planes_ns = float("inf") if self._compressed else self._planes.cost_ns(jobs)
         if (

@@ -7,7 +7,6 @@ of counting is chosen by them; being off by a factor costs time, never correctne
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -37,10 +36,6 @@ class KernelCosts:
 
 
 COSTS = KernelCosts()
-MAX_PLAIN_WORK = (
-    1 << 24
-)  # cells of the rows (and so many for every table) that numpy reads in a tenth of a second
-PLAIN_OVERHEAD = 1 << 13
 
 
 def processors() -> int:
@@ -119,29 +114,8 @@ class Rows:
         """Number of rows that these stand for: the sum of the weights."""
         return int(self.weight.sum()) if len(self.weight) else self.length
 
-    def is_quick(self, jobs: Jobs) -> bool:
-        """Return whether numpy counts these before the kernels would be loaded; never, once they are."""
-        work = self.length * len(jobs.columns) + PLAIN_OVERHEAD * len(jobs)
-        return "numba" not in sys.modules and work <= MAX_PLAIN_WORK
-
-    def count_plainly(self, jobs: Jobs) -> Table:
-        """Return all tables of ``jobs``, flat, by numpy: the same counts as the kernel's."""
-        out = np.zeros(int(jobs.cells[-1]), np.int64)
-        for j in range(len(jobs)):
-            code = np.zeros(self.length, np.int64)
-            for c in jobs.columns[jobs.start[j] : jobs.start[j + 1]]:
-                code = code * self.sizes[c] + self.columns[c]
-            table = out[jobs.cells[j] : jobs.cells[j + 1]]
-            if len(self.weight):
-                np.add.at(table, code, self.weight)
-            else:
-                table += np.bincount(code, minlength=len(table))
-        return out
-
     def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:
         """Return all tables of ``jobs``, flat; ``nanoseconds`` is the expected work, which decides on threads."""
-        if self.is_quick(jobs):
-            return self.count_plainly(jobs)
         total = int(jobs.cells[-1])
         parts = threads if nanoseconds > COSTS.threads else 1
         out = np.zeros(total, np.int64)

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import parquet
 
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data import arrow, csv
@@ -207,8 +208,6 @@ class ParquetSource(Source):
     """A Parquet file, read in small batches; text is taken as dictionaries, which are faster to code."""
 
     def __init__(self, path: Path, wanted: Sequence[str] = (), declared: FileFormat | None = None) -> None:
-        from pyarrow import parquet  # late: most files are no Parquet
-
         self._path = path
         with file_errors(path.name, "Parquet"), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
@@ -226,8 +225,6 @@ class ParquetSource(Source):
         return found
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
-        from pyarrow import parquet
-
         types = dict(zip(self.names, self.types, strict=True))
         text = [name for name in self.names if name in columns and arrow.kind_of(types[name]) == "text"]
         with file_errors(self.label):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,7 +31,7 @@ from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.columns import has_order
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery import measured, moments
+from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
 from dpcausal.discovery.release import release_of
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
@@ -59,73 +59,10 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 
-def _curate() -> Method:
-    from dpcausal.discovery.curate import METHOD
-
-    return METHOD
-
-
-def _em_pc() -> Method:
-    from dpcausal.discovery.em_pc import METHOD
-
-    return METHOD
-
-
-def _pc() -> Method:
-    from dpcausal.discovery.pc import METHOD
-
-    return METHOD
-
-
-def _priv_pc() -> Method:
-    from dpcausal.discovery.priv_pc import METHOD
-
-    return METHOD
-
-
-def _svt_pc() -> Method:
-    from dpcausal.discovery.svt_pc import METHOD
-
-    return METHOD
-
-
-def _tests() -> Method:
-    from dpcausal.discovery.tests import METHOD
-
-    return METHOD
-
-
-class LateMethods(Mapping[str, Method]):
-    """Methods by name; the module of one is imported when it is asked for, since a search runs one of them."""
-
-    def __init__(self, loaders: Mapping[str, Callable[[], Method]]) -> None:
-        self._loaders = dict(loaders)
-
-    def __getitem__(self, name: str) -> Method:
-        return self._loaders[name]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._loaders)
-
-    def __len__(self) -> int:
-        return len(self._loaders)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._loaders
-
-
-METHODS: Mapping[str, Method] = LateMethods(
-    {
-        "measured": lambda: measured.METHOD,
-        "pc": _pc,
-        "priv-pc": _priv_pc,
-        "svt-pc": _svt_pc,
-        "em-pc": _em_pc,
-        "curate": _curate,
-        "tests": _tests,
-        "moments": lambda: moments.METHOD,
-    }
-)
+METHODS: Mapping[str, Method] = {
+    module.METHOD.name: module.METHOD
+    for module in (measured, pc, priv_pc, svt_pc, em_pc, curate, tests, moments)
+}
 
 
 def method_named(name: str) -> Method:

@@ -12,6 +12,10 @@ import math
 
 from scipy.special import ndtri
 
+from dpcausal.citests.base import Question
+from dpcausal.citests.choice import choose
+from dpcausal.citests.look import chances_of_test
+from dpcausal.citests.registry import make_test
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
@@ -45,10 +49,6 @@ def smaller_question(
     column = schema[one.outcome]
     if one.event is not None and (isinstance(column, Numeric) or column.size > 2):
         return None
-    from dpcausal.citests.base import Question  # late: loads every test
-    from dpcausal.citests.choice import choose
-    from dpcausal.citests.look import chances_of_test
-    from dpcausal.citests.registry import make_test
 
     question = Question.of(schema, one.treatment, one.outcome, one.adjust)
     name, _ = choose(question, found.epsilon, rows=rows, n=found.rows)

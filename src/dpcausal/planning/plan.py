@@ -19,6 +19,10 @@ from os import PathLike
 from typing import Any, Literal
 
 from dpcausal._version import __version__
+from dpcausal.citests.base import Question
+from dpcausal.citests.choice import choose
+from dpcausal.citests.look import chances_of_test
+from dpcausal.citests.registry import make_test
 from dpcausal.core.arguments import checked_column, checked_count, checked_level
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
@@ -392,10 +396,6 @@ def _graph_chances(
 
 def _chance_of_test(plan: Plan, schema: Schema) -> Chance | None:
     """Return what a single test of the plan's two columns would find; None where that is not known."""
-    from dpcausal.citests.base import Question  # late: loads every test
-    from dpcausal.citests.choice import choose
-    from dpcausal.citests.look import chances_of_test
-    from dpcausal.citests.registry import make_test
 
     aim, design = plan.aim, plan.design
     question = Question.of(schema, *plan.named(plan.orders[0].places[:2]))

@@ -56,12 +56,11 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, chndtr, ndtri
 
 from dpcausal.stats.contrasts import EFFECTS
-from dpcausal.stats.partial import PartialForms, block_noise, subsets
+from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subsets
 
 Floats = NDArray[np.float64]
 Variance = Callable[[tuple[int, ...]], float]
 NOISE_PATTERNS = 12
-MAX_AT_ONCE = 1 << 20  # numbers of a matrix that patterns share
 
 
 def no_noise(sizes: tuple[int, ...]) -> float:
@@ -203,21 +202,15 @@ class Expected:
         found: Floats = np.outer(p, q) * (1 + np.outer(directions(p)[:, i], directions(q)[:, j]))
         return self.rows * found
 
-    @cached_property
-    def _forms(self) -> list[PartialForms]:
-        """The test's own arithmetic for every pattern of noise, as many at once as need little memory."""
-        noise = (self.variance((self.x, self.y)), *self._noise)
-        xs, ys = self._margins
-        at_once = max(1, MAX_AT_ONCE // (self.dof * (self.dof + xs.shape[2])))
-        return [
-            PartialForms.of(xs[i : i + at_once], ys[i : i + at_once], noise)
-            for i in range(0, len(xs), at_once)
-        ]
+    def _tests(self, i: int, j: int) -> list[PartialTest]:
+        """The driver's own test of that table, with every pattern of noise."""
+        xy, noise = self._dependent(i, j), (self.variance((self.x, self.y)), *self._noise)
+        return [partial_test(xy, xs, ys, *noise) for xs, ys in zip(*self._margins, strict=True)]
 
     def informative(self, least: float) -> bool:
         """Whether the driver would more often than not call independent columns independent, by its own rule."""
-        found = np.concatenate([forms.informative(least) for forms in self._forms])
-        return 2 * int(found.sum()) > len(found)
+        found = [test.informative(least) for test in self._tests(0, 0)]
+        return 2 * sum(found) > len(found)
 
     @property
     def dof(self) -> int:
@@ -240,8 +233,8 @@ class Expected:
                 _worths.clear()
             total = 0.0
             for (i, times), (j, more) in product(kinds(self.x, self.share), kinds(self.y, self.share)):
-                xy = self._dependent(i, j)
-                total += times * more * float(np.concatenate([one.forms(xy) for one in self._forms]).mean())
+                forms = [test.form for test in self._tests(i, j)]
+                total += times * more * sum(forms) / len(forms)
             _worths[key] = total / self.dof
         return _worths[key]
 

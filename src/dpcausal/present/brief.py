@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement, PublicKind, ReleasedKind
 from dpcausal.present.missed import missed_words
+from dpcausal.present.missing import missing_rule_words
 from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import by_bins_words, caveat_lines, odds, question_words
 from dpcausal.present.trend import way_words
 from dpcausal.present.why import named
+from dpcausal.present.with_noise import with_noise_words
 
 if TYPE_CHECKING:
     from dpcausal.citests.result import CITestResult
@@ -95,13 +97,9 @@ def answer_text(result: CITestResult) -> str:
     missed = "" if result.missed is None else missed_words(result.missed)
     noise = ""
     if result.with_noise is not None:
-        from dpcausal.present.with_noise import with_noise_words  # a private answer needs none of it
-
         noise = with_noise_words(result.with_noise)
     bins = by_bins_words(result.by_bins) if result.by_bins else ""
     lines = [answer, bins]
     if result.missing:
-        from dpcausal.present.missing import missing_rule_words  # most answers need none of it
-
         lines += map(missing_rule_words, result.missing)
     return "\n".join(filter(None, [*lines, missed, *cost_lines(result.privacy), noise]))

@@ -11,10 +11,12 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcausal.core.facts import Fact
+from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import HINT as WEAK_HINT
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
+from dpcausal.effects.question import group_names
 from dpcausal.planning.designs import Reach
 from dpcausal.present import hidden
 from dpcausal.present.no_delta import no_delta_words
@@ -43,7 +45,6 @@ def method_words(method: str, why: str) -> str:
 
 def method_description(method: str) -> str:
     """Return what a method does, in its own words; empty where there is no such method."""
-    from dpcausal.discovery.discover import METHODS  # late: loads every method
 
     return METHODS[method].description if method in METHODS else ""
 
@@ -548,7 +549,6 @@ def _known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
     """What each group of the columns with merged levels holds, where the release says so."""
     if result.release is None:
         return {}
-    from dpcausal.effects.question import group_names  # late: most results have no merged levels
 
     schema = result.release.schema
     notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS) and "groups" in note.values]

@@ -9,7 +9,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import WEAK_EPSILON
 from dpcausal.present.brief import CHANGES
 from dpcausal.present.spelling import spelled
-from dpcausal.present.statement import odds
+from dpcausal.present.statement import happened, odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
 from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRows
@@ -212,8 +212,6 @@ def note_words(note: Mapping[str, Any]) -> str:
     asked += [f"effect of {a} on {b} later" for a, b in note.get("effects", [])]
     levels = [f"{note['compare'][1]} against {note['compare'][0]}"] if note.get("compare") else []
     if note.get("event"):
-        from dpcausal.present.statement import happened  # late: other entries need nothing of effects
-
         levels.append(f"{note['outcome']} {happened(note['event'])}")
     told = "; ".join(asked) + (f" ({'; '.join(levels)})" if levels else "")
     return f"{first}: {told}" if told else first

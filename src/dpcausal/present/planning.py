@@ -8,8 +8,13 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WEAK, Look
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
+from dpcausal.discovery.measurer import missing_place
 from dpcausal.planning.designs import MAX_SET, TARGET_NEAR
 from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
 from dpcausal.planning.plan import RARE_SHARE
@@ -18,9 +23,6 @@ from dpcausal.present.percent import percent
 from dpcausal.present.spelling import spelled
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from dpcausal.planning.plan import Plan
 
 
@@ -393,7 +395,6 @@ def merged_words(plan: Plan) -> list[str]:
     design, schema = plan.design, plan.schema
     if not design.merged or schema is None or plan.numbers:
         return []
-    from dpcausal.discovery.measurer import missing_place  # late: most plans merge no levels
 
     most = max(design.measured)
     many = [
@@ -457,8 +458,6 @@ def pair_words(plan: Plan, places: tuple[int, ...], between: str = " x ") -> str
 
 def as_table(plan: Plan, only: Collection[int] | None = None, *, full: bool = False) -> Table:
     """The orders as a table; of its columns those in ``only``."""
-    from rich import box
-    from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     columns = heads_and_cells(plan, full)
@@ -683,7 +682,6 @@ def html(plan: Plan) -> str:
 
 def plan_text(plan: Plan, width: int, full: bool = False) -> str:
     """The same, without colours."""
-    from rich.console import Console
 
     out = StringIO()
     show_plan(plan, Console(file=out, width=width, color_system=None), full)

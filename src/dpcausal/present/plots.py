@@ -21,7 +21,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
-from dpcausal.planning.designs import smallest
+from dpcausal.planning.designs import power_at, smallest
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.figure import (
     data_name,
@@ -380,7 +380,6 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
 
     Everything drawn follows from the schema, the number of rows and the budget: no data is touched.
     """
-    from dpcausal.planning.designs import power_at
 
     axes = axes_of(ax, 6.0, 3.8)
     aim = plan.aim

@@ -34,12 +34,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 from scipy.special import ndtri
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
-from dpcausal.core.late import linalg
 from dpcausal.regression.kernel import Kernel
 
 STRICT = {"error_model": "numpy", "fastmath": {"contract"}}

@@ -26,10 +26,10 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
 
 from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
-from dpcausal.core.late import blas, lapack
 from dpcausal.regression.kernel import Kernel
 
 Matrix = NDArray[np.float64]

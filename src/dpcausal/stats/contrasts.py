@@ -54,7 +54,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import can_wait, jit
+from dpcausal.core.compiled import jit
 from dpcausal.stats.pair_distance import MEAN_ABSOLUTE
 
 Floats = NDArray[np.float64]
@@ -73,9 +73,6 @@ MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or th
 WEAK, MEDIUM = 0.1, 0.3  # Cohen's w of a weak and of a medium dependence
 UNKNOWN = 1.0  # noise in a proportion that stands for a pair that was not measured
 PRIOR_ODDS = 1.0  # of dependence against independence of two columns, for repeats
-FEW_FEATURES = (
-    64  # of all columns together: so many questions are answered by numpy while numba is not loaded
-)
 TREND = 0.2  # weight of the Bayes factor of trends; set on linear models with skewed and cut columns
 _SQUARES = np.square(EFFECTS)
 OF_COLUMNS = ("places", "_members", "_short", "_has_trends", "_starts", "_levels", "_trends", "_turn")
@@ -504,72 +501,6 @@ class Contrasts:
         starts = np.concatenate((self._starts, first + 1 + np.arange(len(self._trends))))
         return k, turn**2 @ self.noise @ (turn**2).T, h, starts
 
-    @cached_property
-    def _padded(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """K, the variance of its noise and H with a row and column of zeros, and by column how uneven it leaves pairs.
-
-        The last is a (d + 1, p + 1, p + 1) array: sum p v_a v_b / (sum p v_a sum p v_b) over the levels of a column;
-        zero for none.
-        """
-        k, v, h = (np.pad(one, (0, 1)) for one in self._with_trends[:3])
-        left = np.pad(self.left_variances, ((0, 1), (0, 0)))
-        starts, proportions = self._levels
-        uneven = np.zeros((len(self.columns) + 1, len(left), len(left)))
-        for z, (start, stop) in enumerate(pairwise(starts)):
-            weighted = left[:, start:stop] * proportions[start:stop]
-            mean = weighted.sum(axis=1)
-            uneven[z] = weighted @ left[:, start:stop].T / np.maximum(np.outer(mean, mean), 1e-3)
-        return k, v, h, uneven
-
-    def _given_in_numpy(self, questions: Sequence[Question], effect: float) -> Floats:
-        """Return what ``given_kernel`` does for each question, to the last bits.
-
-        Questions of unequal size are filled up with a feature that is zero: it changes no sum.
-        """
-        k, v, h, uneven = self._padded
-        none = len(k) - 1
-
-        def filled(sets: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-            """The features of these columns, a question a row."""
-            return _filled([[a for j in one for a in range(starts[j], starts[j + 1])] for one in sets], none)
-
-        starts = self._with_trends[3].tolist()
-        at_x, at_y = filled([(x,) for x, _, _ in questions]), filled([(y,) for _, y, _ in questions])
-        inner = filled([given for _, _, given in questions])
-        wide_x = at_x.shape[1]
-        ends = np.concatenate((at_x, at_y), axis=1)
-        across, down = (inner[:, :, None], ends[:, None, :]), (inner[:, :, None], inner[:, None, :])
-        onto = h[across]
-        filling = np.eye(inner.shape[1]) * (inner == none)[:, None, :]
-        slopes = np.linalg.solve(h[down] + filling, onto)
-        rest = np.where(ends == none, 0.0, 1.0 - (slopes * onto).sum(axis=1))
-        to_x, to_y = slopes[:, :, :wide_x].swapaxes(1, 2), slopes[:, :, wide_x:]
-
-        def form(matrix: Floats, to_x: Floats, to_y: Floats, sign: float, inside: float) -> Floats:
-            """The block of x and y, and what the coefficients add to it (sign) and take from the inside."""
-            there, here = matrix[across], matrix[at_x[:, :, None], at_y[:, None, :]]
-            single = to_x @ there[:, :, wide_x:] + there[:, :, :wide_x].swapaxes(1, 2) @ to_y
-            found: Floats = here + sign * single + inside * (to_x @ matrix[down] @ to_y)
-            return found
-
-        value = form(k, to_x, to_y, -1.0, 1.0)
-        # both halves of a symmetric block are one draw of noise: its variance counts twice
-        noise = form(v, to_x**2, to_y**2, 1.0, 2.0)
-        columns = _filled([given or [len(self.columns)] for _, _, given in questions], len(self.columns))
-        factor = uneven[columns[:, :, None, None], at_x[:, None, :, None], at_y[:, None, None, :]].max(axis=1)
-        kept = np.maximum(rest, MIN_EIGENVALUE)
-        scale = kept[:, :wide_x, None] * kept[:, None, wide_x:]
-        variance = noise / scale + np.maximum(factor, 1.0) / self.rows
-        real = (at_x != none)[:, :, None] & (at_y != none)[:, None, :]
-        shown = variance + effect * effect / real.sum(axis=(1, 2), keepdims=True)
-        wide = variance + _SQUARES[:, None, None, None]
-        logs = np.log(variance / wide) * real
-        slope = (1.0 / variance - 1.0 / wide) * real
-        both = [0.5 * (logs + one * slope).sum(axis=(2, 3)) for one in (value * value / scale, shown)]
-        found = np.stack([_log_mean(one, axis=0) for one in both], axis=1)
-        found[np.minimum(rest[:, :wide_x].max(axis=1), rest[:, wide_x:].max(axis=1)) < MIN_LEFT] = np.nan
-        return found
-
     def evidence_given(self, questions: Sequence[Question], effect: float = MEDIUM) -> Floats:
         """Return for each question the evidence for dependence, and what this ``effect`` is expected to show.
 
@@ -590,8 +521,6 @@ class Contrasts:
 
     def _answers(self, questions: Sequence[Question], effect: float) -> Floats:
         """Return what ``evidence_given`` does, of blocks as they are asked for: a trend is a column of its own."""
-        if len(self.covariance) <= FEW_FEATURES and can_wait(given_kernel):
-            return self._given_in_numpy(questions, effect)
         level_starts, proportions = self._levels
         k, v, h, starts = self._with_trends
         fixed = (k, v, h, self.left_variances, starts)
@@ -801,16 +730,6 @@ def _symmetric(generator: Any, width: int) -> Floats:
     """Return a symmetric matrix of standard normal draws, with zeros on the diagonal."""
     upper = np.triu(generator.standard_normal((width, width)), 1)
     return np.asarray(upper + upper.T)
-
-
-def _filled(lists: Sequence[Sequence[int]], filling: int) -> NDArray[np.int64]:
-    """Return the lists as rows of one array, the shorter ones filled up.
-
-    >>> _filled([[1, 2], [3]], 9).tolist()
-    [[1, 2], [3, 9]]
-    """
-    wide = max(map(len, lists))
-    return np.array([[*one, *[filling] * (wide - len(one))] for one in lists], dtype=np.int64)
 
 
 def all_pairs(number: int) -> list[tuple[int, int]]:

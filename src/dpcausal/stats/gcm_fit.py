@@ -44,9 +44,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import fft
+from scipy.linalg import blas, lapack
 from scipy.special import erfc
 
-from dpcausal.core.late import blas, fft, lapack
 from dpcausal.regression.kernel import Kernel
 
 Vector = NDArray[np.float64]

@@ -43,7 +43,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpcausal.core.compiled import few_cells, jit
+from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -119,7 +119,7 @@ def fill_concordance(blocks: Any, out: Any) -> None:
         out[b] = score
 
 
-@jit(plainly=few_cells)
+@jit()
 def fill_kendall_terms(blocks: Any, value: Any, variance: Any) -> None:
     """Write S_i/n_i into ``value[i]`` and Var_perm(S_i)/n_i^2 into ``variance[i]``; both 0 where n_i < 2."""
     k, r, c = blocks.shape

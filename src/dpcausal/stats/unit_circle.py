@@ -28,6 +28,8 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import gammaln
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
@@ -71,8 +73,6 @@ def margin_law(n1: int, n0: int, m1: int) -> tuple[NDArray[np.int64], NDArray[np
     >>> margin_law(2, 2, 2)[1].round(4).tolist()
     [0.1667, 0.6667, 0.1667]
     """
-    from scipy.special import gammaln  # late: half a second for a command that needs none of it
-
     n = n0 + n1
     low, high = max(0, m1 - n0), min(n1, m1)
     centre, width = m1 * n1 / n, 10.0 * math.sqrt(m1 * (n - m1) * n0 * n1 / n**2 / max(n - 1, 1)) + 60.0
@@ -104,8 +104,6 @@ def unit_circle_threshold(
     >>> round(unit_circle_tail(t, 500, 500, 400, 29.7, 0.01) / 5e-8, 6)
     1.0
     """
-    from scipy.optimize import brentq  # late, as above
-
     low, high = (m1, m1) if isinstance(m1, int) else m1
     if not (0.0 < level < 1.0 and 0 <= low <= high <= n0 + n1):
         raise InputError("level must be within 0..1 and the margin within 0..N")

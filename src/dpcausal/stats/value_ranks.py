@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import few_rows, jit
+from dpcausal.core.compiled import jit
 from dpcausal.core.proofs import proved
 from dpcausal.stats.kendall import Kendall
 from dpcausal.stats.limits import checked_rows
@@ -94,7 +94,7 @@ def _shares(pairs: int, high: int, low: int, n: int) -> tuple[float, float, floa
     return pairs / every, (triples / (every * (n - 2)) if n > 2 else 0.0), cubes / (float(n) * n * n)
 
 
-@jit(plainly=few_rows)
+@jit()
 def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
     """Write S/n, Var(S)/n^2, (n-1) rho and its variance of every block into the columns of ``out``, in their order.
 

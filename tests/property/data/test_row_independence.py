@@ -57,6 +57,8 @@ from dpcausal.data.labelled import Labelled
 from dpcausal.data.read import open_checked
 from dpcausal.data.sources import COLUMN_KINDS, COMPRESSED, FORMATS, INPUTS
 
+pytestmark = pytest.mark.long_file
+
 PLACES = (0, 4, 8)  # rows that are changed: the first, one in the middle, the last
 COLUMNS = {
     "word": ["no", "yes", "no", "yes", "", "no", "yes", "no", "maybe"],

@@ -83,6 +83,7 @@ def worst(relation: dc.Neighbours, delta: float, monkeypatch: pytest.MonkeyPatch
     return largest
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 @pytest.mark.parametrize("relation", [dc.Neighbours.REPLACE_ONE, dc.Neighbours.ADD_REMOVE])
 def test_no_neighbour_moves_more_than_the_sensitivity(

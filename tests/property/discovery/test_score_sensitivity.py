@@ -76,6 +76,7 @@ def climb(
     return worst
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_no_neighbours_break_the_bound(shape: tuple[int, int, int], neighbours: Neighbours) -> None:

@@ -48,6 +48,7 @@ def starts(n: int) -> list[list[Row]]:
     ]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE])
 @pytest.mark.parametrize("given", [(), ("z",)])
 def test_scores_move_by_at_most_one_and_a_smaller_bound_is_caught(

@@ -87,6 +87,7 @@ def test_cpdag_of_every_member_is_the_shared_part_of_its_class(size: int) -> Non
             assert cpdag(graph(size, member)) == expected
 
 
+@pytest.mark.slow
 def test_cpdag_and_extension_of_every_class_on_five_nodes() -> None:
     for members in classes(5):
         expected = summary(5, members)

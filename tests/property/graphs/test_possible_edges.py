@@ -79,6 +79,7 @@ def cases(many: int, seed: int) -> list[tuple[Graph, frozenset[Pair], dict[Pair,
     return found
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("known", [False, True])
 def test_an_arrow_stands_in_every_graph_that_fits(known: bool) -> None:
     """1,000 graphs with about a third of the pairs open: no fitting DAG contradicts an arrow."""

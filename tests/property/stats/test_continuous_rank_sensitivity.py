@@ -119,6 +119,7 @@ def climb(n: int, k: int, relation: str, binary: bool, moves: int, seed: int) ->
     return best
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("binary", [False, True])

@@ -32,6 +32,7 @@ from dpcausal.stats.gcm_ridge import (
 BOUNDS = {"products": products_sensitivity, "sum": sum_sensitivity, "squares": squares_sensitivity}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("strength", [0.2, 1.0, 10.0, 100.0])
 @pytest.mark.parametrize("what", sorted(BOUNDS))
 def test_kernel_ridge_bounds_hold(what: str, strength: float) -> None:
@@ -108,6 +109,7 @@ CLAIMED = {
 }
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("relation", "what"), sorted(CLAIMED))
 def test_bins_hold_and_30_percent_smaller_is_caught(relation: str, what: int) -> None:
     found = max(search.largest_bins(what, relation, seed, 1500) for seed in (0, 1))

@@ -42,6 +42,7 @@ def rate(
     return hits / draws
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("k", [1, 8, 64])

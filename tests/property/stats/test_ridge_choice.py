@@ -53,6 +53,7 @@ def test_bound_is_kept_and_30_percent_less_is_caught(strength: float) -> None:
     assert found > 0.7 * bound  # at n = 250; the bound is approached as n grows
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("strength", STRENGTHS)
 def test_bound_is_kept_by_searched_neighbours(strength: float, exact: bool) -> None:

@@ -34,6 +34,7 @@ def test_every_pair_of_neighbours_with_few_rows(relation: str, most: int, k: int
                 assert search.exhaustive(target, rows, k, r, c, relation) <= bound * (1 + 1e-12), (name, rows)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("k", "r", "c"), [(1, 2, 2), (2, 2, 2), (1, 3, 3), (2, 2, 3), (2, 3, 3), (3, 4, 4)])
 def test_climbing_stays_below_every_bound(relation: str, k: int, r: int, c: int) -> None:

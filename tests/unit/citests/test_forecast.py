@@ -190,6 +190,7 @@ def test_the_command(
     assert "--rows goes with --forecast" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_kendall_finds_given_a_number_is_what_was_forecast() -> None:
     """Four rows a stratum: of each stratum one row tells nothing. 120 data sets: within four standard errors."""
     schema = dc.Schema(x=dc.Categorical([0, 1]), y=dc.Categorical([0, 1]), z=dc.Numeric(0, 1))
@@ -208,6 +209,7 @@ def test_what_kendall_finds_given_a_number_is_what_was_forecast() -> None:
     assert abs(found / sets - ahead) < 4 * (ahead * (1 - ahead) / sets) ** 0.5
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("n", "epsilon", "w", "sizes", "options"),
     [

@@ -44,6 +44,7 @@ def rows() -> dc.Dataset:
     return dc.read(columns, SCHEMA)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("epsilon", [None, 50.0])
 def test_every_variant_sees_a_strong_dependence(

@@ -41,6 +41,7 @@ def test_a_dependence_of_one_column_of_the_group_is_found(neighbours: str) -> No
             assert len(found.privacy.events) == 1
 
 
+@pytest.mark.slow
 def test_independent_groups_are_seldom_rejected() -> None:
     """Level .05, 40 data sets: more than 8 rejections have probability below 1e-3."""
     rejected = 0

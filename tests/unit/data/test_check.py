@@ -134,6 +134,7 @@ def test_an_alias_keeps_a_level_from_being_empty_and_a_missing_code_does_not() -
     assert check({"a": ["Y", "x", "z"]}, schema).columns[0].fine
 
 
+@pytest.mark.slow
 def test_the_largest_domain_can_be_checked() -> None:
     schema = dc.Schema(a=dc.Categorical(range(65_535), missing=["NA", "-1"]))
     (column,) = check({"a": pa.array([0, 65_534, 65_535, 65_536, -1, None])}, schema).columns

@@ -20,6 +20,8 @@ from dpcausal.present.changes import edges_of
 from dpcausal.present.files import EVIDENCE_COLUMNS, pairs_csv
 from dpcausal.present.page import render
 
+pytestmark = pytest.mark.usefixtures("few_repeats")
+
 
 @pytest.fixture(scope="module")
 def data() -> dc.Dataset:

@@ -13,6 +13,8 @@ from dpcausal.discovery import measured
 from dpcausal.discovery.joint_search import JointFound, JointSearch, ancestors
 from dpcausal.graphs import skeleton_scores
 
+pytestmark = pytest.mark.usefixtures("few_repeats")
+
 
 def asia(rows: int, seed: int) -> dc.Dataset:
     return dc.networks.load("asia").sample(rows, seed=seed)
@@ -25,6 +27,7 @@ def found(data: dc.Dataset, seed: int, **more: object) -> dc.DiscoveryResult:
         )
 
 
+@pytest.mark.slow
 def test_more_is_found_than_by_pairs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """asia, 3,000 rows, epsilon 1, 12 samples: the mean skeleton F1 gains .08 or so; below .02 once in a thousand."""
     whole = [found(asia(3000, seed), seed) for seed in range(12)]

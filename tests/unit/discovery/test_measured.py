@@ -18,7 +18,10 @@ from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.planning.measurement import first_shares, plan_for
 from dpcausal.privacy.accounting.conversion import rho_for
 
+pytestmark = pytest.mark.usefixtures("few_repeats")
 
+
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "neighbours"),
     [(0.3, 0.0, "add-remove"), (1.0, 0.0, "replace-one"), (1.0, 1e-6, "replace-one")],
@@ -37,6 +40,7 @@ def test_small_networks_are_found(name: str, epsilon: float, delta: float, neigh
     assert found.privacy.epsilon <= epsilon * (1 + 1e-12)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 def test_larger_schemas_go_order_by_order(neighbours: str) -> None:
     """sachs: 177,147 joint cells, but 55 pairs. All 17 edges, no other; spent at most what was given."""
@@ -110,6 +114,7 @@ def test_too_little_budget_leaves_pairs_open_and_says_so() -> None:
     assert "open" in found.summary()
 
 
+@pytest.mark.slow
 def test_weak_triples_are_oriented_by_all_sets() -> None:
     """survey: PC's first separating sets give a CPDAG F1 near .4 even without privacy; all of them give more."""
     network = dc.networks.load("survey")
@@ -137,6 +142,7 @@ def test_confidence() -> None:
         discover(data, epsilon=1.0, confidence=-1)
 
 
+@pytest.mark.slow
 def test_no_edges_are_found_where_there_are_none() -> None:
     """8 independent binary columns, level .05: 28 tests expect 1.4 false edges a graph; 20 graphs, 28 in all.
 

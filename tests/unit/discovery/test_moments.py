@@ -35,6 +35,7 @@ def chain(n: int, seed: int, bent: bool = False) -> dc.Dataset:
 TRUTH = {frozenset("ab"), frozenset("bc"), frozenset("ae")}
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("bent", [False, True])
@@ -68,6 +69,7 @@ def skewed(n: int, seed: int) -> dc.Dataset:
     return dc.read({"x": x, "y": np.log(z) + b, "z": z, "w": x + c}, schema)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_skewed_columns_make_no_edges(delta: float) -> None:
     """12 graphs of three edges. By the bounds there were .9 false edges a graph; here there were 31 in 160 others.
@@ -209,6 +211,7 @@ def test_rows_are_never_longer_than_declared() -> None:
         assert (h**2).sum(axis=1).max() > 0.9 * min(longest(data.schema, 2) / 3, reach**2)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("noise", [0.0, 30.0])
 def test_level_with_and_without_noise(noise: float) -> None:
     """300 draws at .05: above .11 with probability below 1e-4. a and c given b, four products at most."""

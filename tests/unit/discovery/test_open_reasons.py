@@ -13,6 +13,8 @@ from dpcausal.discovery.measurer import why_open
 from dpcausal.discovery.search import NoteKind, OpenReason, unanswered
 from dpcausal.present.discovery import OPEN_REASONS, note_words
 
+pytestmark = pytest.mark.usefixtures("few_repeats")
+
 
 def table(rows: float, variance: float) -> JointTable:
     """x and y of two levels given one of two, all cells alike."""

@@ -19,6 +19,8 @@ from dpcausal.present.discovery import note_words
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import file_texts
 
+pytestmark = pytest.mark.usefixtures("few_repeats")
+
 
 def odd() -> Graph:
     """Arrows into both ends of a plain edge: either direction makes a new collider."""
@@ -87,6 +89,7 @@ def test_required_arrows_stay() -> None:
     extend(settled)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seeds", [range(4), range(12)], ids=["few", "all"])
 @pytest.mark.parametrize("method", ["measured", "priv-pc"])
 def test_every_graph_of_measured_has_members_and_others_say_where_not(method: str, seeds: range) -> None:

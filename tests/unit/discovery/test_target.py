@@ -14,6 +14,7 @@ from dpcausal.discovery.result import PairState
 from dpcausal.discovery.search import NoteKind
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_neighbours_of_the_target_are_found_and_nothing_else_is_decided(

@@ -78,6 +78,7 @@ def test_it_lowers_what_is_needed_where_groups_are_uneven() -> None:
     assert z[1] < 0.95 * z[0]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("method", ["svt", "em"])
 def test_family_wise_error(method: str) -> None:
     """60 studies of rare alleles without effect at level .2: more false ones than this once in 10^4 at exactly .2."""

@@ -69,6 +69,7 @@ def test_per_snp_cuts_cover_the_margins_a_frequency_allows() -> None:
     assert (found <= cuts.max()).all()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("method", ["svt", "em"])
 @pytest.mark.parametrize("name", ["distance", "circle", "chi2"])
 def test_family_wise_error_without_signal(method: str, name: str) -> None:

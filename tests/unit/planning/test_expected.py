@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from dpcausal.planning import power as power_module
 from dpcausal.planning.power import (
     NOISE_PATTERNS,
     Expected,
@@ -80,15 +79,6 @@ def test_patterns_are_components(shape: tuple[int, ...]) -> None:
     draws = [normals(1_000_003 * (97 * draw + 2), math.prod(shape)) for draw in range(NOISE_PATTERNS)]
     assert patterns(2, shape) == pytest.approx(np.array([interaction(one.reshape(shape)) for one in draws]))
     assert len({float(one.ravel()[0]) for one in (*patterns(2, shape), *patterns(3, shape))}) == 24
-
-
-def test_patterns_at_once_or_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    at_once = Expected(2_000, 3, 4, (2, 3), 0.1, lambda columns: 40.0).worth
-    monkeypatch.setattr(power_module, "MAX_AT_ONCE", 1)
-    monkeypatch.setattr(power_module, "_worths", {})
-    one = Expected(2_000, 3, 4, (2, 3), 0.1, lambda columns: 40.0)
-    assert one.worth == pytest.approx(at_once, rel=1e-12)
-    assert len(one._forms) == NOISE_PATTERNS
 
 
 @pytest.mark.parametrize("share", [None, 0.1])

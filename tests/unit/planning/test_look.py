@@ -215,6 +215,7 @@ def test_a_single_test_is_refused_uncharged(schema: dc.Schema, method: Any, tmp_
         assert dc.ci_test(data, "a", "b", ["z"], epsilon=enough, method=method).privacy.epsilon <= enough
 
 
+@pytest.mark.slow
 def test_the_power_of_a_single_test_is_about_that_of_the_test() -> None:
     """kendall on 2 x 2 tables with w = .5: 400 draws; the standard error is .025, and the look is optimistic."""
     rng = np.random.default_rng(3)

@@ -53,6 +53,7 @@ def test_too_little_for_anything() -> None:
     assert "No: no epsilon is enough" in str(dc.plan(levels, 200, 0.01, 1e-6, effect=0.11))
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("schema", [SMALL, LARGE])
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 def test_the_epsilon_that_is_enough_is(schema: dc.Schema, neighbours: str) -> None:

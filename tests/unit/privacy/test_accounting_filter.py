@@ -102,6 +102,7 @@ def worst_delta(total: Filter, costs: tuple[float, ...], steps: int) -> float:
     return rest
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("costs", [(0.3, 0.3), (0.2, 0.4, 0.8), (0.8, 0.4, 0.2)])
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.05), (1.5, 0.01), (0.7, 0.2)])
 def test_adaptive_runs_keep_the_guarantee(costs: tuple[float, ...], epsilon: float, delta: float) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -121,9 +119,3 @@ def test_seeded_releases_are_not_composed() -> None:
         test = dc.ci_test(DATA, "Smoker", "Cancer", method="kendall", epsilon=0.1)
     with pytest.raises(dc.InputError, match="not private"):
         dc.compose([test.privacy], delta=1e-6)
-
-
-def test_the_numerical_library_is_loaded_late() -> None:
-    code = "import sys, dpcausal as dc; dc.compose; print('scipy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "False"

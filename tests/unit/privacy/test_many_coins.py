@@ -28,6 +28,7 @@ def test_steps_far_out_are_tails_and_zero_is_heads() -> None:
     assert found.tolist() == [True, False, False, True]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("gamma", [Fraction(1, 3), Fraction(5), Fraction(50), Fraction(1, 2**40)])
 def test_unsettled_bits_are_compared_with_the_true_exponential(gamma: Fraction) -> None:
     """At the 32-bit cell that holds exp(-gamma), the coin is heads with the share of the cell below it."""

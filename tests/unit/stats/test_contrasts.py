@@ -9,7 +9,17 @@ import pytest
 from scipy.stats import rankdata
 
 from dpcausal.stats.components import interaction
-from dpcausal.stats.contrasts import EFFECTS, Contrasts, Features, Round, all_pairs, log_bayes_factor
+from dpcausal.stats.contrasts import (
+    EFFECTS,
+    MIN_EIGENVALUE,
+    MIN_LEFT,
+    TREND,
+    Contrasts,
+    Features,
+    Round,
+    all_pairs,
+    log_bayes_factor,
+)
 
 SIZES = (2, 3, 4, 2)
 
@@ -130,25 +140,70 @@ def test_the_order_of_levels_adds_evidence_where_there_is_a_trend() -> None:
     assert kept > 0
 
 
+def by_matrices(
+    found: Contrasts, x: int, y: int, given: tuple[int, ...], effect: float
+) -> tuple[float, float]:
+    """The evidence and what an effect would show, from matrices of whole blocks; the trends are the last columns."""
+    k, v, h, starts = found._with_trends
+    at_x, at_y, *others = (np.arange(starts[j], starts[j + 1]) for j in (x, y, *given))
+    inner = np.concatenate([np.empty(0, int), *others])
+
+    def on(matrix: np.ndarray, to_x: np.ndarray, to_y: np.ndarray, signs: tuple[float, float]) -> np.ndarray:
+        single = to_x @ matrix[np.ix_(inner, at_y)] + matrix[np.ix_(at_x, inner)] @ to_y.T
+        return (
+            matrix[np.ix_(at_x, at_y)]
+            + signs[0] * single
+            + signs[1] * (to_x @ matrix[np.ix_(inner, inner)] @ to_y.T)
+        )
+
+    slopes = [np.linalg.solve(h[np.ix_(inner, inner)], h[np.ix_(inner, at)]).T for at in (at_x, at_y)]
+    left = [
+        1.0 - (slope * h[np.ix_(at, inner)]).sum(axis=1)
+        for slope, at in zip(slopes, (at_x, at_y), strict=True)
+    ]
+    if min(part.max() for part in left) < MIN_LEFT:
+        return np.nan, np.nan
+    uneven = np.ones((len(at_x), len(at_y)))
+    level = 0
+    for z, column in enumerate(found.columns):
+        stop = level + len(column.proportions)
+        if z in given:
+            of_x, of_y = (found.left_variances[at, level:stop] for at in (at_x, at_y))
+            p = column.proportions
+            uneven = np.maximum(uneven, (of_x * p) @ of_y.T / np.maximum(np.outer(of_x @ p, of_y @ p), 1e-3))
+        level = stop
+    scale = np.outer(*(np.maximum(part, MIN_EIGENVALUE) for part in left))
+    squares = on(k, *slopes, (-1.0, 1.0)) ** 2 / scale
+    variance = on(v, *(slope**2 for slope in slopes), (1.0, 2.0)) / scale + uneven / found.rows
+    return log_bayes_factor(squares, variance), log_bayes_factor(
+        variance + effect**2 / variance.size, variance
+    )
+
+
 @pytest.mark.parametrize("ordered", [False, True])
-def test_numpy_and_the_kernel_give_the_same(monkeypatch: pytest.MonkeyPatch, ordered: bool) -> None:
-    """While numba is not loaded numpy answers, many questions at once: columns of unequal sizes, sets of 0 to 3."""
+def test_evidence_given_columns_is_that_of_whole_matrices(ordered: bool) -> None:
+    """Columns of unequal sizes, sets of 0 to 2; some questions have no answer. A trend is a column of its own."""
     codes = drawn(1500, 11)
-    codes[:, 3] = codes[:, 0]  # one column says all of another: some questions have no answer
+    codes[:, 3] = codes[:, 0]  # one column says all of another
     found = contrasts(codes, 400.0, 3, ordered=ordered)
+    trends = {1: 4, 2: 5} if ordered else {}  # of the columns of 3 and 4 levels
     questions = [
         (x, y, given)
         for x, y in all_pairs(len(SIZES))
-        for size in range(4)
+        for size in range(3)
         for given in combinations([z for z in range(len(SIZES)) if z not in (x, y)], size)
     ]
-    monkeypatch.setattr("dpcausal.stats.contrasts.can_wait", lambda kernel: False)
-    with_kernel = found.evidence_given(questions, 0.2)
-    monkeypatch.setattr("dpcausal.stats.contrasts.can_wait", lambda kernel: True)
-    with_numpy = found.evidence_given(questions, 0.2)
-    assert np.isnan(with_kernel).any()
-    assert not np.isnan(with_kernel).all()
-    np.testing.assert_allclose(with_numpy, with_kernel, rtol=1e-9, atol=1e-9)
+    expected = []
+    for x, y, given in questions:
+        whole, shown = by_matrices(found, x, y, given, 0.2)
+        if {x, y} & trends.keys():
+            trend, _ = by_matrices(found, trends.get(x, x), trends.get(y, y), given, 0.2)
+            if not np.isnan(trend):
+                whole = np.logaddexp(whole + np.log(1 - TREND), trend + np.log(TREND))
+        expected.append((whole, shown))
+    assert np.isnan(expected).any()
+    assert not np.isnan(expected).all()
+    np.testing.assert_allclose(found.evidence_given(questions, 0.2), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_the_evidence_is_a_mean_of_likelihood_ratios() -> None:

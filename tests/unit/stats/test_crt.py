@@ -86,6 +86,7 @@ def attack(score: str, relation: str, n: int, seed: int) -> float:
     return best / crt_sensitivity(relation, score)  # type: ignore[arg-type]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("score", ["ranks", "plain"])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_no_neighbour_passes_the_bound_and_one_30_percent_smaller_is_caught(

@@ -94,6 +94,7 @@ def test_nothing_turns_in_noise() -> None:
     assert not turning(z, left[:, :100], left[:, 100:], (0, 1, 2, 3)).any()
 
 
+@pytest.mark.slow
 def test_a_turning_column_is_taken_out() -> None:
     """Without the search the waves stay in both residuals and make the cosine many standard deviations."""
     scores = {True: [], False: []}

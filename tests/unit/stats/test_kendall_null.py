@@ -30,6 +30,7 @@ def by_quadrature(t: float, v: float, b: float) -> float:
     return 2 * sum(parts)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("t", [0.0, 0.1, 1.0, 3.0, 10.0])
 @pytest.mark.parametrize("v", [1e-3, 0.3, 1.0, 20.0, 500.0])
 @pytest.mark.parametrize("b", [0.05, 1.0, 7.0])

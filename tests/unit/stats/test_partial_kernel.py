@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from dpcausal.stats.partial import centred, conditional, covariance, partial_form, quadratic, sandwich
+from dpcausal.stats.partial import (
+    ADDED_VARIANCE,
+    block_noise,
+    centred,
+    conditional,
+    covariance,
+    log_central_odds,
+    partial_form,
+    partial_test,
+    quadratic,
+    sandwich,
+)
 
 SHAPES = [(2, 2, 1), (3, 2, 4), (4, 5, 8), (2, 3, 64)]
 
@@ -42,3 +54,60 @@ def test_products_and_solution() -> None:
     assert quadratic(swapped.copy(), value) == pytest.approx(value @ np.linalg.solve(swapped, value))
     zero_first = np.array([[0.0, 1.0], [1.0, 0.0]])
     assert quadratic(zero_first, np.array([2.0, 3.0])) == pytest.approx(12.0)
+
+
+def covariance_in_numpy(
+    size: np.ndarray, p: np.ndarray, q: np.ndarray, noise: list[np.ndarray]
+) -> np.ndarray:
+    """The covariance of the residual table but its last row and column: noise in every part, and the draw of rows."""
+    xy, gx, gy, gs = noise
+    pc, qc = p - p.mean(axis=0), q - q.mean(axis=0)
+    dx, dy = np.diag(gx), np.diag(gy)
+    both = np.minimum(dx * dy / np.maximum(size, 1.0) ** 2, np.minimum(dx, dy)).sum()
+    px, py = (np.eye(len(one)) - 1.0 / len(one) for one in (p, q))
+    spread_p, spread_q = (
+        np.einsum("is,ia->sia", one, np.eye(len(one))) - np.einsum("is,as->sia", one, one) for one in (p, q)
+    )
+    v = np.einsum("is,js,st,at,bt->ijab", pc, qc, gs, pc, qc)
+    v += (xy + both) * np.einsum("ia,jb->ijab", px, py)
+    v += np.einsum("ia,jb->ijab", px, qc @ gx @ qc.T) + np.einsum("ia,jb->ijab", pc @ gy @ pc.T, py)
+    v += np.einsum("s,sia,sjb->ijab", size, spread_p, spread_q)
+    entries = (len(p) - 1) * (len(q) - 1)
+    return v[:-1, :-1, :-1, :-1].reshape(entries, entries) + ADDED_VARIANCE * np.eye(entries)
+
+
+@pytest.mark.parametrize("given", [(), (2,), (3, 2)])
+@pytest.mark.parametrize(("r", "c"), [(2, 2), (3, 4), (5, 2)])
+@pytest.mark.parametrize("loud", [0.0, 30.0, 3000.0])
+def test_the_test_is_that_of_its_formula(r: int, c: int, given: tuple[int, ...], loud: float) -> None:
+    rng = np.random.default_rng(7)
+    k = int(np.prod(given, dtype=int)) if given else 1
+    table = rng.multinomial(5000, np.full(r * c * k, 1 / (r * c * k))).reshape(k, r, c).astype(float)
+    noise = [block_noise(given, tuple(loud * rng.random(2 ** len(given)))) for _ in range(3)]
+    xs = np.ascontiguousarray(table.sum(axis=2).T) + np.sqrt(loud) * rng.normal(size=(r, k))
+    ys = np.ascontiguousarray(table.sum(axis=1).T) + np.sqrt(loud) * rng.normal(size=(c, k))
+    xy = table.sum(axis=0) + 50 * rng.normal(size=(r, c))
+    size = 0.5 * (np.maximum(xs.sum(axis=0), 0.0) + np.maximum(ys.sum(axis=0), 0.0))
+    p, q = (np.maximum(one, 0.0) / np.maximum(one, 0.0).sum(axis=0) for one in (xs, ys))
+    v = covariance_in_numpy(size, p, q, [np.array(loud), *noise])
+    left = xy - (p * size) @ q.T
+    left = left - left.mean(axis=0) - left.mean(axis=1)[:, None] + left.mean()
+    value = left[:-1, :-1].ravel()
+    found = partial_test(xy, xs, ys, loud, *noise)
+    assert found.form == pytest.approx(value @ np.linalg.solve(v, value), rel=1e-7, abs=1e-9)
+    assert found.error == pytest.approx(np.sqrt(np.diag(v).mean()), rel=1e-9)
+    assert found.free == pytest.approx(
+        min((size * (1.0 - one.max(axis=0))).sum() for one in (p, q)), rel=1e-9
+    )
+    for least in (0.9, 1.1):
+        assert found.informative(least * found.free / found.error) == (least < 1)
+
+
+@pytest.mark.parametrize("dof", [1, 2, 9, 40])
+def test_the_odds_of_the_central_law_are_those_of_scipy(dof: int) -> None:
+    for form in (0.01, 1.0, 30.0, 900.0):
+        for shift in (0.5, 20.0, 400.0):
+            known = stats.chi2.logpdf(form, dof) - stats.ncx2.logpdf(form, dof, shift)
+            assert log_central_odds(form, dof, shift) == pytest.approx(known, abs=1e-6, rel=1e-6)
+    assert log_central_odds(0.0, dof, 8.0) == 4.0
+    assert log_central_odds(1e6, dof, 1e6) < 0 < log_central_odds(float(dof), dof, 1e6)

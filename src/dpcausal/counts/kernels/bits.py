@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba as nb
 import numpy as np
 
 from dpcausal.core.compiled import jit
-from dpcausal.core.compiled import numba as nb
 from dpcausal.counts.kernels.intrinsics import pointer, popcount
 
 BLOCK_WORDS = 512  # 64-bit words of a block: the prefixes of six columns fit the first-level cache

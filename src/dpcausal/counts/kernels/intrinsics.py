@@ -8,41 +8,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcausal.core.compiled import Late
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 
-def _popcount() -> Any:
-    from numba import types
-    from numba.extending import intrinsic
+@intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """Return the number of set bits of a 64-bit word (LLVM ``ctpop``)."""
 
-    @intrinsic
-    def popcount(typing_context: Any, word: Any) -> Any:
-        """Return the number of set bits of a 64-bit word (LLVM ``ctpop``)."""
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.ctpop(arguments[0])
-
-        return types.uint64(types.uint64), generate
-
-    return popcount
+    return types.uint64(types.uint64), generate
 
 
-def _pointer() -> Any:
-    from numba import types
-    from numba.core import cgutils
-    from numba.extending import intrinsic
+@intrinsic
+def pointer(typing_context: Any, address: Any) -> Any:
+    """Return an integer address as a pointer, for ``numba.carray``."""
 
-    @intrinsic
-    def pointer(typing_context: Any, address: Any) -> Any:
-        """Return an integer address as a pointer, for ``numba.carray``."""
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.inttoptr(arguments[0], cgutils.voidptr_t)
-
-        return types.voidptr(types.uint64), generate
-
-    return pointer
-
-
-popcount: Any = Late(_popcount)
-pointer: Any = Late(_pointer)
+    return types.voidptr(types.uint64), generate

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba as nb
 import numpy as np
 
 from dpcausal.core.compiled import jit
-from dpcausal.core.compiled import numba as nb
 from dpcausal.counts.kernels.intrinsics import pointer
 
 BLOCK_ROWS = 2048  # the keys of a block take half of a first-level cache of 32 KiB

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba as nb
 import numpy as np
 
 from dpcausal.core.compiled import jit
-from dpcausal.core.compiled import numba as nb
 from dpcausal.counts.kernels.intrinsics import pointer
 
 BLOCK_ROWS = 4096  # rows coded at a time: codes and one column block stay in the first-level cache

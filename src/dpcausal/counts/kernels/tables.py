@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba as nb
 import numpy as np
 
 from dpcausal.core.compiled import jit
-from dpcausal.core.compiled import numba as nb
 
 
 @jit()

@@ -7,6 +7,7 @@ and only SQLite ledgers are looked at: a server's other databases are not ours t
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -122,8 +123,6 @@ def _charged_for(path: Path, file: str) -> list[str]:
 
 
 def _rows(path: Path, query: str, *values: str) -> list[tuple[str]]:
-    import sqlite3  # late: most runs have no ledger to look at
-
     try:
         location = f"file:{quote(str(path))}?mode=ro"
         with closing(sqlite3.connect(location, uri=True, timeout=0.2)) as connection:

@@ -1,0 +1,45 @@
+"""Commands on a small file take few CPU seconds: twice the aim of ``benchmarks/commands.py``, for slower machines."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "commands.py"
+
+
+@pytest.fixture(scope="module")
+def commands() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("commands", BENCHMARK)
+    assert spec
+    assert spec.loader
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def folder(commands: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("commands")
+    commands.prepare(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "--help",
+        "schema",
+        "plan",
+        "test",
+        "test --given age",
+        "discover",
+        pytest.param("plan, 67 columns", marks=pytest.mark.slow),
+    ],
+)
+def test_seconds_are_few(name: str, commands: ModuleType, folder: Path) -> None:
+    call, aim = commands.COMMANDS[name]
+    assert any(commands.cpu_seconds(call, folder) < 2 * aim for _ in range(3))
