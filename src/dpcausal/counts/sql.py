@@ -37,6 +37,7 @@ from dpcausal.counts.feature_sums import Batch, BatchRows, Cells, Shortening, Su
 from dpcausal.counts.memory import Covering, MemoryCounts
 from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
+from dpcausal.counts.stored import READS_FILES, quoted, reads_stored_tables, table_identifier
 from dpcausal.counts.stream import compress_stream
 from dpcausal.data import spelling
 from dpcausal.data.coding import Coder, check_type, code_type
@@ -158,17 +159,23 @@ class DuckDBCounts:
         return self._files.coding
 
     def _kinds(self) -> dict[str, str]:
-        """Return the types of a table's columns: of the table of this name, or of ``schema.name``."""
+        """Return the types of the columns of the table of this name, or of ``schema.name``."""
         import duckdb
 
-        for name in dict.fromkeys((_identifier(self._label), _dotted(self._label))):
-            try:
-                described = self._connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
-            except duckdb.Error:
-                continue
-            self._stored = self._table = name
-            return {column: str(kind) for column, kind, *_ in described}
-        raise InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
+        try:
+            found = table_identifier(self._connection, self._label)
+        except duckdb.Error:
+            found = None
+        if found is None:
+            raise self._unreadable()
+        if not reads_stored_tables(self._connection, f"SELECT * FROM {found}"):
+            raise InputError(f"{self._label} {READS_FILES}")
+        self._stored = self._table = found
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {found}").fetchall()
+        return {column: str(kind) for column, kind, *_ in described}
+
+    def _unreadable(self) -> InputError:
+        return InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
 
     def _count(self) -> int:
         import duckdb
@@ -180,7 +187,7 @@ class DuckDBCounts:
         except duckdb.Error:
             found = []
         if not found:
-            raise InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
+            raise self._unreadable()
         if not found[0][0]:
             raise InputError(f"{self._label} has no rows")
         return int(found[0][0])
@@ -587,7 +594,7 @@ class CodedTable(CodedRows):
 
     def _sql(self, schema: Schema, coding: Mapping[str, str]) -> str:
         """Return the query that hands out codes, and cells of the other columns as they are."""
-        parts = (f"{coding.get(name, _identifier(name))} AS c{c}" for c, name in enumerate(schema))
+        parts = (f"{coding.get(name, quoted(name))} AS c{c}" for c, name in enumerate(schema))
         return f"SELECT {', '.join(parts)} FROM {self._stored}"
 
     def values_sql(self) -> str:
@@ -646,20 +653,6 @@ _BY_CODER = re.compile(
 )  # what the coders of dc.read take as DuckDB hands it out
 _UNTYPED = '"NULL"'  # the type that DuckDB gives to a column without one
 _MAX_LISTED = 32  # keys up to which a linear search is faster than the hash table of an ENUM
-
-
-def _identifier(name: str) -> str:
-    """Return an identifier in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _dotted(name: str) -> str:
-    """Return the identifier of a table that is named with its schema.
-
-    >>> _dotted("ward.visits")
-    '"ward"."visits"'
-    """
-    return ".".join(map(_identifier, name.split(".")))
 
 
 def _text(value: str) -> str:
@@ -764,7 +757,7 @@ def _number(value: str, kind: str, column: Numeric) -> tuple[str, str]:
 def number_expression(name: str, kind: str, column: Numeric) -> str:
     """Return an expression for the number of a numeric cell within its bounds; ``coding_expression`` took the type."""
     assert column.other is not None
-    number, missing = _number(_identifier(name), kind, column)
+    number, missing = _number(quoted(name), kind, column)
     lower, upper = _double(column.lower), _double(column.upper)
     within = f"least(greatest(CAST({number} AS DOUBLE), {lower}), {upper})"
     return f"CASE WHEN {missing} THEN {_double(column.other)} ELSE {within} END"
@@ -781,7 +774,7 @@ def coding_expression(name: str, kind: str, column: Column) -> str:
 
     Raises ``InputError`` for a type that can't be coded in SQL, ``SchemaError`` for one that ``dc.read`` refuses.
     """
-    value = _identifier(name)
+    value = quoted(name)
     if kind == _UNTYPED:
         raise InputError(f'column "{name}" holds no type that can be counted in DuckDB')
     if not codes_in_sql(kind, column):
