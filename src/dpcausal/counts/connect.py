@@ -44,7 +44,10 @@ _TABLES = """
     SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END
     FROM information_schema.tables WHERE table_catalog = current_catalog() ORDER BY table_schema, table_name
 """
-_CLOSED = {"enable_external_access": "false", "python_enable_replacements": "false"}  # a name is a table or nothing
+_CLOSED = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+}  # a name is a table or nothing
 _TEXT_FORMATS = ("csv", "json", "xml")  # of Spark: their types are guessed from cells
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PARQUET = re.compile(r"\.(parquet|pq)(/?|/\*.*)$", re.IGNORECASE)
@@ -170,7 +173,7 @@ def _duckdb(
         connection = None
     if connection is None:
         raise InputError(
-            f"{name} can't be opened by DuckDB: no database, or it is open, here or for writing in another process"
+            f"{name} can't be opened by DuckDB: no database, or it is open in this process, or for writing in another"
         )
     if not table and len(held) != 1:
         which = f"{', '.join(held[:5])}{', ...' if len(held) > 5 else ''}" if held else "it holds none"
@@ -304,8 +307,8 @@ def _again(backend: Any, table: ir.Table) -> ir.Table:
 def _stored(backend: Any, table: ir.Table, label: str) -> ir.Table:
     """Return the table; raise ``InputError`` where it reads rows whose types follow from their cells.
 
-    Those are rows in memory, files that DuckDB opens by itself, and text files of Spark, through views too. Other engines
-    read only what is in their catalogue.
+    Those are rows in memory, files that DuckDB opens by itself, and text files of Spark, through views too. Other
+    engines read only what is in their catalogue.
     """
     from ibis.expr import operations as ops
 
@@ -334,9 +337,9 @@ def _spark_text_files(backend: Any, table: ir.Table) -> bool:
         if leaf.getClass().getSimpleName() != "LogicalRelation":
             continue
         relation = leaf.relation()
-        if relation.getClass().getSimpleName() == "HadoopFsRelation":
-            if relation.fileFormat().toString().lower() in _TEXT_FORMATS:
-                return True
+        is_files = relation.getClass().getSimpleName() == "HadoopFsRelation"
+        if is_files and relation.fileFormat().toString().lower() in _TEXT_FORMATS:
+            return True
     return False
 
 
@@ -412,11 +415,17 @@ def _spark(url: str) -> Any:
 def _dialect(name: str, backend: Any, table: ir.Table) -> Dialect:
     """Return the dialect, with columns whose texts are not compared byte by byte: from the catalogue, not from rows."""
     dialect = DIALECTS[name]
-    if name == "postgres":
-        return replace(dialect, collated=_postgres_collated(backend, table))
-    if name == "pyspark":
-        return _spark_dialect(dialect, table)
-    return dialect
+    try:
+        if name == "postgres":
+            return replace(dialect, collated=_postgres_collated(backend, table))
+        if name == "pyspark":
+            return _spark_dialect(dialect, table)
+        return dialect
+    except Exception:
+        pass
+    raise EngineError(
+        f"{ENGINES[name]} does not tell the types of the columns"
+    )  # none of the driver's own words
 
 
 def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:

@@ -286,7 +286,7 @@ def _holds(stored: Any, number: Decimal) -> bool:
     if stored.precision is None or stored.scale is None:  # PostgreSQL: any number of digits
         return True
     scaled = Fraction(number) * 10**stored.scale  # exact: a Decimal would be rounded to 28 digits
-    return scaled.denominator == 1 and abs(scaled) < 10**stored.precision
+    return bool(scaled.denominator == 1 and abs(scaled) < 10**stored.precision)
 
 
 def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetime]:

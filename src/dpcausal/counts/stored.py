@@ -1,12 +1,12 @@
 """Whether a query of DuckDB reads stored tables only: by the plan that DuckDB makes of it, before a row is read.
 
-DuckDB takes a name that no table has for a file, or for a variable of Python, and so does a view at every query. Types of
-such rows are guessed from their cells: one cell of a CSV file turns a column of numbers into text, and the codes of all
-rows with it. Types are public only where they are stored.
+DuckDB takes a name that no table has for a file, or for a variable of Python; a view may do so at every query. Types of
+such rows are guessed from their cells: one cell of a CSV file turns a column of numbers into text, and changes the
+codes of all rows. Types are public only where they are stored.
 
 **Guarantee.** What passes reads tables that are stored with their types, and constants, through any number of views and
-macros. What passes follows from names and definitions: a plan that DuckDB can't make does not pass either, so that a cell
-on which a reader of files fails makes no difference.
+macros. It follows from names and definitions alone: where DuckDB can't make a plan the query does not pass either, so a
+cell on which a reader of files fails makes no difference.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ CONSTANTS = frozenset(  # leaves of a plan that read nothing
     {"DUMMY_SCAN", "EXPRESSION_GET", "EMPTY_RESULT", "RANGE", "GENERATE_SERIES"}
 )
 WITHIN = frozenset({"CTE_SCAN", "DELIM_GET"})  # leaves that read what another part of the plan made
-READS_FILES = (
-    "reads files, frames or another database, or can't be opened: connect to the files themselves, or store it as a table"
-)
+READS_FILES = "reads files, frames or another database, or can't be opened: connect to those files, or store it as a table"
 _FIND = """
     SELECT count(*) FROM information_schema.tables
     WHERE lower(table_catalog) = lower(coalesce(?, current_catalog()))
