@@ -189,7 +189,11 @@ def test_text_files_of_spark_are_refused(load_on: Callable[[str], Loader], tmp_p
     session.read.csv(str(tmp_path / "v.csv"), header=True, inferSchema=True).createOrReplaceTempView("of_csv")
     session.read.json(str(tmp_path / "v.json")).createOrReplaceTempView("of_json")
     session.sql("CREATE OR REPLACE TEMPORARY VIEW of_view AS SELECT * FROM of_csv WHERE x < 9")
-    for name in ("of_csv", "of_json", "of_view"):
+    load.backend.read_parquet(str(tmp_path / "v.parquet"), table_name="of_both")
+    session.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW of_subquery AS SELECT * FROM of_both WHERE x IN (SELECT x FROM of_csv)"
+    )
+    for name in ("of_csv", "of_json", "of_view", "of_subquery"):
         with pytest.raises(dc.InputError, match="reads files"):
             dc.connect(load.backend.table(name), SCHEMA)
     parquet = load.backend.read_parquet(str(tmp_path / "v.parquet"), table_name="of_parquet")

@@ -331,16 +331,18 @@ def _spark_text_files(backend: Any, table: ir.Table) -> bool:
     import ibis
 
     plan = backend._session.sql(ibis.to_sql(table, dialect="pyspark"))._jdf.queryExecution().analyzed()
-    leaves = plan.collectLeaves()
-    for i in range(leaves.size()):
-        leaf = leaves.apply(i)
-        if leaf.getClass().getSimpleName() != "LogicalRelation":
-            continue
-        relation = leaf.relation()
-        is_files = relation.getClass().getSimpleName() == "HadoopFsRelation"
-        if is_files and relation.fileFormat().toString().lower() in _TEXT_FORMATS:
-            return True
+    for part in (plan, *_each(plan.subqueriesAll())):
+        for leaf in _each(part.collectLeaves()):
+            relation = leaf.relation() if leaf.getClass().getSimpleName() == "LogicalRelation" else leaf
+            is_files = relation.getClass().getSimpleName() == "HadoopFsRelation"
+            if is_files and relation.fileFormat().toString().lower() in _TEXT_FORMATS:
+                return True
     return False
+
+
+def _each(sequence: Any) -> list[Any]:
+    """Return the members of a sequence of Scala."""
+    return [sequence.apply(i) for i in range(sequence.size())]
 
 
 def _table_of(backend: Any, table: str) -> ir.Table:

@@ -23,7 +23,9 @@ CONSTANTS = frozenset(  # leaves of a plan that read nothing
     {"DUMMY_SCAN", "EXPRESSION_GET", "EMPTY_RESULT", "RANGE", "GENERATE_SERIES"}
 )
 WITHIN = frozenset({"CTE_SCAN", "DELIM_GET"})  # leaves that read what another part of the plan made
-READS_FILES = "reads files, frames or another database, or can't be opened: connect to those files, or store it as a table"
+READS_FILES = (
+    "reads files, frames or another database, or can't be opened: connect to the files, or store a table"
+)
 _FIND = """
     SELECT count(*) FROM information_schema.tables
     WHERE lower(table_catalog) = lower(coalesce(?, current_catalog()))
