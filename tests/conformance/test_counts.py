@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, SchemaError
+from dpcausal.core.progress import Tick
 from dpcausal.counts import memory as memory_backend
 from dpcausal.counts import sql
 from dpcausal.counts.memory import MemoryCounts
@@ -145,6 +149,44 @@ def test_rows_that_hardly_repeat_are_scanned(tmp_path: Path, monkeypatch: pytest
     assert counts._local is None
 
 
+@pytest.mark.parametrize("of", ["file", "table"])
+def test_progress_is_the_same_whether_rows_repeat_or_not(
+    of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are compressed or scanned, by how many of the first are distinct: the bar shows one pass either way."""
+    monkeypatch.setattr(sql, "TRIAL_ROWS", 500)
+    monkeypatch.setattr(sql, "MANY_ROWS", 1000)
+    seen = []
+    for used in (0.02, 1.0):
+        data = dataset([200, 200, 200], 3000, seed=3, used=used)
+        path = parquet_of(data, tmp_path)
+        connection = None
+        if of == "table":
+            connection = duckdb.connect()
+            connection.execute(f"CREATE TABLE cells AS SELECT * FROM read_parquet('{path}')")
+        counts = DuckDBCounts("cells" if connection else path, data.schema, connection=connection, threads=1)
+        stages: list[tuple[str, float | None]] = []
+        done: list[float] = []
+
+        @contextmanager
+        def stage(
+            what: str, total: float | None, stages: Any = stages, done: list[float] = done
+        ) -> Iterator[Tick]:
+            stages.append((what, total))
+            yield done.append
+
+        counts.stage = stage
+        for columns in (["c0", "c2"], ["c1"]):
+            assert np.array_equal(counts.table(columns), reference(data, columns))
+            stages.append(("answered", None))
+        assert (counts._local is None) == (used == 1.0)
+        counts.subsample(7)
+        assert sum(done) == pytest.approx(1.0 if of == "file" else 0.0)
+        seen.append((stages, done))
+    assert seen[0] == seen[1]
+    assert [what for what, _ in seen[0][0][1:]] == ["answered", "answered"]
+
+
 @pytest.mark.parametrize("m", [0, 1, 37, 400])
 def test_subsample_is_a_part_of_the_whole(make: Make, tmp_path: Path, m: int) -> None:
     data = dataset([2, 3, 4], 400, seed=4)
@@ -200,8 +242,6 @@ def test_every_way_through_memory_agrees(
 
 
 def test_duckdb_bad_input(tmp_path: Path) -> None:
-    import duckdb
-
     data = dataset([2, 3], 5, seed=9)
     path = parquet_of(data, tmp_path)
     with pytest.raises(SchemaError, match=r'no column "c_1" \(did you mean'):
@@ -252,8 +292,6 @@ def test_text_that_is_not_utf8_is_other_everywhere(tmp_path: Path) -> None:
 
 
 def test_a_view_that_fails_says_nothing_of_its_cells() -> None:
-    import duckdb
-
     connection = duckdb.connect()
     connection.execute(
         "CREATE VIEW v AS SELECT CAST(c AS INTEGER) AS x FROM (VALUES ('1'), ('SECRETVALUE')) t(c)"

@@ -305,7 +305,7 @@ def test_explain_needs_no_budget_and_no_place_to_write(
 ) -> None:
     """Nothing runs, so nothing of what a run needs is asked for; not even rows are counted."""
     monkeypatch.setattr(DuckDBCounts, "_count", lambda self: pytest.fail("a query was run"))
-    monkeypatch.setattr(DuckDBCounts, "_run", lambda self, sql: pytest.fail("a query was run"))
+    monkeypatch.setattr(DuckDBCounts, "_run", lambda self, *_: pytest.fail("a query was run"))
     place = ["--source", database, "--table", "patients", "--schema", str(schema_file), "--explain"]
     assert run(["discover", *place]) == 0
     said = capsys.readouterr().out
@@ -538,3 +538,49 @@ def test_a_file_counted_out_of_core_has_a_bar_by_shares(database: str, tmp_path:
         counts.table(["a", "b"])
         assert shown == [(what, 1.0)]
         assert sum(done) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("of", ["engine", "file"])
+def test_progress_shows_nothing_of_protected_rows(
+    of: str, load_on: Callable[[str], Loader], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One row more, and distinct rows are no longer brought here, or a bar has another step: only where n is public."""
+    import pyarrow.parquet as pq
+
+    shown: list[tuple[str, float | None]] = []
+
+    @contextmanager
+    def stages(show: bool) -> Iterator[Any]:
+        @contextmanager
+        def stage(name: str, total: float | None) -> Iterator[Callable[[float], None]]:
+            shown.append((name.split(" (")[0], total))  # without the remark that a kernel is being compiled
+            yield lambda done: shown.append(("done", done))
+
+        yield stage
+
+    monkeypatch.setattr("dpcausal.discovery.discover.stages", stages)
+    seen: dict[tuple[str, int], list[tuple[str, float | None]]] = {}
+    schema = dc.Schema({name: dc.Categorical(["no", "yes", *"abcdefgh"]) for name in NAMES})
+    for neighbours in ("replace-one", "add-remove"):
+        for n in (2000, 2001):
+            if of == "engine":
+                source: Any = load_on("duckdb").put(chain(n))
+                counts: Any = dc.connect(source, schema, memory_limit=2000 * (24 + 2 * 4 + 8))
+            else:
+                pq.write_table(chain(n), tmp_path / "rows.parquet", row_group_size=1000)
+                counts = DuckDBCounts(tmp_path / "rows.parquet", schema, threads=1)
+            dc.discover(
+                counts,
+                epsilon=2.0,
+                delta=1e-6,
+                method="measured",
+                confidence=0,
+                neighbours=neighbours,
+                progress=True,
+                anyway=True,
+            )
+            seen[neighbours, n] = list(shown)
+            shown.clear()
+    assert seen["replace-one", 2000] != seen["replace-one", 2001]
+    assert seen["add-remove", 2000] == seen["add-remove", 2001]
+    assert len(seen["add-remove", 2000]) > 0

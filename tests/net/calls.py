@@ -287,7 +287,8 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
         backend = ibis.duckdb.connect(threads=1)
         backend.con.register("rows", pyarrow.table(columns))
         backend.con.execute("CREATE TABLE patients AS SELECT * FROM rows")
-        return dc.connect(backend.table("patients"), schema, memory_limit=0)  # by covering tables
+        # 300 rows are counted by covering tables, 77 are brought here: under add-remove neither may show
+        return dc.connect(backend.table("patients"), schema, memory_limit=4000)
     return columns
 
 

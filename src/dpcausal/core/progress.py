@@ -30,6 +30,10 @@ Tick = Callable[[float], None]  # told how much was done since the last call
 Stage = Callable[[str, float | None], AbstractContextManager[Tick]]  # (what, how much; None: not known)
 
 
+def unseen(done: float) -> None:
+    """Tell nobody how much was done."""
+
+
 @contextmanager
 def silent(what: str, total: float | None) -> Iterator[Tick]:
     """A stage that shows nothing.
@@ -37,7 +41,7 @@ def silent(what: str, total: float | None) -> Iterator[Tick]:
     >>> with silent("counting", 3) as tick:
     ...     tick(1)
     """
-    yield lambda done: None
+    yield unseen
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from dpcausal.core.redact import file_name, ledger_name
 from dpcausal.counts.engine import EngineCounts, EngineTable
 from dpcausal.counts.expressions import DIALECTS, Dialect
 from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stored import READS_FILES, reads_stored_tables
 from dpcausal.data.read import DRAFT_WARNING, DraftSchema
 from dpcausal.data.schema import Schema
 
@@ -43,6 +44,11 @@ _TABLES = """
     SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END
     FROM information_schema.tables WHERE table_catalog = current_catalog() ORDER BY table_schema, table_name
 """
+_CLOSED = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+}  # a name is a table or nothing
+_TEXT_FORMATS = ("csv", "json", "xml")  # of Spark: their types are guessed from cells
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PARQUET = re.compile(r"\.(parquet|pq)(/?|/\*.*)$", re.IGNORECASE)
 
@@ -152,14 +158,14 @@ def _in_words(limit: int | None) -> str | None:
 def _duckdb(
     path: Path, schema: Schema, table: str | None, memory_limit: int | None, count: bool
 ) -> DuckDBCounts:
-    """Return a table of a DuckDB file, opened for reading."""
+    """Return a table of a DuckDB file, opened for reading; no other file can be read through it."""
     import duckdb
 
     name = file_name(str(path))
     if not path.is_file():
         raise InputError(f"{name}: no such file")
     try:
-        connection = duckdb.connect(str(path), read_only=True)
+        connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
         if memory_limit is not None:
             connection.execute(f"SET memory_limit = '{_in_words(memory_limit)}'")
         held = [found for (found,) in connection.execute(_TABLES).fetchall()]
@@ -167,7 +173,7 @@ def _duckdb(
         connection = None
     if connection is None:
         raise InputError(
-            f"{name} can't be opened by DuckDB: no database, or it is open for writing, here or in another process"
+            f"{name} can't be opened by DuckDB: no database, or it is open in this process, or for writing in another"
         )
     if not table and len(held) != 1:
         which = f"{', '.join(held[:5])}{', ...' if len(held) > 5 else ''}" if held else "it holds none"
@@ -240,10 +246,12 @@ def _described(
     def opened() -> ir.Table:
         live = connected()
         try:
-            return find(live)
+            found = find(live)
         except Exception:
-            pass
-        raise InputError(f"{label}: no such table, or no right to read it")
+            found = None
+        if found is None:
+            raise InputError(f"{label}: no such table, or no right to read it")
+        return _stored(live, found, label)
 
     def size() -> int | None:
         return _table_size(backend[0], find(backend[0])) if backend else None
@@ -278,7 +286,7 @@ def _of_expression(source: Any) -> EngineTable:
         ENGINES[backend.name],
         "the table",
         dialect,
-        lambda: _again(backend, source),
+        lambda: _stored(backend, _again(backend, source), "the table"),
         remote=backend.name != "duckdb",
         size=lambda: _table_size(backend, source),
     )
@@ -294,6 +302,47 @@ def _again(backend: Any, table: ir.Table) -> ir.Table:
     space = node.namespace
     place = (space.catalog, space.database) if space.catalog else space.database
     return backend.table(node.name, database=place)
+
+
+def _stored(backend: Any, table: ir.Table, label: str) -> ir.Table:
+    """Return the table; raise ``InputError`` where it reads rows whose types follow from their cells.
+
+    Those are rows in memory, files that DuckDB opens by itself, and text files of Spark, through views too. Other
+    engines read only what is in their catalogue.
+    """
+    from ibis.expr import operations as ops
+
+    if table.op().find(ops.InMemoryTable):
+        raise InputError(f"{label} holds rows in memory: give those to dc.read")
+    match backend.name:
+        case "duckdb":
+            passes = reads_stored_tables(backend.con, backend.compile(table))
+        case "pyspark":
+            passes = not _spark_text_files(backend, table)
+        case _:
+            passes = True
+    if not passes:
+        raise InputError(f"{label} {READS_FILES}")
+    return table
+
+
+def _spark_text_files(backend: Any, table: ir.Table) -> bool:
+    """Return whether a plan of Spark reads text files: analysed, not run."""
+    import ibis
+
+    plan = backend._session.sql(ibis.to_sql(table, dialect="pyspark"))._jdf.queryExecution().analyzed()
+    for part in (plan, *_each(plan.subqueriesAll())):
+        for leaf in _each(part.collectLeaves()):
+            relation = leaf.relation() if leaf.getClass().getSimpleName() == "LogicalRelation" else leaf
+            is_files = relation.getClass().getSimpleName() == "HadoopFsRelation"
+            if is_files and relation.fileFormat().toString().lower() in _TEXT_FORMATS:
+                return True
+    return False
+
+
+def _each(sequence: Any) -> list[Any]:
+    """Return the members of a sequence of Scala."""
+    return [sequence.apply(i) for i in range(sequence.size())]
 
 
 def _table_of(backend: Any, table: str) -> ir.Table:
@@ -368,11 +417,17 @@ def _spark(url: str) -> Any:
 def _dialect(name: str, backend: Any, table: ir.Table) -> Dialect:
     """Return the dialect, with columns whose texts are not compared byte by byte: from the catalogue, not from rows."""
     dialect = DIALECTS[name]
-    if name == "postgres":
-        return replace(dialect, collated=_postgres_collated(backend, table))
-    if name == "pyspark":
-        return _spark_dialect(dialect, table)
-    return dialect
+    try:
+        if name == "postgres":
+            return replace(dialect, collated=_postgres_collated(backend, table))
+        if name == "pyspark":
+            return _spark_dialect(dialect, table)
+        return dialect
+    except Exception:
+        pass
+    raise EngineError(
+        f"{ENGINES[name]} does not tell the types of the columns"
+    )  # none of the driver's own words
 
 
 def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:
@@ -407,7 +462,7 @@ def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""').replace("%", "%%") + '"'
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _spark_dialect(dialect: Dialect, table: ir.Table) -> Dialect:

@@ -5,9 +5,10 @@ and addition, and the engine groups by the keys. What travels are distinct rows 
 everything is local, exact subsampling included. If that many rows might not fit in memory, the tables that are asked
 for are counted instead: a few covering tables, one GROUP BY each, summed down here.
 
-**Guarantee.** Which queries are sent follows from public numbers (declared cells, rows, a memory limit) and from the
-tables that are asked for, which follow from what was released. No query holds a value of a row. No error holds one
-either: an engine's own words are dropped.
+**Guarantee.** Which queries are sent follows from declared cells, the number of rows, a memory limit and the tables
+that are asked for, which follow from what was released. Only the engine sees them, which has the rows; progress shows
+them only where the number of rows is public. No query holds a value of a row. No error holds one either: an engine's
+own words are dropped.
 
 **Consistency.** Every answer must add up to the number of rows, every column must have the same margin in every answer,
 and the columns must have the types that they had at first. Otherwise the table was changed in between, and the run is

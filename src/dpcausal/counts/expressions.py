@@ -15,6 +15,7 @@ What engines do differently, and what is done about it:
   hexadecimal digits of its UTF-8 bytes are compared instead. ``char(n)`` of PostgreSQL is text without its padding.
 - **NaN** is the largest number for PostgreSQL, DuckDB and Spark: it is looked for first. -0.0 equals 0.0 everywhere.
 - **Decimals** become floats by way of text, which rounds to nearest everywhere; division by a power of ten does not.
+  In DuckDB they are compared as text too: Ibis takes ``HUGEINT`` for a decimal, and not all of its values are one.
 - **Integers** are compared with values that their type can hold, and made 64-bit before any arithmetic.
 - **Times with a zone** are instants, whatever zone a session shows them in: they are compared with instants in UTC, and
   a level means one where it ends in Z, as for ``dc.read``.
@@ -30,6 +31,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,7 +140,7 @@ def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: s
     if stored.is_floating():
         return _float(value, column)
     if stored.is_decimal():
-        return _decimal(value, column)
+        return _decimal(value, column, dialect)
     if stored.is_date():
         return _choose(value, _pairs(column, _days(column), pa.date32()), column.other_code)
     if stored.is_timestamp() and stored.timezone is None and name not in dialect.zoned:
@@ -262,16 +264,19 @@ def _float(value: ir.Value, column: Categorical) -> ir.Value:
     return _choose(value.cast("float64"), pairs, column.other_code)
 
 
-def _decimal(value: ir.Value, column: Categorical) -> ir.Value:
+def _decimal(value: ir.Value, column: Categorical, dialect: Dialect) -> ir.Value:
     import ibis
 
-    stored = value.type()
-    other = column.other_code
-    pairs = [
-        (ibis.literal(format(number, "f")).cast(stored), code)
+    stored, other = value.type(), column.other_code
+    numbers = [
+        (number, code)
         for number, code in spelling.number_codes(column).items()
         if code != other and _holds(stored, number)
     ]
+    if dialect.name == "duckdb":  # a comparison would cast HUGEINT to DECIMAL(38, 0), which ends at 1e38
+        texts = [(f"{number or Decimal():.{stored.scale}f}", code) for number, code in numbers]
+        return _choose(value.cast("string"), texts, other)
+    pairs = [(ibis.literal(format(number, "f")).cast(stored), code) for number, code in numbers]
     return _choose(value, pairs, other)
 
 
@@ -281,8 +286,8 @@ def _holds(stored: Any, number: Decimal) -> bool:
         return False
     if stored.precision is None or stored.scale is None:  # PostgreSQL: any number of digits
         return True
-    scaled = number.scaleb(stored.scale)
-    return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** int(stored.precision)
+    scaled = Fraction(number) * 10**stored.scale  # exact: a Decimal would be rounded to 28 digits
+    return bool(scaled.denominator == 1 and abs(scaled) < 10**stored.precision)
 
 
 def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetime]:
@@ -440,8 +445,10 @@ def _within_floats(value: ir.Value, dialect: Dialect) -> ir.Value:
     if dialect.name != "postgres" or max(digits) <= MAX_DECIMAL_DIGITS:
         return value
 
+    value = value.cast("decimal")  # of any number of digits: a bound need not fit in the stored type
+
     def number(text: str) -> Any:
-        return ibis.literal(text).cast(stored)
+        return ibis.literal(text).cast("decimal")
 
     tiny = (value > number("-1e-250")) & (value < number("1e-250"))
     return ibis.cases(

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, did_you_mean_column
-from dpcausal.core.progress import Stage
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.progress import Stage, silent
 from dpcausal.core.statement import Limit, LimitKind
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -112,10 +113,14 @@ class OnEngine(Protocol):
     stage: Stage  # shows progress
 
 
-def show_queries(counts: Counts, stage: Stage) -> None:
-    """Let an engine show how many of its queries are done: their number is public."""
+def show_queries(counts: Counts, stage: Stage, relation: Neighbours) -> None:
+    """Let an engine show how far its queries are, where the number of rows is public.
+
+    How rows are counted, in how many queries and batches, follows from their number. Where that is protected, only what
+    is asked of the engine shows, in the stages of the caller.
+    """
     if isinstance(counts, OnEngine):
-        counts.stage = stage
+        counts.stage = silent if relation is Neighbours.ADD_REMOVE else stage
 
 
 def source_limits(data: Dataset | Counts) -> tuple[Limit, ...]:

@@ -4,7 +4,7 @@ A file is read and coded as ``dc.read`` does it, and DuckDB sees codes only. A t
 the schema says. A row is packed into one or a few 64-bit keys and equal keys are counted: by DuckDB, or, where a file's
 rows fit in one key each, as the file is read (``stream.py``). From then on everything is local. Where rows hardly
 repeat, tables are counted in DuckDB instead: one scan per batch of requests, by grouping sets over covering tables. The
-choice decides only how long it takes.
+choice decides only how long it takes: the same progress is shown either way.
 
 **Guarantee.** The codes are those of ``dc.read``. A file is read in one way, which no cell can change: DuckDB never
 opens it, so none of its own rules apply (text that is not UTF-8, half-floats, marks of a glob in a name, folders named
@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from glob import glob, has_magic
 from itertools import chain
@@ -29,7 +30,7 @@ import pyarrow as pa
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
-from dpcausal.core.progress import Stage, Tick
+from dpcausal.core.progress import Stage, Tick, unseen
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.redact import file_name
 from dpcausal.counts.compress import KeyLayout
@@ -37,6 +38,7 @@ from dpcausal.counts.feature_sums import Batch, BatchRows, Cells, Shortening, Su
 from dpcausal.counts.memory import Covering, MemoryCounts
 from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, processors
+from dpcausal.counts.stored import READS_FILES, quoted, reads_stored_tables, table_identifier
 from dpcausal.counts.stream import compress_stream
 from dpcausal.data import spelling
 from dpcausal.data.coding import Coder, check_type, code_type
@@ -118,6 +120,7 @@ class DuckDBCounts:
         self._files: CodedFiles | CodedTable | None = None
         self._label, self._n = str(source), 0
         self.stage: Stage = silent_stage
+        self._showed = False
         if connection is None:
             self._connection = duckdb.connect(config={"threads": self._threads})
             if memory_limit:
@@ -158,17 +161,23 @@ class DuckDBCounts:
         return self._files.coding
 
     def _kinds(self) -> dict[str, str]:
-        """Return the types of a table's columns: of the table of this name, or of ``schema.name``."""
+        """Return the types of the columns of the table of this name, or of ``schema.name``."""
         import duckdb
 
-        for name in dict.fromkeys((_identifier(self._label), _dotted(self._label))):
-            try:
-                described = self._connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
-            except duckdb.Error:
-                continue
-            self._stored = self._table = name
-            return {column: str(kind) for column, kind, *_ in described}
-        raise InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
+        try:
+            found = table_identifier(self._connection, self._label)
+        except duckdb.Error:
+            found = None
+        if found is None:
+            raise self._unreadable()
+        if not reads_stored_tables(self._connection, f"SELECT * FROM {found}"):
+            raise InputError(f"{self._label} {READS_FILES}")
+        self._stored = self._table = found
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {found}").fetchall()
+        return {column: str(kind) for column, kind, *_ in described}
+
+    def _unreadable(self) -> InputError:
+        return InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
 
     def _count(self) -> int:
         import duckdb
@@ -180,14 +189,14 @@ class DuckDBCounts:
         except duckdb.Error:
             found = []
         if not found:
-            raise InputError(f"{self._label} can't be read by DuckDB: no such table, or it is damaged")
+            raise self._unreadable()
         if not found[0][0]:
             raise InputError(f"{self._label} has no rows")
         return int(found[0][0])
 
-    def _run(self, sql: str) -> Any:
-        """Return the columns that a query gives, by name."""
-        readers = {} if self._files is None else self._files.readers()
+    def _run(self, sql: str, tick: Tick = unseen) -> Any:
+        """Return the columns that a query gives, by name; the share of rows that passed by goes to ``tick``."""
+        readers = {} if self._files is None else self._files.readers(self._parts(tick))
         try:
             for name, reader in readers.items():
                 self._connection.register(name, reader)
@@ -232,18 +241,18 @@ class DuckDBCounts:
         wanted = [self._layout.resolve(columns) for columns in requests]
         if not wanted:
             return []
+        if self._local is not None:
+            return self._local.tables(requests)
         try:
-            if self._local is None and not self._mostly_distinct():
-                self._compress()
-            if self._local is None:
+            with self._first_pass() as tick:
+                if not self._mostly_distinct():
+                    return self._compress(tick).tables(requests)
                 covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self.n)
-                flat = covering.sum_down(self._scan(covering.covers), self._threads)
+                flat = covering.sum_down(self._scan(covering.covers, tick), self._threads)
                 return self._layout.tables(wanted, covering.requests.cells, flat)
         except duckdb.Error:
             pass
-        if self._local is None:
-            raise self._error()  # outside the except block: no trace of DuckDB's error
-        return self._local.tables(requests)
+        raise self._error()  # outside the except block: no trace of DuckDB's error
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
         """Draw m rows without replacement: a hypergeometric draw over the distinct rows."""
@@ -261,25 +270,40 @@ class DuckDBCounts:
         """Return the distinct rows with their counts, held in memory: one GROUP BY over packed keys."""
         import duckdb
 
+        if self._local is not None:
+            return self._local
         try:
-            return self._compress()
+            with self._first_pass() as tick:
+                return self._compress(tick)
         except duckdb.Error:
             pass
         raise self._error()  # outside the except block: no trace of DuckDB's error
 
-    def _compress(self) -> MemoryCounts:
-        if self._local is None and self._files is not None and self._keys.fits:
-            with self.stage(f"reading {file_name(self._label)}", 1.0) as tick:
-                parts = [_ticked(part, tick, self.n) for part in self._files.parts()]
-                rows = compress_stream(parts, self._layout)  # half the work of a GROUP BY on codes
-            self._local = MemoryCounts(rows, self._schema, threads=self._threads)
-        if self._local is None:
-            with self.stage(f"distinct rows of {file_name(self._label)} in DuckDB", None):
-                found = self._run(self._distinct_sql())
+    @contextmanager
+    def _first_pass(self) -> Iterator[Tick]:
+        """Show the first pass over the rows, the same in whichever way they are counted; further ones show nothing.
+
+        Whether there are further ones follows from how many of the first rows are distinct.
+        """
+        shown = silent_stage if self._showed else self.stage
+        self._showed = True
+        with shown(f"reading {file_name(self._label)}", None if self._files is None else 1.0) as tick:
+            yield tick
+
+    def _parts(self, tick: Tick) -> list[Iterator[dict[str, Any]]]:
+        """Return the parts of rows that pass by, and tell the share of rows that did."""
+        assert self._files is not None
+        return [_ticked(part, tick, self.n) for part in self._files.parts()]
+
+    def _compress(self, tick: Tick) -> MemoryCounts:
+        if self._files is not None and self._keys.fits:
+            rows = compress_stream(self._parts(tick), self._layout)  # half the work of a GROUP BY on codes
+        else:
+            found = self._run(self._distinct_sql(), tick)
             words = range(self._keys.words)
             codes = self._keys.unpack(*(found[f"key{i}"].astype(np.uint64) for i in words))
             rows = Rows(codes, self._layout.sizes, found["weight"].astype(np.int64))
-            self._local = MemoryCounts(rows, self._schema, threads=self._threads)
+        self._local = MemoryCounts(rows, self._schema, threads=self._threads)
         self._refuse_changed(self._local.n)
         return self._local
 
@@ -384,7 +408,7 @@ class DuckDBCounts:
             self._scan_only = expected_distinct(int(found)) > MAX_DISTINCT_SHARE * MANY_ROWS
         return self._scan_only
 
-    def _scan(self, jobs: Jobs) -> Table:
+    def _scan(self, jobs: Jobs, tick: Tick) -> Table:
         """Return the flat tables of all jobs in one scan, by grouping sets."""
         names, sizes = self._layout.names, self._layout.shape
         inner = [f"{self._coding[name]} AS c{c}" for c, name in enumerate(names)]
@@ -399,7 +423,8 @@ class DuckDBCounts:
         coded = f"SELECT {keys} FROM (SELECT {', '.join(inner)} FROM {self._table})"
         found = self._run(
             f"SELECT {', '.join(f'k{j}' for j in range(len(codes)))}, count(*) AS weight"
-            f" FROM ({coded}) GROUP BY GROUPING SETS ({sets})"
+            f" FROM ({coded}) GROUP BY GROUPING SETS ({sets})",
+            tick,
         )
         out, weight = np.zeros(int(jobs.cells[-1]), np.int64), np.asarray(found["weight"], np.int64)
         for j in range(len(codes)):
@@ -485,14 +510,14 @@ class CodedRows:
         """Return iterators over coded rows, to be run side by side, each row in one of them."""
         raise NotImplementedError
 
-    def readers(self) -> dict[str, pa.RecordBatchReader]:
-        """Return a fresh reader of every part, which is read once."""
+    def readers(self, parts: Iterable[Iterator[dict[str, Any]]]) -> dict[str, pa.RecordBatchReader]:
+        """Return a reader of every part, which is read once."""
         self.fault = None
         types = [pa.from_numpy_dtype(code_type(column.size)) for column in self._schema.values()]
         schema = pa.schema(list(zip(self.coding.values(), types, strict=True)))
         return {
             f"dpcausal_part{i}": pa.RecordBatchReader.from_batches(schema, self._batches(part, schema))
-            for i, part in enumerate(self.parts())
+            for i, part in enumerate(parts)
         }
 
     def _batches(self, part: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -587,7 +612,7 @@ class CodedTable(CodedRows):
 
     def _sql(self, schema: Schema, coding: Mapping[str, str]) -> str:
         """Return the query that hands out codes, and cells of the other columns as they are."""
-        parts = (f"{coding.get(name, _identifier(name))} AS c{c}" for c, name in enumerate(schema))
+        parts = (f"{coding.get(name, quoted(name))} AS c{c}" for c, name in enumerate(schema))
         return f"SELECT {', '.join(parts)} FROM {self._stored}"
 
     def values_sql(self) -> str:
@@ -646,20 +671,6 @@ _BY_CODER = re.compile(
 )  # what the coders of dc.read take as DuckDB hands it out
 _UNTYPED = '"NULL"'  # the type that DuckDB gives to a column without one
 _MAX_LISTED = 32  # keys up to which a linear search is faster than the hash table of an ENUM
-
-
-def _identifier(name: str) -> str:
-    """Return an identifier in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _dotted(name: str) -> str:
-    """Return the identifier of a table that is named with its schema.
-
-    >>> _dotted("ward.visits")
-    '"ward"."visits"'
-    """
-    return ".".join(map(_identifier, name.split(".")))
 
 
 def _text(value: str) -> str:
@@ -767,7 +778,7 @@ def _number(value: str, kind: str, column: Numeric) -> tuple[str, str]:
 def number_expression(name: str, kind: str, column: Numeric) -> str:
     """Return an expression for the number of a numeric cell within its bounds; ``coding_expression`` took the type."""
     assert column.other is not None
-    number, missing = _number(_identifier(name), kind, column)
+    number, missing = _number(quoted(name), kind, column)
     lower, upper = _double(column.lower), _double(column.upper)
     within = f"least(greatest(CAST({number} AS DOUBLE), {lower}), {upper})"
     return f"CASE WHEN {missing} THEN {_double(column.other)} ELSE {within} END"
@@ -784,7 +795,7 @@ def coding_expression(name: str, kind: str, column: Column) -> str:
 
     Raises ``InputError`` for a type that can't be coded in SQL, ``SchemaError`` for one that ``dc.read`` refuses.
     """
-    value = _identifier(name)
+    value = quoted(name)
     if kind == _UNTYPED:
         raise InputError(f'column "{name}" holds no type that can be counted in DuckDB')
     if not codes_in_sql(kind, column):

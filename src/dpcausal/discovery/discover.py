@@ -394,7 +394,7 @@ def discover(
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
     charging = budget or Budget.none(relation)
     with charging.telling(), silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
-        show_queries(counts, stage)
+        show_queries(counts, stage, relation)
         found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     public = (

@@ -404,9 +404,9 @@ class Outcome:
         queries: list[str] = []
         run = DuckDBCounts._run
 
-        def recorded(counts: DuckDBCounts, sql: str) -> Any:
+        def recorded(counts: DuckDBCounts, sql: str, *tick: Any) -> Any:
             queries.append(sql)
-            return run(counts, sql)
+            return run(counts, sql, *tick)
 
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")

@@ -135,7 +135,7 @@ def test_typed_cells_and_duckdb(kind: str, tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "t.parquet")
     there = DuckDBCounts(tmp_path / "t.parquet", SCHEMA, threads=1)
     connection = duckdb.connect()
-    connection.execute(f"CREATE VIEW cells AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
+    connection.execute(f"CREATE TABLE cells AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
     in_sql = DuckDBCounts("cells", SCHEMA, connection=connection, threads=1)
     for name, size in (("smoke", 3), ("age", 4)):
         expected = np.bincount(data.codes[name], minlength=size).tolist()
@@ -155,7 +155,7 @@ def test_half_floats_and_decimals() -> None:
 def test_text_in_duckdb(tmp_path: Path) -> None:
     pq.write_table(TABLE.select(["smoke"]), tmp_path / "t.parquet")
     connection = duckdb.connect()
-    connection.execute(f"CREATE VIEW cells AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
+    connection.execute(f"CREATE TABLE cells AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
     for found in (
         DuckDBCounts(tmp_path / "t.parquet", SCHEMA.select(["smoke"])),
         DuckDBCounts("cells", SCHEMA.select(["smoke"]), connection=connection),
