@@ -12,7 +12,7 @@ from typing import Any
 
 from dpcausal.core.facts import Fact
 
-# kind of fact -> the file that has its words, and the function there
+# family of facts -> the file that has its words, and the function there
 FACTS = {
     "Limit": ("statement", "limit_words"),
     "Public": ("statement", "public_words"),
@@ -97,10 +97,10 @@ def _file(name: str) -> Any:
 
 def words(fact: Fact | StrEnum) -> str:
     """Return one fact, or one member of an enumeration of the statement, as a clause or sentence."""
-    kind = type(fact).__name__
-    if kind in FACTS:
-        name, function = FACTS[kind]
-        return str(getattr(_file(name), function)(fact))
+    for family in type(fact).__mro__:
+        if family.__name__ in FACTS:
+            name, function = FACTS[family.__name__]
+            return str(getattr(_file(name), function)(fact))
     if isinstance(fact, StrEnum):
         return str(_file("statement").enum_words(fact))
     raise TypeError(f"no words for {fact!r}")
