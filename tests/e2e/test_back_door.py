@@ -12,7 +12,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.effects.effect import LeavesBackDoorOpen
-from dpcausal.effects.result import EffectNoteKind
+from dpcausal.effects.result import BackDoor
 
 LEVELS = {"age": ["young", "old"], "sex": ["f", "m"], "smokeyrs": ["few", "many"], "death": ["no", "yes"]}
 TIERS = ["--tiers", "age,sex;smokeyrs;death"]
@@ -121,5 +121,5 @@ def test_what_was_released_answers_alike(capsys: pytest.CaptureFixture[str]) -> 
             ask("smokeyrs", "death", adjust=[])
         with pytest.warns(LeavesBackDoorOpen, match=DRAWN):
             answer = ask("smokeyrs", "death", adjust=[], anyway=True)
-        notes = [note for note in answer.notes if note.is_a(EffectNoteKind.BACK_DOOR)]
-        assert [(note["sure"], note["hold"]) for note in notes] == [(True, ("age",))]
+        notes = [note for note in answer.notes if isinstance(note, BackDoor)]
+        assert [(note.sure, note.hold) for note in notes] == [(True, ("age",))]

@@ -16,7 +16,7 @@ from scipy.stats import binom
 import dpcausal as dc
 from dpcausal.discovery.components import Components
 from dpcausal.discovery.effect_after import ReleasedTables
-from dpcausal.effects.result import EffectNoteKind
+from dpcausal.effects.result import ByGroups
 
 SURE = 1e-6
 
@@ -194,7 +194,7 @@ def test_an_effect_with_a_column_held_fixed_by_its_groups_holds_its_level() -> N
                 tables.add(one, margin + rng.normal(0, sd, margin.shape), sd**2)
         released = ReleasedTables(data.schema, tables, frozenset({"z"}), 2_000.0, {"z": of_z})
         answer = replace(result, tables=released).effect("x", "y")
-        assert any(note.is_a(EffectNoteKind.BY_GROUPS) for note in answer.notes)
+        assert any(isinstance(note, ByGroups) for note in answer.notes)
         found += answer.interval[0] <= truth <= answer.interval[1]
         assert abs(truth - fine) > 0.005  # groups estimate something else, which is why the answer says so
     assert within(found, runs, most=1.0)

@@ -161,7 +161,7 @@ from typing import Annotated
 import numpy as np
 
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import Noisy, Released
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.blocks import Blocks
@@ -176,7 +176,7 @@ class ToyTest(TableTest):
     weight: Annotated[float, "weight of the variance in the release"] = 1.0
 
     info = TestInfo("toy", "the covariance of the positions of levels", signed=True, any_question=True)
-    releases = Released(ReleasedKind.STATISTIC)
+    releases = Noisy("statistic")
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
         """Compare M/sqrt(V) with the normal law."""

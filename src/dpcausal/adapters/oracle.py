@@ -24,18 +24,7 @@ from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import (
-    NOT_EMPTY,
-    ROWS,
-    SCHEMA,
-    Limit,
-    LimitKind,
-    PrivacyStatement,
-    Public,
-    PublicKind,
-    Released,
-    ReleasedKind,
-)
+from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, BudgetEnded, ManyAnswers, PrivacyStatement
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.dataset import Dataset
@@ -44,7 +33,7 @@ from dpcausal.privacy.budget import Budget
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
-PUBLIC = (SCHEMA, Public(PublicKind.LOOP))
+PUBLIC = (SCHEMA, Asked("loop"))
 REFUSED = Outcome(independent=False)  # the budget did not allow the question: the edge stays
 Key = QuestionKey
 
@@ -231,8 +220,7 @@ class PrivateOracle:
     @property
     def privacy(self) -> PrivacyStatement:
         """The privacy statement of all answers so far."""
-        released = Released(
-            ReleasedKind.ANSWERS,
+        released = ManyAnswers(
             count=self.charged,
             test=self._test.name,
             level=self.level,
@@ -240,7 +228,7 @@ class PrivateOracle:
         )
         limits = list(source_limits(self._counts))
         if self._refused:
-            limits.append(Limit(LimitKind.BUDGET_ENDED, questions=len(self._refused)))
+            limits.append(BudgetEnded(questions=len(self._refused)))
         rows = (ROWS,) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
         n = self._counts.n if rows else None
         public = (*PUBLIC, *self._counts.schema.assumes, *(rows or (NOT_EMPTY,)))

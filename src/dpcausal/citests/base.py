@@ -15,7 +15,15 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol, get_type_hints
 
-from dpcausal.citests.result import Chosen, HeldFixed, HeldFixedKind, MissingRule, MissingRuleKind
+from dpcausal.citests.result import (
+    BothMissing,
+    Chosen,
+    HeldBy,
+    HeldFixed,
+    Holding,
+    MissingCountsAs,
+    MissingRule,
+)
 from dpcausal.core.arguments import checked_name, column_names
 from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
@@ -266,7 +274,7 @@ class TestInfo:
         Whether the guarantee is proved with labels fixed only.
     first_column_option : str or None
         The option, if there is one, that names a column and is the first one asked about unless given.
-    numeric_given : HeldFixedKind or None
+    numeric_given : str or None
         How numeric conditioning columns are held fixed by default; None where nothing can be given.
     """
 
@@ -280,7 +288,7 @@ class TestInfo:
     several_columns: bool = False
     fixed_labels: bool = False
     first_column_option: str | None = None
-    numeric_given: HeldFixedKind | None = HeldFixedKind.DECLARED_BINS
+    numeric_given: Holding | None = "declared-bins"
 
 
 class Option(NamedTuple):
@@ -387,7 +395,7 @@ class CITest(ABC):
         found = None
         if isinstance(self, ValueTest) and isinstance(data, Dataset):
             found = self.values_held_fixed(columns, question, data, n)
-        return found or HeldFixed(HeldFixedKind.DECLARED_BINS, columns=columns)
+        return found or HeldBy(columns, "declared-bins")
 
 
 class TableTest(CITest):
@@ -440,7 +448,8 @@ class ValueTest(CITest):
 def missing_rules(schema: Schema, test: CITest, question: Question, *, rows: bool) -> tuple[MissingRule, ...]:
     """Return what becomes of missing values that the schema declares; ``rows``: there are rows, and not only counts."""
     by_value = rows and isinstance(test, ValueTest) and test.uses_numbers(question)
-    own, counts = [], []
+    own: list[str] = []
+    counts: list[tuple[str, float | str | None]] = []
     asked = (*question.x_columns, *question.y_columns, *question.given)
     for name in asked:
         column = schema[name]
@@ -448,8 +457,8 @@ def missing_rules(schema: Schema, test: CITest, question: Question, *, rows: boo
             own.append(name)
         elif column.may_be_missing:
             counts.append((name, column.other if isinstance(column, Numeric) else str(column.other)))
-    found = [MissingRule(MissingRuleKind.COUNTS, columns=counts)] if counts else []
+    found: list[MissingRule] = [MissingCountsAs(tuple(counts))] if counts else []
     ends = [[name for name in side if name in own] for side in (question.x_columns, question.y_columns)]
     if all(ends):
-        found.append(MissingRule(MissingRuleKind.SHARED, columns=[side[0] for side in ends]))
+        found.append(BothMissing(tuple(side[0] for side in ends)))
     return tuple(found)

@@ -44,7 +44,7 @@ from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInf
 from dpcausal.citests.parts import MIN_PART_ROWS, deal_table, part_count
 from dpcausal.core import entropy
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import Noisy, Released
 from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.privacy.mechanisms.median import SmoothMedian
 from dpcausal.privacy.mechanisms.selection import Exponential
@@ -173,8 +173,7 @@ class MedianOfPartsTest(TableTest):
     @property
     def releases(self) -> Released:
         """A median of the p-values of parts, or their trimmed mean."""
-        kind = ReleasedKind.MEDIAN_OF_PARTS if self.trim is None else ReleasedKind.TRIMMED_MEAN_OF_PARTS
-        return Released(kind)
+        return Noisy("median-of-parts" if self.trim is None else "trimmed-mean-of-parts")
 
     @property
     def own_delta(self) -> bool:

@@ -23,7 +23,7 @@ from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.rank import KendallTest
-from dpcausal.citests.result import Reason, ReasonKind, WithNoise, WithNoiseKind
+from dpcausal.citests.result import ByQuestion, FewRows, ManyCells, NoOrder, NumbersGiven, Reason, WithNoise
 
 AUTO = f"by the columns: {KendallTest.info.name}, {Gcm.info.name} or {Measured.info.name}"
 FINE_STRATA = 1000  # rows that leave strata fine
@@ -49,14 +49,14 @@ def choose(
         The number of rows where it is public, else None.
     """
     if question.several:
-        return Gcm.info.name, Reason(ReasonKind.SEVERAL_COLUMNS)
+        return Gcm.info.name, ByQuestion("several-columns")
     numeric = sum(z in question.numeric for z in question.given)
     if rows and numeric:
         return _with_numbers(question, epsilon, numeric, n)
     if question.ordered:
-        return KendallTest.info.name, Reason(ReasonKind.ORDERED_LEVELS)
+        return KendallTest.info.name, ByQuestion("ordered-levels")
     test = LikelihoodRatio if epsilon is None else Measured
-    return test.info.name, Reason(ReasonKind.NO_ORDER, binned=bool(numeric))
+    return test.info.name, NoOrder(binned=bool(numeric))
 
 
 def _with_numbers(
@@ -65,16 +65,16 @@ def _with_numbers(
     """Return the test of a question with this many numeric given columns on rows, ``public`` of them where known."""
     n = ASSUMED_ROWS if public is None else public
     if not question.ordered:
-        return Gcm.info.name, Reason(ReasonKind.NO_ORDER_NUMERIC, columns=numeric)
+        return Gcm.info.name, NumbersGiven("no-order-numeric", numeric)
     if numeric > 1:
-        return Gcm.info.name, Reason(ReasonKind.NUMERIC_GIVEN, columns=numeric)
+        return Gcm.info.name, NumbersGiven("numeric-given", numeric)
     many = question.other_cells > CELLS_PER_ROOT * math.sqrt(n)
     if epsilon is not None and n * epsilon < MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA]:
         enough = None if many or not public else _enough_epsilon(public)
-        return Gcm.info.name, Reason(ReasonKind.FEW_ROWS, columns=numeric, enough=enough)
+        return Gcm.info.name, FewRows(numeric, enough)
     if many:
-        return Gcm.info.name, Reason(ReasonKind.MANY_CELLS, cells=question.other_cells)
-    return KendallTest.info.name, Reason(ReasonKind.ONE_NUMERIC)
+        return Gcm.info.name, ManyCells(question.other_cells)
+    return KendallTest.info.name, ByQuestion("one-numeric")
 
 
 def _enough_epsilon(n: int) -> float:
@@ -104,12 +104,10 @@ def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:
     name = choose(question, None, rows=rows, n=n)[0]
     large, small = (choose(question, epsilon, rows=rows, n=n)[0] for epsilon in (math.inf, 0.0))
     if large != name:
-        return WithNoise(WithNoiseKind.SAME_TABLE, test=large)
+        return WithNoise("same-table", large)
     if small != name and n:
-        return WithNoise(
-            WithNoiseKind.OTHER_BELOW, epsilon=MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA] / n, test=small
-        )
-    return WithNoise(WithNoiseKind.SAME)
+        return WithNoise("other-below", small, MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA] / n)
+    return WithNoise("same")
 
 
 def choose_name(question: Question, epsilon: float | None, n: int | None = None) -> str:

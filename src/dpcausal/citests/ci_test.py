@@ -11,7 +11,7 @@ from dpcausal.citests.base import CITest, Question, ValueTest, missing_rules
 from dpcausal.citests.choice import choose, with_noise
 from dpcausal.citests.look import missed_by, refuse_hopeless
 from dpcausal.citests.registry import TESTS, class_named, make_test
-from dpcausal.citests.result import CITestResult, HeldFixed, HeldFixedKind, Reason, ReasonKind, Trend
+from dpcausal.citests.result import ByQuestion, CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import (
     REQUIRED,
@@ -28,10 +28,13 @@ from dpcausal.core.statement import (
     NOT_EMPTY,
     ROWS,
     SCHEMA,
+    Asked,
+    Exact,
+    OneAnswer,
     Public,
-    PublicKind,
     Released,
-    ReleasedKind,
+    SettingKnown,
+    SpreadCounts,
 )
 from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.columns import Categorical
@@ -44,8 +47,8 @@ from dpcausal.stats.limits import row_limit
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
-PUBLIC = (SCHEMA, Public(PublicKind.QUESTION))
-EXACT = Released(ReleasedKind.EXACT_STATISTIC)
+PUBLIC = (SCHEMA, Asked("question"))
+EXACT = Exact("exact-statistic")
 TestName = Literal[
     "auto", "kendall", "spearman", "chi2", "g", "measured", "unit-circle", "gcm", "crt", "test-of-tests"
 ]  # as in TESTS
@@ -228,7 +231,8 @@ def ci_test(
     refuse_missing_epsilon(epsilon, "ci_test", options, "epsilon=None")
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
-    name, reason = checked_name(method, "method"), Reason(ReasonKind.AS_ASKED)
+    reason: Reason
+    name, reason = checked_name(method, "method"), ByQuestion("as-asked")
     relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
@@ -283,7 +287,7 @@ def ci_test(
         outcome = session.ask(question.x_columns, question.y_columns, question.given)
     public_rows = data.n if relation is not Neighbours.ADD_REMOVE or epsilon is None else None
     held_fixed = test.held_fixed(question, data, public_rows)
-    by_spread = held_fixed is not None and held_fixed.is_a(HeldFixedKind.SPREAD)
+    by_spread = isinstance(held_fixed, HeldBySpread)
     rows = (ROWS,) if relation is not Neighbours.ADD_REMOVE else ()
     known: tuple[Public, ...] = rows or (NOT_EMPTY,)
     if epsilon is not None and isinstance(test, ValueTest) and isinstance(data, Dataset):
@@ -293,8 +297,7 @@ def ci_test(
         asked.reverse()  # a question has the order of the schema, an answer that of whoever asked
     statement = budget.statement(
         released=[
-            Released(
-                ReleasedKind.ANSWER,
+            OneAnswer(
                 x=asked[0],
                 y=asked[1],
                 given=question.given,
@@ -314,7 +317,7 @@ def ci_test(
         rows=data.n if rows else None,
     )
     # where the reason has said how numeric columns are held fixed it is not said again
-    binned = reason.is_a(ReasonKind.NO_ORDER) and reason["binned"]
+    binned = isinstance(reason, NoOrder) and reason.binned
     statistic = (
         outcome.statistic if outcome.statistic is not None and math.isfinite(outcome.statistic) else None
     )
@@ -357,9 +360,9 @@ def _asked(columns: tuple[str, ...]) -> str | tuple[str, ...]:
 
 def _released(test: CITest, held_fixed: HeldFixed | None) -> Released:
     """Return what leaves: before the test's own release, counts of the columns whose strata were measured."""
-    if held_fixed is None or not held_fixed.is_a(HeldFixedKind.SPREAD):
+    if not isinstance(held_fixed, HeldBySpread):
         return test.releases
-    return Released(ReleasedKind.SPREAD, columns=held_fixed["columns"], then=test.releases)
+    return SpreadCounts(held_fixed.columns, then=test.releases)
 
 
 def _trend(
@@ -392,4 +395,4 @@ def _also_public(test: CITest, data: Dataset | Counts, question: Question) -> tu
         return ()
     if any(name in question.numeric for name in question.given):
         return test.assumes
-    return tuple(fact for fact in test.assumes if not fact.is_a(PublicKind.STRATA, PublicKind.GIVEN_BINS))
+    return tuple(fact for fact in test.assumes if fact != SettingKnown("strata"))

@@ -47,10 +47,10 @@ from dpcausal.citests.crt_models import (
 )
 from dpcausal.citests.query_rank import query_rank
 from dpcausal.citests.rank import Strata, bins_for, blocks_of, ranked_column
-from dpcausal.citests.result import HeldFixed, HeldFixedKind
+from dpcausal.citests.result import HeldBy, HeldByStrata, HeldFixed
 from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import Noisy, Public, Released, SettingKnown
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.base import release
@@ -106,7 +106,7 @@ class Crt(ValueTest):
         "crt",
         "x against made-up copies of x: from a model you know (in Python), or permutations",
         first_column_option="resample",
-        numeric_given=HeldFixedKind.MODEL,
+        numeric_given="model",
     )
 
     def __post_init__(self) -> None:
@@ -125,25 +125,25 @@ class Crt(ValueTest):
     def releases(self) -> Released:
         """What leaves: one bit, or a rank."""
         if self.release == "rank":
-            return Released(ReleasedKind.NOISY_RANK)
-        return Released(ReleasedKind.NOISY_DECISION)
+            return Noisy("noisy-rank")
+        return Noisy("noisy-decision")
 
     @property
     def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema: the model, if there is one, and the number of copies."""
-        model = () if self.model is None else (Public(PublicKind.MODEL),)
-        return *model, Public(PublicKind.COPIES)
+        model = () if self.model is None else (SettingKnown("model"),)
+        return *model, SettingKnown("copies")
 
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
         """Return that numeric columns enter the model, and the strata in which ranks are taken."""
         if self.score != "ranks":
-            return HeldFixed(HeldFixedKind.MODEL, columns=columns)
+            return HeldBy(columns, "model")
         strata = bins_for(question, data, self.strata, n)
         if not strata:
             return None
-        return HeldFixed(HeldFixedKind.STRATA, columns=columns, strata=strata[columns[0]], model=True)
+        return HeldByStrata(columns, strata[columns[0]], model=True)
 
     def check(self, question: Question) -> None:
         """Refuse a question without a model, or with a model of other columns."""

@@ -18,7 +18,7 @@ from dpcausal.citests.look import chances_of_test, chances_without_noise
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.registry import TESTS, class_named, make_test
-from dpcausal.citests.result import MissingRule, Reason, ReasonKind
+from dpcausal.citests.result import ByQuestion, FewRows, ManyCells, MissingRule, NumbersGiven, Reason
 from dpcausal.core.arguments import (
     REQUIRED,
     checked_count,
@@ -41,12 +41,7 @@ if TYPE_CHECKING:
 
 SIZES = (WEAK, MEDIUM, STRONG)
 # why ``auto`` takes gcm where another test could be asked: the other's level can fail
-FOR_ITS_LEVEL = (
-    ReasonKind.NUMERIC_GIVEN,
-    ReasonKind.FEW_ROWS,
-    ReasonKind.MANY_CELLS,
-    ReasonKind.NO_ORDER_NUMERIC,
-)
+FOR_ITS_LEVEL = (NumbersGiven, FewRows, ManyCells)
 NOTABLE = 0.05  # by how much the forecast of a test that was passed over must be better to be told
 
 
@@ -204,7 +199,8 @@ def forecast_ci_test(
         raise not_a_dataset(source)
     check_total(epsilon, delta)
     level = checked_level(level)
-    name, reason = checked_name(method, "method"), Reason(ReasonKind.AS_ASKED)
+    reason: Reason
+    name, reason = checked_name(method, "method"), ByQuestion("as-asked")
     relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
     schema = source if isinstance(source, Schema) else source.schema
     question = Question.of(schema, x, y, column_names(given, "given", schema))
@@ -255,7 +251,7 @@ def _stronger(
     level: float,
 ) -> tuple[str, float] | None:
     """Return the test by groups that ``auto`` passed over though its forecast is better by ``NOTABLE``, with that."""
-    if medium is None or reason.kind not in FOR_ITS_LEVEL:
+    if medium is None or not isinstance(reason, FOR_ITS_LEVEL):
         return None
     name = KendallTest.info.name if question.ordered else Measured.info.name
     found = _chances(

@@ -47,9 +47,17 @@ from dpcausal.citests.base import Charger, Outcome, Question, TestInfo, TestSett
 from dpcausal.citests.gcm_ridge import CHOICE_SHARE, DEFAULT_LAMBDA, Ridge, RidgeChoice, released_moments
 from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, power_of_two
 from dpcausal.citests.regression_columns import RegressionColumns, bins_of, columns_of
-from dpcausal.citests.result import Chosen, ChosenKind, HeldFixed, HeldFixedKind
+from dpcausal.citests.result import Chosen, HeldBy, HeldFixed
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import (
+    ChosenRidge,
+    KernelKnown,
+    KernelLists,
+    Noisy,
+    Public,
+    Released,
+    SettingKnown,
+)
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
@@ -79,12 +87,12 @@ from dpcausal.stats.noisy_normal import normal_pvalue
 
 Found = TypeVar("Found")
 Variant = Literal["parts", "weighted", "bins", "moments", "residuals"]
-RELEASES: dict[Variant, ReleasedKind] = {
-    "parts": ReleasedKind.CUT_SCORES,
-    "weighted": ReleasedKind.CUT_SCORES,
-    "bins": ReleasedKind.BINNED_COVARIANCE,
-    "moments": ReleasedKind.RESIDUAL_SUMS,
-    "residuals": ReleasedKind.RESIDUALS,
+RELEASES: dict[Variant, Released] = {
+    "parts": Noisy("cut-scores"),
+    "weighted": Noisy("cut-scores"),
+    "bins": Noisy("binned-covariance"),
+    "moments": Noisy("residual-sums"),
+    "residuals": Noisy("residuals"),
 }
 VARIANTS = tuple(RELEASES)
 ROWS_PER_BIN = 4  # of variant="bins", about
@@ -235,7 +243,7 @@ class Gcm(ValueTest):
         "do x and y go together after regression on what is given? For numbers",
         signed=True,
         several_columns=True,
-        numeric_given=HeldFixedKind.REGRESSION,
+        numeric_given="regression",
     )
 
     def __post_init__(self) -> None:
@@ -289,21 +297,20 @@ class Gcm(ValueTest):
     @property
     def releases(self) -> Released:
         """What leaves, by the variant."""
-        released = Released(RELEASES[self.variant])
-        return Released(ReleasedKind.RIDGE_CHOICE, then=released) if self.select else released
+        released = RELEASES[self.variant]
+        return ChosenRidge(released) if self.select else released
 
     @property
     def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema."""
         if self.variant in ("parts", "weighted"):
-            return (Public(PublicKind.DEALS),)
-        bounds = Public(PublicKind.BOUNDS)
+            return (SettingKnown("deals"),)
+        bounds = SettingKnown("bounds")
         if self.variant == "bins":
-            return bounds, Public(PublicKind.GIVEN_BINS)
+            return bounds, SettingKnown("strata")
         if self.select:
-            return bounds, Public(PublicKind.KERNEL_LISTS, kernel=self.kernel, share=self.share)
-        used = {"kernel": self.kernel, "bandwidth": self.bandwidth, "lambda_": self.ridge.lambda_}
-        return bounds, Public(PublicKind.KERNEL, **used)
+            return bounds, KernelLists(kernel=self.kernel, share=self.share)
+        return bounds, KernelKnown(self.kernel, self.bandwidth, self.ridge.lambda_)
 
     @property
     def signed(self) -> bool:
@@ -314,9 +321,7 @@ class Gcm(ValueTest):
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
         """Return that numeric columns are cut into equal widths, or taken out by regression."""
-        by_widths = self.variant == "bins"
-        kind = HeldFixedKind.EQUAL_WIDTHS if by_widths else HeldFixedKind.REGRESSION
-        return HeldFixed(kind, columns=columns)
+        return HeldBy(columns, "equal-widths" if self.variant == "bins" else "regression")
 
     @property
     def ridge(self) -> Ridge:
@@ -366,7 +371,7 @@ class Gcm(ValueTest):
         if self.select:
             choice = f"gcm (lambda and bandwidth): {question}"
             ridge, settings = self.choice.choose(columns, settings, budget, choice, per_row=per_row)
-            chosen = Chosen(ChosenKind.RIDGE, lambda_=ridge.lambda_, bandwidth=ridge.bandwidth)
+            chosen = Chosen(ridge.lambda_, ridge.bandwidth)
         answer = ridge.residuals if per_row else ridge.moments
         return replace(answer(columns, settings, budget, label), chosen=chosen)
 

@@ -34,7 +34,7 @@ from dpcausal.citests.base import CITest, Question, TestSettings
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.rank import RankTest, spread_share, strata_per_number
-from dpcausal.citests.result import Missed, MissedKind
+from dpcausal.citests.result import EvenStrong, Missed, Weaker
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
@@ -124,20 +124,20 @@ def missed_by(
         return None
     try:
         if epsilon is not None and _is_known(test):
-            chance, kind = _chance(test, question, rows, epsilon, delta, level), MissedKind.WEAKER
+            chance, known = _chance(test, question, rows, epsilon, delta, level), True
         else:
             chance = partial(_power, float(rows), 1, level=level)
-            kind = MissedKind.WEAKER if epsilon is None else MissedKind.WEAKER_WITHOUT_NOISE
+            known = epsilon is None
         strong = chance(STRONG)
         if strong < WANTED:
-            return Missed(MissedKind.EVEN_STRONG, strong=round(strong, 3), medium=round(chance(MEDIUM), 3))
+            return EvenStrong(strong=round(strong, 3), medium=round(chance(MEDIUM), 3))
         low, high = 0.0, STRONG
         for _ in range(20):
             middle = (low + high) / 2
             low, high = (low, middle) if chance(middle) >= WANTED else (middle, high)
     except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold
         return None
-    return Missed(kind, w=float(f"{high:.2g}"))
+    return Weaker("weaker" if known else "weaker-without-noise", float(f"{high:.2g}"))
 
 
 def _is_known(test: CITest) -> bool:

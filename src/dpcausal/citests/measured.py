@@ -18,7 +18,7 @@ from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInf
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import Noisy
 from dpcausal.privacy.accounting.conversion import rho_for
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
@@ -40,7 +40,7 @@ class Measured(TableTest):
     form: Annotated[Form, "how blocks are put together: omnibus, pooled, or combined (both)"] = "combined"
 
     info = TestInfo("measured", "a test on the table of counts, with noise in every cell", any_question=True)
-    releases = Released(ReleasedKind.TABLE)
+    releases = Noisy("table")
 
     def __post_init__(self) -> None:
         if self.noise not in ("auto", "laplace", "gaussian"):

@@ -43,10 +43,10 @@ from dpcausal.citests.base import (
 )
 from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.quantiles import MARGIN, exact_spread, pure_spread
-from dpcausal.citests.result import HeldFixed, HeldFixedKind
+from dpcausal.citests.result import HeldBySpread, HeldByStrata, HeldFixed
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import Noisy, Public, SettingKnown
 from dpcausal.counts.memory import counts_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
@@ -84,7 +84,7 @@ class RankTest(TableTest, ValueTest):
         "strata of numeric given columns: auto (equal counts, measured privately), a number (equal widths) or schema",
     ] = "auto"
 
-    releases = Released(ReleasedKind.STATISTIC)
+    releases = Noisy("statistic")
 
     def __post_init__(self) -> None:
         if self.on not in ("values", "table"):
@@ -119,7 +119,7 @@ class RankTest(TableTest, ValueTest):
         """What is public besides the schema: the strata, where they are."""
         if self.on == "table" or self.strata in ("schema", "auto"):
             return ()
-        return (Public(PublicKind.STRATA),)
+        return (SettingKnown("strata"),)
 
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
@@ -127,11 +127,11 @@ class RankTest(TableTest, ValueTest):
         """Return the number of strata; None where the declared bins are used."""
         if self._by_spread(columns):
             count = None if n is None else strata_for(question, data, columns, float(n))
-            return HeldFixed(HeldFixedKind.SPREAD, columns=columns, strata=count)
+            return HeldBySpread(columns, count)
         strata = {} if self.on == "table" else bins_for(question, data, self.strata, n)
         if not strata:
             return None
-        return HeldFixed(HeldFixedKind.STRATA, columns=columns, strata=strata[columns[0]], model=False)
+        return HeldByStrata(columns, strata[columns[0]], model=False)
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
         """Compare z = statistic/sqrt(variance) with the normal law."""
@@ -233,7 +233,7 @@ class KendallTest(RankTest):
         "do x and y rise together (rank correlation)? For numbers and ordered levels",
         needs_order=True,
         signed=True,
-        numeric_given=HeldFixedKind.STRATA,
+        numeric_given="strata",
     )
     value = staticmethod(kendall)
     weight = staticmethod(kendall_weight)
@@ -266,7 +266,7 @@ class SpearmanTest(RankTest):
         "the same question as kendall, by Spearman's ranks",
         needs_order=True,
         signed=True,
-        numeric_given=HeldFixedKind.STRATA,
+        numeric_given="strata",
     )
     value = staticmethod(spearman)
     weight = staticmethod(spearman_weight)

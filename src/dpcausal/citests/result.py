@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
 from dpcausal.core.display import display
@@ -13,95 +12,120 @@ from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 
 
-class ReasonKind(StrEnum):
-    """Why a test was used."""
-
-    AS_ASKED = "as-asked"
-    ORDERED_LEVELS = "ordered-levels"
-    ONE_NUMERIC = "one-numeric"
-    NUMERIC_GIVEN = "numeric-given"  # columns: how many numeric ones are given
-    # columns: how many numeric ones are given; enough: the epsilon from which on kendall is taken (None: it never is)
-    FEW_ROWS = "few-rows"
-    MANY_CELLS = "many-cells"  # cells: of the levels that are given beside a number
-    NO_ORDER_NUMERIC = "no-order-numeric"  # columns: how many numeric ones are given
-    SEVERAL_COLUMNS = "several-columns"
-    NO_ORDER = "no-order"  # binned: whether numeric columns take part by their declared bins
-
-
 class Reason(Fact):
     """Why a test was used."""
 
-    kinds = ReasonKind
+
+class ByQuestion(Reason, named_by="why"):
+    """It was asked for, or the shape of the question decides."""
+
+    why: Literal["as-asked", "ordered-levels", "one-numeric", "several-columns"]
 
 
-class HeldFixedKind(StrEnum):
-    """How numeric conditioning columns were held fixed; ``columns`` are their names."""
+class NumbersGiven(Reason, named_by="why"):
+    """Several numbers are given, or numbers are given beside levels without an order: how many."""
 
-    REGRESSION = "regression"  # columns
-    EQUAL_WIDTHS = "equal-widths"  # columns
-    STRATA = "strata"  # columns, strata: number for each, model: whether in the model too
-    SPREAD = "spread"  # columns, strata: number for each (None: follows from what was measured)
-    MODEL = "model"  # columns
-    DECLARED_BINS = "declared-bins"  # columns
+    why: Literal["numeric-given", "no-order-numeric"]
+    columns: int
+
+
+class FewRows(Reason):
+    """Rows are too few at this epsilon; ``enough``: the epsilon from which on kendall is taken (None: it never is)."""
+
+    columns: int
+    enough: float | None
+
+
+class ManyCells(Reason):
+    """Levels that are given beside a number make too many cells."""
+
+    cells: int
+
+
+class NoOrder(Reason):
+    """Levels have no order; ``binned``: numeric columns take part by their declared bins."""
+
+    binned: bool
+
+
+Holding = Literal["regression", "equal-widths", "strata", "spread", "model", "declared-bins"]
 
 
 class HeldFixed(Fact):
     """How numeric conditioning columns were held fixed."""
 
-    kinds = HeldFixedKind
+    columns: tuple[str, ...]
 
 
-class ChosenKind(StrEnum):
-    """What was chosen privately on the way."""
+class HeldBy(HeldFixed, named_by="how"):
+    """By what the declared bounds, the declared bins or a model say."""
 
-    RIDGE = "ridge"  # lambda_, bandwidth
-
-
-class Chosen(Fact):
-    """What was chosen privately on the way."""
-
-    kinds = ChosenKind
+    how: Literal["regression", "equal-widths", "model", "declared-bins"]
 
 
-class MissedKind(StrEnum):
-    """Which dependences a test that did not reject misses; w is Cohen's, chances are those of the best case."""
+class HeldByStrata(HeldFixed, kind="strata"):
+    """By this many strata for each; ``model``: in the model too."""
 
-    WEAKER = "weaker"  # w: found in 80% of cases, for this test and budget; weaker ones less often
-    WEAKER_WITHOUT_NOISE = "weaker-without-noise"  # w: the same, from the number of rows alone
-    EVEN_STRONG = "even-strong"  # strong, medium: chances to find w = .5, below 80%, and w = .3
+    strata: int
+    model: bool
+
+
+class HeldBySpread(HeldFixed, kind="spread"):
+    """By strata of equal counts: at most so many for each, or None where that follows from what was measured."""
+
+    strata: int | None
+
+
+class Chosen(Fact, kind="ridge"):
+    """The regression that was chosen privately on the way."""
+
+    lambda_: float
+    bandwidth: float | None
 
 
 class Missed(Fact):
-    """What a test that did not reject would have missed; from public numbers."""
-
-    kinds = MissedKind
+    """What a test that did not reject would have missed; from public numbers. Chances are those of the best case."""
 
 
-class MissingRuleKind(StrEnum):
-    """What becomes of missing values in a test, of columns whose declaration says that there may be some."""
+class Weaker(Missed, named_by="by"):
+    """Weaker ones than Cohen's w, which is found in 80% of cases: by this test, or by the number of rows alone."""
 
-    COUNTS = "counts"  # columns: each with the number or the level that a missing value counts as
-    SHARED = "shared"  # columns: one of x and one of y, both with a level for missing values
+    by: Literal["weaker", "weaker-without-noise"]
+    w: float
+
+
+class EvenStrong(Missed):
+    """Even strong dependences: the chances to find w = .5, below 80%, and w = .3."""
+
+    strong: float
+    medium: float
 
 
 class MissingRule(Fact):
     """What becomes of missing values in a test; from the schema."""
 
-    kinds = MissingRuleKind
+
+class MissingCountsAs(MissingRule, kind="counts"):
+    """Columns, each with the number or the level that a missing value counts as."""
+
+    columns: tuple[tuple[str, float | str | None], ...]
 
 
-class WithNoiseKind(StrEnum):
-    """What ``auto`` asks with an epsilon, where it answered without privacy."""
+class BothMissing(MissingRule, kind="shared"):
+    """One column of x and one of y, both with a level for missing values."""
 
-    SAME = "same"  # the same test at every epsilon
-    SAME_TABLE = "same-table"  # test: that of the same table with noise in its cells
-    OTHER_BELOW = "other-below"  # epsilon, test: below this epsilon that test, else the same one
+    columns: tuple[str, ...]
 
 
-class WithNoise(Fact):
-    """Which test a private answer to the same question takes; from public numbers."""
+class WithNoise(Fact, named_by="which"):
+    """Which test ``auto`` takes with an epsilon, where it answered without privacy; from public numbers.
 
-    kinds = WithNoiseKind
+    The same at every epsilon; or ``test``, with noise in the cells of the same table; or ``test`` below an epsilon.
+    """
+
+    which: Literal["same", "same-table", "other-below"]
+    test: str = ""
+    epsilon: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, deal_table, part_cou
 from dpcausal.citests.regression_columns import RegressionColumns, columns_of
 from dpcausal.citests.result import HeldFixed
 from dpcausal.core.arguments import checked_level
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import CountOfParts, Public, Released, SettingKnown
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
@@ -71,7 +71,7 @@ class TestOfParts(CITest):
     @property
     def releases(self) -> Released:
         """What leaves: a noisy count of parts."""
-        return Released(ReleasedKind.COUNT_OF_PARTS, test=self.test.name)
+        return CountOfParts(self.test.name)
 
     def check(self, question: Question) -> None:
         """Refuse what the test of each part refuses."""
@@ -135,7 +135,7 @@ class TestOfGcm(TestOfParts, ValueTest):
     @property
     def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema: the number of parts."""
-        return (Public(PublicKind.PARTS),)
+        return (SettingKnown("parts"),)
 
     def min_part_rows(self, d: int) -> int:
         """Return how many rows gcm needs with d conditioning columns."""

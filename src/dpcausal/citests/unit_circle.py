@@ -25,7 +25,7 @@ from scipy.special import chdtri
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind, Unit, UnitKind
+from dpcausal.core.statement import CircleDecision, LabelsKnown, Noisy, OutcomeOnly, Public, Released, Unit
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.stats.blocks import Blocks
@@ -63,18 +63,18 @@ class UnitCircle(TableTest):
     def releases(self) -> Released:
         """What leaves: the statistic, or a decision."""
         if self.statistic == "circle":
-            return Released(ReleasedKind.UNIT_CIRCLE)
-        return Released(ReleasedKind.CIRCLE_DECISION, statistic=self.statistic)
+            return Noisy("unit-circle")
+        return CircleDecision(self.statistic)
 
     @property
     def protects(self) -> Unit:
         """The unit of privacy: the outcome of a row, its label being public."""
-        return Unit(UnitKind.OUTCOME, labels=self.labels)
+        return OutcomeOnly(self.labels)
 
     @property
     def assumes(self) -> tuple[Public, ...]:
         """What is public besides the schema: who is in which group, whatever relation was asked for."""
-        return (Public(PublicKind.LABELS, labels=self.labels),)
+        return (LabelsKnown(self.labels),)
 
     def check(self, question: Question) -> None:
         """Refuse all but two columns of two levels each with nothing given, the labels among them."""

@@ -96,17 +96,16 @@ def method_names() -> list[str]:
 def help_text() -> str:
     """Return the help page, made from what every test says about itself."""
     from dpcausal.citests.registry import TESTS, described_tests
-    from dpcausal.citests.result import HeldFixedKind
 
-    def by(kind: HeldFixedKind) -> str:
-        *names, last = (name for name, test in TESTS.items() if test.info.numeric_given is kind)
+    def by(how: str) -> str:
+        *names, last = (name for name, test in TESTS.items() if test.info.numeric_given == how)
         return f"{', '.join(names)} and {last}" if names else last
 
     return HELP.format(
         methods="\n".join(f"{name}: {words}" for name, words in described_tests().items()),
-        strata=by(HeldFixedKind.STRATA),
-        regression=by(HeldFixedKind.REGRESSION),
-        bins=by(HeldFixedKind.DECLARED_BINS),
+        strata=by("strata"),
+        regression=by("regression"),
+        bins=by("declared-bins"),
     )
 
 

@@ -1,74 +1,70 @@
 """Facts: what results, statements and plans carry instead of sentences.
 
-A fact has a kind and named values: ``Limit(LimitKind.WEAK_DELTA, delta=0.1, rows=8000)``. Code decides by kinds and
-values; the sentence that a person reads is made from them in ``dpcausal.present`` and nowhere else, so no code ever
-has to read prose. Kinds are enumerations that stand beside the code that states them; the comment of each member
-names its values.
+One frozen class per fact, and its values are fields: ``WeakDelta(delta=0.1, rows=8000)``. Code decides with
+``isinstance`` and ``match``, and reads fields that a type checker knows. The sentence that a person reads is made in
+``dpcausal.present`` and nowhere else, so no code ever has to read prose.
+
+A class that derives from ``Fact`` itself is a family (``Limit``); a class that derives from a family is one of its
+facts, and stands beside the code that states it. A family of one fact is that fact: it has a ``kind``, or is
+``named_by`` a field. All of them are made frozen dataclasses here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast, dataclass_transform, get_args, get_type_hints
 
 from dpcausal.core.errors import InputError
 
 
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True)
 class Fact:
-    """A kind and its values. Immutable, comparable, and plain data in JSON.
+    """One fact: immutable, comparable, and plain data in JSON.
 
-    Parameters
-    ----------
-    kind
-        A member of the enumeration ``kinds`` of the class, or its text.
-    values
-        Texts, numbers, booleans, None, other facts, and tuples of these. Sets and lists become tuples.
+    Values are texts, numbers, booleans, None, other facts, and tuples of these. ``kind`` is the name of the class in
+    JSON, in small letters; ``class Name(Family, kind="other-name")`` gives another. Facts that differ in one word are
+    one class: ``named_by`` names the field with that word, a ``Literal`` whose values are kinds in JSON.
 
-    >>> class Weather(StrEnum):
-    ...     RAIN = "rain"  # millimetres
-    >>> class Forecast(Fact):
-    ...     kinds = Weather
-    >>> rain = Forecast(Weather.RAIN, millimetres=4)
-    >>> rain.is_a(Weather.RAIN), rain["millimetres"], rain.to_dict()
-    (True, 4, {'kind': 'rain', 'millimetres': 4})
-    >>> Forecast.from_dict(rain.to_dict()) == rain
-    True
+    >>> class Forecast(Fact): pass
+    >>> class ColdNight(Forecast):
+    ...     degrees: float
+    ...     place: str | None = None
+    >>> cold = ColdNight(-3.0)
+    >>> cold, cold.to_dict(), Forecast.from_dict(cold.to_dict()) == cold
+    (ColdNight(degrees=-3.0, place=None), {'kind': 'cold-night', 'degrees': -3.0}, True)
     """
 
-    kinds: ClassVar[type[StrEnum]] = StrEnum
-    __slots__ = ("kind", "values")
-    kind: StrEnum
-    values: Mapping[str, Any]
+    kind: ClassVar[str]
+    named_by: ClassVar[str] = ""
+    kinds: ClassVar[dict[str, type[Fact]]]  # of a family: kind -> class
 
-    def __init__(self, kind: StrEnum | str, /, **values: Any) -> None:
-        object.__setattr__(self, "kind", self.kinds(kind))
-        object.__setattr__(self, "values", {name: _frozen(value) for name, value in values.items()})
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a fact can't be changed")
-
-    def __getitem__(self, name: str) -> Any:
-        return self.values[name]
-
-    def __getstate__(self) -> tuple[str, dict[str, Any]]:
-        return str(self.kind), dict(self.values)
-
-    def __setstate__(self, state: tuple[str, dict[str, Any]]) -> None:
-        kind, values = state
-        Fact.__init__(self, kind, **values)
-
-    def is_a(self, *kinds: StrEnum) -> bool:
-        """Return whether this fact is of one of these kinds."""
-        return self.kind in kinds
+    def __init_subclass__(cls, kind: str = "", named_by: str = "") -> None:
+        dataclass(frozen=True)(cls)
+        if Fact in cls.__bases__:
+            cls.kinds = {}
+            if not kind and not named_by:
+                return
+        cls.kind = kind or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+        cls.named_by = named_by
+        kinds = get_args(get_type_hints(cls)[named_by]) if named_by else [cls.kind]
+        for family in cls.__mro__:
+            if issubclass(family, Fact) and Fact in family.__bases__:
+                family.kinds |= dict.fromkeys(kinds, cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data: the kind and the values."""
-        return {"kind": str(self.kind), **{name: _plain(value) for name, value in self.values.items()}}
+        """Return plain data: the kind and the values, without those that have their default."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        kind = values.pop(self.named_by, self.kind)
+        defaults = {item.name: item.default for item in fields(self)}
+        return {"kind": kind} | {name: _plain(one) for name, one in values.items() if one != defaults[name]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the fact that ``to_dict`` wrote.
+        """Return the fact of this family that ``to_dict`` wrote, in this or an earlier version.
 
         Raises
         ------
@@ -77,30 +73,13 @@ class Fact:
         """
         values = dict(data)
         kind = values.pop("kind", None)
-        try:
-            return cls(str(kind), **values)
-        except ValueError:
-            raise InputError(
-                f"unknown kind of {cls.__name__.lower()} {kind!r}: written by a newer version?"
-            ) from None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Fact):
-            return NotImplemented
-        return type(self) is type(other) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.kind, tuple(sorted(self.values))))
-
-    def __repr__(self) -> str:
-        values = "".join(f", {name}={value!r}" for name, value in self.values.items())
-        return f"{type(self).__name__}({str(self.kind)!r}{values})"
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, set | frozenset):
-        return tuple(sorted(value))
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+        if str(kind) not in cls.kinds:
+            raise InputError(f"unknown kind of {cls.__name__.lower()} {kind!r}: written by a newer version?")
+        fact = cls.kinds[str(kind)]
+        hints = get_type_hints(fact)
+        named = {fact.named_by: kind} if fact.named_by else {}
+        read = {name: _read(value, hints.get(name)) for name, value in values.items()}
+        return cast(Self, fact(**named, **read))
 
 
 def _plain(value: Any) -> Any:
@@ -109,3 +88,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return str(value)
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _read(value: Any, hint: Any) -> Any:
+    """A value as a fact holds it: a fact where the field is one, and tuples instead of lists."""
+    if isinstance(value, Mapping):
+        return hint.from_dict(value)
+    return tuple(_read(part, None) for part in value) if isinstance(value, list | tuple) else value

@@ -16,7 +16,7 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from dpcausal._version import __version__
 from dpcausal.core.display import display
@@ -28,140 +28,321 @@ FORMAT = 2
 WEAK_EPSILON = 10.0  # above it e^epsilon is over 22,000
 
 
-class LimitKind(StrEnum):
-    """What a guarantee leaves open."""
-
-    STATED = "stated"  # text, caveat (None, "weak" or "draft"): written by an earlier version, or by a caller
-    TIMING = "timing"
-    ROUNDING = "rounding"
-    EXACT_SUMS = "exact-sums"
-    THIS_RELEASE_ONLY = "this-release-only"
-    ONE_UNIT = "one-unit"  # unit
-    WEAK_EPSILON = "weak-epsilon"  # epsilon
-    WEAK_DELTA = "weak-delta"  # delta, rows
-    DRAFT_SCHEMA = "draft-schema"
-    NO_PRIVACY = "no-privacy"
-    BUDGET_ENDED = "budget-ended"  # questions
-    ENGINE = "engine"  # engine, remote: whether someone else may operate it
-
-
 class Limit(Fact):
     """One thing that a guarantee leaves open."""
-
-    kinds = LimitKind
-
-
-class PublicKind(StrEnum):
-    """What a guarantee takes to be known to everyone."""
-
-    STATED = "stated"  # text
-    SCHEMA = "schema"
-    ROWS = "rows"
-    NOT_EMPTY = "not-empty"
-    MOST_ROWS = "most-rows"  # rows: more are refused
-    QUOTED_NEWLINES = "quoted-newlines"
-    # columns: of each its name, what a missing or undeclared value becomes, whether the schema names missing values
-    # (by codes or a bin), and whether missing numbers have a bin of their own in tables
-    MISSING_AS = "missing-as"
-    LABELS = "labels"  # labels: the column that holds them
-    METHOD = "method"
-    QUESTION = "question"
-    LOOP = "loop"
-    EFFECT = "effect"
-    DELTA_NOT_NEEDED = (
-        "delta-not-needed"  # delta: that was allowed; pure mechanisms need none, and charge none
-    )
-    RESERVE = "reserve"  # share: of the budget, kept for effects that are asked once the graph is known
-    FEATURES = "features"
-    BOUNDS = "bounds"
-    STRATA = "strata"
-    GIVEN_BINS = "given-bins"
-    KERNEL = "kernel"  # kernel, bandwidth (None: the default), lambda_
-    KERNEL_LISTS = "kernel-lists"  # kernel, share
-    PARTS = "parts"
-    DEALS = "deals"
-    MODEL = "model"
-    COPIES = "copies"
-    GROUPS = "groups"  # cases, controls
-    SNPS = "snps"  # snps
-    ALLELE_ORDER = "allele-order"
-    ALLELES = "alleles"  # cases, controls: alleles of each group
-    COPIES_OF_ALLELE = "copies-of-allele"  # least, most
-    NO_FREQUENCY = "no-frequency"
-    MISSING_RULE = "missing-rule"  # rule
-    FREQUENCIES = "frequencies"
-    FREQUENCY_FLOOR = "frequency-floor"  # maf
-    NO_FREQUENCIES = "no-frequencies"
-    FLOOR_RELEASED = "floor-released"  # share
 
 
 class Public(Fact):
     """One thing that a guarantee takes to be known to everyone."""
 
-    kinds = PublicKind
-
-
-class ReleasedKind(StrEnum):
-    """What was computed from the rows and left."""
-
-    STATED = "stated"  # text
-    GRAPH_FROM_ROWS = "graph-from-rows"
-    JOINT_TABLE = "joint-table"
-    TABLES = "tables"  # what, sd
-    CHOSEN_PAIRS = "chosen-pairs"  # number, of
-    MOMENTS = "moments"
-    SEARCHED_AGAIN = "searched-again"  # release: the id of what was released before, and costs nothing more
-    TEST_OUTCOMES = "test-outcomes"
-    INDEPENDENCES = "independences"
-    NOISY_SCORES = "noisy-scores"
-    DELETIONS = "deletions"
-    STATISTIC = "statistic"
-    TABLE = "table"
-    # treatment, outcome, adjust, sd; counted: rows by "event" (event), by "levels", or None: rows and sums
-    EFFECT_TABLE = "effect-table"
-    EFFECT_SUMS = "effect-sums"  # treatment, outcome, adjust, sd
-    MEDIAN_OF_PARTS = "median-of-parts"
-    TRIMMED_MEAN_OF_PARTS = "trimmed-mean-of-parts"
-    COUNT_OF_PARTS = "count-of-parts"  # test
-    CUT_SCORES = "cut-scores"
-    BINNED_COVARIANCE = "binned-covariance"
-    RESIDUAL_SUMS = "residual-sums"
-    RESIDUALS = "residuals"
-    RIDGE_CHOICE = "ridge-choice"  # then: another Released
-    SPREAD = "spread"  # columns, then: another Released
-    NOISY_RANK = "noisy-rank"
-    NOISY_DECISION = "noisy-decision"
-    UNIT_CIRCLE = "unit-circle"
-    CIRCLE_DECISION = "circle-decision"  # statistic
-    EXACT_STATISTIC = "exact-statistic"
-    ANSWER = "answer"  # x, y, given, released: another Released
-    ANSWERS = "answers"  # count, test, level, released: another Released
-    SNPS_ABOVE_CUT = "snps-above-cut"  # statistic
-    CHOSEN_SNPS = "chosen-snps"  # statistic
-    FREQUENCY_FLOOR = "frequency-floor"
-    ONE_SNP = "one-snp"
-
 
 class Released(Fact):
     """One thing that was computed from the rows and left."""
 
-    kinds = ReleasedKind
-
-
-class UnitKind(StrEnum):
-    """What is protected."""
-
-    STATED = "stated"  # text
-    ROW = "row"
-    OUTCOME = "outcome"  # labels: the column whose values are public
-    PERSON = "person"
-    ALLELE = "allele"
-
 
 class Unit(Fact):
-    """The unit of privacy."""
+    """The unit of privacy: what is protected."""
 
-    kinds = UnitKind
+
+class Stated(Limit, Public, Released, Unit):
+    """Words of an earlier version or of a caller; ``caveat`` is "weak" or "draft" for a limit that is one."""
+
+    text: str
+    caveat: str | None = None
+
+
+class NeverPromised(Limit, named_by="what"):
+    """What no guarantee promises."""
+
+    what: Literal["timing", "rounding", "exact-sums", "this-release-only"]
+
+
+class OneUnit(Limit):
+    """Whoever has several units is protected less."""
+
+    unit: Unit
+
+
+class WeakEpsilon(Limit):
+    """An epsilon that promises almost nothing."""
+
+    epsilon: float
+
+
+class WeakDelta(Limit):
+    """A delta that is not below one over the number of rows."""
+
+    delta: float
+    rows: int
+
+
+class UncheckedDraft(Limit, kind="draft-schema"):
+    """The schema is an unchecked draft."""
+
+
+class NoPrivacy(Limit):
+    """Nothing is promised."""
+
+
+class BudgetEnded(Limit):
+    """Questions that were answered 'dependent' untested, since nothing was left to spend."""
+
+    questions: int
+
+
+class CountedByEngine(Limit, kind="engine"):
+    """Rows were counted by an engine; ``remote``: someone else may operate it."""
+
+    engine: str
+    remote: bool
+
+
+class Known(Public, named_by="what"):
+    """Something about the rows."""
+
+    what: Literal["schema", "rows", "not-empty", "quoted-newlines", "allele-order"]
+
+
+class MostRows(Public):
+    """There are at most so many rows: more are refused."""
+
+    rows: int
+
+
+class MissingAs(Public):
+    """What a missing or undeclared value becomes.
+
+    Of each column its name, that value, whether the schema names missing values (by codes or a bin), and whether
+    missing numbers have a bin of their own in tables.
+    """
+
+    columns: tuple[tuple[str, str | float | None, bool, bool], ...]
+
+
+class LabelsKnown(Public, kind="labels"):
+    """The labels in a column are fixed."""
+
+    labels: str | None
+
+
+class Asked(Public, named_by="what"):
+    """What was asked, and how it is answered."""
+
+    what: Literal["question", "method", "loop", "effect"]
+
+
+class DeltaNotNeeded(Public):
+    """A delta that was allowed: pure mechanisms need none, and charge none."""
+
+    delta: float
+
+
+class KeptForEffects(Public, kind="reserve"):
+    """The share of the budget that is kept for effects, asked once the graph is known."""
+
+    share: float
+
+
+class SettingKnown(Public, named_by="what"):
+    """A setting of a statistic; earlier versions wrote "given-bins" for "strata"."""
+
+    what: Literal["features", "bounds", "strata", "given-bins", "parts", "deals", "model", "copies"]
+
+
+class KernelKnown(Public, kind="kernel"):
+    """The kernel of a regression with its settings; no bandwidth is the default one."""
+
+    kernel: str
+    bandwidth: float | None
+    lambda_: float
+
+
+class KernelLists(Public):
+    """The kernel of a regression whose settings are chosen from lists, for a share of epsilon."""
+
+    kernel: str
+    share: float
+
+
+class GroupsKnown(Public, named_by="what"):
+    """The sizes of both groups, in people or in alleles, and who belongs to them."""
+
+    what: Literal["groups", "alleles"]
+    cases: int
+    controls: int
+
+
+class SnpsKnown(Public, kind="snps"):
+    """The list of SNPs."""
+
+    snps: int
+
+
+class CopiesOfAllele(Public):
+    """How many copies of an allele there are."""
+
+    least: int
+    most: int
+
+
+class MissingCalls(Public, kind="missing-rule"):
+    """What missing genotype calls count as."""
+
+    rule: str
+
+
+class FrequenciesKnown(Public, named_by="what"):
+    """Allele frequencies: those of all SNPs, or nothing (of one SNP, of all)."""
+
+    what: Literal["frequencies", "no-frequency", "no-frequencies"]
+
+
+class FrequencyFloor(Public):
+    """No allele is rarer than this."""
+
+    maf: float
+
+
+class FloorReleased(Public):
+    """Nothing of allele frequencies: their floor is released for a share of epsilon."""
+
+    share: float
+
+
+class Exact(Released, named_by="what"):
+    """An answer without noise."""
+
+    what: Literal["graph-from-rows", "exact-statistic"]
+
+
+class Noisy(Released, named_by="what"):
+    """A table or statistic with noise, or what was decided by one."""
+
+    what: Literal[
+        "joint-table",
+        "table",
+        "moments",
+        "statistic",
+        "unit-circle",
+        "one-snp",
+        "cut-scores",
+        "binned-covariance",
+        "residual-sums",
+        "residuals",
+        "noisy-rank",
+        "noisy-decision",
+        "median-of-parts",
+        "trimmed-mean-of-parts",
+        "frequency-floor",
+    ]
+
+
+class SearchAnswers(Released, named_by="what"):
+    """What a search was told about the questions that it asked."""
+
+    what: Literal["test-outcomes", "independences", "noisy-scores", "deletions"]
+
+
+class MeasuredTables(Released, kind="tables"):
+    """Several tables with noise of this standard deviation."""
+
+    what: str
+    sd: float
+
+
+class MeasuredPairs(Released, kind="chosen-pairs"):
+    """Which pairs of columns were chosen to be measured, of how many."""
+
+    number: int
+    of: int
+
+
+class SearchedAgain(Released):
+    """What was computed later from an earlier release, at no further cost."""
+
+    release: str
+
+
+class CountOfParts(Released):
+    """The number of parts of the rows in which a test rejected."""
+
+    test: str
+
+
+class CircleDecision(Released):
+    """A decision by a noisy statistic."""
+
+    statistic: str
+
+
+class EffectTable(Released):
+    """The table of an effect; ``counted``: rows by "event" or by "levels", else rows and sums."""
+
+    treatment: str
+    outcome: str
+    adjust: tuple[str, ...]
+    sd: float
+    counted: str | None = None
+    event: str | None = None
+
+
+class EffectSums(Released):
+    """The moments of a regression, and what it leaves."""
+
+    treatment: str
+    outcome: str
+    adjust: tuple[str, ...]
+    sd: float
+
+
+class ChosenRidge(Released, kind="ridge-choice"):
+    """The choice of lambda and bandwidth, and what was released then."""
+
+    then: Released
+
+
+class SpreadCounts(Released, kind="spread"):
+    """Counts that cut numbers into strata, and what was released then."""
+
+    columns: tuple[str, ...]
+    then: Released
+
+
+class OneAnswer(Released, kind="answer"):
+    """What was released about one question."""
+
+    x: str | tuple[str, ...]
+    y: str | tuple[str, ...]
+    given: tuple[str, ...]
+    released: Released
+
+
+class ManyAnswers(Released, kind="answers"):
+    """What was released about each of several questions."""
+
+    count: int
+    test: str
+    level: float
+    released: Released
+
+
+class FoundSnps(Released, named_by="what"):
+    """SNPs that pass a noisy cut, or that were chosen with noisy statistics."""
+
+    what: Literal["snps-above-cut", "chosen-snps"]
+    statistic: str
+
+
+class WholeUnit(Unit, named_by="what"):
+    """One row, or the genotypes of one person, or one allele of each."""
+
+    what: Literal["row", "person", "allele"]
+
+
+class OutcomeOnly(Unit, kind="outcome"):
+    """The outcome of one row; the column of labels is public."""
+
+    labels: str | None
 
 
 class Composition(StrEnum):
@@ -192,16 +373,21 @@ class NotPrivate(StrEnum):
     SEEDED = "seeded"
 
 
-ONE_ROW = Unit(UnitKind.ROW)
-SCHEMA = Public(PublicKind.SCHEMA)
-ROWS = Public(PublicKind.ROWS)
-NOT_EMPTY = Public(PublicKind.NOT_EMPTY)
+ONE_ROW = WholeUnit("row")
+SCHEMA = Known("schema")
+ROWS = Known("rows")
+NOT_EMPTY = Known("not-empty")
 
 
 def known_limits(unit: Unit) -> tuple[Limit, ...]:
     """Return what every guarantee for ``unit`` leaves open."""
-    always = (LimitKind.TIMING, LimitKind.ROUNDING, LimitKind.EXACT_SUMS, LimitKind.THIS_RELEASE_ONLY)
-    return (*map(Limit, always), Limit(LimitKind.ONE_UNIT, unit=unit))
+    return (
+        NeverPromised("timing"),
+        NeverPromised("rounding"),
+        NeverPromised("exact-sums"),
+        NeverPromised("this-release-only"),
+        OneUnit(unit),
+    )
 
 
 def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[Limit, ...]:
@@ -218,13 +404,13 @@ def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = N
         The number of rows where it is public, else None.
 
     >>> weak_limits(1.0, 1e-6, 8000), weak_limits(1.0, 0.1, 8000)
-    ((), (Limit('weak-delta', delta=0.1, rows=8000),))
+    ((), (WeakDelta(delta=0.1, rows=8000),))
     """
-    found = []
+    found: list[Limit] = []
     if epsilon is not None and epsilon > WEAK_EPSILON:
-        found.append(Limit(LimitKind.WEAK_EPSILON, epsilon=epsilon))
+        found.append(WeakEpsilon(epsilon))
     if delta and rows and delta >= 1 / rows:
-        found.append(Limit(LimitKind.WEAK_DELTA, delta=delta, rows=rows))
+        found.append(WeakDelta(delta, rows))
     return tuple(found)
 
 
@@ -268,7 +454,7 @@ class PrivacyStatement:
 
     Examples
     --------
-    >>> statement = PrivacyStatement.none(released=[Released(ReleasedKind.GRAPH_FROM_ROWS)])
+    >>> statement = PrivacyStatement.none(released=[Exact("graph-from-rows")])
     >>> statement.private, statement.epsilon
     (False, None)
     >>> PrivacyStatement.from_json(statement.to_json()) == statement
@@ -323,7 +509,7 @@ class PrivacyStatement:
             released=tuple(released),
             composition=Composition.NOTHING,
             noise=NoiseSource.NONE,
-            limits=(Limit(LimitKind.NO_PRIVACY),),
+            limits=(NoPrivacy(),),
         )
 
     @property
@@ -427,14 +613,16 @@ class PrivacyStatement:
 
 def _caveat(limit: Limit) -> str | None:
     """Return which caveat a limit is: a weak promise, a draft schema, an engine that others operate, or none."""
-    match limit.kind:
-        case LimitKind.WEAK_EPSILON | LimitKind.WEAK_DELTA:
+    match limit:
+        case WeakEpsilon() | WeakDelta():
             return "weak"
-        case LimitKind.DRAFT_SCHEMA:
+        case UncheckedDraft():
             return "draft"
-        case LimitKind.ENGINE:
-            return "engine" if limit["remote"] else None
-    return limit.values.get("caveat")
+        case CountedByEngine(remote=True):
+            return "engine"
+        case Stated():
+            return limit.caveat
+    return None
 
 
 FORMAT_1_CAVEATS = {
@@ -478,27 +666,12 @@ def _with_facts(data: Mapping[str, Any]) -> dict[str, Any]:
     why_not = facts["not_private"]
     return given | {
         "not_private": None if why_not is None else NotPrivate(why_not),
-        "unit": _unit(facts["unit"]),
+        "unit": Unit.from_dict(facts["unit"]),
         "public": tuple(map(Public.from_dict, facts["public"])),
-        "released": tuple(map(_released, facts["released"])),
+        "released": tuple(map(Released.from_dict, facts["released"])),
         "composition": Composition(facts["composition"]),
         "noise": NoiseSource(facts["noise"]),
-        "limits": tuple(map(_limit, facts["limits"])),
+        "limits": tuple(map(Limit.from_dict, facts["limits"])),
         "format": FORMAT,
         "stated": {name: words[name] for name, kind in kinds.items() if kind == "stated"},
     }
-
-
-def _unit(data: Mapping[str, Any]) -> Unit:
-    return Unit.from_dict(data)
-
-
-def _released(data: Mapping[str, Any]) -> Released:
-    """A released fact whose values may be released facts themselves."""
-    inner = {name: _released(value) if isinstance(value, Mapping) else value for name, value in data.items()}
-    return Released.from_dict(inner)
-
-
-def _limit(data: Mapping[str, Any]) -> Limit:
-    inner = {name: _unit(value) if isinstance(value, Mapping) else value for name, value in data.items()}
-    return Limit.from_dict(inner)

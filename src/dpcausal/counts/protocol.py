@@ -22,7 +22,7 @@ from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import Stage, silent
-from dpcausal.core.statement import Limit, LimitKind
+from dpcausal.core.statement import CountedByEngine, Limit, UncheckedDraft
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 
@@ -125,9 +125,9 @@ def show_queries(counts: Counts, stage: Stage, relation: Neighbours) -> None:
 
 def source_limits(data: Dataset | Counts) -> tuple[Limit, ...]:
     """Return what a guarantee leaves open because of where the rows and their schema come from."""
-    draft = (Limit(LimitKind.DRAFT_SCHEMA),) if data.schema.is_draft else ()
+    draft = (UncheckedDraft(),) if data.schema.is_draft else ()
     if isinstance(data, OnEngine):
-        return (*draft, Limit(LimitKind.ENGINE, engine=data.engine, remote=data.remote))
+        return (*draft, CountedByEngine(data.engine, data.remote))
     return draft
 
 

@@ -26,9 +26,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,7 @@ from dpcausal.data.columns import (
     Numeric,
     canonical_value,
 )
-from dpcausal.data.determined import determined_in, missing_masks
+from dpcausal.data.determined import Relation, determined_in, missing_masks
 from dpcausal.data.file_format import FileFormat, decode_bytes
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
@@ -128,86 +127,218 @@ _MISSING_TEXT_CODES = (".", "..", "?", "missing", "#n/a", "#null!")  # "unknown"
 _MISSING_LEVEL_CODES = tuple(code for code in MISSING_CODES if code != -1)  # -1, 0, 1 are a usual scale
 
 
-class DraftNoteKind(StrEnum):
-    """What the person who checks a draft should know."""
-
-    MISSING_CELLS = "missing-cells"  # cells, rows, becomes: the level or number; own: whether they have a bin
-    MISSING_CODE_LEVEL = (
-        "missing-code-level"  # code, cells, becomes: taken for missing in a categorical column
-    )
-    MISSING_CODE_NUMBER = "missing-code-number"  # code, cells: taken for missing in a numeric column
-    MISSING_HAS_LEVEL = "missing-has-level"  # level: the one for missing cells
-    READS_AS_MISSING = (
-        "reads-as-missing"  # level: of the file, which reads as missing and is taken as `other`
-    )
-    ALIASES = "aliases"  # level, spellings: texts read as that level
-    NUMBER_ALIASES = "number-aliases"  # spellings: texts read as whole numbers (01, +1)
-    ABBREVIATION = "abbreviation"  # letter, level: the level that it may be short for
-    NOT_NUMBERS = "not-numbers"  # cells, rows, becomes, own, texts: the most frequent ones, with counts
-    WITH_SEPARATORS = "with-separators"  # cells: numbers written with thousands separators
-    REPEATED_IDENTIFIER = "repeated-identifier"  # column, rows
-    HEADER_LIKE_VALUES = "header-like-values"
-    RAGGED_ROWS = "ragged-rows"  # more, fewer: rows with more or fewer cells than the header
-    ENCODING = "encoding"  # cells, encoding: cells that are not UTF-8, and the encoding that they look like
-    QUANTILE_BINS = "quantile-bins"  # cut points are round numbers near quantiles of the rows
-    UNEVEN_BINS = (
-        "uneven-bins"  # share: of the numbers, in the bin that holds most; same: their value, or None
-    )
-    FAR_UPPER = (
-        "far-upper"  # most: below which nearly all numbers lie; part: how much smaller the range would be
-    )
-    AGE_BOUNDS = "age-bounds"  # lower, upper: those of any age, not from rows
-    NUMBER_CODES = "number-codes"  # values: how many different ones; the column may hold codes
-    GROUP_NUMBERS = "group-numbers"  # whole numbers, by their name those of villages, wards or the like
-    NUMBER_LEVELS = (
-        "number-levels"  # lowest, highest: levels that are whole numbers, which may be grades or codes
-    )
-    LABEL = "label"  # label: what the file calls the column
-    DETERMINED = "determined"  # by: columns that it follows from; relation: how
-    MANY_COLUMNS = "many-columns"  # columns: how many are drafted
-    TIME_TO_EVENT = "time-to-event"  # event: the column that may say whether the time ended in it
-    # cells, column, value: cells that are missing in rows where that column has it; number: of a column of numbers
-    MISSING_WITH = "missing-with"
-    MISSING_TOGETHER = (
-        "missing-together"  # columns: missing in nearly the same rows; rows: that lack all of them
-    )
-    SHARED_CODE = (
-        "shared-code"  # level, columns: others with it in the same rows; cells; seen: rows looked at
-    )
-    SKEWED = "skewed"  # most numbers are small and some far above: a scale of logarithms may suit them
-    CODE_BOOK = (
-        "code-book"  # levels: their number, the value labels of the file; codes: whether aliases name these;
-        # grades: whether the labels read as grades, in their order
-    )
-    DECIMAL_COMMA = "decimal-comma"  # cells: numbers with a decimal comma
-    THOUSANDS = "thousands"  # cells, mark: numbers with this mark between thousands
-    OPEN_QUOTES = (
-        "open-quotes"  # lines: number of lines with a quote that is not closed; first: numbers of some
-    )
-
-
 class DraftNote(Fact):
     """One thing that the person who checks a draft should know."""
 
-    kinds = DraftNoteKind
+
+class Check(DraftNote, named_by="what"):
+    """What to look at: names like values, bins by quantiles, some numbers far above, numbers of wards or the like."""
+
+    what: Literal["header-like-values", "quantile-bins", "skewed", "group-numbers"]
 
 
-class LeftOutKind(StrEnum):
-    """Why a column is not in a draft."""
+class UnreadCells(DraftNote):
+    """Cells that are missing, or no numbers (the most frequent texts, with counts), and the level or number instead.
 
-    NO_NAME = "no-name"
-    REPEATED_NAME = "repeated-name"
-    TYPE = "type"  # type
-    NO_VALUES = "no-values"
-    UNREADABLE_NUMBERS = "unreadable-numbers"  # cells, texts: the most frequent ones, with counts
-    TOO_MANY_TEXTS = "too-many-texts"  # limit
-    IDENTIFIER = "identifier"  # rows: all of them have different values
+    ``own``: they have a level or a bin of their own.
+    """
+
+    cells: int
+    rows: int
+    becomes: str | float | None
+    own: bool
+    texts: tuple[tuple[str, int], ...] = ()
+
+
+class MissingCode(DraftNote):
+    """A code taken for missing, and the level that it becomes; None in a numeric column."""
+
+    code: Level
+    cells: int
+    becomes: str | None
+
+
+class MissingLevel(DraftNote):
+    """The level for missing cells; ``in_file``: one of the file, which reads as missing and is taken as `other`."""
+
+    level: str
+    in_file: bool
+
+
+class AliasesRead(DraftNote):
+    """Spellings read as a level, or as whole numbers (01, +1)."""
+
+    spellings: tuple[str, ...]
+    level: str | None = None
+
+
+class Abbreviation(DraftNote):
+    """A letter, and the level that it may be short for."""
+
+    letter: str
+    level: str
+
+
+class WithSeparators(DraftNote):
+    """Cells of numbers written with thousands separators."""
+
+    cells: int
+
+
+class Recognised(DraftNote):
+    """An entry on how the file is written, and from how many cells it was recognised."""
+
+    entry: Literal["encoding", "decimal", "thousands"]
+    cells: int
+    value: str
+
+
+class RepeatedIdentifier(DraftNote):
+    """An identifier that stands in several rows."""
+
+    column: str
+    rows: int
+
+
+class BrokenRows(DraftNote, kind="ragged-rows"):
+    """Rows with more or fewer cells than the header."""
+
+    more: int
+    fewer: int
+
+
+class OpenQuotes(DraftNote):
+    """How many lines have a quote that is not closed, and the numbers of some."""
+
+    lines: int
+    first: tuple[int, ...]
+
+
+class UnevenBins(DraftNote):
+    """The share of the numbers in the bin that holds most, and their value where it is the same."""
+
+    share: float
+    same: float | None
+
+
+class FarUpper(DraftNote):
+    """Where nearly all numbers lie below, and how much smaller the range would be."""
+
+    most: float
+    part: float
+
+
+class AgeBounds(DraftNote):
+    """Bounds of any age, not from rows."""
+
+    lower: float
+    upper: float
+
+
+class NumberCodes(DraftNote):
+    """How many different whole numbers there are: they may be codes."""
+
+    values: int
+
+
+class NumberLevels(DraftNote):
+    """Levels that are whole numbers from here to there, which may be grades or codes."""
+
+    lowest: int
+    highest: int
+
+
+class FileLabel(DraftNote):
+    """What the file calls the column."""
+
+    label: str
+
+
+class FollowsFrom(DraftNote):
+    """Columns that determine this one, and how."""
+
+    by: tuple[str, ...]
+    relation: Relation
+
+
+class ManyColumns(DraftNote):
+    """How many columns are drafted."""
+
+    columns: int
+
+
+class TimeToEvent(DraftNote):
+    """The column that may say whether the time ended in it."""
+
+    event: str
+
+
+class MissingBeside(DraftNote):
+    """Cells that are missing where another column has a value; ``number``: of a column of numbers."""
+
+    cells: int
+    column: str
+    value: str
+    number: bool
+
+
+class MissingTogether(DraftNote):
+    """Columns that are missing in nearly the same rows, and the rows that lack all of them."""
+
+    columns: tuple[str, ...]
+    rows: int
+
+
+class SharedCode(DraftNote):
+    """A level that other columns have in the same cells, of the rows seen."""
+
+    level: Level
+    columns: tuple[str, ...]
+    cells: int
+    seen: int
+
+
+class CodeBook(DraftNote):
+    """Levels that are the value labels of the file; aliases name their codes, or they read as grades in their order."""
+
+    levels: int
+    codes: bool
+    grades: bool
 
 
 class LeftOut(Fact):
     """Why a column is not in a draft."""
 
-    kinds = LeftOutKind
+
+class Unusable(LeftOut, named_by="why"):
+    """It has no name, or one that is not its own, or no values."""
+
+    why: Literal["no-name", "repeated-name", "no-values"]
+
+
+class UnknownType(LeftOut):
+    """Values of a type that is not read."""
+
+    type: str
+
+
+class UnreadableNumbers(LeftOut):
+    """Cells that should be numbers, with the most frequent texts."""
+
+    cells: int
+    texts: tuple[tuple[str, int], ...]
+
+
+class TooManyTexts(LeftOut):
+    """More texts than levels may be."""
+
+    limit: int
+
+
+class AllDifferent(LeftOut):
+    """All rows have different values."""
+
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -272,14 +403,13 @@ def draft(
 
 def _format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> list[DraftNote]:
     """Return a note for every entry of the format that was recognised from cells."""
-    notes = []
+    notes: list[DraftNote] = []
     if found.encoding != declared.encoding:
-        notes.append(DraftNote(DraftNoteKind.ENCODING, cells=writing.not_utf8, encoding=found.encoding))
+        notes.append(Recognised("encoding", writing.not_utf8, str(found.encoding)))
     if found.marks.decimal != declared.marks.decimal:
-        notes.append(DraftNote(DraftNoteKind.DECIMAL_COMMA, cells=writing.counts["comma"]))
+        notes.append(Recognised("decimal", writing.counts["comma"], found.marks.decimal))
     if found.thousands != declared.thousands:
-        cells = writing.counts[found.thousands]
-        notes.append(DraftNote(DraftNoteKind.THOUSANDS, cells=cells, mark=found.thousands))
+        notes.append(Recognised("thousands", writing.counts[found.thousands], str(found.thousands)))
     return notes
 
 
@@ -320,22 +450,20 @@ def _draft_as(
             identifiers[name].add(array)
     if profiles[usable[0]].rows == 0:
         raise InputError(f"{opened.label} has no rows")
-    notes = [
-        DraftNote(DraftNoteKind.REPEATED_IDENTIFIER, column=name, rows=rows)
+    notes: list[DraftNote] = [
+        RepeatedIdentifier(name, rows)
         for name, identifier in identifiers.items()
         if (rows := identifier.repeated_rows())
     ]
     if is_csv and header_looks_like_values(names, profiles):
-        notes.append(DraftNote(DraftNoteKind.HEADER_LIKE_VALUES))
+        notes.append(Check("header-like-values"))
     if opened.ragged.more or opened.ragged.fewer:
-        ragged = opened.ragged
-        notes.append(DraftNote(DraftNoteKind.RAGGED_ROWS, more=ragged.more, fewer=ragged.fewer))
+        notes.append(BrokenRows(opened.ragged.more, opened.ragged.fewer))
     if opened.ragged.unclosed:
-        first = tuple(opened.ragged.unclosed_lines)
-        notes.append(DraftNote(DraftNoteKind.OPEN_QUOTES, lines=opened.ragged.unclosed, first=first))
+        notes.append(OpenQuotes(opened.ragged.unclosed, tuple(opened.ragged.unclosed_lines)))
     for name, identifier in identifiers.items():
         if identifier.all_different():
-            left_out[name] = LeftOut(LeftOutKind.IDENTIFIER, rows=profiles[name].rows)
+            left_out[name] = AllDifferent(profiles[name].rows)
     drafted = [
         DraftedColumn(name, None, left_out[name])
         if name in left_out
@@ -352,7 +480,7 @@ def _draft_as(
     drafted = _with_shared_codes(drafted, first_rows)
     drafted = _with_determined(drafted, first_rows, opened)
     if columns is None and (many := sum(one.column is not None for one in drafted)) > RULES.many_columns:
-        notes.append(DraftNote(DraftNoteKind.MANY_COLUMNS, columns=many))
+        notes.append(ManyColumns(many))
     return Draft(tuple(drafted), tuple(notes), declared)
 
 
@@ -405,10 +533,10 @@ def _with_group_numbers(
     """Return the columns with a remark on whole numbers that number places or groups."""
     found = []
     for one in drafted:
-        told = any(note.is_a(DraftNoteKind.NUMBER_CODES) for note in one.notes)
+        told = any(isinstance(note, NumberCodes) for note in one.notes)
         whole = isinstance(one.column, Numeric) and profiles[one.name].all_whole
         if whole and not told and _numbers_groups(one.name, labels.get(one.name, "")):
-            found.append(replace(one, notes=(*one.notes, DraftNote(DraftNoteKind.GROUP_NUMBERS))))
+            found.append(replace(one, notes=(*one.notes, Check("group-numbers"))))
             continue
         found.append(one)
     return found
@@ -428,12 +556,10 @@ def _with_remarks_on_others(
     for one in drafted:
         notes = list(one.notes)
         if isinstance(one.column, Numeric) and events and _TIME_NAME.search(one.name):
-            notes.append(DraftNote(DraftNoteKind.TIME_TO_EVENT, event=events[0]))
+            notes.append(TimeToEvent(events[0]))
         if one.column is not None and one.name in explained and explained[one.name][0] in declared:
             other, value, cells = explained[one.name]
-            where = {"cells": cells, "column": other, "value": value}
-            number = isinstance(one.column, Numeric)
-            notes.append(DraftNote(DraftNoteKind.MISSING_WITH, **where, number=number))
+            notes.append(MissingBeside(cells, other, value, number=isinstance(one.column, Numeric)))
         found.append(replace(one, notes=tuple(notes)))
     return found
 
@@ -442,7 +568,7 @@ def _missing_together(drafted: Sequence[DraftedColumn], rows: FirstRows, source:
     """Return a note for every group of drafted columns that are missing in nearly the same rows."""
     declared = {one.name: one.column for one in drafted if one.column is not None}
     found = rows.missing_together(missing_masks(rows, declared, source.marks))
-    return [DraftNote(DraftNoteKind.MISSING_TOGETHER, columns=names, rows=many) for names, many in found]
+    return [MissingTogether(tuple(names), many) for names, many in found]
 
 
 def _with_shared_codes(drafted: Sequence[DraftedColumn], rows: FirstRows) -> list[DraftedColumn]:
@@ -461,10 +587,7 @@ def _with_shared_codes(drafted: Sequence[DraftedColumn], rows: FirstRows) -> lis
             continue
         for name, level in having.items():
             others = tuple(other for other in having if other != name)
-            note = DraftNote(
-                DraftNoteKind.SHARED_CODE, level=level, columns=others, cells=cells, seen=rows.rows
-            )
-            notes.setdefault(name, []).append(note)
+            notes.setdefault(name, []).append(SharedCode(level, others, cells, seen=rows.rows))
     return [replace(one, notes=(*one.notes, *notes.get(one.name, ()))) for one in drafted]
 
 
@@ -504,7 +627,7 @@ def _with_label(one: DraftedColumn, label: str) -> DraftedColumn:
         case Numeric() as column:
             missing: list[Any] = [*column.missing, *column.missing_texts]
             return replace(one, column=replace(column, label=label, missing=missing))
-    return replace(one, notes=(DraftNote(DraftNoteKind.LABEL, label=label), *one.notes))
+    return replace(one, notes=(FileLabel(label), *one.notes))
 
 
 def _with_determined(
@@ -513,8 +636,7 @@ def _with_determined(
     """Return the columns with a remark on those that others determine."""
     declared = {one.name: one.column for one in drafted if one.column is not None}
     notes = {
-        one.column: DraftNote(DraftNoteKind.DETERMINED, by=one.by, relation=one.relation)
-        for one in determined_in(rows, declared, source.marks)
+        one.column: FollowsFrom(one.by, one.relation) for one in determined_in(rows, declared, source.marks)
     }
     return [
         replace(one, notes=(*one.notes, notes[one.name])) if one.name in notes else one for one in drafted
@@ -524,12 +646,12 @@ def _with_determined(
 def _unusable(source: Source, name: str) -> LeftOut | None:
     """Return why a column can't be drafted whatever it holds; None where it can."""
     if not name:
-        return LeftOut(LeftOutKind.NO_NAME)
+        return Unusable("no-name")
     if source.names.count(name) > 1:
-        return LeftOut(LeftOutKind.REPEATED_NAME)
+        return Unusable("repeated-name")
     type_ = source.types[source.names.index(name)]
     if type_ is not None and arrow.value_kind(type_) == "unsupported":
-        return LeftOut(LeftOutKind.TYPE, type=str(type_))
+        return UnknownType(str(type_))
     return None
 
 
@@ -537,7 +659,7 @@ def _draft_column(
     name: str, profile: ColumnProfile, code_book: Mapping[str, str] = MappingProxyType({})
 ) -> DraftedColumn:
     if not profile.texts:
-        return DraftedColumn(name, None, LeftOut(LeftOutKind.NO_VALUES))
+        return DraftedColumn(name, None, Unusable("no-values"))
     if {decode_bytes(text) for text in profile.texts} <= set(code_book.values()):
         levels = list(dict.fromkeys(code_book.values()))
         try:
@@ -546,25 +668,22 @@ def _draft_column(
             labelled = _with_missing_level(levels, {}, [], profile, [])
         codes = bool(labelled.column.aliases)
         grades = _read_as_grades(levels)
-        book = DraftNote(DraftNoteKind.CODE_BOOK, levels=len(levels), codes=codes, grades=grades)
+        book = CodeBook(len(levels), codes=codes, grades=grades)
         return DraftedColumn(name, labelled.column, notes=(book, *labelled.notes))
     if _is_numeric(profile):
         column = _numeric(name, profile)
         remarks = _numeric_notes(profile, column)
         if _is_age(name, profile):
-            lower, upper = RULES.ages
-            remarks.insert(0, DraftNote(DraftNoteKind.AGE_BOUNDS, lower=lower, upper=upper))
+            remarks.insert(0, AgeBounds(*RULES.ages))
         few = profile.all_whole and len(profile.numbers) <= RULES.max_code_numbers
         if (few and _CODE_NAME.search(name)) or _is_run_of_codes(profile):
-            remarks.append(DraftNote(DraftNoteKind.NUMBER_CODES, values=len(profile.numbers)))
+            remarks.append(NumberCodes(len(profile.numbers)))
         return DraftedColumn(name, column, notes=tuple(remarks))
     if len(profile.texts) > RULES.max_levels:
         if profile.number_share() >= RULES.min_number_share:
-            cells, texts = profile.not_numbers.total, profile.not_numbers.most_common()
-            return DraftedColumn(
-                name, None, LeftOut(LeftOutKind.UNREADABLE_NUMBERS, cells=cells, texts=texts)
-            )
-        return DraftedColumn(name, None, LeftOut(LeftOutKind.TOO_MANY_TEXTS, limit=RULES.max_levels))
+            cells, texts = profile.not_numbers.total, tuple(profile.not_numbers.most_common())
+            return DraftedColumn(name, None, UnreadableNumbers(cells, texts))
+        return DraftedColumn(name, None, TooManyTexts(RULES.max_levels))
     drafted = _categorical(profile)
     return DraftedColumn(name, drafted.column, notes=tuple(drafted.notes))
 
@@ -601,10 +720,9 @@ def _whole_numbers(profile: ColumnProfile) -> _Drafted:
     missing: list[Level] = [*codes, *(text for text in unusual if text not in aliases)]
     drafted = _with_missing_level(levels, aliases, missing, profile, codes)
     if aliases:
-        drafted.notes.append(DraftNote(DraftNoteKind.NUMBER_ALIASES, spellings=tuple(aliases)))
+        drafted.notes.append(AliasesRead(tuple(aliases)))
     if len(levels) >= RULES.min_grades:
-        lowest, highest = levels[0], levels[-1]
-        drafted.notes.append(DraftNote(DraftNoteKind.NUMBER_LEVELS, lowest=lowest, highest=highest))
+        drafted.notes.append(NumberLevels(levels[0], levels[-1]))
     return drafted
 
 
@@ -625,11 +743,7 @@ def _texts(profile: ColumnProfile) -> _Drafted:
         spellings.reverse()  # an effect is that of the second level against the first
     aliases = {text: level for level, *others in spellings for text in others}
     column, notes = _with_missing_level([level for level, *_ in spellings], aliases, codes, profile, codes)
-    notes += [
-        DraftNote(DraftNoteKind.ALIASES, level=level, spellings=others)
-        for level, *others in spellings
-        if others
-    ]
+    notes += [AliasesRead(tuple(others), level) for level, *others in spellings if others]
     return _Drafted(column, notes + _abbreviations(column))
 
 
@@ -658,35 +772,27 @@ def _with_missing_level(
     """
     levels = sorted(levels, key=lambda level: reads_as_missing(str(level)))
     other = next((level for level in levels if reads_as_missing(str(level))), None)
+    notes: list[DraftNote] = []
     if not (profile.missing or missing):
-        notes = [] if other is None else [DraftNote(DraftNoteKind.READS_AS_MISSING, level=str(other))]
+        notes += [] if other is None else [MissingLevel(str(other), in_file=True)]
         return _Drafted(Categorical(levels, other=other, aliases=aliases), notes)
     if other is None:
         levels, other = [*levels, MISSING_LEVEL], MISSING_LEVEL
         missing = [code for code in missing if code != MISSING_LEVEL]
-    notes = []
     if profile.missing:
-        notes.append(
-            DraftNote(
-                DraftNoteKind.MISSING_CELLS,
-                cells=profile.missing,
-                rows=profile.rows,
-                becomes=str(other),
-                own=True,
-            )
-        )
+        notes.append(UnreadCells(profile.missing, profile.rows, str(other), own=True))
     for code in codes:
         value = canonical_value(str(code))
         by_text = profile.not_numbers.counts[str(code).encode()]
         cells = profile.code_counts[int(value)] if isinstance(value, Decimal) else by_text
-        notes.append(DraftNote(DraftNoteKind.MISSING_CODE_LEVEL, code=code, cells=cells, becomes=str(other)))
-    notes.append(DraftNote(DraftNoteKind.MISSING_HAS_LEVEL, level=str(other)))
+        notes.append(MissingCode(code, cells, str(other)))
+    notes.append(MissingLevel(str(other), in_file=False))
     return _Drafted(Categorical(levels, other=other, aliases=aliases, missing=missing), notes)
 
 
 def _abbreviations(column: Categorical) -> list[DraftNote]:
     """Return a note for every single letter that exactly one other level begins with."""
-    notes = []
+    notes: list[DraftNote] = []
     for letter in column.printed:
         longer = [
             text
@@ -694,7 +800,7 @@ def _abbreviations(column: Categorical) -> list[DraftNote]:
             if len(text) > 1 and text[0].casefold() == letter.casefold() and not reads_as_missing(text)
         ]
         if len(letter) == 1 and letter.isalpha() and len(longer) == 1:
-            notes.append(DraftNote(DraftNoteKind.ABBREVIATION, letter=letter, level=longer[0]))
+            notes.append(Abbreviation(letter, longer[0]))
     return notes
 
 
@@ -725,40 +831,28 @@ def _is_run_of_codes(profile: ColumnProfile) -> bool:
 
 
 def _numeric_notes(profile: ColumnProfile, column: Numeric) -> list[DraftNote]:
-    notes, rows, not_numbers = [], profile.rows, profile.not_numbers
-    if not_numbers.total:
-        notes.append(
-            DraftNote(
-                DraftNoteKind.NOT_NUMBERS,
-                cells=not_numbers.total,
-                rows=rows,
-                becomes=column.other,
-                own=column.missing_level,
-                texts=not_numbers.most_common(),
-            )
-        )
+    notes: list[DraftNote] = []
+    becomes, texts = (profile.rows, column.other, column.missing_level), profile.not_numbers
+    if texts.total:
+        notes.append(UnreadCells(texts.total, *becomes, tuple(texts.most_common())))
     if profile.with_separators:
-        notes.append(DraftNote(DraftNoteKind.WITH_SEPARATORS, cells=profile.with_separators))
+        notes.append(WithSeparators(profile.with_separators))
     if profile.missing:
-        own = column.missing_level
-        gone = profile.missing
-        notes.append(
-            DraftNote(DraftNoteKind.MISSING_CELLS, cells=gone, rows=rows, becomes=column.other, own=own)
-        )
+        notes.append(UnreadCells(profile.missing, *becomes))
     for code, cells in profile.likely_missing_codes():
-        notes.append(DraftNote(DraftNoteKind.MISSING_CODE_NUMBER, code=code, cells=cells))
+        notes.append(MissingCode(code, cells, None))
     _, _, values = profile.numbers_but_missing_codes()
     if column.bins and column.bins != _even_cuts(profile):
-        notes.append(DraftNote(DraftNoteKind.QUANTILE_BINS))
+        notes.append(Check("quantile-bins"))
     if (share := largest_share(values, column.bins or ())) > RULES.max_bin_share:
         middle = float(np.median(values))
         same = middle if float(np.mean(values == middle)) >= share else None
-        notes.append(DraftNote(DraftNoteKind.UNEVEN_BINS, share=share, same=same))
+        notes.append(UnevenBins(share, same))
     if (most := _far_below(values, column)) is not None:
         part = (most - column.lower) / (column.upper - column.lower)
-        notes.append(DraftNote(DraftNoteKind.FAR_UPPER, most=most, part=part))
+        notes.append(FarUpper(most, part))
     if _is_skewed(profile, column):
-        notes.append(DraftNote(DraftNoteKind.SKEWED))
+        notes.append(Check("skewed"))
     return notes
 
 

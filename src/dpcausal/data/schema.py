@@ -35,7 +35,7 @@ from dpcausal.core.arguments import checked_all_columns, checked_list
 from dpcausal.core.display import display
 from dpcausal.core.drafting import drafter
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
-from dpcausal.core.statement import Public, PublicKind
+from dpcausal.core.statement import Known, MissingAs, Public
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, as_drafted, is_unicode
 from dpcausal.data.file_format import ENTRIES as FORMAT_ENTRIES
 from dpcausal.data.file_format import FileFormat
@@ -237,24 +237,24 @@ class Schema(Mapping[str, Column]):
     @property
     def assumes(self) -> tuple[Public, ...]:
         """What a guarantee takes to be known of how a file is written: that quotes are closed, if declared."""
-        return (Public(PublicKind.QUOTED_NEWLINES),) if self.quoted_newlines else ()
+        return (Known("quoted-newlines"),) if self.quoted_newlines else ()
 
-    def missing_as(self, names: Iterable[str] | None = None) -> Public:
+    def missing_as(self, names: Iterable[str] | None = None) -> MissingAs:
         """Return what a missing or undeclared value of these columns becomes, of all of them unless named.
 
         >>> fact = Schema(sex=Categorical(["f", "m"]), dose=Numeric(0, 9, missing_level=True)).missing_as()
-        >>> fact["columns"]
+        >>> fact.columns
         (('sex', 'f', False, False), ('dose', 0.0, True, True))
         """
         asked = set(self if names is None else names)
-        columns = []
+        columns: list[tuple[str, str | float | None, bool, bool]] = []
         for name, column in self.items():
             if name in asked:
                 own = isinstance(column, Numeric) and column.missing_level
                 other = column.other if isinstance(column, Numeric) else str(column.other)
                 named = own or bool(column.missing) or bool(getattr(column, "missing_texts", ()))
                 columns.append((name, other, named, own))
-        return Public(PublicKind.MISSING_AS, columns=columns)
+        return MissingAs(tuple(columns))
 
     def with_quoted_newlines(self, declared: bool = True) -> Schema:
         """Return this schema for CSV files with line breaks inside quotes.

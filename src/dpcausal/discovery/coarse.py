@@ -25,7 +25,7 @@ from itertools import combinations
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.forward import KEPT, MAX_NEAR, MAX_SET, PlacePair, Rules
-from dpcausal.discovery.search import Note, NoteKind
+from dpcausal.discovery.search import CoarseEdges, Note
 from dpcausal.stats.contrasts import Contrasts, Floats
 from dpcausal.stats.uncut import Uncut
 
@@ -141,9 +141,11 @@ def _sets_with(
 
 def coarse_note(made: Made, explained: Made, columns: Sequence[str]) -> list[Note]:
     """Return the notes on edges that bins may have made, and on those that they explain; none where there are none."""
-    found = []
-    for kind, pairs in ((NoteKind.HELD_COARSELY, made), (NoteKind.EXPLAINED_BY_BINS, explained)):
-        told = [(columns[x], columns[y], [columns[z] for z in by]) for (x, y), by in sorted(pairs.items())]
-        if told:
-            found.append(Note(kind, edges=told))
-    return found
+
+    def told(pairs: Made) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        return tuple(
+            (columns[x], columns[y], tuple(columns[z] for z in by)) for (x, y), by in sorted(pairs.items())
+        )
+
+    notes = (CoarseEdges("held-coarsely", told(made)), CoarseEdges("explained-by-bins", told(explained)))
+    return [note for note in notes if note.edges]

@@ -53,16 +53,15 @@ from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import SearchAnswers
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.scores import assumed, scorer_for, strata_note
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
     Answers,
+    CostsOfTests,
     Method,
-    Note,
-    NoteKind,
     Query,
     SearchOutcome,
     Skeleton,
@@ -148,7 +147,7 @@ MarginsOf = Literal["noise", "threshold"]
 MARGIN = 0.1
 SHIFT = 1.0  # in standard deviations of the noise: smaller than for one look a pair, since edges are asked about often
 MIN_SHARE = 1e-6  # a smaller share of the total buys no answer worth having: the search ends
-RELEASED = Released(ReleasedKind.NOISY_SCORES)
+RELEASED = SearchAnswers("noisy-scores")
 
 
 @proved("composition.proof.md")
@@ -244,7 +243,7 @@ def run(
     search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
     skeleton = drive(search, tests)
     unit = "rho" if task.private_budget().total.rho > 0 else "epsilon"
-    note = Note(NoteKind.TEST_COSTS, unit=unit, costs=list(tests.costs.items()))
+    note = CostsOfTests(unit, tuple(tests.costs.items()))
     return SearchOutcome(
         skeleton, (RELEASED,), public=assumed(task), notes=(note, *strata_note(task, tests.scorer))
     )

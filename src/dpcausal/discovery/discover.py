@@ -26,7 +26,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
-from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Public, PublicKind
+from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.columns import has_order
@@ -37,14 +37,7 @@ from dpcausal.discovery.release import release_of
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
-from dpcausal.discovery.search import (
-    Method,
-    MethodReason,
-    MethodReasonKind,
-    Note,
-    NoteKind,
-    Task,
-)
+from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task, WithoutDelta
 from dpcausal.discovery.target import checked_target
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
@@ -103,7 +96,7 @@ def checked_latent(options: Mapping[str, Any], chosen: Method) -> dict[str, Any]
     return dict(options)
 
 
-PUBLIC = (SCHEMA, Public(PublicKind.METHOD))
+PUBLIC = (SCHEMA, Asked("method"))
 MethodName = Literal[
     "auto", "measured", "pc", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments"
 ]  # as in METHODS
@@ -337,7 +330,7 @@ def discover(
     name, reason = (
         _choose(data, epsilon, delta, relation, options.get("target"))
         if method == "auto"
-        else (method, MethodReason(MethodReasonKind.AS_ASKED))
+        else (method, MethodByCall("as-asked"))
     )
     chosen = method_named(name)
     shared = [
@@ -365,7 +358,7 @@ def discover(
         if name == "measured":
             gain = 1.0 if delta else noise_without_delta(sizes, searching, relation)
             if gain >= NOTABLE_GAIN:  # before anything is charged
-                no_delta = Note(NoteKind.NO_DELTA, times=gain)
+                no_delta = WithoutDelta(gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
         note: dict[str, Any] = {"command": "discover", "method": name, "columns": list(columns)}
         note |= {} if options.get("target") is None else {"target": options["target"]}
@@ -403,8 +396,8 @@ def discover(
         counts.schema.missing_as(),
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
-        *([Public(PublicKind.RESERVE, share=kept)] if kept else []),
-        *([Public(PublicKind.DELTA_NOT_NEEDED, delta=delta)] if unused else []),
+        *([KeptForEffects(kept)] if kept else []),
+        *([DeltaNotNeeded(delta)] if unused else []),
     )
     statement = charging.statement(
         released=found.released,
@@ -460,21 +453,21 @@ def _choose(
 ) -> tuple[str, MethodReason]:
     """From the schema, the budget, the question and the number of rows where it is public."""
     if epsilon is None:
-        return "pc", MethodReason(MethodReasonKind.NO_PRIVACY)
+        return "pc", MethodByCall("no-privacy")
     if target is not None:
-        return "measured", MethodReason(MethodReasonKind.ONE_TARGET)
+        return "measured", MethodByCall("one-target")
     numbers = moments.numbers_of(data)
     if numbers is None:
-        return "measured", MethodReason(MethodReasonKind.COUNTS_ONLY)
+        return "measured", MethodByCall("counts-only")
     columns = tuple(data.schema)
-    held = {"numbers": sum(name in numbers for name in columns), "columns": len(columns)}
+    held = sum(name in numbers for name in columns), len(columns)
     if not mostly_numbers(columns, numbers):
-        return "measured", MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, **held)
+        return "measured", MethodByNumbers("not-mostly-numbers", *held)
     rows = data.n if neighbours is Neighbours.REPLACE_ONE else None
     held_by = [name for name in columns if name in numbers]
     if not moments_pay(columns, held_by, rows, epsilon, delta, neighbours):
-        return "measured", MethodReason(MethodReasonKind.NUMBERS_IN_NOISE, **held)
-    return "moments", MethodReason(MethodReasonKind.MOSTLY_NUMBERS, **held)
+        return "measured", MethodByNumbers("numbers-in-noise", *held)
+    return "moments", MethodByNumbers("mostly-numbers", *held)
 
 
 def takes_moments(

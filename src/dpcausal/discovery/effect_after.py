@@ -48,7 +48,7 @@ from dpcausal.effects.effect import (
 )
 from dpcausal.effects.groups import coarse, question_of_groups, what_groups_answer
 from dpcausal.effects.question import EffectQuestion, bins_bias, group_names
-from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
+from dpcausal.effects.result import ByGroups, EffectResult, FreshNoise, SameRelease, TreatmentBins
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.components import Floats
@@ -206,7 +206,7 @@ def effect_after(
         found = effect_by_graph(
             data, treatment, outcome, graph, doubts, adjust=adjust, epsilon=epsilon, **shared, **options
         )
-        return replace(found, notes=(*found.notes, EffectNote(EffectNoteKind.FRESH_NOISE)))
+        return replace(found, notes=(*found.notes, FreshNoise("fresh-noise")))
     if reserve is not None and not free:
         allowed = {"method", "anyway"}
         if epsilon is not None or not options.keys() <= allowed:
@@ -248,11 +248,11 @@ def effect_after(
             raise InputError(_no_table(tables, names, unknown, treatment, outcome, chosen))
     by_groups = {name: groups[name] for name in schema if name in groups and any(name in one for one in used)}
     if by_groups:
-        told = [(name, group_names(schema[name], which)) for name, which in by_groups.items()]
-        notes.append(EffectNote(EffectNoteKind.BY_GROUPS, columns=told))
+        told = [(name, tuple(group_names(schema[name], which))) for name, which in by_groups.items()]
+        notes.append(ByGroups(tuple(told)))
     measured = [_FromTables(tables, question, one) for one in used]
     if isinstance(schema[treatment], Numeric):
-        notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
+        notes.append(TreatmentBins(treatment))
     off, column = 0.0, schema[outcome]
     if by_middles(schema, question) and isinstance(column, Numeric):
         counts, *_ = tables.table((treatment, outcome))
@@ -261,7 +261,7 @@ def effect_after(
         off = bins_bias(column, counted)
         notes.append(outcome_bins(outcome, off))
     notes += [*number_rules(schema, question), *missing_rules(schema, question, table=True)]
-    notes.append(EffectNote(EffectNoteKind.SAME_TABLES, held=HELD_AFTER_SELECTION, few=HELD_WITH_FEW_ROWS))
+    notes.append(SameRelease("same-tables", HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS))
     with np.errstate(all="ignore"):
         return result_of(
             question,

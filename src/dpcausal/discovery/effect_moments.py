@@ -26,7 +26,14 @@ from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.effects.effect import missing_rules, what_to_adjust_for
 from dpcausal.effects.question import checked_columns, effect_question, level_names
-from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
+from dpcausal.effects.result import (
+    ColumnsEnter,
+    EffectResult,
+    NothingKnown,
+    PossibleEffect,
+    SameRelease,
+    Several,
+)
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.moment_effect import Slope, moment_slope
@@ -140,16 +147,16 @@ def effect_from_moments(
         ends = (found.estimate * times * scale, found.low * times * scale, found.high * times * scale)
         answers.append((one, _within(Slope(*ends), _widest(released, treatment, outcome, scale))))
     columns = used[0]
-    notes.append(EffectNote(EffectNoteKind.LINEAR, columns=columns or (treatment,)))
+    notes.append(ColumnsEnter("linear", columns or (treatment,)))
     asked = effect_question(schema, treatment, outcome, columns, event=event)
     notes += missing_rules(schema, asked, table=False)
-    scored = [name for name in (treatment, outcome) if name in released.scored]
+    scored = tuple(name for name in (treatment, outcome) if name in released.scored)
     if scored:
-        notes.append(EffectNote(EffectNoteKind.SCORED, columns=scored))
+        notes.append(ColumnsEnter("scored", scored))
     first = next(found for one, found in answers if one is not None)
     unknown = not math.isfinite(first.estimate)
     if unknown:
-        notes.append(EffectNote(EffectNoteKind.NOTHING_KNOWN, noise=True))
+        notes.append(NothingKnown(noise=True))
     possible: list[PossibleEffect] = []
     estimate, interval = first.estimate, (first.low, first.high)
     if len(answers) > 1:
@@ -158,9 +165,7 @@ def effect_from_moments(
         ]
         estimate = math.nan  # none of them is the effect
         interval = (min(found.low for _, found in answers), max(found.high for _, found in answers))
-        notes.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
-        if any(one is None for one, _ in answers):
-            notes.insert(1, EffectNote(EffectNoteKind.NO_EFFECT))
+        notes.insert(0, Several(len(answers), no_effect=any(one is None for one, _ in answers)))
     return EffectResult(
         treatment=treatment,
         outcome=outcome,
@@ -174,7 +179,7 @@ def effect_from_moments(
         means=(math.nan, math.nan),
         share=0.0 if unknown else 1.0,
         method="regression",
-        notes=(*notes, EffectNote(EffectNoteKind.SAME_MOMENTS)),
+        notes=(*notes, SameRelease("same-moments")),
         privacy=statement,
         possible=possible,
     )

@@ -35,14 +35,13 @@ import numpy as np
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import SearchAnswers
 from dpcausal.discovery.scores import Scorer, deletable, resolution_rows, still_open
 from dpcausal.discovery.search import (
     Answer,
     Answers,
+    ChoicesMade,
     Method,
-    Note,
-    NoteKind,
     Query,
     SearchOutcome,
     Task,
@@ -59,7 +58,7 @@ Choice = PermuteAndFlip | Exponential
 UNLIMITED = 1e9  # stands for "no limit on this side" in the count's score
 MAX_QUESTIONS_PER_CALL = 200_000  # questions of one call, so that memory stays bounded
 SHIFT, MIN_INFORMATION = 2.0, 2.0  # in units of the choice's scale 2/epsilon
-RELEASED = Released(ReleasedKind.DELETIONS)
+RELEASED = SearchAnswers("deletions")
 
 
 @proved("em_pc.proof.md")
@@ -166,8 +165,7 @@ def run(
         stable=True,
     )
     skeleton = drive(search, choices)
-    note = Note(
-        NoteKind.CHOICES,
+    note = ChoicesMade(
         epsilon=choice.epsilon,
         choices=most + counted,
         mechanism="exponential" if isinstance(choice, Exponential) else "permute-and-flip",

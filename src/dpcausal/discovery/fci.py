@@ -23,8 +23,8 @@ from itertools import combinations
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.search import (
     Answers,
+    HiddenCauses,
     Note,
-    NoteKind,
     Query,
     Skeleton,
     Task,
@@ -177,4 +177,4 @@ def _nearest(
 
 def hidden_note(bounds: Bounds) -> Note:
     """Return the note that common causes may be hidden, and how far sets were asked about for that."""
-    return Note(NoteKind.HIDDEN_CAUSES, order=bounds.order, far=bounds.far)
+    return HiddenCauses(bounds.order, bounds.far)

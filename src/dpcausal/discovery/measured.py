@@ -71,11 +71,11 @@ from dpcausal.discovery.search import (
     Answers,
     Method,
     Note,
-    NoteKind,
     Query,
     SearchOutcome,
     Skeleton,
     Task,
+    WholeGraphs,
     drive,
     pc_search,
     unanswered,
@@ -205,7 +205,7 @@ def search_measured(task: Task, measurer: Measurer, asked: int | None, *, latent
     made = held_coarsely(neighbours(skeleton), contrasts.strength, coarse, rules)
     notes = [*measured_note(measurer, rules.enough), *coarse_note(made, explained, columns), *more]
     if whole is not None:
-        notes.append(Note(NoteKind.WHOLE_GRAPHS, edges=len(whole.chosen)))
+        notes.append(WholeGraphs(edges=len(whole.chosen)))
     if measurer.silent:
         notes.append(unanswered(measurer.silent))
     if measurer.larger:

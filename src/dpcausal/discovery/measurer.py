@@ -21,7 +21,7 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import MeasuredPairs, MeasuredTables, Noisy, Released
 from dpcausal.data.columns import Column, Numeric, has_order
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.discovery.components import GROUPINGS, Components, JointTable, NoisyTables
@@ -29,11 +29,14 @@ from dpcausal.discovery.forward import MAX_SET, Rules
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import (
     Answers,
+    ChosenPairs,
+    JointTableMeasured,
+    MergedLevels,
     Note,
-    NoteKind,
     OpenReason,
     Query,
     Skeleton,
+    TablesMeasured,
     Task,
 )
 from dpcausal.planning.enough import clarity_of
@@ -158,7 +161,7 @@ class Measurer:
             tables.add(one, noisy[start : start + part.size].reshape(part.shape), variance)
             start += part.size
         self._tests.clear()
-        self.released.append(Released(ReleasedKind.TABLES, what=label, sd=math.sqrt(variance)))
+        self.released.append(MeasuredTables(label, sd=math.sqrt(variance)))
         return variance
 
     def _merged(self, columns: Columns, margin: Any) -> Any:
@@ -385,7 +388,7 @@ def start(task: Task) -> Measurer:
         joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis, task.n)
         rows = float(joint.table(())) if task.n is None else float(task.n)
         larger = larger_pay(plan.pair_variance, sizes, max(rows, 1.0))
-        return Measurer(task, plan, joint, rows, larger, released=[Released(ReleasedKind.JOINT_TABLE)])
+        return Measurer(task, plan, joint, rows, larger, released=[Noisy("joint-table")])
     measurer = Measurer(task, plan, Components(sizes))
     left = 1.0 - measure_rows(measurer)
     rows, ordered = measurer.rows, [has_order(column) for column in task.counts.schema.values()]
@@ -449,7 +452,7 @@ def measure_tree(measurer: Measurer, choice: float, share: float) -> None:
         for pair, margin, expected in zip(pairs, margins, independent, strict=True)
     ]
     chosen = sorted(release(mechanism, budget, "which pairs are measured", scores))
-    measurer.released.append(Released(ReleasedKind.CHOSEN_PAIRS, number=len(chosen), of=len(pairs)))
+    measurer.released.append(MeasuredPairs(number=len(chosen), of=len(pairs)))
     variance = measurer.measure(chosen, share, "chosen pairs of columns")
     tables.rounds = (Round(len(chosen), variance, mechanism.round.reach / mechanism.round.epsilon),)
 
@@ -595,16 +598,14 @@ def measured_note(measurer: Measurer, enough: float, target: int | None = None) 
 
     ``enough``: the evidence that makes an edge.
     """
-    notes = [_tables_note(measurer, enough, target)]
+    notes: list[Note] = [_tables_note(measurer, enough, target)]
     if measurer.tree:
         number = measurer.tables.rounds[0].pairs
-        notes.append(Note(NoteKind.CHOSEN_PAIRS, number=number, of=math.comb(len(measurer.tables.sizes), 2)))
+        notes.append(ChosenPairs(number=number, of=math.comb(len(measurer.tables.sizes), 2)))
     if measurer.groups:
         columns = measurer.task.columns
         merged = [(columns[j], max(groups) + 1) for j, groups in sorted(measurer.groups.items())]
-        notes.append(
-            Note(NoteKind.MERGED_LEVELS, columns=merged, groups=list(known_groups(measurer).items()))
-        )
+        notes.append(MergedLevels(tuple(merged), tuple(known_groups(measurer).items())))
     return notes
 
 
@@ -619,18 +620,17 @@ def _tables_note(measurer: Measurer, enough: float, target: int | None) -> Note:
         variances = measurer.tables.variances
         own = [one for pair, one in variances.items() if len(pair) == 2 and target in pair]
         variance = max(own, default=variance)
-    known = {
+    known: dict[str, Any] = {
         "gaussian": plan.gaussian,
         "sd": math.sqrt(variance),
         "enough": enough,
         **_cell_counts(measurer, target),
     }
     if isinstance(measurer.tables, JointTable):
-        return Note(NoteKind.JOINT_TABLE, cells=measurer.tables.joint.size, **known)
+        return JointTableMeasured(cells=measurer.tables.joint.size, **known)
     assert isinstance(measurer.tables, Components)
     sizes = Counter(map(len, measurer.tables.values))
-    return Note(
-        NoteKind.COMPONENTS,
+    return TablesMeasured(
         rows_measured=task.n is None,
         singles=sizes[1],
         pairs=sizes[2],

@@ -43,7 +43,7 @@ from dpcausal.core.entropy import released_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import Exact, Noisy, SettingKnown, SpreadCounts
 from dpcausal.counts.feature_sums import (
     BLOCK_BITS,
     BLOCKS,
@@ -70,9 +70,10 @@ from dpcausal.discovery.search import (
     STABLE,
     Answer,
     Answers,
+    ClassicalMoments,
     Method,
+    MomentsMeasured,
     Note,
-    NoteKind,
     OpenReason,
     Query,
     SearchOutcome,
@@ -407,11 +408,11 @@ def classical(
     columns = feature_cells(rows.schema, harmonics, {name: exact_spread(rows, name) for name in numbers})
     matrix = sums(rows, columns, shortening(math.sqrt(longest(rows.schema, harmonics))))
     found, _ = search(task, Moments(rows.schema, harmonics, matrix, float(rows.n), 0.0), stable, latent)
-    notes = [Note(NoteKind.CLASSICAL_MOMENTS, harmonics=harmonics, level=task.level)]
+    notes = [ClassicalMoments(harmonics, task.level)]
     return SearchOutcome(
         found.skeleton,
         evidence=found.evidence,
-        released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
+        released=(Exact("graph-from-rows"),),
         notes=(*notes, *([hidden_note(USUAL)] if latent else [])),
         latent=latent,
     )
@@ -464,7 +465,7 @@ def search_moments(
     found, silent = search(task, moments, stable, latent)
     repeats = repeats_for(asked, WORK, sum(found.skeleton.asked.values()))
     again = again_of(task, moments, found.skeleton.edges, repeats, stable, latent) if repeats else None
-    notes = [Note(NoteKind.MOMENTS, features=len(moments.matrix), waves=used, sd=moments.noise)]
+    notes: list[Note] = [MomentsMeasured(features=len(moments.matrix), waves=used, sd=moments.noise)]
     if latent:
         notes.append(hidden_note(USUAL))
     if silent:
@@ -472,12 +473,8 @@ def search_moments(
     return SearchOutcome(
         found.skeleton,
         evidence=found.evidence,
-        released=(
-            Released(ReleasedKind.SPREAD, columns=spread, then=Released(ReleasedKind.MOMENTS))
-            if spread
-            else Released(ReleasedKind.MOMENTS),
-        ),
-        public=(Public(PublicKind.FEATURES), *row_limit(task.neighbours)),
+        released=(SpreadCounts(columns=spread, then=Noisy("moments")) if spread else Noisy("moments"),),
+        public=(SettingKnown("features"), *row_limit(task.neighbours)),
         notes=tuple(notes),
         adaptive=bool(spread),
         latent=latent,

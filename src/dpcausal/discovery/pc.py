@@ -16,22 +16,12 @@ from dpcausal.citests.base import TableTest, ValueTest
 from dpcausal.citests.registry import make_test
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import Exact
 from dpcausal.discovery import moments
 from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.search import (
-    STABLE,
-    Answers,
-    Method,
-    Note,
-    NoteKind,
-    Query,
-    SearchOutcome,
-    Task,
-    drive,
-)
+from dpcausal.discovery.search import STABLE, Answers, Classical, Method, Query, SearchOutcome, Task, drive
 from dpcausal.discovery.tests import TestAnswers, answers_evidence
 from dpcausal.planning.measurement import mostly_numbers
 
@@ -106,9 +96,9 @@ def _found(
 ) -> SearchOutcome:
     return SearchOutcome(
         skeleton,
-        released=(Released(ReleasedKind.GRAPH_FROM_ROWS),),
+        released=(Exact("graph-from-rows"),),
         notes=(
-            Note(NoteKind.CLASSICAL, tests=tests, level=task.level, like=like),
+            Classical(tests, task.level, like),
             *([hidden_note(USUAL)] if latent else []),
         ),
         latent=latent,

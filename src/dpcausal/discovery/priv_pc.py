@@ -53,11 +53,10 @@ from dpcausal.discovery.search import (
     Answer,
     Answers,
     Method,
-    Note,
-    NoteKind,
     Query,
     SearchOutcome,
     Task,
+    ThresholdUsed,
     drive,
     pc_search,
 )
@@ -215,8 +214,7 @@ def run(
     scorer = scorer_for(task, on, test, resolutions[best])
     answers = SieveAnswers(task, ways[best], scorer)
     skeleton = drive(search, answers)
-    note = Note(
-        NoteKind.THRESHOLD,
+    note = ThresholdUsed(
         of="pairs",
         most=ways[best].most,
         renewed=ways[best].renewed,

@@ -42,7 +42,7 @@ from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
-from dpcausal.core.statement import PrivacyStatement, Released, ReleasedKind
+from dpcausal.core.statement import PrivacyStatement, SearchedAgain
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level, has_order
 from dpcausal.data.schema import Schema
@@ -55,7 +55,7 @@ from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
 from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
-from dpcausal.discovery.search import MethodReason, Note, NoteKind, SearchOutcome, Task
+from dpcausal.discovery.search import MethodReason, SearchOutcome, Task, WithoutDelta
 from dpcausal.effects.result import EffectResult
 from dpcausal.planning.designs import reach
 from dpcausal.planning.measurement import (
@@ -219,7 +219,7 @@ class Release:
         no_delta, expected = None, None
         if self.method == "measured":
             gain = 1.0 if self.delta else noise_without_delta(sizes, self.planned_epsilon, relation)
-            no_delta = Note(NoteKind.NO_DELTA, times=gain) if gain >= NOTABLE_GAIN else None
+            no_delta = WithoutDelta(gain) if gain >= NOTABLE_GAIN else None
             if self.rows:
                 place = None if self.target is None else list(schema).index(self.target)
                 expected = reach(
@@ -409,7 +409,7 @@ def _knowledge(
 
 def again_statement(release: Release) -> PrivacyStatement:
     """Return the statement of the release, with the fact that a graph was computed from it at no cost."""
-    fact = Released(ReleasedKind.SEARCHED_AGAIN, release=release.id)
+    fact = SearchedAgain(release.id)
     before = release.privacy
     return before if fact in before.released else replace(before, released=(*before.released, fact))
 

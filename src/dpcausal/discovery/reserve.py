@@ -42,7 +42,7 @@ from dpcausal.effects.effect import (
     widest,
 )
 from dpcausal.effects.question import effect_question, rows_with_cut
-from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
+from dpcausal.effects.result import EffectResult, FreshNoise
 from dpcausal.effects.table import Measured, effect_mechanism
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
@@ -213,7 +213,7 @@ class Reserve:
             anyway=anyway,
             doubts=doubts,
         )
-        note = EffectNote(EffectNoteKind.RESERVED, share=self.share)
+        note = FreshNoise("reserved", self.share)
         asked = replace(asked, notes=(*asked.notes, note))
         with self._lock:
             known = self._known(asked, level, data)

@@ -20,7 +20,15 @@ from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
 from dpcausal.discovery.result import HINT, DiscoveryResult, Verdict, in_order
-from dpcausal.discovery.search import Method, MethodReason, Note, NoteKind, SearchOutcome
+from dpcausal.discovery.search import (
+    Conflicts,
+    Method,
+    MethodReason,
+    Note,
+    OneLevel,
+    SearchOutcome,
+    SharedMissing,
+)
 from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
@@ -193,12 +201,12 @@ def _shared_missing(schema: Schema, graph: Graph) -> Note | None:
         )
     }
     pairs = in_order([pair for pair in graph.skeleton if pair <= declare], tuple(schema))
-    return Note(NoteKind.SHARED_MISSING, pairs=pairs) if pairs else None
+    return SharedMissing(tuple(pairs)) if pairs else None
 
 
 def _one_level_note(schema: Schema) -> tuple[Note, ...]:
     single = one_level(schema)
-    return (Note(NoteKind.ONE_LEVEL, columns=single),) if single else ()
+    return (OneLevel(single),) if single else ()
 
 
 def _conflict_note(
@@ -210,10 +218,9 @@ def _conflict_note(
     fixed = set() if latent else {frozenset(arrow) for arrow in known.arrows}
     torn = {pair for pair in conflicts if pair not in fixed}
     against = {pair for pair in conflicts if pair in fixed}
-    return Note(
-        NoteKind.CONFLICTS,
-        pairs=in_order(torn, columns),
-        declared=in_order(against, columns),
+    return Conflicts(
+        pairs=tuple(in_order(torn, columns)),
+        declared=tuple(in_order(against, columns)),
         settled=settled,
         circles=latent,
     )

@@ -71,7 +71,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Column
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.search import Answer, Note, NoteKind, Query, Skeleton, Task
+from dpcausal.discovery.search import Answer, EqualWidths, Note, Query, Skeleton, Task
 from dpcausal.stats.chi2 import likelihood_moment_pvalue, pearson_moment_pvalue
 from dpcausal.stats.evidence import (
     SETTLED_INFORMATION,
@@ -194,7 +194,7 @@ def still_open(
 def strata_note(task: Task, scorer: Scorer) -> tuple[Note, ...]:
     """The note that given numbers are cut into equal widths, where they are."""
     rows = None if isinstance(scorer, PartScorer) else getattr(scorer, "rows", None)
-    return (Note(NoteKind.EQUAL_WIDTHS, columns=sorted(rows.values, key=task.columns.index)),) if rows else ()
+    return (EqualWidths(tuple(sorted(rows.values, key=task.columns.index))),) if rows else ()
 
 
 On = Literal["values", "table"]

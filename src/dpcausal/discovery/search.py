@@ -32,7 +32,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations, islice
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, Literal, NamedTuple, get_type_hints
 
 from dpcausal.core.arguments import refuse_unknown
 from dpcausal.core.errors import InputError
@@ -47,24 +47,22 @@ from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.privacy.budget import Budget
 
 
-class MethodReasonKind(StrEnum):
-    """Why a method was used."""
-
-    AS_ASKED = "as-asked"
-    NO_PRIVACY = "no-privacy"
-    COUNTS_ONLY = "counts-only"
-    ONE_TARGET = "one-target"
-    MOSTLY_NUMBERS = "mostly-numbers"  # numbers, columns: how many hold numbers, of how many
-    NOT_MOSTLY_NUMBERS = "not-mostly-numbers"  # numbers, columns
-    NUMBERS_IN_NOISE = (
-        "numbers-in-noise"  # numbers, columns: most hold numbers, whose spread noise would hide
-    )
-
-
 class MethodReason(Fact):
     """Why a method was used."""
 
-    kinds = MethodReasonKind
+
+class MethodByCall(MethodReason, named_by="why"):
+    """The call decides."""
+
+    why: Literal["as-asked", "no-privacy", "counts-only", "one-target"]
+
+
+class MethodByNumbers(MethodReason, named_by="why"):
+    """How many columns hold numbers, of how many, decides; "numbers-in-noise": most do, and noise would hide them."""
+
+    why: Literal["mostly-numbers", "not-mostly-numbers", "numbers-in-noise"]
+    numbers: int
+    columns: int
 
 
 class OpenReason(StrEnum):
@@ -78,55 +76,183 @@ class OpenReason(StrEnum):
     WEAK_TEST = "weak-test"
 
 
-class NoteKind(StrEnum):
-    """What must be known of a result besides its graph."""
-
-    ONE_LEVEL = "one-level"  # columns
-    # gaussian, cells, sd, mean_cell, least_cell (None where rows are protected); enough: evidence that makes an edge
-    JOINT_TABLE = "joint-table"
-    COMPONENTS = "components"  # as above without cells; rows_measured, singles, pairs, larger, target or None
-    WHOLE_GRAPHS = "whole-graphs"  # edges: how many the best graph on the joint table has
-    HIDDEN_CAUSES = "hidden-causes"  # order, far: bounds of the further questions (None: none)
-    TARGET = "target"  # target, near: the columns that were measured with it a second time
-    CHOSEN_PAIRS = "chosen-pairs"  # number, of: pairs that were measured, and all
-    MERGED_LEVELS = (
-        "merged-levels"  # columns: pairs (name, number of groups); groups: (name, group of every level)
-    )
-    UNANSWERED = "unanswered"  # reasons: pairs of (OpenReason, number of questions), most frequent first
-    NO_DELTA = "no-delta"  # times: noise over the noise with a small delta
-    CONFLICTS = "conflicts"  # pairs, settled: whether the nearest graph that exists is shown
-    TESTS = "tests"  # tests, epsilon
-    CLASSICAL = "classical"  # tests, level; like: the private method that asks the same tests, or empty
-    CLASSICAL_MOMENTS = "classical-moments"  # harmonics, level
-    MOMENTS = "moments"  # features, waves, sd
-    # of: "deletions" or "pairs", most, renewed, rows (None: all), resolution in rows, or in parts (None: not on parts)
-    THRESHOLD = "threshold"
-    EQUAL_WIDTHS = "equal-widths"  # columns: numbers that are cut into equal widths where they are given
-    HELD_COARSELY = "held-coarsely"  # edges: (a, b, columns cut or merged that may have made the edge)
-    EXPLAINED_BY_BINS = (
-        "explained-by-bins"  # edges: (a, b, columns whose bins explain it); these pairs are open
-    )
-    CHOICES = "choices"  # epsilon, choices, mechanism, resolution in rows
-    SHARED_MISSING = (
-        "shared-missing"  # pairs: edges between columns that both declare a level for missing values
-    )
-    TEST_COSTS = "test-costs"  # unit, costs: pairs of (order, cost)
-
-
 class Note(Fact):
     """One thing that must be known of a result besides its graph."""
 
-    kinds = NoteKind
+
+class OneLevel(Note):
+    """Columns with one level: nothing depends on them."""
+
+    columns: tuple[str, ...]
+
+
+class CountsMeasured(Note):
+    """Tables were measured: the noise of a count of two columns, and the rows in it (None where they are protected)."""
+
+    gaussian: bool
+    sd: float
+    mean_cell: float | None
+    least_cell: float | None
+    enough: float  # evidence that makes an edge
+
+
+class JointTableMeasured(CountsMeasured, kind="joint-table"):
+    """One table of all columns was measured."""
+
+    cells: int
+
+
+class TablesMeasured(CountsMeasured, kind="components"):
+    """Tables of so many sets of columns were measured; with a target, the noise is that of pairs with it."""
+
+    rows_measured: bool
+    singles: int
+    pairs: int
+    larger: int
+    target: str | None
+
+
+class WholeGraphs(Note):
+    """Whole graphs were scored: how many edges the best one has."""
+
+    edges: int
+
+
+class HiddenCauses(Note):
+    """Common causes may be hidden: the bounds of the further questions that were asked for that (None: none)."""
+
+    order: int | None
+    far: int | None
+
+
+class AboutTarget(Note, kind="target"):
+    """The one column that was asked about, and those that were measured with it a second time."""
+
+    target: str
+    near: tuple[str, ...]
+
+
+class ChosenPairs(Note):
+    """How many pairs were chosen to be measured, of how many."""
+
+    number: int
+    of: int
+
+
+class MergedLevels(Note):
+    """Columns with the number of groups of their levels, and the group of every level where that is known."""
+
+    columns: tuple[tuple[str, int], ...]
+    groups: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+class Unanswered(Note):
+    """Why questions could not be answered, and how many: most frequent reasons first."""
+
+    reasons: tuple[tuple[OpenReason, int], ...]
+
+
+class WithoutDelta(Note, kind="no-delta"):
+    """How many times larger noise is than with a small delta."""
+
+    times: float
+
+
+class Conflicts(Note):
+    """Pairs about whose direction answers contradict each other, or contradict what was declared.
+
+    ``settled``: the nearest graph that exists is shown; ``circles``: so are circles at these edges.
+    """
+
+    pairs: tuple[tuple[str, ...], ...]
+    declared: tuple[tuple[str, ...], ...]
+    settled: bool
+    circles: bool
+
+
+class AskedTests(Note, kind="tests"):
+    """Which tests a private search asked, and the epsilon of each."""
+
+    tests: tuple[str, ...]
+    epsilon: float
+
+
+class Classical(Note):
+    """Which tests a search without privacy asked; ``like``: the private method that asks the same ones, or empty."""
+
+    tests: tuple[str, ...]
+    level: float
+    like: str
+
+
+class ClassicalMoments(Note):
+    """A search without privacy asked tests on moments."""
+
+    harmonics: int
+    level: float
+
+
+class MomentsMeasured(Note, kind="moments"):
+    """Moments of features were measured."""
+
+    features: int
+    waves: int
+    sd: float
+
+
+class ThresholdUsed(Note, kind="threshold"):
+    """A noisy threshold for so many answers at most; the resolution is in rows, or in parts where tests run on them."""
+
+    of: Literal["deletions", "pairs"]
+    most: int
+    renewed: bool
+    rows: int | None  # None: all
+    resolution: float
+    parts: int | None
+
+
+class ChoicesMade(Note, kind="choices"):
+    """Deletions were chosen privately; the resolution is in rows."""
+
+    epsilon: float
+    choices: int
+    mechanism: str
+    resolution: float
+
+
+class CostsOfTests(Note, kind="test-costs"):
+    """What a test costs, by the number of columns given."""
+
+    unit: str
+    costs: tuple[tuple[int, float], ...]
+
+
+class EqualWidths(Note):
+    """Numbers that are cut into equal widths where they are given."""
+
+    columns: tuple[str, ...]
+
+
+class CoarseEdges(Note, named_by="what"):
+    """Edges that columns cut or merged may have made, or that the bins of columns explain: these pairs are open."""
+
+    what: Literal["held-coarsely", "explained-by-bins"]
+    edges: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+class SharedMissing(Note):
+    """Edges between columns that both declare a level for missing values."""
+
+    pairs: tuple[tuple[str, ...], ...]
 
 
 def unanswered(reasons: Counter[OpenReason]) -> Note:
     """Return the note on questions without an answer.
 
-    >>> unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1}))["reasons"]
-    (('noise', 2), ('too-many-cells', 1))
+    >>> unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1})).to_dict()["reasons"]
+    [['noise', 2], ['too-many-cells', 1]]
     """
-    counted: list[tuple[str, Any]] = [(str(why), count) for why, count in reasons.most_common()]
-    return Note(NoteKind.UNANSWERED, reasons=counted)
+    return Unanswered(tuple(reasons.most_common()))
 
 
 STABLE = "whether answers of one order are used only after it; false is the original search"

@@ -29,7 +29,7 @@ from typing import Annotated
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import SearchAnswers
 from dpcausal.discovery.scores import (
     On,
     Scorer,
@@ -46,11 +46,10 @@ from dpcausal.discovery.search import (
     Answer,
     Answers,
     Method,
-    Note,
-    NoteKind,
     Query,
     SearchOutcome,
     Task,
+    ThresholdUsed,
     drive,
     pc_search,
 )
@@ -58,7 +57,7 @@ from dpcausal.planning.sieve import SparseVectorDesign, designs, resolution
 from dpcausal.privacy.mechanisms.base import begin
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession
 
-RELEASED = Released(ReleasedKind.INDEPENDENCES)
+RELEASED = SearchAnswers("independences")
 
 
 @proved("composition.proof.md")
@@ -132,8 +131,7 @@ def run(
     scorer = scorer_for(task, on, test, resolutions[best])
     answers = SvtAnswers(task, ways[best], scorer)
     skeleton = drive(search, answers)
-    note = Note(
-        NoteKind.THRESHOLD,
+    note = ThresholdUsed(
         of="deletions",
         most=ways[best].most,
         renewed=ways[best].renewed,

@@ -36,7 +36,7 @@ from dpcausal.discovery.measurer import (
     rules_for,
 )
 from dpcausal.discovery.repeats import found_again
-from dpcausal.discovery.search import Note, NoteKind, SearchOutcome, Skeleton, Task
+from dpcausal.discovery.search import AboutTarget, SearchOutcome, Skeleton, Task
 from dpcausal.planning.measurement import (
     SHARE_SINGLES,
     MeasurementPlan,
@@ -212,7 +212,7 @@ def search_target(
         repeats=repeats or None,
         released=tuple(measurer.released),
         notes=(
-            Note(NoteKind.TARGET, target=name, near=[columns[j] for j in near[1:]]),
+            AboutTarget(name, near=tuple(columns[j] for j in near[1:])),
             *measured_note(measurer, rules.enough, target),
             *coarse_note(made, explained, [columns[j] for j in near]),
         ),

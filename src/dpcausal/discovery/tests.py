@@ -30,7 +30,7 @@ from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.look import STRONG
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Public, Released, ReleasedKind
+from dpcausal.core.statement import Public, SearchAnswers
 from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.scores import deletable
@@ -38,9 +38,8 @@ from dpcausal.discovery.search import (
     STABLE,
     Answer,
     Answers,
+    AskedTests,
     Method,
-    Note,
-    NoteKind,
     OpenReason,
     Query,
     SearchOutcome,
@@ -190,9 +189,9 @@ def run(
     weak = (unanswered(Counter({OpenReason.WEAK_TEST: len(unsupported)})),) if unsupported else ()
     return SearchOutcome(
         skeleton,
-        (Released(ReleasedKind.TEST_OUTCOMES),),
+        (SearchAnswers("test-outcomes"),),
         public=_assumed(task, test, options),
-        notes=(Note(NoteKind.TESTS, tests=answers.names, epsilon=cost), *weak),
+        notes=(AskedTests(answers.names, cost), *weak),
         open=skeleton.open(known) | unsupported,
         evidence=answers_evidence(answers, skeleton),
     )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcausal.effects.question import EffectQuestion
-from dpcausal.effects.result import EffectNote, EffectNoteKind
+from dpcausal.effects.result import EffectNote, Everyone, Lopsided, NothingKnown, Pooled, StrataLeftOut
 from dpcausal.stats.standardise import (
     MIN_ARM,
     MIN_ROWS,
@@ -65,7 +65,7 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
     keep = supported(whole)
     noise = bool(arms.count_noise.any())
     if not keep.any():
-        notes.append(EffectNote(EffectNoteKind.NOTHING_KNOWN, noise=noise))
+        notes.append(NothingKnown(noise))
         nothing = (math.nan, math.nan)
         return Answer(math.nan, _widest(question), nothing, 0.0, tuple(notes), (False,) * strata)
     out = ~keep[place]
@@ -74,11 +74,11 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
     left = left_out(arms, whole, place, keep, level) if out.any() else LeftOut(0.0, 0.0)
     share = 1.0 - left.share
     if out.any():
-        notes.append(EffectNote(EffectNoteKind.LEFT_OUT, share=left.share, noise=noise))
+        notes.append(StrataLeftOut(left.share, noise))
     shared = strata - len(whole.sizes)
     if shared and keep[-1]:  # the one that small strata were made is the last
         part = float(np.clip(whole.sizes[-1] / whole.rows, 0.0, 1.0))
-        notes.append(EffectNote(EffectNoteKind.POOLED, strata=shared + 1, share=part))
+        notes.append(Pooled(strata=shared + 1, share=part))
     region = Region(kept(whole, keep), level)
     first, second = centre(region.arms)
     scale = question.high - question.low
@@ -92,14 +92,12 @@ def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
         estimate = _ratio(max(first, TINY), max(second, TINY), odds)
     estimate = min(max(estimate, low), high)
     if question.estimand.endswith("difference") and lopsided(low, estimate, high):
-        notes.append(EffectNote(EffectNoteKind.LOPSIDED, low=question.low, high=question.high))
+        notes.append(Lopsided(question.low, question.high))
     means = (question.low + scale * first, question.low + scale * second)
     everyone = None
     if out.any():
         everyone = for_everyone(region, question, (low, high), left.most)
-        ends_of_all = {"low": everyone[0], "high": everyone[1]}
-        more = {"most": left.most} if noise else {}
-        notes.append(EffectNote(EffectNoteKind.EVERYONE, **ends_of_all, **more))
+        notes.append(Everyone(*everyone, most=left.most if noise else None))
     return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, ~out)), everyone)
 
 

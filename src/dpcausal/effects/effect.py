@@ -37,16 +37,19 @@ from dpcausal.core.statement import (
     NOT_EMPTY,
     ROWS,
     SCHEMA,
+    Asked,
+    DeltaNotNeeded,
+    EffectSums,
+    EffectTable,
     PrivacyStatement,
     Public,
-    PublicKind,
     Released,
-    ReleasedKind,
 )
 from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
+from dpcausal.effects import result as facts
 from dpcausal.effects.answer import Answer, answer
 from dpcausal.effects.forecast import (
     ANY_CUT,
@@ -69,7 +72,7 @@ from dpcausal.effects.question import (
     widest_bin,
 )
 from dpcausal.effects.regression import measure_regression, refuse_question, refuse_regression
-from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult, PossibleEffect
+from dpcausal.effects.result import EffectNote, EffectResult, PossibleEffect
 from dpcausal.effects.table import (
     MAX_CELLS,
     SPENT,
@@ -98,7 +101,7 @@ from dpcausal.stats.standardise import Arms
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
-PUBLIC = (SCHEMA, Public(PublicKind.EFFECT))
+PUBLIC = (SCHEMA, Asked("effect"))
 EffectMethod = Literal["auto", "table", "regression"]
 LEAST_CONFIDENCE = 0.5
 
@@ -256,7 +259,7 @@ def effect(
     )
     if known is None or adjust is None:
         return found
-    return replace(found, notes=(*found.notes, EffectNote(EffectNoteKind.GRAPH_CHECKS)))
+    return replace(found, notes=(*found.notes, facts.RestsOn("graph-checks")))
 
 
 def effect_by_graph(
@@ -341,7 +344,7 @@ def effect_by_graph(
         if chosen == "regression":
             allowed = regression_allowance(data.schema, asked.question, allowed, relation, public_rows)
         used = delta if uses_delta(data.schema, asked, chosen, allowed, relation) else 0.0
-        unused = (Public(PublicKind.DELTA_NOT_NEEDED, delta=delta),) if delta and not used else ()
+        unused = (DeltaNotNeeded(delta),) if delta and not used else ()
         file = data.file if isinstance(data, Dataset) else None
         budget = Budget(
             epsilon,
@@ -499,7 +502,7 @@ def forecast_effect(
 def noise_note(ahead: EffectForecast) -> EffectNote:
     """Return that most of the width is noise, with the bounds that rule it where the outcome is a number."""
     bounds = outcome_bounds(ahead.question, number=ahead.number)
-    return EffectNote(EffectNoteKind.NOISE_RULES, **bounds, event=ahead.event)
+    return facts.WideInterval("noise-rules", **bounds, event=ahead.event)
 
 
 def outcome_bounds(question: EffectQuestion, *, number: bool) -> dict[str, Any]:
@@ -514,13 +517,16 @@ def wide_notes(
     schema: Schema, question: EffectQuestion, interval: tuple[float, float], notes: Sequence[EffectNote]
 ) -> list[EffectNote]:
     """Return that a released interval is too wide to say much, where no note says it; of ratios nothing is said."""
-    told = (EffectNoteKind.NOISE_RULES, EffectNoteKind.NOTHING_KNOWN)
     wide = interval[1] - interval[0] >= most_width(question)
-    if not wide or not question.estimand.endswith("difference") or any(note.is_a(*told) for note in notes):
+    if (
+        not wide
+        or not question.estimand.endswith("difference")
+        or any(isinstance(note, facts.WideInterval | facts.NothingKnown) for note in notes)
+    ):
         return []
     number = isinstance(schema[question.outcome], Numeric) and not question.two_levels
     event = ANY_CUT if number else None
-    return [EffectNote(EffectNoteKind.WIDE, **outcome_bounds(question, number=number), event=event)]
+    return [facts.WideInterval("wide", **outcome_bounds(question, number=number), event=event)]
 
 
 def uses_delta(
@@ -621,7 +627,7 @@ def asked_of_schema(
         values=values,
     )
     if isinstance(schema[treatment], Numeric):
-        notes.append(EffectNote(EffectNoteKind.TREATMENT_BINS, treatment=treatment))
+        notes.append(facts.TreatmentBins(treatment))
     if by_middles(schema, question):
         notes.append(outcome_bins(outcome, widest(schema, outcome)))
     notes += number_rules(schema, question)
@@ -630,7 +636,7 @@ def asked_of_schema(
 
 def outcome_bins(outcome: str, off: float) -> EffectNote:
     """Return the note that a number counts by the middles of its bins, with how far off that can put a difference."""
-    return EffectNote(EffectNoteKind.OUTCOME_BINS, outcome=outcome, off=off)
+    return facts.OutcomeBins(outcome, off)
 
 
 def number_rules(schema: Schema, question: EffectQuestion) -> list[EffectNote]:
@@ -649,7 +655,7 @@ def number_rules(schema: Schema, question: EffectQuestion) -> list[EffectNote]:
         column = schema[name]
         if isinstance(column, Numeric) and column.may_be_missing and not column.missing_level:
             missing.append((name, column.other))
-    return [EffectNote(EffectNoteKind.NUMBERS, missing=missing, bounds=bounds)] if missing or bounds else []
+    return [facts.NumberRules(tuple(missing), tuple(bounds))] if missing or bounds else []
 
 
 def missing_rules(schema: Schema, question: EffectQuestion, *, table: bool) -> list[EffectNote]:
@@ -657,19 +663,24 @@ def missing_rules(schema: Schema, question: EffectQuestion, *, table: bool) -> l
 
     ``table``: strata leave rows out whose outcome has a level for missing values; a regression counts them.
     """
-    found, column, outcome = [], schema[question.outcome], question.outcome
-    about = {"outcome": outcome, "alike": (question.treatment, *question.adjust)}
+    found: list[EffectNote] = []
+    column, outcome = schema[question.outcome], question.outcome
     if question.missing and table:
-        found.append(EffectNote(EffectNoteKind.MISSING_LEFT_OUT, **about))
+        found.append(facts.MissingLeftOut(outcome, (question.treatment, *question.adjust)))
     elif question.missing or (column.may_be_missing and not column.missing_codes):
         value = column.other if isinstance(column, Numeric) else str(column.other)
         no_event = bool(question.missing) and question.event is not None
-        how = {"regression": bool(question.missing), "number": isinstance(column, Numeric)}
-        counts = {"outcome": outcome, "value": None if no_event else value, **how}
-        found.append(EffectNote(EffectNoteKind.MISSING_COUNTS, **counts))
-    held = [name for name in question.adjust if schema[name].missing_codes]
+        found.append(
+            facts.MissingCounts(
+                outcome,
+                None if no_event else value,
+                regression=bool(question.missing),
+                number=isinstance(column, Numeric),
+            )
+        )
+    held = tuple(name for name in question.adjust if schema[name].missing_codes)
     if held:
-        found.append(EffectNote(EffectNoteKind.MISSING_HELD, columns=held))
+        found.append(facts.MissingHeld(held))
     return found
 
 
@@ -738,7 +749,7 @@ def measured_effect(
         rows = refuse_regression(data, question)
         with quiet, budget.telling():
             found, noise = measure_regression(rows, question, budget, allowed, level, public_rows)
-        sums = Released(ReleasedKind.EFFECT_SUMS, **about, adjust=question.adjust, sd=noise)
+        sums = EffectSums(**about, adjust=question.adjust, sd=noise)
         told = statement([sums], *row_limit(budget.neighbours))
         notes = (*asked.notes, *missing_rules(schema, question, table=False))
         return _result(question, found, level, notes, told, schema), []
@@ -751,8 +762,7 @@ def measured_effect(
     counted = "event" if question.two_levels and question.event else "levels" if question.by_levels else None
     about |= {"counted": counted, "event": question.event}
     released = [
-        Released(ReleasedKind.EFFECT_TABLE, **about, adjust=table.columns, sd=float(np.sqrt(table.variance)))
-        for table in measured
+        EffectTable(**about, adjust=table.columns, sd=float(np.sqrt(table.variance))) for table in measured
     ]
     told = statement(released)
     off = widest(schema, question.outcome) if by_middles(schema, question) else 0.0
@@ -809,8 +819,7 @@ def what_to_adjust_for(
         given = checked_columns(
             schema, treatment, outcome, pag_adjustment(graph, treatment, outcome, sizes, doubts.open)
         )
-        kinds = (EffectNoteKind.FROM_GRAPH, EffectNoteKind.HIDDEN_CAUSES)
-        named = [EffectNote(kinds[0], columns=given), EffectNote(kinds[1])]
+        named = [facts.FromGraph(given), facts.RestsOn("hidden-causes")]
         # what is contradicted has circles in a PAG, so that nothing rests on it
         return [given], [*named, *doubt_notes(treatment, outcome, doubts, (), graph)]
     if adjust is None and graph is not None:
@@ -819,7 +828,7 @@ def what_to_adjust_for(
             graph.check(name)
         return sets_of_graph(schema, treatment, outcome, graph, anyway, doubts)
     given = checked_columns(schema, treatment, outcome, () if adjust is None else adjust)
-    notes = [] if given else [EffectNote(EffectNoteKind.UNADJUSTED)]
+    notes: list[EffectNote] = [] if given else [facts.RestsOn("unadjusted")]
     if graph is not None:
         graph.check(treatment)
         notes += doubt_notes(treatment, outcome, doubts, doubts.at(treatment, outcome), graph)
@@ -832,15 +841,15 @@ def what_to_adjust_for(
             )
         maybe = [name for name in known if name in descendants(graph, treatment, possible=True)]
         if maybe:
-            notes.append(EffectNote(EffectNoteKind.DESCENDANT, columns=maybe))
+            notes.append(facts.AdjustsForLater("descendant", tuple(maybe)))
         notes += back_door_notes(schema, treatment, outcome, known, graph, doubts, refuse=not anyway)
     later = [name for name in given if doubts.earlier(treatment, name)]
     if later:
-        notes.append(EffectNote(EffectNoteKind.LATER, treatment=treatment, columns=later))
+        notes.append(facts.AdjustsForLater("later", tuple(later), treatment))
     for note in notes:
-        if note.is_a(EffectNoteKind.DESCENDANT) or note.is_a(EffectNoteKind.LATER):
+        if isinstance(note, facts.AdjustsForLater):
             warnings.warn(display().words(note), AdjustsForDescendant, stacklevel=4)
-        if note.is_a(EffectNoteKind.BACK_DOOR):
+        if isinstance(note, facts.BackDoor):
             warnings.warn(display().words(note), LeavesBackDoorOpen, stacklevel=4)
     return [given], notes
 
@@ -877,10 +886,10 @@ def back_door_notes(
     if found.sure and weak:  # a path that is open without these edges is open with them
         firm = left_open(without_edges(graph, weak), doubts.open | weak)
         found = found._replace(sure=firm is not None and firm.sure)
-    facts = {**found._asdict(), "treatment": treatment, "given": bool(given)}
+    paths = {**found._asdict(), "treatment": treatment, "given": bool(given)}
     if found.sure and refuse:
-        raise InputError(display().words(EffectNote(EffectNoteKind.BACK_DOOR, **facts, refused=True)))
-    return [EffectNote(EffectNoteKind.BACK_DOOR, **facts, refused=False)]
+        raise InputError(display().words(facts.BackDoor(**paths, refused=True)))
+    return [facts.BackDoor(**paths, refused=False)]
 
 
 def sets_of_graph(
@@ -911,13 +920,13 @@ def sets_of_graph(
         parents = tuple(name for name in schema if name in graph.parents(treatment))
         if not anyway or outcome in parents or len(parents) < len(graph.parents(treatment)):
             raise InputError(no_path(treatment, outcome) + why_no_path(treatment, outcome, graph, doubts))
-        notes.append(EffectNote(EffectNoteKind.NO_PATH))
-        return [parents], [EffectNote(EffectNoteKind.FROM_GRAPH, columns=parents), *notes]
+        notes.append(facts.RestsOn("no-path"))
+        return [parents], [facts.FromGraph(parents), *notes]
     sizes = {name: schema[name].size if name in schema else 1 << 30 for name in graph.nodes}
     sets = adjustment_sets(graph, treatment, outcome, sizes, doubts.open)
     for one in sets:
         checked_columns(schema, treatment, outcome, one or ())
-    named = [EffectNote(EffectNoteKind.FROM_GRAPH, columns=sets[0] or ())] if len(sets) == 1 else []
+    named = [facts.FromGraph(sets[0] or ())] if len(sets) == 1 else []
     return sets, [*named, *notes]
 
 
@@ -939,17 +948,15 @@ def doubt_notes(
 
     Open pairs at one end may hide a common cause where the pair with the other end is open or an edge of ``graph``.
     """
-    found = []
+    found: list[EffectNote] = []
     if contradicted:
-        pairs = [sorted(pair) for pair in contradicted]
-        found.append(
-            EffectNote(EffectNoteKind.CONTRADICTED, pairs=pairs, own=bool(doubts.at(treatment, outcome)))
-        )
+        pairs = tuple(tuple(sorted(pair)) for pair in contradicted)
+        found.append(facts.Contradicted(pairs, own=bool(doubts.at(treatment, outcome))))
     ends = {treatment, outcome}
     if frozenset(ends) in doubts.open:
-        found.append(EffectNote(EffectNoteKind.OPEN_ITSELF))
+        found.append(facts.RestsOn("open-itself"))
     if frozenset(ends) in doubts.hints:
-        found.append(EffectNote(EffectNoteKind.HINT_ITSELF))
+        found.append(facts.RestsOn("hint-itself"))
     near = sorted(
         {
             name
@@ -962,9 +969,9 @@ def doubt_notes(
     if near:
         linked = doubts.open | (frozenset() if graph is None else graph.skeleton)
         both = [name for name in near if all(frozenset((name, end)) in linked for end in ends)]
-        found.append(EffectNote(EffectNoteKind.OPEN_PAIRS, columns=both or near, both=bool(both)))
+        found.append(facts.OpenPairs(tuple(both or near), both=bool(both)))
     if doubts.earlier(outcome, treatment):
-        found.append(EffectNote(EffectNoteKind.OUTCOME_EARLIER, treatment=treatment, outcome=outcome))
+        found.append(facts.OutcomeEarlier(treatment, outcome))
     return found
 
 
@@ -1103,9 +1110,9 @@ def result_of(
             found = wider(found, off, question.high - question.low)
         answers.append((one, found))
     said = list(notes)
-    binned = [name for name in question.adjust if isinstance(schema[name], Numeric)]
+    binned = tuple(name for name in question.adjust if isinstance(schema[name], Numeric))
     if binned:
-        said.append(EffectNote(EffectNoteKind.BINNED, columns=binned))
+        said.append(facts.ColumnsEnter("binned", binned))
     first = next(found for one, found in answers if one is not None)
     possible: list[PossibleEffect] = []
     estimate, interval, means = first.estimate, first.interval, first.means
@@ -1119,14 +1126,11 @@ def result_of(
             min(found.interval[0] for _, found in answers),
             max(found.interval[1] for _, found in answers),
         )
-        said = [note for note in said if not note.is_a(EffectNoteKind.EVERYONE)]
+        said = [note for note in said if not isinstance(note, facts.Everyone)]
         if any(found.everyone is not None for _, found in answers):
             wide = [found.everyone or found.interval for _, found in answers]
-            ends = {"low": min(low for low, _ in wide), "high": max(high for _, high in wide)}
-            said.append(EffectNote(EffectNoteKind.EVERYONE, **ends))
-        said.insert(0, EffectNote(EffectNoteKind.SEVERAL, count=len(answers)))
-        if any(one is None for one, _ in answers):
-            said.insert(1, EffectNote(EffectNoteKind.NO_EFFECT))
+            said.append(facts.Everyone(min(low for low, _ in wide), max(high for _, high in wide)))
+        said.insert(0, facts.Several(len(answers), no_effect=any(one is None for one, _ in answers)))
     elif statement.epsilon is not None:
         said += wide_notes(schema, question, interval, said)
     return EffectResult(
@@ -1157,9 +1161,7 @@ def wider(found: Answer, off: float, most: float) -> Answer:
 
     every = None if found.everyone is None else reach(found.everyone)
     notes = [
-        note
-        if every is None or not note.is_a(EffectNoteKind.EVERYONE)
-        else EffectNote(EffectNoteKind.EVERYONE, **{**note.values, "low": every[0], "high": every[1]})
+        replace(note, low=every[0], high=every[1]) if every and isinstance(note, facts.Everyone) else note
         for note in found.notes
     ]
     return replace(found, interval=reach(found.interval), everyone=every, notes=tuple(notes))

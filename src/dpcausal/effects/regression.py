@@ -29,7 +29,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import Answer
 from dpcausal.effects.question import EffectQuestion
-from dpcausal.effects.result import EffectNote, EffectNoteKind
+from dpcausal.effects.result import ColumnsEnter, NothingKnown
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
@@ -194,10 +194,10 @@ def measure_regression(
     parts = np.asarray(release(second, budget, f"sums for the {question.key}", sums / UNITS))
     theta = difference(parts, fit, noise_variance(second), float(-ndtri((1 - level) / 2)))
     unit = (question.high - question.low) / 2
-    notes = (EffectNote(EffectNoteKind.LINEAR, columns=names),)
+    notes = (ColumnsEnter("linear", names),)
     widest = question.high - question.low
     if not math.isfinite(theta.estimate):
-        nothing = (EffectNote(EffectNoteKind.NOTHING_KNOWN, noise=True),)
+        nothing = (NothingKnown(noise=True),)
         return Answer(math.nan, (-widest, widest), (math.nan, math.nan), 0.0, (*notes, *nothing)), noise
     ends_of = (theta.low, theta.estimate, theta.high)
     low, middle, high = (min(max(unit * value, -widest), widest) for value in ends_of)

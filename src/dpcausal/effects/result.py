@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
@@ -14,74 +13,194 @@ from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 
 
-class EffectNoteKind(StrEnum):
-    """What must be known about an estimated effect."""
-
-    UNADJUSTED = "unadjusted"
-    BINNED = "binned"  # columns: numeric ones held fixed by their declared bins
-    BY_GROUPS = (
-        "by-groups"  # columns: held fixed by groups of merged levels only, each with the names of its groups
-    )
-    TREATMENT_BINS = "treatment-bins"  # treatment: a number, by its declared bins
-    # outcome: its bins count by their middles, since only counts are there; off: how far off that can be
-    OUTCOME_BINS = "outcome-bins"
-    # missing: names, and what a missing number counts as; bounds: of an outcome, with its name
-    NUMBERS = "numbers"
-    # outcome: its rows with a level for missing values are in neither arm; alike: treatment and columns held fixed
-    MISSING_LEFT_OUT = "missing-left-out"
-    # outcome: missing ones count as value (a number or a level; None: not as the event); regression: strata would leave
-    # them out; number: so would missing_level
-    MISSING_COUNTS = "missing-counts"
-    MISSING_HELD = "missing-held"  # columns: held fixed, with a level for missing values
-    POOLED = "pooled"  # strata: smaller than their noise and made one; share: of the noisy rows
-    LEFT_OUT = "left-out"  # share: of the rows, in strata with hardly any rows in an arm; noise: whether counts have it
-    # low, high: the interval for all rows, whatever the effect is in strata left out; most: the share these may have
-    EVERYONE = "everyone"
-    NOTHING_KNOWN = "nothing-known"  # no stratum has rows enough in both arms; noise: whether counts have it
-    LOPSIDED = (
-        "lopsided"  # low, high: what a mean can't pass, so that the interval reaches less far on one side
-    )
-    # most of the width is noise; held: whether columns are held fixed; outcome, low, high: a number with these bounds;
-    # event: how one is written, or None
-    NOISE_RULES = "noise-rules"
-    WIDE = "wide"  # the released interval says little; as for noise-rules
-    FROM_GRAPH = "from-graph"  # columns: what the graph says to adjust for
-    HIDDEN_CAUSES = (
-        "hidden-causes"  # the columns suffice in every graph with hidden causes that the PAG allows
-    )
-    DESCENDANT = "descendant"  # columns: adjusted for although the treatment may change them
-    # sure: in every graph of the class; treatment; given: whether any column is held fixed; hold, leave: columns whose
-    # holding or leaving out closes the paths, each with the edges (a, marks, b); refused: as an error
-    BACK_DOOR = "back-door"
-    LATER = "later"  # columns: adjusted for although declared to come after the treatment in time
-    GRAPH_CHECKS = "graph-checks"  # the columns were named, and the graph was only used to check them
-    SEVERAL = "several"  # count: effects that the graph allows
-    NO_EFFECT = "no-effect"  # some member of the class has none
-    LINEAR = "linear"  # columns: taken out by linear regression
-    SCORED = (
-        "scored"  # columns: treatment or outcome, in standard deviations of normal scores that were released
-    )
-    SAME_TABLES = (
-        "same-tables"  # those that chose the graph; held, few: of 95% intervals, with many and few rows
-    )
-    SAME_MOMENTS = "same-moments"  # the moments that chose the graph; rows beyond the reach were shrunk
-    FRESH_NOISE = "fresh-noise"  # a table with noise of its own, after a graph was learned
-    RESERVED = "reserved"  # share: of the discovery's budget, kept for effects; a table with noise of its own
-    # columns: of pairs with the treatment or the outcome that stayed open; both: whether they may be linked to both
-    OPEN_PAIRS = "open-pairs"
-    HINT_ITSELF = "hint-itself"  # the edge of treatment and outcome is a weak hint
-    OPEN_ITSELF = "open-itself"  # the pair of treatment and outcome stayed open in the graph
-    CONTRADICTED = (
-        "contradicted"  # pairs: about whose direction the graph contradicts itself; own: at one of the two
-    )
-    NO_PATH = "no-path"  # the graph shows no path of arrows from the treatment to the outcome
-    OUTCOME_EARLIER = "outcome-earlier"  # treatment, outcome: the outcome was declared to be earlier in time
-
-
 class EffectNote(Fact):
     """One thing that must be known about an estimated effect."""
 
-    kinds = EffectNoteKind
+
+class RestsOn(EffectNote, named_by="what"):
+    """What an answer rests on: nothing is held fixed, or what the graph is used for, and how weak or open it is."""
+
+    what: Literal["unadjusted", "hidden-causes", "graph-checks", "hint-itself", "open-itself", "no-path"]
+
+
+class FromGraph(EffectNote):
+    """What the graph says to adjust for."""
+
+    columns: tuple[str, ...]
+
+
+class OpenPairs(EffectNote):
+    """Columns of open pairs with the treatment or the outcome; ``both``: they may be linked to both."""
+
+    columns: tuple[str, ...]
+    both: bool
+
+
+class ColumnsEnter(EffectNote, named_by="how"):
+    """Columns held fixed by their declared bins or by linear regression, or measured by their normal scores."""
+
+    how: Literal["binned", "linear", "scored"]
+    columns: tuple[str, ...]
+
+
+class ByGroups(EffectNote):
+    """Columns held fixed by groups of merged levels only, each with the names of its groups."""
+
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class TreatmentBins(EffectNote):
+    """The treatment is a number, and counts by its declared bins."""
+
+    treatment: str
+
+
+class OutcomeBins(EffectNote):
+    """The outcome counts by the middles of its bins, since only counts are there: how far off that can be."""
+
+    outcome: str
+    off: float
+
+
+class NumberRules(EffectNote, kind="numbers"):
+    """What missing numbers of columns count as, and the bounds of an outcome."""
+
+    missing: tuple[tuple[str, float | None], ...]
+    bounds: tuple[tuple[str, float, float], ...]
+
+
+class MissingLeftOut(EffectNote):
+    """Rows with a missing outcome are in neither arm: right among people who are alike in these columns."""
+
+    outcome: str
+    alike: tuple[str, ...]
+
+
+class MissingCounts(EffectNote):
+    """Missing outcomes count as a number or a level (None: not as the event).
+
+    ``regression``: strata would leave them out; ``number``: so would ``missing_level``.
+    """
+
+    outcome: str
+    value: str | float | None
+    regression: bool
+    number: bool
+
+
+class MissingHeld(EffectNote):
+    """Columns held fixed that have a level for missing values."""
+
+    columns: tuple[str, ...]
+
+
+class Pooled(EffectNote):
+    """So many strata are smaller than their noise and made one, with this share of the noisy rows."""
+
+    strata: int
+    share: float
+
+
+class StrataLeftOut(EffectNote, kind="left-out"):
+    """The share of the rows in strata with hardly any rows in an arm; ``noise``: counts have noise."""
+
+    share: float
+    noise: bool
+
+
+class Everyone(EffectNote):
+    """The interval for all rows, whatever the effect is in strata left out; ``most``: the share these may have."""
+
+    low: float
+    high: float
+    most: float | None = None
+
+
+class NothingKnown(EffectNote):
+    """No stratum has rows enough in both arms; ``noise``: counts have noise."""
+
+    noise: bool
+
+
+class Lopsided(EffectNote):
+    """Bounds that a mean can't pass, so that the interval reaches less far on one side."""
+
+    low: float
+    high: float
+
+
+class WideInterval(EffectNote, named_by="why"):
+    """Most of the width is noise, or the released interval says little.
+
+    ``held``: columns are held fixed; ``event``: how one is written; outcome and bounds where it is a number.
+    """
+
+    why: Literal["noise-rules", "wide"]
+    held: bool
+    event: str | None
+    outcome: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class AdjustsForLater(EffectNote, named_by="by"):
+    """Adjusted for, although the treatment may change them: by the graph, or declared to come after it in time."""
+
+    by: Literal["descendant", "later"]
+    columns: tuple[str, ...]
+    treatment: str = ""
+
+
+class BackDoor(EffectNote):
+    """The graph draws paths by which other causes come in, each as edges (a, marks, b).
+
+    ``sure``: in every graph of the class; ``given``: columns are held fixed; ``hold``, ``leave``: columns whose holding
+    or leaving out closes the paths; ``refused``: as an error.
+    """
+
+    sure: bool
+    paths: tuple[tuple[tuple[str, str, str], ...], ...]
+    hold: tuple[str, ...]
+    leave: tuple[str, ...]
+    treatment: str
+    given: bool
+    refused: bool
+
+
+class Contradicted(EffectNote):
+    """Pairs about whose direction the graph contradicts itself; ``own``: at one of the two columns."""
+
+    pairs: tuple[tuple[str, ...], ...]
+    own: bool
+
+
+class OutcomeEarlier(EffectNote):
+    """The outcome was declared to be earlier in time."""
+
+    treatment: str
+    outcome: str
+
+
+class Several(EffectNote):
+    """How many effects the graph allows; ``no_effect``: one of them is none at all."""
+
+    count: int
+    no_effect: bool
+
+
+class SameRelease(EffectNote, named_by="what"):
+    """From what chose the graph; ``held``, ``few``: of 95% intervals of tables, with many and few rows."""
+
+    what: Literal["same-tables", "same-moments"]
+    held: float | None = None
+    few: float | None = None
+
+
+class FreshNoise(EffectNote, named_by="what"):
+    """A table with noise of its own, after a graph was learned; the share of the budget that was kept for it."""
+
+    what: Literal["fresh-noise", "reserved"]
+    share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -195,8 +314,8 @@ class EffectResult(OtherNames):
     @property
     def everyone(self) -> tuple[float, float]:
         """The interval for all rows: that of the answer, wider where strata were left out, whose effect may be any."""
-        notes = [note for note in self.notes if note.is_a(EffectNoteKind.EVERYONE)]
-        return (float(notes[0]["low"]), float(notes[0]["high"])) if notes else self.interval
+        notes = [note for note in self.notes if isinstance(note, Everyone)]
+        return (notes[0].low, notes[0].high) if notes else self.interval
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON; an end that nothing limits is None."""

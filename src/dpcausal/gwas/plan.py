@@ -33,8 +33,7 @@ import numpy as np
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Unit as StatementUnit
-from dpcausal.core.statement import UnitKind
+from dpcausal.core.statement import WholeUnit
 from dpcausal.gwas.floor import least_minor_sensitivity
 from dpcausal.gwas.null_law import Floats, NullLaw
 from dpcausal.gwas.statistics import Name, Statistic
@@ -125,7 +124,7 @@ def best_design(
 Unit = Literal["person", "allele"]
 Method = Literal["svt", "em"]
 FIXED_LABELS = Neighbours.FIXED_LABELS  # genotypes change, case status and the number of people do not
-UNITS = {"person": StatementUnit(UnitKind.PERSON), "allele": StatementUnit(UnitKind.ALLELE)}
+UNITS = {"person": WholeUnit("person"), "allele": WholeUnit("allele")}
 RISK = 0.05  # of the level, that the budgeted floor of frequencies is too high
 
 

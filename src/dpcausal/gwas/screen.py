@@ -22,9 +22,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpcausal.core import statement as facts
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import Public
 from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.floor import floor_of, least_minor_count
 from dpcausal.gwas.null_law import Floats
@@ -35,7 +36,6 @@ from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import begin, release
 
 BLOCK = 16_384  # SNPs asked at a time
-RELEASES = {"svt": ReleasedKind.SNPS_ABOVE_CUT, "em": ReleasedKind.CHOSEN_SNPS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,18 +81,18 @@ class Screen(ScreenPlan):
 
     def public(self, counts: GenotypeCounts, frequencies: bool) -> list[Public]:
         """Return what the statement says is public, as facts."""
-        known = Public(PublicKind.NO_FREQUENCIES)
+        known: Public = facts.FrequenciesKnown("no-frequencies")
         if frequencies:
-            known = Public(PublicKind.FREQUENCIES)
+            known = facts.FrequenciesKnown("frequencies")
         elif self.freq_share > 0:
-            known = Public(PublicKind.FLOOR_RELEASED, share=self.freq_share)
+            known = facts.FloorReleased(self.freq_share)
         elif self.maf > 0:
-            known = Public(PublicKind.FREQUENCY_FLOOR, maf=self.maf)
+            known = facts.FrequencyFloor(self.maf)
         return [
-            Public(PublicKind.GROUPS, cases=self.cases, controls=self.controls),
-            Public(PublicKind.SNPS, snps=self.snps),
-            *([Public(PublicKind.ALLELE_ORDER)] if counts.allele_order == "public" else []),
-            Public(PublicKind.MISSING_RULE, rule=counts.missing),
+            facts.GroupsKnown("groups", cases=self.cases, controls=self.controls),
+            facts.SnpsKnown(self.snps),
+            *([facts.Known("allele-order")] if counts.allele_order == "public" else []),
+            facts.MissingCalls(counts.missing),
             known,
         ]
 
@@ -154,8 +154,8 @@ class Screen(ScreenPlan):
             if self.method == "svt"
             else plan._em(counts, values, risk, budget)
         )
-        released = [Released(RELEASES[self.method], statistic=self.statistic)]
-        released += [Released(ReleasedKind.FREQUENCY_FLOOR)] if self.freq_share else []
+        found = facts.FoundSnps("snps-above-cut" if self.method == "svt" else "chosen-snps", self.statistic)
+        released = [found, *([facts.Noisy("frequency-floor")] if self.freq_share else [])]
         statement = budget.statement(
             released=released,
             public=self.public(counts, known is not None),

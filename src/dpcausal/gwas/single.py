@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import PrivacyStatement, Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import CopiesOfAllele, FrequenciesKnown, GroupsKnown, Noisy, PrivacyStatement
 from dpcausal.gwas.null_law import chi2_quantile
 from dpcausal.gwas.plan import FIXED_LABELS, UNITS, Unit
 from dpcausal.privacy.budget import Budget
@@ -111,14 +111,10 @@ def single_test(
     value = float(unit_circle(c11, c10, n1, n0, tau))
     noisy = float(release(noise, budget, "gwas: single test", value))
     pvalue = worst_tail(noisy, n1, n0, (low, high), tau, noise.scale)
-    known = (
-        Public(PublicKind.NO_FREQUENCY)
-        if margin is None
-        else Public(PublicKind.COPIES_OF_ALLELE, least=low, most=high)
-    )
+    known = FrequenciesKnown("no-frequency") if margin is None else CopiesOfAllele(least=low, most=high)
     statement = budget.statement(
-        released=[Released(ReleasedKind.ONE_SNP)],
-        public=[Public(PublicKind.ALLELES, cases=n1, controls=n0), known],
+        released=[Noisy("one-snp")],
+        public=[GroupsKnown("alleles", cases=n1, controls=n0), known],
         adaptive=False,
         unit=UNITS[unit],
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PrivacyStatement, PublicKind, ReleasedKind
+from dpcausal.core.statement import DeltaNotNeeded, PrivacyStatement, SearchedAgain
 from dpcausal.present.missed import missed_words
 from dpcausal.present.missing import missing_rule_words
 from dpcausal.present.spelling import spelled
@@ -40,7 +40,7 @@ def privacy_line(statement: PrivacyStatement) -> str:
     if statement.epsilon is None or statement.delta is None:
         return f"NOT PRIVATE: {statement.why_not_private}."
     but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
-    unused = [fact["delta"] for fact in statement.public if fact.is_a(PublicKind.DELTA_NOT_NEEDED)]
+    unused = [fact.delta for fact in statement.public if isinstance(fact, DeltaNotNeeded)]
     why = f" (that of {unused[0]:.3g} was not needed and not charged)" if unused else ""
     return (
         f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {CHANGES[statement.neighbours]} "
@@ -57,7 +57,7 @@ def ledger_line(statement: PrivacyStatement) -> str:
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
     where = f"{statement.ledger.get('dataset')}, entry {statement.ledger.get('entry')}"
-    if any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in statement.released):
+    if any(isinstance(fact, SearchedAgain) for fact in statement.released):
         return f"Ledger: nothing was charged now; the release is {where}."
     return f"Ledger: {where}; charged {asked}" + (f"; left {left}." if left else ".")
 
@@ -73,9 +73,7 @@ def again_words(release: str) -> str:
 def cost_lines(statement: PrivacyStatement) -> list[str]:
     """Return the line of privacy, what weakens it, and the line of the ledger."""
     lines = [privacy_line(statement), *caveat_lines(statement), ledger_line(statement)]
-    lines += [
-        again_words(fact["release"]) for fact in statement.released if fact.is_a(ReleasedKind.SEARCHED_AGAIN)
-    ]
+    lines += [again_words(fact.release) for fact in statement.released if isinstance(fact, SearchedAgain)]
     if statement.epsilon is not None and not statement.private:
         lines.insert(0, f"NOT PRIVATE: {statement.why_not_private}.")
     return [line for line in lines if line]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from dpcausal.discovery.result import DiscoveryResult, in_order
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import AboutTarget, Classical, ClassicalMoments
 from dpcausal.present.brief import cost_lines
 from dpcausal.present.discovery import (
     CONTRADICTED_MEANS,
@@ -42,7 +42,7 @@ ALONE_SHOWN = 10  # columns without an edge that are named
 
 def target_of(result: DiscoveryResult) -> str | None:
     """Return the one column that was asked about, where there was one."""
-    return next((note["target"] for note in result.notes if note.is_a(NoteKind.TARGET)), None)
+    return next((note.target for note in result.notes if isinstance(note, AboutTarget)), None)
 
 
 def answer_line(result: DiscoveryResult) -> str:
@@ -178,8 +178,8 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def classical_line(result: DiscoveryResult) -> str:
     """Return which tests a search without privacy used, and what compares with them; empty for private ones."""
-    kinds = (NoteKind.CLASSICAL, NoteKind.CLASSICAL_MOMENTS)
-    return "".join(f"{note_words(note)}." for note in result.notes if note.is_a(*kinds))
+    notes = (note for note in result.notes if isinstance(note, Classical | ClassicalMoments))
+    return "".join(f"{note_words(note)}." for note in notes)
 
 
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:

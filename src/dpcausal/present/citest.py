@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from dpcausal.citests.result import (
-    Chosen,
-    ChosenKind,
-    CITestResult,
-    HeldFixed,
-    HeldFixedKind,
-    Reason,
-    ReasonKind,
-    Trend,
-)
+from dpcausal.citests import result as facts
+from dpcausal.citests.result import Chosen, CITestResult, HeldFixed, Reason, Trend
 from dpcausal.present import statement
 from dpcausal.present.missed import missed_words
 from dpcausal.present.missing import missing_rule_words
-from dpcausal.present.statement import Words, by_bins_words, question_words, told
+from dpcausal.present.statement import by_bins_words, question_words
 from dpcausal.present.trend import way_words
 from dpcausal.present.why import few_rows_words
 from dpcausal.present.with_noise import with_noise_words
@@ -25,68 +17,63 @@ from dpcausal.present.with_noise import with_noise_words
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
 MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
 
-REASONS: dict[ReasonKind, Words] = {
-    ReasonKind.AS_ASKED: "as asked",
-    ReasonKind.ORDERED_LEVELS: "chosen because the levels are ordered (or two), where it has the most power",
-    ReasonKind.ONE_NUMERIC: "chosen because one number is given: strata of equal counts suit any distribution of it",
-    ReasonKind.NUMERIC_GIVEN: "chosen because {columns} numeric columns are given: bins would be too coarse",
-    ReasonKind.FEW_ROWS: lambda fact: (
-        "chosen because numbers are given and the rows are too few at this epsilon to cut them well"
-        + few_rows_words(fact)
-    ),
-    ReasonKind.MANY_CELLS: "chosen because the given levels make {cells} cells: a number can't be cut finely in each",
-    ReasonKind.NO_ORDER_NUMERIC: "chosen because levels have no order and numbers are given: bins would be too coarse",
-    ReasonKind.SEVERAL_COLUMNS: "chosen because x or y has several columns, which no other test takes",
-    ReasonKind.NO_ORDER: lambda fact: (
-        "chosen because the levels have no order"
-        + (
-            "; numeric columns take part by their declared bins, and what they do within a bin is not taken out"
-            if fact["binned"]
-            else ""
-        )
-    ),
-}
-
-CHOSEN: dict[ChosenKind, Words] = {
-    ChosenKind.RIDGE: "lambda {lambda_:g} and bandwidth {bandwidth:.3g} chosen privately",
+BY_QUESTION = {
+    "as-asked": "as asked",
+    "ordered-levels": "chosen because the levels are ordered (or two), where it has the most power",
+    "one-numeric": "chosen because one number is given: strata of equal counts suit any distribution of it",
+    "several-columns": "chosen because x or y has several columns, which no other test takes",
 }
 
 
 def reason_words(fact: Reason) -> str:
     """Return why a test was used."""
-    return told(REASONS[ReasonKind(fact.kind)], fact)
+    match fact:
+        case facts.ByQuestion():
+            return BY_QUESTION[fact.why]
+        case facts.NumbersGiven(why="numeric-given"):
+            return f"chosen because {fact.columns} numeric columns are given: bins would be too coarse"
+        case facts.NumbersGiven():
+            return "chosen because levels have no order and numbers are given: bins would be too coarse"
+        case facts.FewRows():
+            few = "chosen because numbers are given and the rows are too few at this epsilon to cut them well"
+            return few + few_rows_words(fact)
+        case facts.ManyCells():
+            return f"chosen because the given levels make {fact.cells} cells: a number can't be cut finely in each"
+        case facts.NoOrder():
+            bins = "; numeric columns take part by their declared bins, and what they do within a bin is not taken out"
+            return f"chosen because the levels have no order{bins if fact.binned else ''}"
+    raise TypeError(f"no words for {fact!r}")
 
 
 def chosen_words(fact: Chosen) -> str:
     """Return what was chosen privately on the way."""
-    return told(CHOSEN[ChosenKind(fact.kind)], fact)
+    return f"lambda {fact.lambda_:g} and bandwidth {fact.bandwidth:.3g} chosen privately"
+
+
+HELD_BY = {
+    "equal-widths": f"held fixed in {EQUAL_WIDTHS}",
+    "regression": "taken out by regression on the numbers themselves, not by the declared bins",
+    "model": "held fixed in the model, as numbers and not by the declared bins",
+    "declared-bins": "held fixed by the declared bins: what varies within a bin is not taken out",
+}
 
 
 def held_fixed_words(fact: HeldFixed) -> str:
     """Return how numeric conditioning columns were held fixed, without a full stop."""
-    names = ", ".join(fact["columns"])
-    match fact.kind:
-        case HeldFixedKind.EQUAL_WIDTHS:
-            return f"{names} held fixed in {EQUAL_WIDTHS}"
-        case HeldFixedKind.REGRESSION:
-            return f"{names} taken out by regression on the numbers themselves, not by the declared bins"
-        case HeldFixedKind.MODEL:
-            return f"{names} held fixed in the model, as numbers and not by the declared bins"
-        case HeldFixedKind.STRATA:
-            both = "in the model and " if fact["model"] else ""
-            each = " each" if len(fact["columns"]) > 1 else ""
-            return f"{names} held fixed {both}in {fact['strata']} strata{each}: {EQUAL_WIDTHS}"
-        case HeldFixedKind.SPREAD:
-            each = " each" if len(fact["columns"]) > 1 else ""
-            count = (
-                "" if fact["strata"] is None else f" (at most {fact['strata']:,}; fewer where values are few)"
-            )
+    names, each = ", ".join(fact.columns), " each" if len(fact.columns) > 1 else ""
+    match fact:
+        case facts.HeldBy():
+            return f"{names} {HELD_BY[fact.how]}"
+        case facts.HeldByStrata():
+            both = "in the model and " if fact.model else ""
+            return f"{names} held fixed {both}in {fact.strata} strata{each}: {EQUAL_WIDTHS}"
+        case facts.HeldBySpread():
+            count = "" if fact.strata is None else f" (at most {fact.strata:,}; fewer where values are few)"
             return (
                 f"{names} held fixed in strata{each} of about equal counts, cut where noisy counts say{count}; equal "
                 "values share one"
             )
-        case _:
-            return f"{names} held fixed by the declared bins: what varies within a bin is not taken out"
+    raise TypeError(f"no words for {fact!r}")
 
 
 def trend_words(trend: Trend) -> str:

@@ -10,19 +10,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpcausal.core.facts import Fact
+from dpcausal.discovery import search as facts
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import HINT as WEAK_HINT
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason
+from dpcausal.discovery.search import MethodReason, Note, OpenReason
 from dpcausal.effects.question import group_names
 from dpcausal.planning.designs import Reach
 from dpcausal.present import hidden
 from dpcausal.present.no_delta import no_delta_words
 from dpcausal.present.spelling import spelled
-from dpcausal.present.statement import Words
-from dpcausal.present.statement import told as say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -179,7 +177,7 @@ ONE_LEVEL_ONLY = "left out, one level only"
 
 def one_level_columns(result: DiscoveryResult) -> list[str]:
     """Columns with one level: they can't depend on anything, and are neither counted nor asked about."""
-    return [name for note in result.notes if note.is_a(NoteKind.ONE_LEVEL) for name in note["columns"]]
+    return [name for note in result.notes if isinstance(note, facts.OneLevel) for name in note.columns]
 
 
 def column_count(result: DiscoveryResult) -> int:
@@ -308,10 +306,10 @@ SHORT_REASONS: dict[OpenReason, str] = {
 }
 
 
-def edges_of(result: DiscoveryResult, kind: NoteKind) -> dict[Pair, tuple[str, ...]]:
-    """Return the pairs that notes of this kind name, with the columns that they name beside each."""
-    notes = [note for note in result.notes if note.is_a(kind)]
-    return {frozenset((a, b)): tuple(by) for note in notes for a, b, by in note["edges"]}
+def edges_of(result: DiscoveryResult, what: str) -> dict[Pair, tuple[str, ...]]:
+    """Return the pairs that notes on coarse edges name, with the columns that they name beside each."""
+    notes = [note for note in result.notes if isinstance(note, facts.CoarseEdges) and note.what == what]
+    return {frozenset((a, b)): by for note in notes for a, b, by in note.edges}
 
 
 def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ...]]:
@@ -324,18 +322,18 @@ def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ..
     """
     if result.method != "measured":
         reasons = [
-            why for note in result.notes if note.is_a(NoteKind.UNANSWERED) for why, _ in note["reasons"]
+            why for note in result.notes if isinstance(note, facts.Unanswered) for why, _ in note.reasons
         ]
-        return " or ".join(SHORT_REASONS[OpenReason(why)] for why in reasons), ()
-    explained = edges_of(result, NoteKind.EXPLAINED_BY_BINS)
+        return " or ".join(SHORT_REASONS[why] for why in reasons), ()
+    explained = edges_of(result, "explained-by-bins")
     if pair in explained:
         return BINS_LEAVE, explained[pair]
     said = result.evidence.get(pair)
-    tree = any(note.is_a(NoteKind.CHOSEN_PAIRS) for note in result.notes)
+    tree = any(isinstance(note, facts.ChosenPairs) for note in result.notes)
     if said is None:
         return NOT_CHOSEN if tree else HIDES_MEDIUM, ()
-    tables = [note for note in result.notes if note.is_a(NoteKind.COMPONENTS, NoteKind.JOINT_TABLE)]
-    enough = min((note["enough"] for note in tables), default=math.inf)
+    tables = [note for note in result.notes if isinstance(note, facts.CountsMeasured)]
+    enough = min((note.enough for note in tables), default=math.inf)
     by_tables = said.pvalue is not None and said.pvalue <= result.level
     if by_tables or (said.log10_bayes or 0.0) * math.log(10.0) > enough:
         return LIKE_COLUMNS, ()
@@ -501,8 +499,8 @@ def merged_line(result: DiscoveryResult, *, page: bool = False, every: bool = Fa
     are named, where they are known; of the others, how many there are, and, other than on a ``page``, what names them.
     ``every`` names all of them.
     """
-    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
-    columns = [column for note in notes for column in note["columns"]]
+    notes = [note for note in result.notes if isinstance(note, facts.MergedLevels)]
+    columns = [column for note in notes for column in note.columns]
     if not columns:
         return ""
     known, loose = _known_groups(result), merged_unordered(result)
@@ -551,11 +549,11 @@ def _known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
         return {}
 
     schema = result.release.schema
-    notes = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS) and "groups" in note.values]
+    notes = [note for note in result.notes if isinstance(note, facts.MergedLevels)]
     return {
         name: group_names(schema[name], groups)
         for note in notes
-        for name, groups in note["groups"]
+        for name, groups in note.groups
         if name in schema
     }
 
@@ -595,14 +593,14 @@ def helps_words(result: DiscoveryResult) -> str:
     """Return what would have decided more, where hardly anything was; empty elsewhere."""
     if result.verdict is Verdict.DECIDED:
         return ""
-    lacks = any(note.is_a(NoteKind.NO_DELTA) for note in result.notes)
+    lacks = any(isinstance(note, facts.WithoutDelta) for note in result.notes)
     delta = " a delta (1e-6, say)," if lacks else ""
     fewer = result.reach.columns if result.reach is not None else None
     columns = f"fewer columns (about {fewer}, to decide most pairs)" if fewer else "fewer columns"
     more = "more rows" if result.privacy.epsilon is None else f"more rows, a larger epsilon,{delta}"
     text = f"What would help: {more}, fewer levels or {columns}.".replace(",,", ",")
     joint = any(
-        note.is_a(NoteKind.JOINT_TABLE) for note in result.notes
+        isinstance(note, facts.JointTableMeasured) for note in result.notes
     )  # has less noise than pairs with one column
     if result.privacy.epsilon is not None and result.about is None and not joint:
         one = spelled("--target COLUMN", "target=")
@@ -632,18 +630,11 @@ def grade(part: float) -> str:
     return "sure" if part >= SURE else "weaker" if part >= HINT else "hint"
 
 
-REASONS: dict[MethodReasonKind, Words] = {
-    MethodReasonKind.AS_ASKED: "as asked",
-    MethodReasonKind.NO_PRIVACY: "chosen because no privacy was asked for",
-    MethodReasonKind.ONE_TARGET: "chosen because the question is about one column",
-    MethodReasonKind.COUNTS_ONLY: "chosen because there are counts only, no rows",
-    MethodReasonKind.MOSTLY_NUMBERS: lambda fact: f"chosen because {_numbers_words(fact)}, which is most",
-    MethodReasonKind.NOT_MOSTLY_NUMBERS: lambda fact: (
-        f"chosen because {_numbers_words(fact)}{', not most' * (fact['numbers'] > 0)}"
-    ),
-    MethodReasonKind.NUMBERS_IN_NOISE: lambda fact: (
-        f"chosen though {_numbers_words(fact)}: with this epsilon and this many rows bins show more than correlations"
-    ),
+BY_CALL = {
+    "as-asked": "as asked",
+    "no-privacy": "chosen because no privacy was asked for",
+    "one-target": "chosen because the question is about one column",
+    "counts-only": "chosen because there are counts only, no rows",
 }
 
 _HELP = "(a larger epsilon would help, or a delta where there is none)"
@@ -661,22 +652,31 @@ OPEN_REASONS: dict[OpenReason, str] = {
 }
 
 
-def _numbers_words(fact: Fact) -> str:
-    numbers = fact["numbers"]
-    return f"{numbers or 'none'} of {fact['columns']} columns hold{'s' * (numbers < 2)} numbers"
-
-
 def reason_words(fact: MethodReason) -> str:
     """Return why a method was used.
 
-    >>> reason_words(MethodReason(MethodReasonKind.NOT_MOSTLY_NUMBERS, numbers=1, columns=3))
+    >>> reason_words(facts.MethodByNumbers("not-mostly-numbers", numbers=1, columns=3))
     'chosen because 1 of 3 columns holds numbers, not most'
     """
-    return say(REASONS[MethodReasonKind(fact.kind)], fact)
+    match fact:
+        case facts.MethodByCall():
+            return BY_CALL[fact.why]
+        case facts.MethodByNumbers():
+            many = fact.numbers or "none"
+            held = f"{many} of {fact.columns} columns hold{'s' * (fact.numbers < 2)} numbers"
+            match fact.why:
+                case "mostly-numbers":
+                    return f"chosen because {held}, which is most"
+                case "not-mostly-numbers":
+                    return f"chosen because {held}{', not most' * (fact.numbers > 0)}"
+                case "numbers-in-noise":
+                    more = "with this epsilon and this many rows bins show more than correlations"
+                    return f"chosen though {held}: {more}"
+    raise TypeError(f"no words for {fact!r}")
 
 
-def _one_level_words(fact: Fact) -> str:
-    quoted = [f'"{name}"' for name in fact["columns"]]
+def _one_level_words(fact: facts.OneLevel) -> str:
+    quoted = [f'"{name}"' for name in fact.columns]
     if len(quoted) == 1:
         return f"{quoted[0]} has one level: it can't depend on anything, so it has no edge; leave it out."
     names = f"{', '.join(quoted[:-1])} and {quoted[-1]}"
@@ -694,13 +694,13 @@ def _rows_words(rows: float) -> str:
     return f"{rows:.0f}" if rows >= 10 else f"{rows:.2g}"
 
 
-def _known_words(fact: Fact) -> str:
+def _known_words(fact: facts.CountsMeasured) -> str:
     held = ""
-    if fact["mean_cell"] is not None:
-        mean, least = _rows_words(fact["mean_cell"]), _rows_words(fact["least_cell"])
+    if fact.mean_cell is not None and fact.least_cell is not None:
+        mean, least = _rows_words(fact.mean_cell), _rows_words(fact.least_cell)
         more = f", or {least} in the table with most cells" if least != mean else ""
         held = f"; an average cell holds {mean} rows{more}"
-    return f"noise of standard deviation {_rows_words(fact['sd'])} rows{held}"
+    return f"noise of standard deviation {_rows_words(fact.sd)} rows{held}"
 
 
 NOISE_TOLD = 0.5  # times the standard deviation of a count by chance: from here on the noise is told in brief
@@ -708,12 +708,11 @@ NOISE_TOLD = 0.5  # times the standard deviation of a count by chance: from here
 
 def noise_line(result: DiscoveryResult) -> str:
     """Return the one size of the noise to keep in mind, where it matters: that of a count in a table of two columns."""
-    kinds = (NoteKind.COMPONENTS, NoteKind.JOINT_TABLE)
-    note = next((note for note in result.notes if note.is_a(*kinds)), None)
+    note = next((note for note in result.notes if isinstance(note, facts.CountsMeasured)), None)
     if note is None:
         return ""
-    sd, mean = note["sd"], note["mean_cell"]
-    target = note.values.get("target")
+    sd, mean = note.sd, note.mean_cell
+    target = note.target if isinstance(note, facts.TablesMeasured) else None
     where = "in tables of two columns" if target is None else f"of another column with {target}"
     if mean is not None and sd < NOISE_TOLD * math.sqrt(mean):
         return ""
@@ -721,37 +720,26 @@ def noise_line(result: DiscoveryResult) -> str:
     return f"Noise: counts {where} are off by about {_rows_words(sd)} rows (standard deviation){held}."
 
 
-def _noise_words(fact: Fact) -> str:
-    return "Gaussian" if fact["gaussian"] else "Laplace"
-
-
-def _components_words(fact: Fact) -> str:
-    rows = "the number of rows and " if fact["rows_measured"] else ""
-    more = f", {fact['larger']:,} larger" if fact["larger"] else ""
-    sets = fact["larger"] + fact["singles"] + fact["pairs"]
-    target = fact.values.get("target")
+def _components_words(fact: facts.TablesMeasured) -> str:
+    rows = "the number of rows and " if fact.rows_measured else ""
+    more = f", {fact.larger:,} larger" if fact.larger else ""
+    sets = fact.larger + fact.singles + fact.pairs
+    target = fact.target
     where = "in a table of two columns" if target is None else f"of another column with {target}"
     return (
-        f"Measured with {_noise_words(fact)} noise: {rows}tables of {sets:,} sets of columns ({fact['singles']:,} "
-        f"single, {fact['pairs']:,} pair{'' if fact['pairs'] == 1 else 's'}{more}); all measurements together, a count "
-        f"{where} has {_known_words(fact)}"
+        f"Measured with {'Gaussian' if fact.gaussian else 'Laplace'} noise: {rows}tables of {sets:,} sets of columns "
+        f"({fact.singles:,} single, {fact.pairs:,} pair{'' if fact.pairs == 1 else 's'}{more}); all measurements "
+        f"together, a count {where} has {_known_words(fact)}"
     )
 
 
-def _unanswered_words(fact: Fact) -> str:
-    total = sum(count for _, count in fact["reasons"])
-    parts = "; ".join(f"{count:,} {OPEN_REASONS[OpenReason(why)]}" for why, count in fact["reasons"])
+def _unanswered_words(fact: facts.Unanswered) -> str:
+    total = sum(count for _, count in fact.reasons)
+    parts = "; ".join(f"{count:,} {OPEN_REASONS[why]}" for why, count in fact.reasons)
     questions = "question" if total == 1 else "questions"
     return (
         f"{total:,} {questions} could not be answered (such a pair stays open unless other questions decide it): "
         f"{parts}"
-    )
-
-
-def _target_words(fact: Fact) -> str:
-    return (
-        f"The question was what is directly linked to {fact['target']}: only pairs with it were decided. Measured a "
-        f"second time, with it and with each other: {', '.join(fact['near'])}"
     )
 
 
@@ -761,22 +749,10 @@ MERGING = (
 )
 
 
-def _merged_words(fact: Fact) -> str:
-    return (
-        "Levels were merged before tables were measured, because the noise leaves no room for more: "
-        f"{_groups_words(fact['columns'], MERGED_SHOWN)}. "
-        f"{MERGING}"
-    )
-
-
-def _conflicts_words(fact: Fact) -> str:
-    pairs, against = (
-        ", ".join(" - ".join(pair) for pair in fact.values.get(kind, ())) for kind in ("pairs", "declared")
-    )
-    shown = (
-        "circles stand there" if fact.values.get("circles") else "these edges are shown without a direction"
-    )
-    if not fact["settled"] and not fact.values.get("circles"):
+def _conflicts_words(fact: facts.Conflicts) -> str:
+    pairs, against = (", ".join(map(" - ".join, some)) for some in (fact.pairs, fact.declared))
+    shown = "circles stand there" if fact.circles else "these edges are shown without a direction"
+    if not fact.settled and not fact.circles:
         shown += ", and no graph fits all other directions"
     parts = (
         [f"Some test results contradict each other about directions, at {pairs}: {shown}"] if pairs else []
@@ -800,53 +776,38 @@ def _resolution_words(rows: float) -> str:
     )
 
 
-def _threshold_words(fact: Fact) -> str:
+def _threshold_words(fact: facts.ThresholdUsed) -> str:
     one, many = {
         "deletions": ("deletion of an edge", "deletions of edges"),
         "pairs": ("pair that may be independent", "pairs that may be independent"),
-    }[fact["of"]]
+    }[fact.of]
     how = (
-        f"a new noisy threshold after every {one}, for up to {fact['most']}"
-        if fact["renewed"]
-        else f"one noisy threshold for up to {fact['most']} {many}"
+        f"a new noisy threshold after every {one}, for up to {fact.most}"
+        if fact.renewed
+        else f"one noisy threshold for up to {fact.most} {many}"
     )
-    on = f", on {fact['rows']:,} rows" if fact["rows"] else ""
-    if fact["parts"] is None:
-        return f"{how}{on}; {_resolution_words(fact['resolution'])}"
+    on = f", on {fact.rows:,} rows" if fact.rows else ""
+    if fact.parts is None:
+        return f"{how}{on}; {_resolution_words(fact.resolution)}"
     return (
-        f"{how}{on}; each question is tested on {fact['parts']:,} parts of the rows, and a dependence that about "
-        f"{fact['resolution']:,.0f} parts more than expected see is kept 99 times in 100 it is asked about"
+        f"{how}{on}; each question is tested on {fact.parts:,} parts of the rows, and a dependence that about "
+        f"{fact.resolution:,.0f} parts more than expected see is kept 99 times in 100 it is asked about"
     )
 
 
-def _equal_widths_words(fact: Fact) -> str:
+def _choices_words(fact: facts.ChoicesMade) -> str:
+    kind = {"exponential": "exponential mechanism"}.get(fact.mechanism, fact.mechanism)
     return (
-        f"Where {', '.join(fact['columns'])} are held fixed, their numbers are cut into strata of equal width between "
-        "the declared bounds. If most rows lie in few strata, as for skewed numbers, part of what they explain is "
-        "left, and it can look like an edge: moments and tests cut by privately measured counts"
+        f"epsilon {fact.epsilon:.3g} for each of up to {fact.choices} choices ({kind}); "
+        f"{_resolution_words(fact.resolution)}"
     )
 
 
-def _choices_words(fact: Fact) -> str:
-    kind = {"exponential": "exponential mechanism"}.get(fact["mechanism"], fact["mechanism"])
-    return (
-        f"epsilon {fact['epsilon']:.3g} for each of up to {fact['choices']} choices ({kind}); "
-        f"{_resolution_words(fact['resolution'])}"
-    )
-
-
-def _costs_words(fact: Fact) -> str:
-    costs = ", ".join(f"{cost:.3g} given {order}" for order, cost in fact["costs"])
-    return f"Cost of a test ({fact['unit']}), by number of columns given: {costs}"
-
-
-def _classical_words(fact: Fact) -> str:
-    several = len(fact["tests"]) > 1
-    first = f"PC with the {', '.join(fact['tests'])} test{'s' * several} at level {fact['level']:g}."
-    if fact.values.get("like"):
-        return (
-            f"{first} The private method {fact['like']} asks the same questions by the same tests, with noise"
-        )
+def _classical_words(fact: facts.Classical) -> str:
+    several = len(fact.tests) > 1
+    first = f"PC with the {', '.join(fact.tests)} test{'s' * several} at level {fact.level:g}."
+    if fact.like:
+        return f"{first} The private method {fact.like} asks the same questions by the same tests, with noise"
     option = spelled("--option test=auto", "test='auto'")
     return (
         f"{first} Private methods decide by rules of their own, so a graph can differ for that reason, too; to compare "
@@ -867,14 +828,14 @@ SHARED_MISSING = "both have a level for missing values: the link may be that the
 MOST_COARSE = 6  # such edges that a note names
 
 
-def _edges_told(fact: Fact, joined: str) -> str:
+def _edges_told(fact: facts.CoarseEdges, joined: str) -> str:
     """The first edges of a note, each with the columns beside it, and how many more there are."""
-    edges = fact["edges"]
+    edges = fact.edges
     told = ", ".join(f"{a} - {b} ({f' {joined} '.join(by)})" for a, b, by in edges[:MOST_COARSE])
     return told + (f" and {len(edges) - MOST_COARSE} more" if len(edges) > MOST_COARSE else "")
 
 
-def _coarse_words(fact: Fact) -> str:
+def _coarse_words(fact: facts.CoarseEdges) -> str:
     return (
         "A number is held fixed by its bins, and merged levels by their groups. Within a bin two columns may still go "
         "together because both depend on it, and look linked. That may be so, because of the column in brackets, at "
@@ -882,7 +843,7 @@ def _coarse_words(fact: Fact) -> str:
     )
 
 
-def _bins_words(fact: Fact) -> str:
+def _bins_words(fact: facts.CoarseEdges) -> str:
     return (
         f"Open, though the two go together: {_edges_told(fact, 'and')}. A number is held fixed by its bins, and within "
         "a bin two columns that depend on it still go together. How much bins leave was reckoned from the pairs: as "
@@ -893,51 +854,86 @@ def _bins_words(fact: Fact) -> str:
 
 MOST_SHARED = 6  # edges of columns with levels for missing values that a note names
 
-NOTES: dict[NoteKind, Words] = {
-    NoteKind.ONE_LEVEL: _one_level_words,
-    NoteKind.JOINT_TABLE: lambda fact: (
-        f"One joint table of {fact['cells']:,} cells was measured with {_noise_words(fact)} noise; a count in a "
-        f"table of two columns has {_known_words(fact)}"
-    ),
-    NoteKind.COMPONENTS: _components_words,
-    NoteKind.WHOLE_GRAPHS: lambda fact: (
-        "Whole graphs were scored on the joint table, with its noise in the score, and joined with what pairs of "
-        f"columns show; the best one has {fact['edges']} edge{'' if fact['edges'] == 1 else 's'}, each judged "
-        "beside all others"
-    ),
-    NoteKind.HIDDEN_CAUSES: hidden.note_words,
-    NoteKind.TARGET: _target_words,
-    NoteKind.CHOSEN_PAIRS: "{number} of the {of:,} pairs of columns were measured: pairs that join all columns, chosen "
-    "at random, likelier where two columns depend more. With so many columns and so much noise this finds more links "
-    "than a look at every pair would; pairs that were not chosen are open",
-    NoteKind.MERGED_LEVELS: _merged_words,
-    NoteKind.UNANSWERED: _unanswered_words,
-    NoteKind.NO_DELTA: lambda fact: no_delta_words(fact["times"]),
-    NoteKind.CONFLICTS: _conflicts_words,
-    NoteKind.TESTS: lambda fact: f"Tests: {', '.join(fact['tests'])}; epsilon {fact['epsilon']:.3g} for each",
-    NoteKind.CLASSICAL: _classical_words,
-    NoteKind.CLASSICAL_MOMENTS: "PC with tests on moments of features ({harmonics} harmonics) at level {level:g}. The "
-    "private method moments asks the same tests with noise, and plans its own number of harmonics",
-    NoteKind.MOMENTS: "{features} features of the columns (of a number: its value and {waves} pairs of waves); sums of "
-    "their products have noise of standard deviation {sd:.3g} rows",
-    NoteKind.THRESHOLD: _threshold_words,
-    NoteKind.EQUAL_WIDTHS: _equal_widths_words,
-    NoteKind.SHARED_MISSING: lambda fact: (
-        "Both columns declare a level for missing values, so that the edge may be there only because values are "
-        "missing in the same rows: "
-        + ", ".join(" - ".join(pair) for pair in fact["pairs"][:MOST_SHARED])
-        + (f" and {len(fact['pairs']) - MOST_SHARED} more" if len(fact["pairs"]) > MOST_SHARED else "")
-    ),
-    NoteKind.HELD_COARSELY: _coarse_words,
-    NoteKind.EXPLAINED_BY_BINS: _bins_words,
-    NoteKind.CHOICES: _choices_words,
-    NoteKind.TEST_COSTS: _costs_words,
-}
-
 
 def note_words(note: Note) -> str:
     """Return one note on a result, without a full stop where it is a clause."""
-    return say(NOTES[NoteKind(note.kind)], note)
+    match note:
+        case facts.OneLevel():
+            return _one_level_words(note)
+        case facts.JointTableMeasured():
+            return (
+                f"One joint table of {note.cells:,} cells was measured with "
+                f"{'Gaussian' if note.gaussian else 'Laplace'} noise; a count in a table of two columns has "
+                f"{_known_words(note)}"
+            )
+        case facts.TablesMeasured():
+            return _components_words(note)
+        case facts.WholeGraphs():
+            return (
+                "Whole graphs were scored on the joint table, with its noise in the score, and joined with what pairs "
+                f"of columns show; the best one has {note.edges} edge{'' if note.edges == 1 else 's'}, each judged "
+                "beside all others"
+            )
+        case facts.HiddenCauses():
+            return hidden.note_words(note)
+        case facts.AboutTarget():
+            return (
+                f"The question was what is directly linked to {note.target}: only pairs with it were decided. Measured "
+                f"a second time, with it and with each other: {', '.join(note.near)}"
+            )
+        case facts.ChosenPairs():
+            return (
+                f"{note.number} of the {note.of:,} pairs of columns were measured: pairs that join all columns, chosen "
+                "at random, likelier where two columns depend more. With so many columns and so much noise this finds "
+                "more links than a look at every pair would; pairs that were not chosen are open"
+            )
+        case facts.MergedLevels():
+            return (
+                "Levels were merged before tables were measured, because the noise leaves no room for more: "
+                f"{_groups_words(note.columns, MERGED_SHOWN)}. {MERGING}"
+            )
+        case facts.Unanswered():
+            return _unanswered_words(note)
+        case facts.WithoutDelta():
+            return no_delta_words(note.times)
+        case facts.Conflicts():
+            return _conflicts_words(note)
+        case facts.AskedTests():
+            return f"Tests: {', '.join(note.tests)}; epsilon {note.epsilon:.3g} for each"
+        case facts.Classical():
+            return _classical_words(note)
+        case facts.ClassicalMoments():
+            return (
+                f"PC with tests on moments of features ({note.harmonics} harmonics) at level {note.level:g}. The "
+                "private method moments asks the same tests with noise, and plans its own number of harmonics"
+            )
+        case facts.MomentsMeasured():
+            return (
+                f"{note.features} features of the columns (of a number: its value and {note.waves} pairs of waves); "
+                f"sums of their products have noise of standard deviation {note.sd:.3g} rows"
+            )
+        case facts.ThresholdUsed():
+            return _threshold_words(note)
+        case facts.EqualWidths():
+            return (
+                f"Where {', '.join(note.columns)} are held fixed, their numbers are cut into strata of equal width "
+                "between the declared bounds. If most rows lie in few strata, as for skewed numbers, part of what they "
+                "explain is left, and it can look like an edge: moments and tests cut by privately measured counts"
+            )
+        case facts.SharedMissing():
+            more = f" and {len(note.pairs) - MOST_SHARED} more" if len(note.pairs) > MOST_SHARED else ""
+            return (
+                "Both columns declare a level for missing values, so that the edge may be there only because values "
+                f"are missing in the same rows: {', '.join(map(' - '.join, note.pairs[:MOST_SHARED]))}{more}"
+            )
+        case facts.CoarseEdges():
+            return _coarse_words(note) if note.what == "held-coarsely" else _bins_words(note)
+        case facts.ChoicesMade():
+            return _choices_words(note)
+        case facts.CostsOfTests():
+            costs = ", ".join(f"{cost:.3g} given {order}" for order, cost in note.costs)
+            return f"Cost of a test ({note.unit}), by number of columns given: {costs}"
+    raise TypeError(f"no words for {note!r}")
 
 
 def declared_words(known: Knowledge) -> str:
@@ -983,7 +979,7 @@ def undecided_words(result: DiscoveryResult) -> str:
     if result.verdict is Verdict.DECIDED:
         return ""
     limit = "with this many rows" if result.privacy.epsilon is None else "at this budget"
-    chosen = any(note.is_a(NoteKind.CHOSEN_PAIRS) for note in result.notes)
+    chosen = any(isinstance(note, facts.ChosenPairs) for note in result.notes)
     little = "Few pairs" if chosen else "Hardly anything"
     much = "Nothing" if result.verdict is Verdict.NOTHING_DECIDED else little
     words = counts_words(result)

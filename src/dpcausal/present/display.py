@@ -32,7 +32,7 @@ from dpcausal.present import (
     with_noise,
 )
 
-# kind of fact -> the function that has its words
+# family of facts -> the function that has its words
 FACTS: dict[str, Callable[[Any], str]] = {
     "Limit": statement.limit_words,
     "Public": statement.public_words,
@@ -52,9 +52,9 @@ FACTS: dict[str, Callable[[Any], str]] = {
 
 def words(fact: Fact | StrEnum) -> str:
     """Return one fact, or one member of an enumeration of the statement, as a clause or sentence."""
-    kind = type(fact).__name__
-    if kind in FACTS:
-        return FACTS[kind](fact)
+    for family in type(fact).__mro__:
+        if family.__name__ in FACTS:
+            return FACTS[family.__name__](fact)
     if isinstance(fact, StrEnum):
         return str(statement.enum_words(fact))
     raise TypeError(f"no words for {fact!r}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery.knowledge import Knowledge, Pair
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import SharedMissing
 from dpcausal.present import hidden
 from dpcausal.present.discovery import (
     HINT,
@@ -38,8 +38,8 @@ AS_ANSWERED = "direction as the test results say"
 
 def shared_missing(result: DiscoveryResult) -> frozenset[Pair]:
     """Return the edges between columns that both declare a level for missing values, by the schema alone."""
-    notes = [note for note in result.notes if note.is_a(NoteKind.SHARED_MISSING)]
-    return frozenset(frozenset(pair) for note in notes for pair in note["pairs"])
+    notes = [note for note in result.notes if isinstance(note, SharedMissing)]
+    return frozenset(frozenset(pair) for note in notes for pair in note.pairs)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class EdgeNotes:
             result.settled,
             undecided_columns(result),
             result.on_hints - result.contradicted,
-            edges_of(result, NoteKind.HELD_COARSELY),
+            edges_of(result, "held-coarsely"),
             result.nothing_held,
             shared_missing(result),
             asked_given(result),

@@ -8,14 +8,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.facts import Fact
-from dpcausal.core.statement import PublicKind
-from dpcausal.effects.result import EffectNote, EffectNoteKind, EffectResult
+from dpcausal.core.statement import MissingAs
+from dpcausal.effects import result as facts
+from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.brief import short_cost_lines
 from dpcausal.present.percent import percent
 from dpcausal.present.spelling import asks, for_everyone, spelled
-from dpcausal.present.statement import Words, happened, told
+from dpcausal.present.statement import happened
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -32,145 +32,163 @@ def _share_kept(share: float, *, noise: bool) -> str:
     return percent(share) if share > 0.99 else f"{'about ' if noise else ''}{share:.0%}"
 
 
-def _at_most(fact: Fact) -> str:
-    """How many rows may be left out, since the noise of counts hides it; empty where it does not."""
-    most = fact.values.get("most")
-    return "" if most is None else f" (noise allows up to {most:.1%} of the rows)"
-
-
-NOTES: dict[EffectNoteKind, Words] = {
-    EffectNoteKind.UNADJUSTED: "nothing is held fixed, which is right in a randomised trial only",
-    EffectNoteKind.BINNED: lambda fact: (
-        f"{', '.join(fact['columns'])} by the declared bins: confounding within a bin remains"
-    ),
-    EffectNoteKind.BY_GROUPS: lambda fact: (
-        f"{', '.join(f'{name} ({_few_groups(groups)})' for name, groups in fact['columns'])} held fixed only by groups "
-        "of merged levels: confounding within a group remains"
-    ),
-    EffectNoteKind.TREATMENT_BINS: "{treatment} by its declared bins",
-    EffectNoteKind.OUTCOME_BINS: lambda fact: (
-        f"BIASED: {fact['outcome']} counts by the middles of its declared bins, since only counts are at hand; rows "
-        f"within bins can put the estimate off by {fact['off']:.3g}, and the interval is wider by as much on both sides"
-    ),
-    EffectNoteKind.NUMBERS: lambda fact: (
-        "by the schema, "
-        + " and ".join(
-            [f"missing {name} counts as {other:g}" for name, other in fact["missing"]]
-            + [
-                f"{name} outside {low:g} to {high:g} {'' if fact['missing'] else 'counts '}as the nearer bound"
-                for name, low, high in fact["bounds"]
-            ]
-        )
-    ),
-    EffectNoteKind.MISSING_LEFT_OUT: lambda fact: (
-        f"rows with missing {fact['outcome']} are left out of both groups: right if, among people alike in "
-        f"{_and(fact['alike'])}, it is chance whose {fact['outcome']} is missing"
-    ),
-    EffectNoteKind.MISSING_COUNTS: lambda fact: (
-        f"missing {fact['outcome']} "
-        + ("is not the event" if fact["value"] is None else f"counts as {_value(fact['value'])}")
-        + ", by the schema: where many are missing the effect is wrong, mostly too small"
-        + (_left_out_way(fact) if asks() else "")
-    ),
-    EffectNoteKind.MISSING_HELD: lambda fact: (
-        f"missing {_and(fact['columns'])} counts as a value that is held fixed: such people are compared with each "
-        "other, though other causes may differ among them"
-    ),
-    EffectNoteKind.POOLED: (
-        "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the rows)"
-    ),
-    EffectNoteKind.LEFT_OUT: lambda fact: (
-        "combinations of levels "
-        + ("in which noise hides" if fact["noise"] else "with fewer than 3 rows in")
-        + " one of the two groups are left out: the answer holds for "
-        + f"{_share_kept(1 - fact['share'], noise=fact['noise'])} of the rows"
-    ),
-    EffectNoteKind.EVERYONE: lambda fact: (
-        f"for all rows, whatever the effect is in those left out{_at_most(fact)}, the interval is "
-        f"{number(fact['low'])} to {number(fact['high'])}"
-    ),
-    EffectNoteKind.NOTHING_KNOWN: lambda fact: (
-        "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of what is "
-        "held fixed help"
-        if fact["noise"]
-        else "nowhere do both groups have 3 rows or more"
-    ),
-    EffectNoteKind.LOPSIDED: (
-        "the interval reaches further on one side, since means are held within {low:g} to {high:g} and small groups "
-        "are known poorly"
-    ),
-    EffectNoteKind.NOISE_RULES: lambda fact: (
-        f"most of the interval's width is privacy noise: {_shortens(_of_schema(fact))}"
-        + (f"; noise hides less of {_event_way(fact['event'])}" if fact["event"] and asks() else "")
-    ),
-    EffectNoteKind.WIDE: lambda fact: f"the interval is too wide to say much{_helps(fact) if asks() else ''}",
-    EffectNoteKind.FROM_GRAPH: lambda fact: (
-        f"the graph says to hold {', '.join(fact['columns'])} fixed"
-        if fact["columns"]
-        else "the graph says that nothing needs to be held fixed"
-    ),
-    EffectNoteKind.HIDDEN_CAUSES: (
-        "common causes may be hidden: that holds in every graph with hidden causes that this one allows"
-    ),
-    EffectNoteKind.DESCENDANT: lambda fact: (
-        f"by the graph the treatment may change {', '.join(fact['columns'])}: adjusting for that can hide part of the "
-        "effect or make one up"
-    ),
-    EffectNoteKind.BACK_DOOR: lambda fact: _back_door(fact),
-    EffectNoteKind.LATER: lambda fact: (
-        f"WARNING: {', '.join(fact['columns'])} {'was' if len(fact['columns']) == 1 else 'were'} declared to come "
-        f"after {fact['treatment']} in time, which may change {'it' if len(fact['columns']) == 1 else 'them'}: "
-        "adjusting for that can hide part of the effect or make one up"
-    ),
-    EffectNoteKind.GRAPH_CHECKS: "you named what is held fixed, and the graph was only used to check it",
-    EffectNoteKind.SEVERAL: (
-        "the graph leaves directions open and allows {count} effects; nothing says which is right, and a mean of them "
-        "is no estimate"
-    ),
-    EffectNoteKind.NO_EFFECT: "one of them is no effect at all (the outcome may come first)",
-    EffectNoteKind.LINEAR: lambda fact: (
-        f"{', '.join(fact['columns'])} taken out by linear regression: what is not linear in them remains"
-    ),
-    EffectNoteKind.SCORED: lambda fact: (
-        f"{' and '.join(fact['columns'])} in standard deviations of "
-        + ("its normal score" if len(fact["columns"]) == 1 else "their normal scores")
-        + ", not in units of the column: rows were measured by their rank"
-    ),
-    EffectNoteKind.SAME_TABLES: (
-        "from the tables that also chose the graph, so that the interval may be too short: in simulations {held:.0%} "
-        "of such 95% intervals held the truth with 10,000 rows, and {few:.0%} with 2,000"
-    ),
-    EffectNoteKind.SAME_MOMENTS: (
-        "from the moments that also chose the graph, so that the interval may be too short; outlying rows were shrunk"
-    ),
-    EffectNoteKind.FRESH_NOISE: "from a table with noise of its own, measured after the graph was learned",
-    EffectNoteKind.RESERVED: (
-        "from a table with noise of its own, measured after the graph was learned, out of the {share:.0%} of the "
-        "discovery's budget kept for effects; the cost is that of both"
-    ),
-    EffectNoteKind.OPEN_PAIRS: lambda fact: (
-        f"whether {', '.join(fact['columns'])} should be held fixed stayed open in the graph"
-    ),
-    EffectNoteKind.HINT_ITSELF: "the link of the two is only a weak hint in the graph",
-    EffectNoteKind.OPEN_ITSELF: "the graph could not show whether the two are linked directly: the pair is open",
-    EffectNoteKind.CONTRADICTED: lambda fact: (
-        "the graph contradicts itself about the direction of "
-        + ", ".join(" - ".join(pair) for pair in fact["pairs"][:MOST_PAIRS])
-        + (f" and {len(fact['pairs']) - MOST_PAIRS} more" if len(fact["pairs"]) > MOST_PAIRS else "")
-        + (
-            ": do not rely on this answer unless you know these directions"
-            if fact["own"]
-            else ", and what to hold fixed may depend on these"
-        )
-    ),
-    EffectNoteKind.NO_PATH: (
-        "the graph shows no path of arrows from one to the other, which is no evidence of no effect: weak edges are "
-        "missed"
-    ),
-    EffectNoteKind.OUTCOME_EARLIER: (
-        "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it"
-    ),
+RESTS_ON = {
+    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
+    "hidden-causes": "common causes may be hidden: that holds in every graph with hidden causes that this one allows",
+    "graph-checks": "you named what is held fixed, and the graph was only used to check it",
+    "hint-itself": "the link of the two is only a weak hint in the graph",
+    "open-itself": "the graph could not show whether the two are linked directly: the pair is open",
+    "no-path": "the graph shows no path of arrows from one to the other, which is no evidence of no effect: weak edges "
+    "are missed",
 }
+
+
+def note_words(fact: EffectNote) -> str:
+    """Return what must be known about an effect, as a clause."""
+    match fact:
+        case facts.RestsOn():
+            return RESTS_ON[fact.what]
+        case facts.FromGraph():
+            held = (
+                f"hold {', '.join(fact.columns)} fixed"
+                if fact.columns
+                else "that nothing needs to be held fixed"
+            )
+            return f"the graph says {'to ' if fact.columns else ''}{held}"
+        case facts.OpenPairs():
+            return f"whether {', '.join(fact.columns)} should be held fixed stayed open in the graph"
+        case facts.ColumnsEnter(how="binned"):
+            return f"{', '.join(fact.columns)} by the declared bins: confounding within a bin remains"
+        case facts.ColumnsEnter(how="linear"):
+            return f"{', '.join(fact.columns)} taken out by linear regression: what is not linear in them remains"
+        case facts.ColumnsEnter():
+            scores = "its normal score" if len(fact.columns) == 1 else "their normal scores"
+            return (
+                f"{' and '.join(fact.columns)} in standard deviations of {scores}, not in units of the column: rows "
+                "were measured by their rank"
+            )
+        case facts.ByGroups():
+            named = ", ".join(f"{name} ({_few_groups(groups)})" for name, groups in fact.columns)
+            return f"{named} held fixed only by groups of merged levels: confounding within a group remains"
+        case facts.TreatmentBins():
+            return f"{fact.treatment} by its declared bins"
+        case facts.OutcomeBins():
+            return (
+                f"BIASED: {fact.outcome} counts by the middles of its declared bins, since only counts are at hand; "
+                f"rows within bins can put the estimate off by {fact.off:.3g}, and the interval is wider by as much on "
+                "both sides"
+            )
+        case facts.NumberRules():
+            rules = [f"missing {name} counts as {other:g}" for name, other in fact.missing]
+            counts = "" if fact.missing else "counts "
+            rules += [
+                f"{name} outside {low:g} to {high:g} {counts}as the nearer bound"
+                for name, low, high in fact.bounds
+            ]
+            return f"by the schema, {' and '.join(rules)}"
+        case facts.MissingLeftOut():
+            return (
+                f"rows with missing {fact.outcome} are left out of both groups: right if, among people alike in "
+                f"{_and(fact.alike)}, it is chance whose {fact.outcome} is missing"
+            )
+        case facts.MissingCounts():
+            counts = "is not the event" if fact.value is None else f"counts as {_value(fact.value)}"
+            return (
+                f"missing {fact.outcome} {counts}, by the schema: where many are missing the effect is wrong, mostly "
+                f"too small{_left_out_way(fact) if asks() else ''}"
+            )
+        case facts.MissingHeld():
+            return (
+                f"missing {_and(fact.columns)} counts as a value that is held fixed: such people are compared with "
+                "each other, though other causes may differ among them"
+            )
+        case facts.Pooled():
+            return (
+                f"{fact.strata} combinations of levels with fewer rows than noise are taken as one (about "
+                f"{fact.share:.1%} of the rows)"
+            )
+        case facts.StrataLeftOut():
+            why = "in which noise hides" if fact.noise else "with fewer than 3 rows in"
+            kept = _share_kept(1 - fact.share, noise=fact.noise)
+            return (
+                f"combinations of levels {why} one of the two groups are left out: the answer holds for {kept} of the "
+                "rows"
+            )
+        case facts.Everyone():
+            most = "" if fact.most is None else f" (noise allows up to {fact.most:.1%} of the rows)"
+            return (
+                f"for all rows, whatever the effect is in those left out{most}, the interval is {number(fact.low)} to "
+                f"{number(fact.high)}"
+            )
+        case facts.NothingKnown(noise=True):
+            return (
+                "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of "
+                "what is held fixed help"
+            )
+        case facts.NothingKnown():
+            return "nowhere do both groups have 3 rows or more"
+        case facts.Lopsided():
+            return (
+                f"the interval reaches further on one side, since means are held within {fact.low:g} to {fact.high:g} "
+                "and small groups are known poorly"
+            )
+        case facts.WideInterval(why="noise-rules"):
+            less = f"; noise hides less of {_event_way(fact.event)}" if fact.event and asks() else ""
+            return f"most of the interval's width is privacy noise: {_shortens(_of_schema(fact))}{less}"
+        case facts.WideInterval():
+            return f"the interval is too wide to say much{_helps(fact) if asks() else ''}"
+        case facts.AdjustsForLater():
+            columns, one = ", ".join(fact.columns), len(fact.columns) == 1
+            late = (
+                f"WARNING: {columns} {'was' if one else 'were'} declared to come after {fact.treatment} in time, which "
+                f"may change {'it' if one else 'them'}"
+                if fact.by == "later"
+                else f"by the graph the treatment may change {columns}"
+            )
+            return f"{late}: adjusting for that can hide part of the effect or make one up"
+        case facts.BackDoor():
+            return _back_door(fact)
+        case facts.Contradicted():
+            more = f" and {len(fact.pairs) - MOST_PAIRS} more" if len(fact.pairs) > MOST_PAIRS else ""
+            means = (
+                ": do not rely on this answer unless you know these directions"
+                if fact.own
+                else ", and what to hold fixed may depend on these"
+            )
+            pairs = ", ".join(map(" - ".join, fact.pairs[:MOST_PAIRS]))
+            return f"the graph contradicts itself about the direction of {pairs}{more}{means}"
+        case facts.OutcomeEarlier():
+            return (
+                f"WARNING: {fact.outcome} was declared to be earlier in time than {fact.treatment}, which can't change "
+                "it"
+            )
+        case facts.Several():
+            none = "; one of them is no effect at all (the outcome may come first)" if fact.no_effect else ""
+            return (
+                f"the graph leaves directions open and allows {fact.count} effects; nothing says which is right, and a "
+                f"mean of them is no estimate{none}"
+            )
+        case facts.SameRelease(what="same-tables"):
+            return (
+                "from the tables that also chose the graph, so that the interval may be too short: in simulations "
+                f"{fact.held:.0%} of such 95% intervals held the truth with 10,000 rows, and {fact.few:.0%} with 2,000"
+            )
+        case facts.SameRelease():
+            return (
+                "from the moments that also chose the graph, so that the interval may be too short; outlying rows were "
+                "shrunk"
+            )
+        case facts.FreshNoise():
+            kept = (
+                ""
+                if fact.share is None
+                else f", out of the {fact.share:.0%} of the discovery's budget kept for effects; the cost is that of "
+                "both"
+            )
+            return f"from a table with noise of its own, measured after the graph was learned{kept}"
+    raise TypeError(f"no words for {fact!r}")
+
+
 MOST_LETTERS = 120  # of the groups of a column
 MOST_PAIRS = 3  # named in a note
 MOST_LISTED = 6  # possible effects listed without being asked
@@ -198,12 +216,12 @@ def _value(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _left_out_way(fact: Fact) -> str:
+def _left_out_way(fact: facts.MissingCounts) -> str:
     """How rows with a missing outcome are left out instead."""
-    if fact["regression"]:
+    if fact.regression:
         how = spelled("effect FILE --method table", 'method="table"')
         return f"; strata leave such rows out ({how})"
-    level = "`missing_level = true`" if fact["number"] else 'a level "missing"'
+    level = "`missing_level = true`" if fact.number else 'a level "missing"'
     return f"; {level} in the schema leaves such rows out"
 
 
@@ -213,19 +231,19 @@ def _event_way(event: str) -> str:
     return f"a yes/no outcome ({way})"
 
 
-def _bounds_way(outcome: str, low: float, high: float) -> str:
+def _bounds_way(outcome: str, low: float | None, high: float | None) -> str:
     return f"tighter bounds of {outcome} in the schema (now {low:g} to {high:g})"
 
 
-def _of_schema(fact: Fact) -> list[str]:
+def _of_schema(fact: facts.WideInterval) -> list[str]:
     """What a schema could say to shorten an interval: bounds of a number, and bins of what is held fixed."""
-    bounds = [_bounds_way(fact["outcome"], fact["low"], fact["high"])] if "outcome" in fact.values else []
-    return bounds + (["coarser bins of what is held fixed"] if fact["held"] else [])
+    bounds = [] if fact.outcome is None else [_bounds_way(fact.outcome, fact.low, fact.high)]
+    return bounds + (["coarser bins of what is held fixed"] if fact.held else [])
 
 
-def _helps(fact: Fact) -> str:
+def _helps(fact: facts.WideInterval) -> str:
     """What would make an interval that says little say more."""
-    event = [] if fact["event"] is None else [_event_way(fact["event"])]
+    event = [] if fact.event is None else [_event_way(fact.event)]
     return f": {_either([*event, *_of_schema(fact), 'more epsilon', 'more rows'])} would help"
 
 
@@ -238,19 +256,19 @@ def _shortens(ways: Sequence[str]) -> str:
     return f"{_either([*ways, 'more epsilon'])} shorten{'' if ways else 's'} it"
 
 
-def _back_door(fact: Fact) -> str:
+def _back_door(fact: facts.BackDoor) -> str:
     """That the graph draws a path by which other causes come in, and what to hold fixed, or to leave out."""
-    paths = [[" ".join(edge) for edge in path] for path in fact["paths"][:MOST_PAIRS]]
+    paths = [[" ".join(edge) for edge in path] for path in fact.paths[:MOST_PAIRS]]
     drawn = "; ".join(", ".join(path[:-1]) + (" and " if path[:-1] else "") + path[-1] for path in paths)
-    ways = [f"leave {name} out" for name in fact["leave"]]
-    if fact["hold"]:
-        ways.append(f"hold {', '.join(fact['hold'])} fixed{' too' if fact['given'] else ''}")
-    it = "it" if len(fact["hold"]) == 1 else "them"
-    unless = f", unless {fact['treatment']} changes {it}" if fact["hold"] and not fact["sure"] else ""
+    ways = [f"leave {name} out" for name in fact.leave]
+    if fact.hold:
+        ways.append(f"hold {', '.join(fact.hold)} fixed{' too' if fact.given else ''}")
+    it = "it" if len(fact.hold) == 1 else "them"
+    unless = f", unless {fact.treatment} changes {it}" if fact.hold and not fact.sure else ""
     help_ = (" or ".join(ways) or "no column takes a hidden cause out") + unless
-    first = "" if fact["refused"] else "WARNING: "
-    last = f" ({spelled('--anyway', 'anyway=True')} goes on)" if fact["refused"] else ""
-    mixed = f"other causes {'are' if fact['sure'] else 'may be'} mixed into this effect"
+    first = "" if fact.refused else "WARNING: "
+    last = f" ({spelled('--anyway', 'anyway=True')} goes on)" if fact.refused else ""
+    mixed = f"other causes {'are' if fact.sure else 'may be'} mixed into this effect"
     return f"{first}the graph draws {drawn}, so {mixed}: {help_}{last}"
 
 
@@ -262,11 +280,6 @@ def _few_groups(groups: Sequence[str]) -> str:
     """
     told = " | ".join(groups)
     return told if len(told) <= MOST_LETTERS else f"{len(groups)} groups"
-
-
-def note_words(fact: EffectNote) -> str:
-    """Return what must be known about an effect, as a clause."""
-    return told(NOTES[EffectNoteKind(fact.kind)], fact)
 
 
 def number(value: float) -> str:
@@ -303,8 +316,8 @@ def answer_words(result: EffectResult) -> str:
 
 def _scored(result: EffectResult) -> str:
     """The unit of an outcome that is known by its normal score alone."""
-    notes = [note for note in result.notes if note.is_a(EffectNoteKind.SCORED)]
-    return " in standard deviations" if notes and result.outcome in notes[0]["columns"] else ""
+    notes = [note for note in result.notes if isinstance(note, facts.ColumnsEnter) and note.how == "scored"]
+    return " in standard deviations" if notes and result.outcome in notes[0].columns else ""
 
 
 def assumes_words(result: EffectResult) -> str:
@@ -314,22 +327,22 @@ def assumes_words(result: EffectResult) -> str:
 
 def assumes_lines(result: EffectResult) -> list[str]:
     """Return what the answer rests on, and a line each for warnings, the interval, rows left out and missing values."""
-    notes = sorted(result.notes, key=lambda note: FIRST.get(EffectNoteKind(note.kind), 1))
-    nothing = [note for note in notes if note.is_a(EffectNoteKind.NOTHING_KNOWN)]
+    notes = sorted(result.notes, key=_place)
+    nothing = [note for note in notes if isinstance(note, facts.NothingKnown)]
     if nothing and not result.possible:
         return [f"Why: {note_words(nothing[0])}.", *missing_lines(result.notes)]
     unsure = _unsure(result)
-    told = [note for note in notes if note.is_a(*BESIDE) and not (unsure and note.is_a(*UNSURE))]
+    told = [note for note in notes if isinstance(note, BESIDE) and not (unsure and _leaves_unsure(note))]
     weighted = ["a mean over people in whom the treatment varies"] if result.method == "regression" else []
     rests = "; ".join([_rests(result, unsure), *weighted, *map(note_words, told)])
-    alone = [note for note in notes if not note.is_a(*BESIDE, *MISSING)]
-    first = [note for note in alone if FIRST.get(EffectNoteKind(note.kind)) == 0]
+    alone = [note for note in notes if not isinstance(note, (*BESIDE, *MISSING))]
+    first = [note for note in alone if _place(note) == 0]
     lines = [*map(note_words, first), rests]
     lines += [
-        note_words(note) + (_left_out(result) if note.is_a(EffectNoteKind.LEFT_OUT) else "")
+        note_words(note) + (_left_out(result) if isinstance(note, facts.StrataLeftOut) else "")
         for note in alone[len(first) :]
     ]
-    if 0 < result.share < 1 and not any(note.is_a(EffectNoteKind.LEFT_OUT) for note in notes):
+    if 0 < result.share < 1 and not any(isinstance(note, facts.StrataLeftOut) for note in notes):
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
@@ -341,7 +354,7 @@ def _rests(result: EffectResult, unsure: str) -> str:
     if unsure:
         held = f"no more than {_and(result.adjust)}" if result.adjust else "nothing"
         return f"Causal only if {held} needs to be held fixed. The graph does not say what to hold fixed: {unsure}"
-    if result.possible or any(note.is_a(EffectNoteKind.FROM_GRAPH) for note in result.notes):
+    if result.possible or any(isinstance(note, facts.FromGraph) for note in result.notes):
         return "Causal if the graph is right"
     ends = f"{result.treatment} and {result.outcome}"
     if not result.adjust:
@@ -352,13 +365,13 @@ def _rests(result: EffectResult, unsure: str) -> str:
 
 def _unsure(result: EffectResult) -> str:
     """Why the graph that was asked does not say what to hold fixed, as clauses; empty where it does."""
-    if result.possible or not any(note.is_a(EffectNoteKind.FROM_GRAPH) for note in result.notes):
+    if result.possible or not any(isinstance(note, facts.FromGraph) for note in result.notes):
         return ""
     clauses = []
     for note in result.notes:
-        if note.is_a(EffectNoteKind.HINT_ITSELF):
+        if note == facts.RestsOn("hint-itself"):
             clauses.append(f"the link of {result.treatment} and {result.outcome} is only a weak hint")
-        if note.is_a(EffectNoteKind.OPEN_PAIRS) and note.values.get("both"):
+        if isinstance(note, facts.OpenPairs) and note.both:
             clauses.append(note_words(note))
     return ", and ".join(clauses)
 
@@ -379,58 +392,55 @@ def _left_out(result: EffectResult) -> str:
 
 
 # what becomes of missing values: a line each at the end
-MISSING = (
-    EffectNoteKind.MISSING_LEFT_OUT,
-    EffectNoteKind.MISSING_COUNTS,
-    EffectNoteKind.MISSING_HELD,
-)
+MISSING = (facts.MissingLeftOut, facts.MissingCounts, facts.MissingHeld)
 # what stands in the line on what an answer rests on; all else has a line of its own
 BESIDE = (
-    EffectNoteKind.UNADJUSTED,
-    EffectNoteKind.FROM_GRAPH,
-    EffectNoteKind.HIDDEN_CAUSES,
-    EffectNoteKind.GRAPH_CHECKS,
-    EffectNoteKind.OPEN_PAIRS,
-    EffectNoteKind.OPEN_ITSELF,
-    EffectNoteKind.HINT_ITSELF,
-    EffectNoteKind.NO_PATH,
-    EffectNoteKind.BINNED,
-    EffectNoteKind.BY_GROUPS,
-    EffectNoteKind.TREATMENT_BINS,
-    EffectNoteKind.LINEAR,
-    EffectNoteKind.SCORED,
+    facts.RestsOn,
+    facts.FromGraph,
+    facts.OpenPairs,
+    facts.ColumnsEnter,
+    facts.ByGroups,
+    facts.TreatmentBins,
 )
-UNSURE = (EffectNoteKind.FROM_GRAPH, EffectNoteKind.OPEN_PAIRS, EffectNoteKind.HINT_ITSELF)
+
+
+def _leaves_unsure(note: EffectNote) -> bool:
+    """Whether a note is said already where the graph does not say what to hold fixed."""
+    return isinstance(note, facts.FromGraph | facts.OpenPairs) or note == facts.RestsOn("hint-itself")
 
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
     """Return a line for each thing that becomes of missing values."""
-    words = [note_words(note) for note in notes if note.is_a(*MISSING)]
+    words = [note_words(note) for note in notes if isinstance(note, MISSING)]
     return [f"{one[:1].upper()}{one[1:]}." for one in words]
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
     """The level that missing cells of the treatment count as, where the schema says that there may be some."""
-    facts = [fact for fact in result.privacy.public if fact.is_a(PublicKind.MISSING_AS)]
+    facts = [fact for fact in result.privacy.public if isinstance(fact, MissingAs)]
     return [
         f"missing {name} counts as {value}, as the schema says"
         for fact in facts
-        for name, value, named, _ in fact["columns"]
+        for name, value, named, _ in fact.columns
         if named and isinstance(value, str) and name == result.treatment
     ]
 
 
-# what a reader must see first: warnings stand before remarks, and rules of the schema after them
-FIRST = {
-    EffectNoteKind.OUTCOME_EARLIER: 0,
-    EffectNoteKind.BACK_DOOR: 0,
-    EffectNoteKind.LATER: 0,
-    EffectNoteKind.CONTRADICTED: 0,
-    EffectNoteKind.SEVERAL: 0,
-    EffectNoteKind.NO_EFFECT: 0,  # says which of the several
-    EffectNoteKind.OUTCOME_BINS: 0,
-    EffectNoteKind.NUMBERS: 2,
-}
+def _place(note: EffectNote) -> int:
+    """Where a note stands: warnings come before remarks, and rules of the schema after them."""
+    match note:
+        case (
+            facts.OutcomeEarlier()
+            | facts.BackDoor()
+            | facts.AdjustsForLater(by="later")
+            | facts.Contradicted()
+            | facts.Several()
+            | facts.OutcomeBins()
+        ):
+            return 0
+        case facts.NumberRules():
+            return 2
+    return 1
 
 
 def summary(result: EffectResult, *, full: bool = False) -> str:
@@ -448,7 +458,7 @@ def summary(result: EffectResult, *, full: bool = False) -> str:
 
 def raw_lines(result: EffectResult) -> list[str]:
     """Return how a free effect is asked for with nothing held fixed, where something is; else nothing."""
-    free = any(note.is_a(EffectNoteKind.SAME_TABLES, EffectNoteKind.SAME_MOMENTS) for note in result.notes)
+    free = any(isinstance(note, facts.SameRelease) for note in result.notes)
     if not free or not (result.adjust or any(one.adjust for one in result.possible)) or not asks():
         return []
     how = spelled("--adjust none --anyway", "adjust=[], anyway=True")

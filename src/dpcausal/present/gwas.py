@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dpcausal.core.statement import UnitKind
+from dpcausal.core.statement import Unit, WholeUnit
 from dpcausal.gwas.result import Screening
 from dpcausal.present import statement
 from dpcausal.present.brief import ledger_line
 from dpcausal.present.spelling import spelled
 
-CHANGES = {  # what the promise is about, by the unit that is protected
-    UnitKind.PERSON: "changing one person's genotypes",
-    UnitKind.ALLELE: "changing one allele at each SNP (half a person)",
+CHANGES: dict[Unit, str] = {  # what the promise is about, by the unit that is protected
+    WholeUnit("person"): "changing one person's genotypes",
+    WholeUnit("allele"): "changing one allele at each SNP (half a person)",
 }
 PUBLIC = "Who takes part, and who is a case, is taken as public."
 
@@ -23,7 +23,7 @@ def summary(result: Screening) -> str:
         lines.append(f"NOT PRIVATE: {told.why_not_private}.")
     if told.epsilon is not None and told.delta is not None:
         lines.append(
-            f"Privacy: epsilon {told.epsilon:.6g}, delta {told.delta:.6g}; {CHANGES[UnitKind(told.unit.kind)]} "
+            f"Privacy: epsilon {told.epsilon:.6g}, delta {told.delta:.6g}; {CHANGES[told.unit]} "
             f"makes no result more than {statement.odds(told.epsilon)} times as likely or unlikely. {PUBLIC}"
         )
     return "\n".join([line for line in (*lines, *statement.caveat_lines(told), ledger_line(told)) if line])

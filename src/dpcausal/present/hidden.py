@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from dpcausal.core.facts import Fact
+from dpcausal.discovery.search import HiddenCauses
 from dpcausal.graphs.pag import PAG
 
 if TYPE_CHECKING:
@@ -117,11 +117,10 @@ def node_words(graph: PAG, name: str) -> str:
     return f"{name}: {'; '.join(edges) or 'no edges'}"
 
 
-def note_words(fact: Fact) -> str:
+def note_words(fact: HiddenCauses) -> str:
     """Return the note that common causes may be hidden, and how far sets were asked about for that."""
-    far = fact["far"]
-    sets = f"sets of up to {fact['order']} columns, {far} of them beyond the neighbours of a column at most"
-    asked = "" if fact["order"] is None else f". For that, further questions were asked, with {sets}"
+    sets = f"sets of up to {fact.order} columns, {fact.far} of them beyond the neighbours of a column at most"
+    asked = "" if fact.order is None else f". For that, further questions were asked, with {sets}"
     return (
         "Common causes may be hidden: an arrowhead says what is no cause, a tail what is a cause, and a circle that "
         f"the data do not decide. Rows are assumed not to have been selected by their values{asked}"

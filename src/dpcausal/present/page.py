@@ -15,9 +15,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import LimitKind, ReleasedKind
+from dpcausal.core.statement import CountedByEngine, SearchedAgain, UncheckedDraft
 from dpcausal.discovery.result import PairState, in_order
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import MergedLevels, Unanswered, WholeGraphs
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
 from dpcausal.present import hidden
@@ -83,7 +83,7 @@ def open_questions(result: DiscoveryResult) -> list[str]:
     about = [reach_words(result.reach), _asked_up_to(result)]
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
-    notes = [note for note in result.notes if not note.is_a(NoteKind.MERGED_LEVELS)]
+    notes = [note for note in result.notes if not isinstance(note, MergedLevels)]
     return [*filter(None, about), *(as_sentence(note_words(note)) for note in notes)]
 
 
@@ -130,7 +130,7 @@ def _asked_up_to(result: DiscoveryResult) -> str:
 
 
 def _why_not_asked(result: DiscoveryResult) -> str:
-    if any(note.is_a(NoteKind.UNANSWERED) for note in result.notes) or not result.complete:
+    if any(isinstance(note, Unanswered) for note in result.notes) or not result.complete:
         why = "Holding more columns fixed could not be tested, for the reasons below"
     elif result.asked and max(result.asked) <= min(result.given_up_to.values()):
         why = "Holding more columns fixed was not asked for"  # max_order
@@ -164,10 +164,10 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
         found.append(
             ("conflicts", f"Test results contradict each other, so no direction is shown at {pairs}.")
         )
-    kinds = {LimitKind.DRAFT_SCHEMA: "draft", LimitKind.ENGINE: "engine"}
+    kinds = {UncheckedDraft: "draft", CountedByEngine: "engine"}
     return [
         *found,
-        *((kinds.get(LimitKind(limit.kind), "weak"), limit_words(limit)) for limit in result.privacy.caveats),
+        *((kinds.get(type(limit), "weak"), limit_words(limit)) for limit in result.privacy.caveats),
     ]
 
 
@@ -208,7 +208,7 @@ def _cost(result: DiscoveryResult) -> str:
 
 def from_a_release(result: DiscoveryResult) -> bool:
     """Whether the graph was computed from what was released before."""
-    return any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in result.privacy.released)
+    return any(isinstance(fact, SearchedAgain) for fact in result.privacy.released)
 
 
 def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
@@ -289,7 +289,7 @@ def evidence_means(result: DiscoveryResult) -> str:
     whole = (
         " Edges of the best whole graph are judged as part of it: their Bayes factor compares that graph with and "
         "without the edge."
-        if any(note.is_a(NoteKind.WHOLE_GRAPHS) for note in result.notes)
+        if any(isinstance(note, WholeGraphs) for note in result.notes)
         else ""
     )
     return (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal._version import __version__
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import LimitKind, PublicKind
+from dpcausal.core.statement import MissingAs, UncheckedDraft
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.discovery.knowledge import declared
 from dpcausal.present import hidden
@@ -253,13 +253,13 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
             f"{statement.delta:g}, where {relation}; columns, levels and bounds were taken from the schema, which "
             "counts as public knowledge."
         )
-        if any(limit.is_a(LimitKind.DRAFT_SCHEMA) for limit in statement.limits):
+        if any(isinstance(limit, UncheckedDraft) for limit in statement.limits):
             parts.append("That schema was an unchecked draft, read from the rows.")
         if not statement.private:
             parts.append(f"It is not private, however: {statement.why_not_private}.")
-    missing = [fact for fact in statement.public if fact.is_a(PublicKind.MISSING_AS)]
+    missing = [fact for fact in statement.public if isinstance(fact, MissingAs)]
     if missing:
-        parts.append(_missing_sentence(missing[0]["columns"]))
+        parts.append(_missing_sentence(missing[0].columns))
     parts += missing_together_sentences(result)
     known = declared(result.known)
     if "tiers" in known:

@@ -7,14 +7,15 @@ Both come from rows without noise, and both say so first. The functions take the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dpcausal.data import draft as facts
 from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
 from dpcausal.data.columns import Categorical
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.determined import Relation
-from dpcausal.data.draft import Draft, DraftedColumn, DraftNote, DraftNoteKind, LeftOut, LeftOutKind
+from dpcausal.data.draft import Draft, DraftedColumn, DraftNote, LeftOut
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import column_toml, format_toml, toml_header
 
@@ -81,7 +82,7 @@ def draft_toml(draft: Draft) -> str:
     for note in draft.notes:
         lines = note_words(note)
         # a name may hold a line break
-        one_line = note.is_a(DraftNoteKind.REPEATED_IDENTIFIER, DraftNoteKind.MISSING_TOGETHER)
+        one_line = isinstance(note, facts.RepeatedIdentifier | facts.MissingTogether)
         remarks += [" ".join(lines.split())] if one_line else lines.splitlines()
     top = _DRAFT_HEADER + format_toml(draft.format) + "".join(f"# {line}\n" for line in remarks)
     return "\n".join([top, *map(_drafted_table, draft.columns)])
@@ -117,9 +118,7 @@ def _order_hint(column: Categorical) -> str:
 
 def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
     """Return what to choose as `other`, where no level is for missing values already."""
-    if any(
-        note.is_a(DraftNoteKind.MISSING_HAS_LEVEL, DraftNoteKind.READS_AS_MISSING) for note in drafted.notes
-    ):
+    if any(isinstance(note, facts.MissingLevel) for note in drafted.notes):
         return {}
     return {"other": "the first level: choose"}
 
@@ -127,7 +126,7 @@ def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
 def _number_remarks(drafted: DraftedColumn) -> dict[str, str]:
     """Return where the bounds and `other` are from."""
     guess = {"other": "from rows"}
-    if any(note.is_a(DraftNoteKind.AGE_BOUNDS) for note in drafted.notes):
+    if any(isinstance(note, facts.AgeBounds) for note in drafted.notes):
         return guess
     return {"lower": "from rows", "upper": "from rows"} | guess
 
@@ -180,161 +179,141 @@ people with complete rows, and decide that before you look'
     )
 
 
+CHECKS = {
+    "header-like-values": "Is the first line a header? Its names look like values: put a line with names above the "
+    "rows",
+    "quantile-bins": "cut points are round numbers near quantiles of the rows: replace them by those of your field",
+    "skewed": 'most numbers are small, some far above: if ratios count (a dose, a cost), put `scale = "log"` and leave '
+    "`bins` out",
+    "group-numbers": "whole numbers that seem to number places or groups (a village, a ward): bins of them mean "
+    'nothing. Leave the column out, or declare levels, type = "categorical", or groups of them',
+}
+
+
 def note_words(note: DraftNote) -> str:
-    """Return one note of a draft in words; that on ragged rows takes two lines."""
-    fact = note.values
-    match note.kind:
-        case DraftNoteKind.MISSING_CELLS:
-            becomes = _becomes(fact["becomes"], fact["own"])
-            return f"{fact['cells']:,} of {fact['rows']:,} cells are missing and {becomes}"
-        case DraftNoteKind.MISSING_CODE_LEVEL:
-            level = fact["becomes"]
-            listed = f"`missing` takes it for missing, so it becomes {level!r}"
-            taken = listed if fact["code"] != level else "taken for missing"
+    """Return one note of a draft in words; those on broken rows take two lines."""
+    match note:
+        case facts.Check():
+            return CHECKS[note.what]
+        case facts.UnreadCells():
+            what = f"no numbers ({_listed_texts(note.texts, note.cells)})" if note.texts else "missing"
+            return f"{note.cells:,} of {note.rows:,} cells are {what} and {_becomes(note.becomes, note.own)}"
+        case facts.MissingCode(becomes=None):
             return (
-                f"{fact['code']!r} stands in {fact['cells']:,} cells: {taken}; a guess from rows: if it is a level, "
-                "move it to `levels`"
+                f"{note.code} stands in {note.cells:,} cells: the bounds are drawn without it, and `missing` takes it "
+                "for missing; a guess from rows: if it is a number, take it out"
             )
-        case DraftNoteKind.MISSING_CODE_NUMBER:
+        case facts.MissingCode():
+            listed = f"`missing` takes it for missing, so it becomes {note.becomes!r}"
+            taken = listed if note.code != note.becomes else "taken for missing"
             return (
-                f"{fact['code']} stands in {fact['cells']:,} cells: the bounds are drawn without it, and `missing` "
-                "takes it for missing; a guess from rows: if it is a number, take it out"
+                f"{note.code!r} stands in {note.cells:,} cells: {taken}; a guess from rows: if it is a level, move it "
+                "to `levels`"
             )
-        case DraftNoteKind.MISSING_HAS_LEVEL:
+        case facts.MissingLevel(in_file=True):
             return (
-                f"{fact['level']!r} is a level of its own; to let them join another, take it out and name that one in "
-                "`other`"
-            )
-        case DraftNoteKind.READS_AS_MISSING:
-            return (
-                f"{fact['level']!r} reads as a missing value: `other` names it, for missing and undeclared values. Two "
+                f"{note.level!r} reads as a missing value: `other` names it, for missing and undeclared values. Two "
                 "columns with such a level can be linked only because values are missing in the same rows"
             )
-        case DraftNoteKind.ALIASES:
-            spellings = ", ".join(map(repr, fact["spellings"]))
-            return f"`aliases` reads {spellings} as {fact['level']!r}, a guess from rows: check that they mean the same"
-        case DraftNoteKind.NUMBER_ALIASES:
-            spellings = ", ".join(map(repr, fact["spellings"]))
-            return f"`aliases` reads {spellings} as numbers; if not, make them levels, as text"
-        case DraftNoteKind.ABBREVIATION:
+        case facts.MissingLevel():
             return (
-                f"{fact['letter']!r} may be short for {fact['level']!r}: if so, take it out of `levels` and put it "
-                "in `aliases`"
+                f"{note.level!r} is a level of its own; to let them join another, take it out and name that one in "
+                "`other`"
             )
-        case DraftNoteKind.NOT_NUMBERS:
-            becomes = _becomes(fact["becomes"], fact["own"])
-            texts = _listed_texts(fact["texts"], fact["cells"])
-            return f"{fact['cells']:,} of {fact['rows']:,} cells are no numbers ({texts}) and {becomes}"
-        case DraftNoteKind.WITH_SEPARATORS:
+        case facts.AliasesRead():
+            spellings = ", ".join(map(repr, note.spellings))
+            if note.level is None:
+                return f"`aliases` reads {spellings} as numbers; if not, make them levels, as text"
+            return f"`aliases` reads {spellings} as {note.level!r}, a guess from rows: check that they mean the same"
+        case facts.Abbreviation():
             return (
-                f"{fact['cells']:,} of them are numbers with separators: write 1234, not 1,234, in the data"
+                f"{note.letter!r} may be short for {note.level!r}: if so, take it out of `levels` and put it in "
+                "`aliases`"
             )
-        case DraftNoteKind.REPEATED_IDENTIFIER:
-            return repeated_words(fact["column"], fact["rows"])
-        case DraftNoteKind.HEADER_LIKE_VALUES:
+        case facts.WithSeparators():
+            return f"{note.cells:,} of them are numbers with separators: write 1234, not 1,234, in the data"
+        case facts.Recognised():
+            cells = f"`{note.entry}`: {_cells(note.cells)}"
+            match note.entry:
+                case "encoding":
+                    looks = _looks(note.cells)
+                    return f"{cells} not UTF-8 and {looks} like {note.value}; check a word with an accent"
+                case "decimal":
+                    return f"{cells} numbers with a decimal comma"
+                case "thousands":
+                    return f"{cells} numbers with {note.value!r} between thousands"
+        case facts.RepeatedIdentifier():
+            return repeated_words(note.column, note.rows)
+        case facts.BrokenRows():
             return (
-                "Is the first line a header? Its names look like values: put a line with names above the rows"
+                f"Rows with more fields than the header: {note.more:,} (what lies beyond is not read), with fewer: "
+                f"{note.fewer:,}\n(the last ones are missing). Is there a text with the delimiter in it and no quotes?"
             )
-        case DraftNoteKind.RAGGED_ROWS:
+        case facts.OpenQuotes():
             return (
-                f"Rows with more fields than the header: {fact['more']:,} (what lies beyond is not read), with fewer: "
-                f"{fact['fewer']:,}\n(the last ones are missing). Is there a text with the delimiter in it and no "
-                "quotes?"
-            )
-        case DraftNoteKind.ENCODING:
-            return (
-                f"`encoding`: {_cells(fact['cells'])} not UTF-8 and {_looks(fact['cells'])} like {fact['encoding']}; "
-                "check a word with an accent"
-            )
-        case DraftNoteKind.SKEWED:
-            return (
-                'most numbers are small, some far above: if ratios count (a dose, a cost), put `scale = "log"` and '
-                "leave `bins` out"
-            )
-        case DraftNoteKind.QUANTILE_BINS:
-            return (
-                "cut points are round numbers near quantiles of the rows: replace them by those of your field"
-            )
-        case DraftNoteKind.UNEVEN_BINS:
-            if fact["same"] is not None:
-                return f"{fact['share']:.0%} of the numbers are {fact['same']:g}: only strong links with it can show"
-            return (
-                f"{fact['share']:.0%} of the numbers lie in one bin: put cut points of your field inside it, or only "
-                "strong links with this column can show"
-            )
-        case DraftNoteKind.FAR_UPPER:
-            return (
-                f"nearly all numbers lie below {fact['most']:g}: with `upper = {fact['most']:g}` a mean gets "
-                f"{fact['part']:.0%} of the noise"
-            )
-        case DraftNoteKind.AGE_BOUNDS:
-            return f"{fact['lower']:g} to {fact['upper']:g} are bounds for any age: narrow them to those of your study"
-        case DraftNoteKind.NUMBER_LEVELS:
-            return (
-                f"whole numbers from {fact['lowest']} to {fact['highest']}: for grades (a score, a decile) write "
-                "`ordered = true`; codes have no order"
-            )
-        case DraftNoteKind.LABEL:
-            return f"label in the file: {fact['label']}"
-        case DraftNoteKind.DETERMINED:
-            return determined_words(fact["by"], fact["relation"])
-        case DraftNoteKind.MANY_COLUMNS:
-            return (
-                f"{fact['columns']} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts only "
-                "those that your question needs"
-            )
-        case DraftNoteKind.NUMBER_CODES:
-            return (
-                f"{fact['values']} different whole numbers: codes (a state, a cause of death) have no order; if these "
-                'are codes, declare levels, type = "categorical", or groups of them, or leave the column out'
-            )
-        case DraftNoteKind.GROUP_NUMBERS:
-            return (
-                "whole numbers that seem to number places or groups (a village, a ward): bins of them mean nothing. "
-                'Leave the column out, or declare levels, type = "categorical", or groups of them'
-            )
-        case DraftNoteKind.TIME_TO_EVENT:
-            return (
-                f"is this the time to {fact['event']}? Follow-up of different length and censoring are not modelled: "
-                "leave out one of the two, or say what happened within a time that all were observed for"
-            )
-        case DraftNoteKind.MISSING_WITH:
-            return missing_with_words(fact["column"], fact["value"], fact["cells"], number=fact["number"])
-        case DraftNoteKind.MISSING_TOGETHER:
-            return missing_together_words(fact["columns"], fact["rows"])
-        case DraftNoteKind.CODE_BOOK:
-            read = ", which `aliases` reads as them" if fact["codes"] else ""
-            order = (
-                "; they read as grades: if that is their order, `ordered = true`" if fact["grades"] else ""
-            )
-            return (
-                f"the {fact['levels']:,} levels are the value labels of the file, in the order of their codes{read}"
-                f"{order}"
-            )
-        case DraftNoteKind.SHARED_CODE:
-            return _shared_code_words(fact)
-        case DraftNoteKind.DECIMAL_COMMA:
-            return f"`decimal`: {_cells(fact['cells'])} numbers with a decimal comma"
-        case DraftNoteKind.THOUSANDS:
-            return f"`thousands`: {_cells(fact['cells'])} numbers with {fact['mark']!r} between thousands"
-        case DraftNoteKind.OPEN_QUOTES:
-            return (
-                f"{_open_quotes(fact['lines'], fact['first'])}.\nEach is a row by itself. If line breaks inside quotes "
+                f"{_open_quotes(note.lines, note.first)}.\nEach is a row by itself. If line breaks inside quotes "
                 "belong to a cell, draft again with --quoted-newlines"
             )
+        case facts.UnevenBins():
+            if note.same is not None:
+                return (
+                    f"{note.share:.0%} of the numbers are {note.same:g}: only strong links with it can show"
+                )
+            return (
+                f"{note.share:.0%} of the numbers lie in one bin: put cut points of your field inside it, or only "
+                "strong links with this column can show"
+            )
+        case facts.FarUpper():
+            return (
+                f"nearly all numbers lie below {note.most:g}: with `upper = {note.most:g}` a mean gets {note.part:.0%} "
+                "of the noise"
+            )
+        case facts.AgeBounds():
+            return (
+                f"{note.lower:g} to {note.upper:g} are bounds for any age: narrow them to those of your study"
+            )
+        case facts.NumberLevels():
+            return (
+                f"whole numbers from {note.lowest} to {note.highest}: for grades (a score, a decile) write "
+                "`ordered = true`; codes have no order"
+            )
+        case facts.FileLabel():
+            return f"label in the file: {note.label}"
+        case facts.FollowsFrom():
+            return determined_words(note.by, note.relation)
+        case facts.ManyColumns():
+            return (
+                f"{note.columns} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts only "
+                "those that your question needs"
+            )
+        case facts.NumberCodes():
+            return (
+                f"{note.values} different whole numbers: codes (a state, a cause of death) have no order; if these are "
+                'codes, declare levels, type = "categorical", or groups of them, or leave the column out'
+            )
+        case facts.TimeToEvent():
+            return (
+                f"is this the time to {note.event}? Follow-up of different length and censoring are not modelled: "
+                "leave out one of the two, or say what happened within a time that all were observed for"
+            )
+        case facts.MissingBeside():
+            return missing_with_words(note.column, note.value, note.cells, number=note.number)
+        case facts.MissingTogether():
+            return missing_together_words(note.columns, note.rows)
+        case facts.CodeBook():
+            read = ", which `aliases` reads as them" if note.codes else ""
+            read += "; they read as grades: if that is their order, `ordered = true`" if note.grades else ""
+            return f"the {note.levels:,} levels are the value labels of the file, in the order of their codes{read}"
+        case facts.SharedCode():
+            more = len(note.columns) - MAX_SHARED_LISTED
+            others = ", ".join(note.columns[:MAX_SHARED_LISTED]) + (f" and {more} more" if more > 0 else "")
+            shown = f'"{note.level}"' if isinstance(note.level, str) else str(note.level)
+            return (
+                f"these {len(note.columns) + 1} columns have {shown} in the same {note.cells:,} of {note.seen:,} rows: "
+                f"this one, {others}. A code for missing (not asked)? Then take it out of `levels` and write "
+                f"`missing = [{shown}]`"
+            )
     raise TypeError(f"no words for {note!r}")
-
-
-def _shared_code_words(fact: Mapping[str, Any]) -> str:
-    """Return the remark on a level that other columns have in the same rows."""
-    level, names = fact["level"], fact["columns"]
-    more = f" and {len(names) - MAX_SHARED_LISTED} more" if len(names) > MAX_SHARED_LISTED else ""
-    shown = f'"{level}"' if isinstance(level, str) else str(level)
-    return (
-        f"these {len(names) + 1} columns have {shown} in the same {fact['cells']:,} of {fact['seen']:,} rows: this "
-        f"one, {', '.join(names[:MAX_SHARED_LISTED])}{more}. A code for missing (not asked)? Then take it out of "
-        f"`levels` and write `missing = [{shown}]`"
-    )
 
 
 def _cells(count: int) -> str:
@@ -345,7 +324,7 @@ def _looks(count: int) -> str:
     return "looks" if count == 1 else "look"
 
 
-def _becomes(other: str | float, own: bool) -> str:
+def _becomes(other: str | float | None, own: bool) -> str:
     """Return what becomes of missing cells; ``own``: numbers have a bin of their own."""
     if isinstance(other, str):
         return f"become {other!r}"
@@ -357,24 +336,27 @@ def _becomes(other: str | float, own: bool) -> str:
     return f"are replaced by {other:g}"
 
 
+UNUSABLE = {
+    "no-name": "it has no name",
+    "repeated-name": "more than one column has this name",
+    "no-values": "no values",
+}
+
+
 def left_out_words(why: LeftOut) -> str:
     """Return why a column is not in a draft."""
-    match why.kind:
-        case LeftOutKind.NO_NAME:
-            return "it has no name"
-        case LeftOutKind.REPEATED_NAME:
-            return "more than one column has this name"
-        case LeftOutKind.TYPE:
-            return f"type {why['type']}"
-        case LeftOutKind.NO_VALUES:
-            return "no values"
-        case LeftOutKind.UNREADABLE_NUMBERS:
-            texts = _listed_texts(why["texts"], why["cells"])
+    match why:
+        case facts.Unusable():
+            return UNUSABLE[why.why]
+        case facts.UnknownType():
+            return f"type {why.type}"
+        case facts.UnreadableNumbers():
+            texts = _listed_texts(why.texts, why.cells)
             return f"numbers that can't be read as such ({texts}): write 3.5, not 3,5 or <3.5"
-        case LeftOutKind.TOO_MANY_TEXTS:
-            return f"more than {why['limit']} different texts: an identifier, a date or free text?"
-        case LeftOutKind.IDENTIFIER:
-            return f"all {why['rows']:,} rows have different values: an identifier? If not, declare it"
+        case facts.TooManyTexts():
+            return f"more than {why.limit} different texts: an identifier, a date or free text?"
+        case facts.AllDifferent():
+            return f"all {why.rows:,} rows have different values: an identifier? If not, declare it"
     raise TypeError(f"no words for {why!r}")
 
 

@@ -7,26 +7,22 @@ epsilon and delta of the statement, never a multiple. A ledger counts otherwise:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from html import escape
 from typing import Any
 
-from dpcausal.core.facts import Fact
+from dpcausal.core import statement as facts
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
     Composition,
     Limit,
-    LimitKind,
     NoiseSource,
     NotPrivate,
     PrivacyStatement,
     Public,
-    PublicKind,
     Released,
-    ReleasedKind,
     Unit,
-    UnitKind,
 )
 
 HARD_EPSILON = 1.0  # up to it, e^epsilon at most 2.72, neighbours are called hard to tell apart
@@ -50,41 +46,56 @@ NO_LEDGER = (
 
 WEAK = "Weak promise: "
 
-Words = str | Callable[[Fact], str]
-
-LIMITS: dict[LimitKind, Words] = {
-    LimitKind.STATED: "{text}",
-    LimitKind.TIMING: "Timing is not protected: how long a run takes can depend on the data.",
-    LimitKind.ROUNDING: "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, "
-    "rounded to that grid with one more grid step of sensitivity.",
-    LimitKind.EXACT_SUMS: "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
-    LimitKind.THIS_RELEASE_ONLY: "The guarantee covers this release; others from the same rows add to it (a ledger "
-    "sums them).",
-    LimitKind.ONE_UNIT: lambda fact: (
-        f"It is for one unit, as named here ({unit_words(fact['unit'])}): someone with k of them is protected k times "
-        "less (k times epsilon, and at least k times delta)."
-    ),
-    LimitKind.WEAK_EPSILON: lambda fact: (
-        f"{WEAK}epsilon {fact['epsilon']:g} promises almost nothing: a result may be {odds(fact['epsilon'])} times as "
-        "likely with one row as with another in its place."
-    ),
-    LimitKind.WEAK_DELTA: WEAK
-    + "delta {delta:g} is not below one over the number of rows ({rows:,}): it allows "
-    "releasing whole rows.",
-    LimitKind.DRAFT_SCHEMA: "The schema is an unchecked draft: bounds and levels read from the data are not covered "
-    "(when every line is checked against public knowledge, remove its line `draft = true`).",
-    LimitKind.NO_PRIVACY: "Anything about any row can leak from this answer.",
-    LimitKind.ENGINE: lambda fact: (
-        f"The rows were counted by {fact['engine']}"
-        + (
-            ": whoever operates it can see its rows and the queries. The promise is about what left dpcausal."
-            if fact["remote"]
-            else " within this process."
-        )
-    ),
-    LimitKind.BUDGET_ENDED: "The budget ended early: {questions} questions were answered 'dependent' untested, so "
-    "edges may stand that were not tested.",
+NEVER_PROMISED = {
+    "timing": "Timing is not protected: how long a run takes can depend on the data.",
+    "rounding": "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, rounded "
+    "to that grid with one more grid step of sensitivity.",
+    "exact-sums": "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
+    "this-release-only": "The guarantee covers this release; others from the same rows add to it (a ledger sums them).",
 }
+
+
+def limit_words(fact: Limit) -> str:
+    """Return a limit as a sentence."""
+    match fact:
+        case facts.Stated():
+            return fact.text
+        case facts.NeverPromised():
+            return NEVER_PROMISED[fact.what]
+        case facts.OneUnit():
+            return (
+                f"It is for one unit, as named here ({unit_words(fact.unit)}): someone with k of them is protected k "
+                "times less (k times epsilon, and at least k times delta)."
+            )
+        case facts.WeakEpsilon():
+            return (
+                f"{WEAK}epsilon {fact.epsilon:g} promises almost nothing: a result may be {odds(fact.epsilon)} times "
+                "as likely with one row as with another in its place."
+            )
+        case facts.WeakDelta():
+            return (
+                f"{WEAK}delta {fact.delta:g} is not below one over the number of rows ({fact.rows:,}): it allows "
+                "releasing whole rows."
+            )
+        case facts.UncheckedDraft():
+            return (
+                "The schema is an unchecked draft: bounds and levels read from the data are not covered (when every "
+                "line is checked against public knowledge, remove its line `draft = true`)."
+            )
+        case facts.NoPrivacy():
+            return "Anything about any row can leak from this answer."
+        case facts.CountedByEngine():
+            others = ": whoever operates it can see its rows and the queries. The promise is about what left dpcausal."
+            return (
+                f"The rows were counted by {fact.engine}{others if fact.remote else ' within this process.'}"
+            )
+        case facts.BudgetEnded():
+            return (
+                f"The budget ended early: {fact.questions} questions were answered 'dependent' untested, so edges may "
+                "stand that were not tested."
+            )
+    raise TypeError(f"no words for {fact!r}")
+
 
 MISSING_SHOWN = 12  # columns named with what a missing value becomes
 
@@ -104,56 +115,92 @@ def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
     return ", ".join(told) + (f", and {rest} more as the schema says" if rest > 0 else "")
 
 
-PUBLIC: dict[PublicKind, Words] = {
-    PublicKind.STATED: "{text}",
-    PublicKind.SCHEMA: "the schema (columns, levels, spellings, bounds, bins: what of it was read from the rows is not "
-    "covered)",
-    PublicKind.ROWS: "the number of rows",
-    PublicKind.NOT_EMPTY: "that there is at least one row (an empty data set is refused)",
-    PublicKind.MOST_ROWS: "that there are at most {rows:,} rows (a statistic of rows in memory refuses more)",
-    PublicKind.QUOTED_NEWLINES: "that a CSV file is quoted as the schema declares (`quoted_newlines = true`: every "
-    "quote is closed, and a line break inside quotes belongs to its cell)",
-    PublicKind.MISSING_AS: lambda fact: (
-        f"what a missing or undeclared value becomes ({missing_as_words(fact['columns'])})"
-    ),
-    PublicKind.LABELS: "the labels in {labels} are fixed, whatever relation was asked for: who is in which group, and "
-    "the size of both groups",
-    PublicKind.METHOD: "the method, its level and background knowledge",
-    PublicKind.QUESTION: "the question, the test and its level",
-    PublicKind.LOOP: "the loop, the test and its level",
-    PublicKind.DELTA_NOT_NEEDED: "that a delta of {delta:.3g} was allowed: it was not needed and not charged",
-    PublicKind.RESERVE: (
-        "the share of {share:.0%} of the budget that is kept for effects, asked once the graph is known; the total "
-        "covers them, whether they are asked or not"
-    ),
-    PublicKind.EFFECT: "the question (treatment, outcome, what is held fixed, a graph if one is given) and its level",
-    PublicKind.FEATURES: "the features of every column (by its declared bounds or levels)",
-    PublicKind.BOUNDS: "the declared bounds, by which values are scaled",
-    PublicKind.STRATA: "the bins of numeric conditioning columns (equal widths between their bounds)",
-    PublicKind.GIVEN_BINS: "the bins of the conditioning columns, equal widths of the declared range",
-    PublicKind.KERNEL: lambda fact: (
-        f"the {fact['kernel']} kernel, its bandwidth "
-        f"({'default' if fact['bandwidth'] is None else format(fact['bandwidth'], 'g')}) and lambda "
-        f"({fact['lambda_']:g})"
-    ),
-    PublicKind.KERNEL_LISTS: "the {kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the "
-    "choice ({share:g})",
-    PublicKind.PARTS: "the number of parts and the level of the test on each",
-    PublicKind.DEALS: "the number of parts and of deals of the rows into them, and the cut of their scores",
-    PublicKind.MODEL: "the distribution of the resampled column given the conditioning columns",
-    PublicKind.COPIES: "the number of drawn copies",
-    PublicKind.GROUPS: "N1 = {cases} cases and N0 = {controls} controls, and who they are",
-    PublicKind.SNPS: "the list of {snps} SNPs, with their positions",
-    PublicKind.ALLELE_ORDER: "the order of the two alleles of every SNP, as declared",
-    PublicKind.ALLELES: "{cases} alleles of cases, {controls} of controls, and whose they are",
-    PublicKind.COPIES_OF_ALLELE: "copies of allele 1: {least} to {most}",
-    PublicKind.NO_FREQUENCY: "nothing about the allele frequency",
-    PublicKind.MISSING_RULE: "missing calls count as: {rule}",
-    PublicKind.FREQUENCIES: "an allele frequency for every SNP from a reference panel",
-    PublicKind.FREQUENCY_FLOOR: "no SNP has a minor allele frequency below {maf:g}",
-    PublicKind.NO_FREQUENCIES: "nothing about allele frequencies (cuts hold for all)",
-    PublicKind.FLOOR_RELEASED: "nothing about allele frequencies (a floor of them was bought for {share:g} of epsilon)",
+KNOWN = {
+    "schema": "the schema (columns, levels, spellings, bounds, bins: what of it was read from the rows is not covered)",
+    "rows": "the number of rows",
+    "not-empty": "that there is at least one row (an empty data set is refused)",
+    "quoted-newlines": "that a CSV file is quoted as the schema declares (`quoted_newlines = true`: every quote is "
+    "closed, and a line break inside quotes belongs to its cell)",
+    "allele-order": "the order of the two alleles of every SNP, as declared",
 }
+ASKED = {
+    "method": "the method, its level and background knowledge",
+    "question": "the question, the test and its level",
+    "loop": "the loop, the test and its level",
+    "effect": "the question (treatment, outcome, what is held fixed, a graph if one is given) and its level",
+}
+_STRATA = "the bins of numeric conditioning columns (equal widths between their bounds)"
+SETTINGS = {
+    "features": "the features of every column (by its declared bounds or levels)",
+    "bounds": "the declared bounds, by which values are scaled",
+    "strata": _STRATA,
+    "given-bins": _STRATA,
+    "parts": "the number of parts and the level of the test on each",
+    "deals": "the number of parts and of deals of the rows into them, and the cut of their scores",
+    "model": "the distribution of the resampled column given the conditioning columns",
+    "copies": "the number of drawn copies",
+}
+FREQUENCIES = {
+    "frequencies": "an allele frequency for every SNP from a reference panel",
+    "no-frequency": "nothing about the allele frequency",
+    "no-frequencies": "nothing about allele frequencies (cuts hold for all)",
+}
+
+
+def public_words(fact: Public) -> str:
+    """Return what was assumed public, as a clause."""
+    match fact:
+        case facts.Stated():
+            return fact.text
+        case facts.Known():
+            return KNOWN[fact.what]
+        case facts.Asked():
+            return ASKED[fact.what]
+        case facts.SettingKnown():
+            return SETTINGS[fact.what]
+        case facts.MostRows():
+            return f"that there are at most {fact.rows:,} rows (a statistic of rows in memory refuses more)"
+        case facts.MissingAs():
+            return f"what a missing or undeclared value becomes ({missing_as_words(fact.columns)})"
+        case facts.LabelsKnown():
+            return (
+                f"the labels in {fact.labels} are fixed, whatever relation was asked for: who is in which group, and "
+                "the size of both groups"
+            )
+        case facts.DeltaNotNeeded():
+            return f"that a delta of {fact.delta:.3g} was allowed: it was not needed and not charged"
+        case facts.KeptForEffects():
+            return (
+                f"the share of {fact.share:.0%} of the budget that is kept for effects, asked once the graph is known; "
+                "the total covers them, whether they are asked or not"
+            )
+        case facts.KernelLists():
+            return (
+                f"the {fact.kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the choice "
+                f"({fact.share:g})"
+            )
+        case facts.KernelKnown():
+            bandwidth = "default" if fact.bandwidth is None else format(fact.bandwidth, "g")
+            return f"the {fact.kernel} kernel, its bandwidth ({bandwidth}) and lambda ({fact.lambda_:g})"
+        case facts.GroupsKnown(what="groups"):
+            return f"N1 = {fact.cases} cases and N0 = {fact.controls} controls, and who they are"
+        case facts.GroupsKnown():
+            return f"{fact.cases} alleles of cases, {fact.controls} of controls, and whose they are"
+        case facts.SnpsKnown():
+            return f"the list of {fact.snps} SNPs, with their positions"
+        case facts.CopiesOfAllele():
+            return f"copies of allele 1: {fact.least} to {fact.most}"
+        case facts.MissingCalls():
+            return f"missing calls count as: {fact.rule}"
+        case facts.FrequenciesKnown():
+            return FREQUENCIES[fact.what]
+        case facts.FrequencyFloor():
+            return f"no SNP has a minor allele frequency below {fact.maf:g}"
+        case facts.FloorReleased():
+            return (
+                f"nothing about allele frequencies (a floor of them was bought for {fact.share:g} of epsilon)"
+            )
+    raise TypeError(f"no words for {fact!r}")
 
 
 def happened(event: str) -> str:
@@ -165,84 +212,114 @@ def happened(event: str) -> str:
     return event if event.startswith((">= ", "< ")) else f"= {event}"
 
 
-def _effect_cells(fact: Fact) -> str:
+def _effect_cells(fact: facts.EffectTable) -> str:
     """What the cells of the table of an effect hold."""
-    outcome, event = fact["outcome"], fact.values.get("event")
-    match fact.values.get("counted"):
-        case "event" if event is not None:
-            return f"numbers of rows with and without {outcome} {happened(event)}"
-        case "levels":
-            return f"numbers of rows by level of {outcome}"
-        case _:
-            return f"rows and sums of {outcome}"
+    if fact.counted == "event" and fact.event is not None:
+        return f"numbers of rows with and without {fact.outcome} {happened(fact.event)}"
+    return f"{'numbers of rows by level' if fact.counted == 'levels' else 'rows and sums'} of {fact.outcome}"
 
 
-RELEASED: dict[ReleasedKind, Words] = {
-    ReleasedKind.STATED: "{text}",
-    ReleasedKind.GRAPH_FROM_ROWS: "a graph learned from the raw rows",
-    ReleasedKind.JOINT_TABLE: "what the joint table of all columns shows, with noise in every cell",
-    ReleasedKind.TABLES: "{what}, with noise of standard deviation {sd:.3g} in every cell",
-    ReleasedKind.CHOSEN_PAIRS: "which {number} of the {of:,} pairs of columns were measured: they join all columns, "
-    "chosen at random, likelier where two columns depend more",
-    ReleasedKind.MOMENTS: "second moments of features of all columns, with noise",
-    ReleasedKind.SEARCHED_AGAIN: "what was computed later from release {release} alone, at no further cost",
-    ReleasedKind.TEST_OUTCOMES: "for every question that was asked, the outcome of a private test",
-    ReleasedKind.INDEPENDENCES: "for every question that was asked, whether it was found independent",
-    ReleasedKind.NOISY_SCORES: "for every question that was asked, a noisy score that decided whether the edge goes",
-    ReleasedKind.DELETIONS: "for every number of columns given: how many edges go, which, and the set that separates "
-    "each",
-    ReleasedKind.STATISTIC: "the statistic and its variance, with Laplace noise",
-    ReleasedKind.TABLE: "the whole table, with noise in every cell",
-    ReleasedKind.EFFECT_TABLE: lambda fact: (
-        f"{_effect_cells(fact)} in the arms of {fact['treatment']}"
-        + (f" and strata of {', '.join(fact['adjust'])}" if fact["adjust"] else "")
-        + f", with noise of standard deviation {fact['sd']:.3g} in every cell"
-    ),
-    ReleasedKind.EFFECT_SUMS: lambda fact: (
-        f"moments of {', '.join((*fact['adjust'], fact['treatment'], fact['outcome']))}, with noise of standard "
-        f"deviation {fact['sd']:.3g}, and three sums of products of what a regression on them leaves, with noise"
-    ),
-    ReleasedKind.MEDIAN_OF_PARTS: "a private median of the p-values of disjoint parts",
-    ReleasedKind.TRIMMED_MEAN_OF_PARTS: "a private trimmed mean of the p-values of disjoint parts",
-    ReleasedKind.COUNT_OF_PARTS: "the number of disjoint parts in which {test} rejected, with Laplace noise",
-    ReleasedKind.CUT_SCORES: "the sum of cut scores of disjoint parts, averaged over deals (of several pairs of "
-    "columns the largest sum), and its variance, with Laplace noise",
-    ReleasedKind.BINNED_COVARIANCE: "the covariance within bins and its variance, with Laplace noise",
-    ReleasedKind.RESIDUAL_SUMS: "the sums of residual products and of their squares, with Laplace noise",
-    ReleasedKind.RESIDUALS: "the residual product of every row, with Laplace noise",
-    ReleasedKind.RIDGE_CHOICE: lambda fact: (
-        f"the choice of lambda and bandwidth by permute-and-flip, and {released_words(fact['then'])}"
-    ),
-    ReleasedKind.SPREAD: lambda fact: (
-        f"counts of cells of {', '.join(fact['columns'])}, with noise, and {released_words(fact['then'])}"
-    ),
-    ReleasedKind.NOISY_RANK: "a noisy rank of the real column among drawn ones",
-    ReleasedKind.NOISY_DECISION: "whether independence was rejected, decided on noisy statistics",
-    ReleasedKind.UNIT_CIRCLE: "the unit circle statistic, with Laplace noise",
-    ReleasedKind.CIRCLE_DECISION: "a decision by the {statistic} statistic with Laplace noise",
-    ReleasedKind.EXACT_STATISTIC: "the exact statistic",
-    ReleasedKind.ANSWER: lambda fact: (
-        f"{question_words(fact['x'], fact['y'], fact['given'])}: {released_words(fact['released'])}"
-    ),
-    ReleasedKind.ANSWERS: lambda fact: (
-        f"{fact['count']} answers by {fact['test']} at level {fact['level']:g}: {released_words(fact['released'])}"
-    ),
-    ReleasedKind.SNPS_ABOVE_CUT: "which SNPs pass a noisy cut ({statistic})",
-    ReleasedKind.CHOSEN_SNPS: "chosen SNPs, each one's statistic with noise ({statistic})",
-    ReleasedKind.ONE_SNP: "the unit circle statistic of one SNP, with Laplace noise",
-    ReleasedKind.FREQUENCY_FLOOR: "how often the rarest allele of the study occurs, with noise (sets the cuts; not "
-    "shown)",
+NOISY = {
+    "joint-table": "what the joint table of all columns shows, with noise in every cell",
+    "table": "the whole table, with noise in every cell",
+    "moments": "second moments of features of all columns, with noise",
+    "statistic": "the statistic and its variance, with Laplace noise",
+    "unit-circle": "the unit circle statistic, with Laplace noise",
+    "one-snp": "the unit circle statistic of one SNP, with Laplace noise",
+    "cut-scores": "the sum of cut scores of disjoint parts, averaged over deals (of several pairs of columns the "
+    "largest sum), and its variance, with Laplace noise",
+    "binned-covariance": "the covariance within bins and its variance, with Laplace noise",
+    "residual-sums": "the sums of residual products and of their squares, with Laplace noise",
+    "residuals": "the residual product of every row, with Laplace noise",
+    "noisy-rank": "a noisy rank of the real column among drawn ones",
+    "noisy-decision": "whether independence was rejected, decided on noisy statistics",
+    "median-of-parts": "a private median of the p-values of disjoint parts",
+    "trimmed-mean-of-parts": "a private trimmed mean of the p-values of disjoint parts",
+    "frequency-floor": "how often the rarest allele of the study occurs, with noise (sets the cuts; not shown)",
+}
+SEARCH_ANSWERS = {
+    "test-outcomes": "for every question that was asked, the outcome of a private test",
+    "independences": "for every question that was asked, whether it was found independent",
+    "noisy-scores": "for every question that was asked, a noisy score that decided whether the edge goes",
+    "deletions": "for every number of columns given: how many edges go, which, and the set that separates each",
 }
 
-UNITS: dict[UnitKind, Words] = {
-    UnitKind.STATED: "{text}",
-    UnitKind.ROW: "one row",
-    UnitKind.OUTCOME: lambda fact: (
-        f"one row's outcome; the labels ({fact['labels'] or 'the first column'}) and their counts are public"
-    ),
-    UnitKind.PERSON: "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
-    UnitKind.ALLELE: "one allele at each SNP (half a person); who takes part, and who is a case, is public",
+
+def released_words(fact: Released) -> str:
+    """Return what was released, as a clause."""
+    match fact:
+        case facts.Stated():
+            return fact.text
+        case facts.Exact():
+            return (
+                "the exact statistic"
+                if fact.what == "exact-statistic"
+                else "a graph learned from the raw rows"
+            )
+        case facts.Noisy():
+            return NOISY[fact.what]
+        case facts.SearchAnswers():
+            return SEARCH_ANSWERS[fact.what]
+        case facts.MeasuredTables():
+            return f"{fact.what}, with noise of standard deviation {fact.sd:.3g} in every cell"
+        case facts.MeasuredPairs():
+            return (
+                f"which {fact.number} of the {fact.of:,} pairs of columns were measured: they join all columns, chosen "
+                "at random, likelier where two columns depend more"
+            )
+        case facts.SearchedAgain():
+            return f"what was computed later from release {fact.release} alone, at no further cost"
+        case facts.CountOfParts():
+            return f"the number of disjoint parts in which {fact.test} rejected, with Laplace noise"
+        case facts.CircleDecision():
+            return f"a decision by the {fact.statistic} statistic with Laplace noise"
+        case facts.EffectTable():
+            strata = f" and strata of {', '.join(fact.adjust)}" if fact.adjust else ""
+            return (
+                f"{_effect_cells(fact)} in the arms of {fact.treatment}{strata}, with noise of standard deviation "
+                f"{fact.sd:.3g} in every cell"
+            )
+        case facts.EffectSums():
+            return (
+                f"moments of {', '.join((*fact.adjust, fact.treatment, fact.outcome))}, with noise of standard "
+                f"deviation {fact.sd:.3g}, and three sums of products of what a regression on them leaves, with noise"
+            )
+        case facts.ChosenRidge():
+            return f"the choice of lambda and bandwidth by permute-and-flip, and {released_words(fact.then)}"
+        case facts.SpreadCounts():
+            return (
+                f"counts of cells of {', '.join(fact.columns)}, with noise, and {released_words(fact.then)}"
+            )
+        case facts.OneAnswer():
+            return f"{question_words(fact.x, fact.y, fact.given)}: {released_words(fact.released)}"
+        case facts.ManyAnswers():
+            each = released_words(fact.released)
+            return f"{fact.count} answers by {fact.test} at level {fact.level:g}: {each}"
+        case facts.FoundSnps(what="chosen-snps"):
+            return f"chosen SNPs, each one's statistic with noise ({fact.statistic})"
+        case facts.FoundSnps():
+            return f"which SNPs pass a noisy cut ({fact.statistic})"
+    raise TypeError(f"no words for {fact!r}")
+
+
+UNITS = {
+    "row": "one row",
+    "person": "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
+    "allele": "one allele at each SNP (half a person); who takes part, and who is a case, is public",
 }
+
+
+def unit_words(fact: Unit) -> str:
+    """Return the unit of privacy, as a clause."""
+    match fact:
+        case facts.Stated():
+            return fact.text
+        case facts.WholeUnit():
+            return UNITS[fact.what]
+        case facts.OutcomeOnly():
+            return f"one row's outcome; the labels ({fact.labels or 'the first column'}) and their counts are public"
+    raise TypeError(f"no words for {fact!r}")
+
 
 _FIXED = "what to ask was fixed before this call saw any answer, and the costs are added up"
 _ADAPTIVE = (
@@ -277,31 +354,6 @@ WHY_NOT: dict[NotPrivate, str] = {
     NotPrivate.NOT_ASKED: "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added",
     NotPrivate.SEEDED: "made under dpcausal.testing.seeded: the noise was predictable",
 }
-
-
-def told(words: Words, fact: Fact) -> str:
-    """Return the words of a fact: a template filled with its values, or a function of it."""
-    return words.format(**fact.values) if isinstance(words, str) else words(fact)
-
-
-def limit_words(fact: Limit) -> str:
-    """Return a limit as a sentence."""
-    return told(LIMITS[LimitKind(fact.kind)], fact)
-
-
-def public_words(fact: Public) -> str:
-    """Return what was assumed public, as a clause."""
-    return told(PUBLIC[PublicKind(fact.kind)], fact)
-
-
-def released_words(fact: Released) -> str:
-    """Return what was released, as a clause."""
-    return told(RELEASED[ReleasedKind(fact.kind)], fact)
-
-
-def unit_words(fact: Unit) -> str:
-    """Return the unit of privacy, as a clause."""
-    return told(UNITS[UnitKind(fact.kind)], fact)
 
 
 def enum_words(value: StrEnum) -> str:
@@ -438,7 +490,7 @@ def _ledger_words(statement: PrivacyStatement) -> str:
     asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
     left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
     charged = f", charged all that was asked for ({asked})" if asked else ""
-    then = any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in statement.released)
+    then = any(isinstance(fact, facts.SearchedAgain) for fact in statement.released)
     remains = "left then" if then else "left in the ledger"
     return f"Ledger: {where}{charged}" + (f"; {remains}: {left}." if left else ".")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import Public, PublicKind
+from dpcausal.core.statement import MostRows, Public
 
 MAX_ROWS = (1 << 31) - 1  # of a statistic of rows
 MAX_GROUP_ROWS = 1 << 34  # of the statistics for two groups of public size, both groups together
@@ -33,9 +33,9 @@ def row_limit(neighbours: Neighbours) -> tuple[Public, ...]:
     """Return what a guarantee takes to be known where a statistic of rows is asked for: under add-remove, the limit.
 
     >>> row_limit(Neighbours.ADD_REMOVE)
-    (Public('most-rows', rows=2147483647),)
+    (MostRows(rows=2147483647),)
     """
-    return (Public(PublicKind.MOST_ROWS, rows=MAX_ROWS),) if neighbours is Neighbours.ADD_REMOVE else ()
+    return (MostRows(MAX_ROWS),) if neighbours is Neighbours.ADD_REMOVE else ()
 
 
 def checked_group_rows(n: int) -> int:

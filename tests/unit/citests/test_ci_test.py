@@ -255,8 +255,8 @@ def test_a_classical_answer_says_which_test_a_private_one_takes(given: list[str]
         private = dc.ci_test(data, "x", "y", given, epsilon=epsilon, anyway=True)
         assert private.with_noise is None
         assert found.with_noise is not None
-        below = epsilon < found.with_noise["epsilon"] if "epsilon" in found.with_noise.values else False
-        assert private.method == (found.with_noise["test"] if below else found.method)
+        below = found.with_noise.which == "other-below" and epsilon < found.with_noise.epsilon
+        assert private.method == (found.with_noise.test if below else found.method)
 
 
 def test_levels_without_an_order_name_the_test_of_the_noisy_table() -> None:

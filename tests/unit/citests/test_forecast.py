@@ -14,7 +14,7 @@ import dpcausal as dc
 from dpcausal.citests.base import Question
 from dpcausal.citests.look import chances_of_test
 from dpcausal.citests.registry import TESTS, make_test
-from dpcausal.citests.result import ReasonKind
+from dpcausal.citests.result import ByQuestion, FewRows, NoOrder, NumbersGiven, Reason
 from dpcausal.cli.app import run
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import Hopeless
@@ -36,17 +36,17 @@ def rows(n: int, seed: int = 1) -> dc.Dataset:
     return dc.read({"arm": arm, "sex": sex, **numbers}, SCHEMA)
 
 
-QUESTIONS: list[tuple[str, str, list[str], ReasonKind]] = [
-    ("arm", "after", ["before"], ReasonKind.NO_ORDER_NUMERIC),
-    ("sex", "after", ["before"], ReasonKind.FEW_ROWS),
-    ("sex", "after", [], ReasonKind.ORDERED_LEVELS),
-    ("arm", "sex", [], ReasonKind.NO_ORDER),
+QUESTIONS: list[tuple[str, str, list[str], type[Reason]]] = [
+    ("arm", "after", ["before"], NumbersGiven),
+    ("sex", "after", ["before"], FewRows),
+    ("sex", "after", [], ByQuestion),
+    ("arm", "sex", [], NoOrder),
 ]
 
 
 @pytest.mark.parametrize(("x", "y", "given", "reason"), QUESTIONS)
 def test_it_names_the_test_that_will_be_taken_and_does_not_look_at_rows(
-    x: str, y: str, given: list[str], reason: ReasonKind
+    x: str, y: str, given: list[str], reason: type[Reason]
 ) -> None:
     asked: dict[str, Any] = {"epsilon": 0.4}
     found = dc.forecast_ci_test(rows(900), x, y, given, **asked)
@@ -54,7 +54,7 @@ def test_it_names_the_test_that_will_be_taken_and_does_not_look_at_rows(
     assert found == dc.forecast_ci_test(SCHEMA, x, y, given, rows=900, **asked)
     answer = dc.ci_test(rows(900), x, y, given, anyway=True, **asked)
     assert (found.method, found.reason) == (answer.method, answer.reason)
-    assert found.reason.is_a(reason)
+    assert isinstance(found.reason, reason)
     assert found.weak is not None
     assert found.medium is not None
     assert found.strong is not None
@@ -74,7 +74,7 @@ def test_it_names_the_test_that_will_be_taken_and_does_not_look_at_rows(
 def test_it_says_from_which_epsilon_on_kendall_is_used(n: int) -> None:
     few = dc.forecast_ci_test(SCHEMA, "sex", "after", ["before"], rows=n, epsilon=0.01)
     assert few.method == "gcm"
-    enough = few.reason["enough"]
+    enough = few.reason.enough
     assert f"from epsilon {enough:g} on, kendall is used" in str(few)
     assert dc.forecast_ci_test(SCHEMA, "sex", "after", ["before"], rows=n, epsilon=enough).method == "kendall"
     less = enough - 10.0 ** (math.floor(math.log10(enough)) - 1)  # in the last of two digits
@@ -84,7 +84,7 @@ def test_it_says_from_which_epsilon_on_kendall_is_used(n: int) -> None:
 def test_it_says_nothing_of_an_epsilon_where_kendall_is_never_used() -> None:
     many = dc.Schema(**SCHEMA, site=dc.Categorical([f"s{i}" for i in range(90)]))
     found = dc.forecast_ci_test(many, "sex", "after", ["before", "site"], rows=900, epsilon=0.1)
-    assert (found.method, found.reason["enough"]) == ("gcm", None)
+    assert (found.method, found.reason.enough) == ("gcm", None)
     assert "kendall is used" not in str(found)
     protected = dc.ci_test(rows(900), "sex", "after", ["before"], epsilon=0.1, neighbours="add-remove")
     assert "kendall is used" not in str(protected)

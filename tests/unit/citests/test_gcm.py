@@ -15,6 +15,7 @@ from dpcausal.citests.base import Question, TestSettings
 from dpcausal.citests.gcm import VARIANTS, Gcm
 from dpcausal.citests.regression_columns import columns_of
 from dpcausal.cli.app import app
+from dpcausal.core.statement import SettingKnown
 from dpcausal.counts.memory import counts_of
 from dpcausal.regression.ridge import MAX_EXACT_ROWS
 from dpcausal.regression.rounding import products_error, squares_error
@@ -82,7 +83,7 @@ def test_statement_says_what_is_public(rows: dc.Dataset) -> None:
     )
     assert any("bounds" in words for words in ridge.to_dict()["public"])
     bins = dc.ci_test(rows, "x", "y", ["z"], method="gcm", variant="bins", epsilon=1.0).privacy
-    assert any("bins of the conditioning" in words for words in bins.to_dict()["public"])
+    assert SettingKnown("strata") in bins.public
 
 
 @pytest.mark.parametrize("variant", ["moments", "residuals"])

@@ -12,13 +12,13 @@ import dpcausal as dc
 from dpcausal.citests import registry
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings, ValueTest
 from dpcausal.citests.session import Session
-from dpcausal.core.statement import Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import Stated
 from dpcausal.counts.memory import counts_of
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import release
 
-A_SUM = Released(ReleasedKind.STATED, text="a sum")
-WIDTH = Public(PublicKind.STATED, text="the toy's width")
+A_SUM = Stated(text="a sum")
+WIDTH = Stated(text="the toy's width")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import SchemaError
-from dpcausal.core.statement import Limit, LimitKind
+from dpcausal.core.statement import UncheckedDraft
 from dpcausal.data import draft as drafting
 from dpcausal.data import profile
 from dpcausal.data.check import check
@@ -161,11 +161,11 @@ def test_every_statement_says_that_the_schema_is_a_draft() -> None:
         dc.ci_test(data, "x", "y", epsilon=1.0).privacy,
         dc.discover(data, epsilon=1.0).privacy,
     ):
-        assert Limit(LimitKind.DRAFT_SCHEMA) in statement.limits
+        assert UncheckedDraft() in statement.limits
     text = "".join(line for line in draft(rows).splitlines(True) if "draft =" not in line)
     checked = dc.read(rows, dc.Schema.from_toml_string(text))
     statement = dc.ci_test(checked, "x", "y", epsilon=1.0).privacy
-    assert Limit(LimitKind.DRAFT_SCHEMA) not in statement.limits
+    assert UncheckedDraft() not in statement.limits
     told = f"{statement.summary()} {statement.to_json()}"  # a line was removed: nobody knows where the rest is from
     assert "beforehand" not in told
     assert "what of it was read from the rows is not covered" in told

@@ -16,7 +16,7 @@ from dpcausal.cli.app import app
 from dpcausal.counts.stream import stream
 from dpcausal.data import csv as delimited
 from dpcausal.data.check import check
-from dpcausal.data.draft import DraftNoteKind, draft
+from dpcausal.data.draft import OpenQuotes, draft
 from dpcausal.data.file_format import FileFormat
 from dpcausal.present.schema import check_lines, draft_toml
 
@@ -175,11 +175,11 @@ def test_check_counts_line_breaks_inside_cells_where_they_are_declared(tmp_path:
 def test_a_draft_says_so_and_can_take_the_declaration(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + 'yes,1\n"no\nx",2\n' * 30)
-    noted = [note.kind for note in draft(path).notes]
-    assert DraftNoteKind.OPEN_QUOTES in noted
+    noted = [type(note) for note in draft(path).notes]
+    assert OpenQuotes in noted
     assert "quoted-newlines" in draft_toml(draft(path))
     quoted = draft(path, format=FileFormat(quoted_newlines=True))
-    assert DraftNoteKind.OPEN_QUOTES not in [note.kind for note in quoted.notes]
+    assert OpenQuotes not in [type(note) for note in quoted.notes]
     schema = dc.Schema.from_toml_string(draft_toml(quoted))
     assert schema.quoted_newlines
     assert check(path, schema).rows == 60

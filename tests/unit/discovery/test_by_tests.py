@@ -14,7 +14,7 @@ from dpcausal import testing
 from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.discovery.discover import METHODS
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import Unanswered
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.ledger import Ledger
 
@@ -115,12 +115,12 @@ def test_independence_by_a_test_that_sees_nothing_is_open(rows: int, epsilon: fl
     assert len(found.graph.skeleton) <= 4  # of 15 at level .05: more with a probability of .002
     decided = 15 - len(found.graph.skeleton)
     assert (len(found.open), len(found.absent)) == ((decided, 0) if weak else (0, decided))
-    reasons = [note["reasons"] for note in found.notes if note.is_a(NoteKind.UNANSWERED)]
+    reasons = [note.reasons for note in found.notes if isinstance(note, Unanswered)]
     assert reasons == ([(("weak-test", decided),)] if weak else [])
 
 
 def test_every_answer_counts_where_the_number_of_rows_is_protected() -> None:
     with testing.seeded(2):
         found = dc.discover(DATA, method="tests", epsilon=0.5, neighbours="add-remove")
-    assert not any(note.is_a(NoteKind.UNANSWERED) for note in found.notes)
+    assert not any(isinstance(note, Unanswered) for note in found.notes)
     assert found.absent

@@ -11,7 +11,7 @@ import dpcausal as dc
 from dpcausal.discovery import coarse
 from dpcausal.discovery.coarse import coarse_columns, explained_by_bins, held_coarsely
 from dpcausal.discovery.forward import Rules
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import CoarseEdges
 from dpcausal.present.discovery import BINS_LEAVE, note_words, open_reason, why_open_words
 from dpcausal.present.edges import EdgeNotes
 
@@ -45,12 +45,14 @@ def test_an_edge_that_bins_explain_is_open(cuts: list[float], options: dict[str,
     assert pair not in result.graph.skeleton
     assert pair in result.open
     assert pair not in result.absent
-    (note,) = [note for note in result.notes if note.is_a(NoteKind.EXPLAINED_BY_BINS)]
-    assert [(a, b, list(by)) for a, b, by in note["edges"]] == [("x", "y", ["z"])]
+    (note,) = [
+        note for note in result.notes if isinstance(note, CoarseEdges) and note.what == "explained-by-bins"
+    ]
+    assert [(a, b, list(by)) for a, b, by in note.edges] == [("x", "y", ["z"])]
     assert "x - y (z)" in note_words(note)
     assert open_reason(result, pair) == (BINS_LEAVE, ("z",))
     assert BINS_LEAVE in why_open_words(result)
-    assert not any(note.is_a(NoteKind.HELD_COARSELY) for note in result.notes)
+    assert not any(isinstance(note, CoarseEdges) and note.what == "held-coarsely" for note in result.notes)
 
 
 def test_the_edge_is_there_without_that_question(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,8 +67,10 @@ def test_an_edge_that_bins_do_not_explain_is_found_and_said_to_be_in_doubt(
 ) -> None:
     result = found(confounded([0.5], link=0.2), **options)
     assert frozenset("xy") in result.graph.skeleton
-    (note,) = [note for note in result.notes if note.is_a(NoteKind.HELD_COARSELY)]
-    assert [(a, b, list(by)) for a, b, by in note["edges"]] == [("x", "y", ["z"])]
+    (note,) = [
+        note for note in result.notes if isinstance(note, CoarseEdges) and note.what == "held-coarsely"
+    ]
+    assert [(a, b, list(by)) for a, b, by in note.edges] == [("x", "y", ["z"])]
     words = "may come from z, held fixed only by groups of values"
     notes = EdgeNotes.of(result)
     assert words in notes.short("x", "y", False)
@@ -78,7 +82,7 @@ def test_an_edge_that_bins_do_not_explain_is_found_and_said_to_be_in_doubt(
 def test_with_fine_bins_there_is_no_edge_and_nothing_to_say() -> None:
     result = found(confounded(np.linspace(0, 1, 13)[1:-1].tolist()))
     assert frozenset("xy") not in result.graph.skeleton
-    assert not any(note.is_a(NoteKind.HELD_COARSELY) for note in result.notes)
+    assert not any(isinstance(note, CoarseEdges) and note.what == "held-coarsely" for note in result.notes)
 
 
 def test_an_edge_that_is_not_the_weakest_of_its_triangle_is_not_doubted() -> None:

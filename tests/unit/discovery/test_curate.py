@@ -10,7 +10,7 @@ import pytest
 from dpcausal import testing
 from dpcausal.discovery.curate import NoisyTests, cost_now, even_scale, expected_tests, most_tests, run
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import NoteKind, Query, drive, pc_search
+from dpcausal.discovery.search import CostsOfTests, Query, drive, pc_search
 from dpcausal.present.discovery import note_words
 
 
@@ -49,7 +49,7 @@ def test_later_orders_use_what_is_left(task: Any) -> None:
     given = task("cancer", 5.0, 1e-6)
     with testing.seeded(4):
         found = run(given)
-    assert found.notes[0].is_a(NoteKind.TEST_COSTS)
+    assert isinstance(found.notes[0], CostsOfTests)
     assert found.notes[0]["unit"] == "rho"
     assert 1 in dict(found.notes[0]["costs"])
     assert note_words(found.notes[0]).startswith("Cost of a test (rho), by number of columns given: ")

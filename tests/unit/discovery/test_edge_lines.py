@@ -19,7 +19,16 @@ from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, PairState
-from dpcausal.discovery.search import MethodReason, MethodReasonKind, Note, NoteKind, OpenReason, unanswered
+from dpcausal.discovery.search import (
+    CoarseEdges,
+    JointTableMeasured,
+    MergedLevels,
+    MethodByCall,
+    OpenReason,
+    SharedMissing,
+    WholeGraphs,
+    unanswered,
+)
 from dpcausal.networks import clinic
 from dpcausal.present.discovery import (
     GIVEN_MEANS,
@@ -121,7 +130,7 @@ def test_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
 
 def test_all_the_words_say_of_an_edge_what_the_table_says(result: DiscoveryResult) -> None:
     known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
-    missing = Note(NoteKind.SHARED_MISSING, pairs=(("a", "b"),))
+    missing = SharedMissing(pairs=(("a", "b"),))
     told = replace(result, known=known, notes=(missing,))
     note = EdgeNotes.of(told).short("a", "b", True)
     assert note.startswith("direction as you declared; both have a level for missing values")
@@ -135,7 +144,7 @@ def test_all_the_words_say_of_an_edge_what_the_table_says(result: DiscoveryResul
 
 
 def test_every_method_is_explained(result: DiscoveryResult) -> None:
-    asked = MethodReason(MethodReasonKind.AS_ASKED)
+    asked = MethodByCall("as-asked")
     for name, method in METHODS.items():
         told = replace(result, method=name, reason=asked).summary(full=True).splitlines()[0]
         assert told.endswith(f"(method {name}, as asked: {method.description})")
@@ -413,12 +422,12 @@ def test_a_weak_hint_is_never_said_to_hold_in_every_graph(result: DiscoveryResul
 
 def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryResult) -> None:
     cells = {"gaussian": False, "cells": 8, "sd": 2.0, "mean_cell": 392.2, "least_cell": 392.0}
-    assert note_words(Note(NoteKind.JOINT_TABLE, **cells)).endswith("; an average cell holds 392 rows")
+    assert note_words(JointTableMeasured(**cells)).endswith("; an average cell holds 392 rows")
     names = [f"m{i}" for i in range(6)]
     schema = dc.Schema(dict.fromkeys(names, dc.Categorical(["x", "y", "z"], ordered=True)))
     columns = tuple((name, 2) for name in names)
     groups = tuple((name, (0, 0, 1)) for name in names)
-    notes = (Note(NoteKind.MERGED_LEVELS, columns=columns, groups=groups),)
+    notes = (MergedLevels(columns=columns, groups=groups),)
     assert result.release is not None
     kept: Any = SimpleNamespace(schema=schema, privacy=result.privacy, id="r")
     many = replace(result, notes=notes, release=kept)
@@ -446,7 +455,7 @@ def test_merged_levels_without_an_order_come_first_and_are_remarked_on_at_pairs(
     schema = dc.Schema({**numbers, "long_name": dc.Categorical(arms)})
     columns = tuple((name, 2) for name in schema)
     groups = tuple((name, (0, 0, 1)) for name in schema)
-    notes = (Note(NoteKind.MERGED_LEVELS, columns=columns, groups=groups),)
+    notes = (MergedLevels(columns=columns, groups=groups),)
     kept: Any = SimpleNamespace(schema=schema, privacy=result.privacy, id="r")
     apart, left = frozenset(("a", "long_name")), frozenset(("b", "long_name"))
     graph = dc.Graph(NAMES, directed=[("a", "b")])
@@ -480,12 +489,12 @@ def test_what_a_verdict_rests_on_is_said_as_the_search_decides(result: Discovery
     assert "removed" not in said
     assert evidence_means(result) == ""
     assert "best whole graph" not in evidence_means(replace(some, notes=()))
-    whole = evidence_means(replace(some, notes=(Note(NoteKind.WHOLE_GRAPHS, edges=1),)))
+    whole = evidence_means(replace(some, notes=(WholeGraphs(edges=1),)))
     assert "their Bayes factor compares that graph with and without the edge." in whole
 
 
 def test_an_edge_of_two_columns_with_a_level_for_missing_values_says_so(result: DiscoveryResult) -> None:
-    both = replace(result, notes=(Note(NoteKind.SHARED_MISSING, pairs=(("a", "b"),)),))
+    both = replace(result, notes=(SharedMissing(pairs=(("a", "b"),)),))
     said = "both have a level for missing values: the link may be that they are missing together"
     (row,) = (row for row in csv.DictReader(StringIO(pairs_csv(both))) if (row["a"], row["b"]) == ("a", "b"))
     assert row["note"].endswith(said)
@@ -577,7 +586,7 @@ def test_every_reason_has_a_short_word() -> None:
 
 
 def test_pairs_say_that_an_edge_may_come_from_a_column_held_fixed_coarsely(result: DiscoveryResult) -> None:
-    note = Note(NoteKind.HELD_COARSELY, edges=[("a", "b", ("long_name",))])
+    note = CoarseEdges("held-coarsely", (("a", "b", ("long_name",)),))
     rows = list(csv.DictReader(StringIO(pairs_csv(replace(result, notes=(note,))))))
     assert rows[0]["note"] == "may come from long_name, held fixed only by groups of values"
     assert list(rows[0])[-1] == "note"
@@ -586,15 +595,13 @@ def test_pairs_say_that_an_edge_may_come_from_a_column_held_fixed_coarsely(resul
 
 def test_the_size_of_the_noise_is_told_where_it_matters(result: DiscoveryResult) -> None:
     cells = {"gaussian": False, "cells": 8, "sd": 29.31, "mean_cell": 1190.0, "least_cell": 200.0}
-    loud = replace(result, notes=(Note(NoteKind.JOINT_TABLE, **cells),))
+    loud = replace(result, notes=(JointTableMeasured(**cells),))
     assert (
         "Noise: counts in tables of two columns are off by about 29 rows (standard deviation); such a count is 1,190 "
         "rows on average."
     ) in loud.summary().splitlines()
-    quiet = replace(
-        result, notes=(Note(NoteKind.JOINT_TABLE, **{**cells, "sd": 17.0}),)
-    )  # half of sqrt(1190): 17.2
+    quiet = replace(result, notes=(JointTableMeasured(**{**cells, "sd": 17.0}),))  # half of sqrt(1190): 17.2
     assert noise_line(quiet) == ""
-    unknown = replace(result, notes=(Note(NoteKind.JOINT_TABLE, **{**cells, "mean_cell": None}),))
+    unknown = replace(result, notes=(JointTableMeasured(**{**cells, "mean_cell": None}),))
     assert noise_line(unknown).endswith("about 29 rows (standard deviation).")
     assert noise_line(replace(result, notes=())) == ""

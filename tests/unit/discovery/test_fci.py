@@ -15,7 +15,7 @@ import dpcausal as dc
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.fci import Bounds, fci_search
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import NoteKind, Query, Skeleton, drive, pc_search
+from dpcausal.discovery.search import HiddenCauses, Query, Skeleton, drive, pc_search
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG, Mark
@@ -209,8 +209,8 @@ def test_where_only_pairs_are_measured_they_answer_the_further_questions() -> No
     data = dc.Dataset(dc.Schema(dict.fromkeys(names, levels)), 4_000, dict(zip(names, codes, strict=True)))
     with dc.testing.seeded(1):
         result = dc.discover(data, epsilon=1.0, delta=1e-6, latent=True, confidence=0, anyway=True)
-    note = next(note for note in result.notes if note.is_a(NoteKind.HIDDEN_CAUSES))
-    assert note["order"] == 2
+    note = next(note for note in result.notes if isinstance(note, HiddenCauses))
+    assert note.order == 2
     assert isinstance(result.graph, PAG)
     assert result.graph.skeleton
     assert max(result.asked) == 2

@@ -12,7 +12,7 @@ import dpcausal as dc
 from dpcausal.core.spelling import for_everyone
 from dpcausal.discovery import measurer
 from dpcausal.discovery.effect_after import ReleasedTables
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import MergedLevels
 
 SCHEMA = dc.Schema({name: dc.Categorical([f"{name}{i}" for i in range(20)]) for name in "klmo"})
 CODES = {name: np.random.default_rng(ord(name)).integers(0, 20, 300) for name in SCHEMA}
@@ -51,8 +51,8 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
     assert found.release is not None
     again = found.release.discover()  # as its file says
     for result in (found, again):
-        (note,) = [note for note in result.notes if note.is_a(NoteKind.MERGED_LEVELS)]
-        assert dict(note["groups"]) == groups
+        (note,) = [note for note in result.notes if isinstance(note, MergedLevels)]
+        assert dict(note.groups) == groups
         told = [
             line
             for line in result.summary(full=True).splitlines()
@@ -103,7 +103,7 @@ def test_absent_needs_what_merged_levels_keep_of_a_medium_link(monkeypatch: pyte
                 confidence=0,
                 anyway=True,
             )
-        assert any(note.is_a(NoteKind.MERGED_LEVELS) for note in found.notes)
+        assert any(isinstance(note, MergedLevels) for note in found.notes)
         assert found.release is not None
         assert found.release.discover(confidence=0).open == found.open
         return 55 - len(found.open) - len(found.graph.skeleton)
@@ -135,8 +135,8 @@ def test_missing_values_are_never_merged_with_known_ones() -> None:
             anyway=True,
             confidence=0,
         )
-    (note,) = [note for note in found.notes if note.is_a(NoteKind.MERGED_LEVELS)]
-    groups = {name: list(which) for name, which in note["groups"]}
+    (note,) = [note for note in found.notes if isinstance(note, MergedLevels)]
+    groups = {name: list(which) for name, which in note.groups}
     assert sorted(groups) == ["arm", "cd4"]  # two known levels of smokes are not too many
     for name, place in (("cd4", 4), ("arm", 4)):
         missing = groups[name][place]

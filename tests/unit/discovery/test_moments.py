@@ -14,7 +14,7 @@ from dpcausal.counts import feature_sums
 from dpcausal.counts.feature_sums import PLACES, BatchRows, cells_of, shortened, shortening
 from dpcausal.discovery import moments
 from dpcausal.discovery.moments import Moments, feature_cells, longest, sums
-from dpcausal.discovery.search import MethodReasonKind, NoteKind, Query
+from dpcausal.discovery.search import ClassicalMoments, Query
 from dpcausal.stats.moments import moment_sensitivity, packed, partial_test, unpacked
 from dpcausal.stats.spread import ROUNDS
 
@@ -131,10 +131,10 @@ def test_auto_takes_it_where_most_columns_hold_numbers() -> None:
             chain(500, 2), epsilon=1.0, delta=1e-6
         )  # noise would hide how the numbers are spread
     assert few.method == "measured"
-    assert few.reason.is_a(MethodReasonKind.NUMBERS_IN_NOISE)
+    assert few.reason.to_dict()["kind"] == "numbers-in-noise"
     found = dc.discover(data, epsilon=None)
     assert found.method == "pc"
-    assert found.notes[0].is_a(NoteKind.CLASSICAL_MOMENTS)
+    assert isinstance(found.notes[0], ClassicalMoments)
 
 
 def test_a_public_reach_saves_the_choice() -> None:

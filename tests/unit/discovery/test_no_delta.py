@@ -13,9 +13,9 @@ import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import PublicKind
+from dpcausal.core.statement import DeltaNotNeeded
 from dpcausal.discovery.discover import NoDelta
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import WithoutDelta
 from dpcausal.planning.measurement import NOTABLE_GAIN, needs_delta, noise_without_delta, plan_for
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger
@@ -44,11 +44,11 @@ def test_it_warns_where_tables_are_many_and_only_there() -> None:
     many, few = (dc.read(rows(schema), schema) for schema in (MANY, FEW))
     with pytest.warns(NoDelta, match=r"times larger: add delta=1e-6"):
         found = dc.discover(many, epsilon=1.0, method="measured", max_order=0)
-    assert any(note.is_a(NoteKind.NO_DELTA) for note in found.notes)
+    assert any(isinstance(note, WithoutDelta) for note in found.notes)
     assert "Without a delta the noise" in found.summary(full=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not any(note.is_a(NoteKind.NO_DELTA) for note in dc.discover(few, epsilon=1.0).notes)
+        assert not any(isinstance(note, WithoutDelta) for note in dc.discover(few, epsilon=1.0).notes)
         dc.discover(many, epsilon=1.0, delta=1e-6, max_order=0)
         dc.discover(many, epsilon=1.0, method="priv-pc", max_order=0)
 
@@ -101,7 +101,7 @@ def test_a_joint_table_with_laplace_noise_charges_no_delta(neighbours: str, tmp_
     for found, delta in ((first, 0.0), (second, 1e-6)):
         assert found.privacy.asked == {"epsilon": 0.5, "delta": delta}
         assert found.privacy.delta == delta
-    unused = [fact["delta"] for fact in first.privacy.public if fact.is_a(PublicKind.DELTA_NOT_NEEDED)]
+    unused = [fact.delta for fact in first.privacy.public if isinstance(fact, DeltaNotNeeded)]
     assert unused == [1e-6]
     assert "delta 0 (that of 1e-06 was not needed and not charged);" in str(first)
     assert "a delta of 1e-06 was allowed: it was not needed and not charged" in first.privacy.to_json()

@@ -9,7 +9,7 @@ import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.discover import METHODS
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import OneLevel
 
 
 def table(rows: int = 400) -> Dataset:
@@ -36,7 +36,7 @@ def test_no_edge_touches_it(method: str, max_order: int | None) -> None:
         )
         assert not any(pair & {"sex", "site"} for pair in found.graph.skeleton | found.open)
         assert {"sex", "site"} <= set(found.graph.nodes)
-        assert found.notes[0].is_a(NoteKind.ONE_LEVEL)
+        assert isinstance(found.notes[0], OneLevel)
         assert '"sex" and "site" have one level' in found.to_dict()["notes"][0]
 
 

@@ -10,7 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.measurer import why_open
-from dpcausal.discovery.search import NoteKind, OpenReason, unanswered
+from dpcausal.discovery.search import OpenReason, Unanswered, unanswered
 from dpcausal.present.discovery import OPEN_REASONS, note_words
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
@@ -57,5 +57,5 @@ def test_a_discovery_says_which_reason_it_was() -> None:
     data = dc.networks.load("asia").sample(20_000, seed=3)
     with dc.testing.seeded(3):
         found = dc.discover(data, epsilon=20.0, delta=1e-6, method="measured")
-    (note,) = [note for note in found.notes if note.is_a(NoteKind.UNANSWERED)]
-    assert OpenReason.TOO_FEW_ROWS in dict(note["reasons"])
+    (note,) = [note for note in found.notes if isinstance(note, Unanswered)]
+    assert OpenReason.TOO_FEW_ROWS in dict(note.reasons)

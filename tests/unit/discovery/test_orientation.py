@@ -11,7 +11,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result_of_search import _arrows, _conflict_note, _on_hints
-from dpcausal.discovery.search import NoteKind, SearchOutcome, Skeleton, start
+from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, Skeleton, start
 from dpcausal.graphs import Graph, extend
 from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.equivalence import consistent, cpdag
@@ -103,7 +103,7 @@ def test_every_graph_of_measured_has_members_and_others_say_where_not(method: st
             data = network.sample(3_000, seed=seed)
             result = dc.discover(data, epsilon=3.0, delta=1e-6, method=method, **options)
             found += bool(result.conflicts)
-            assert any(note.is_a(NoteKind.CONFLICTS) for note in result.notes) == bool(result.conflicts)
+            assert any(isinstance(note, Conflicts) for note in result.notes) == bool(result.conflicts)
             assert len(result.to_dict()["conflicts"]) == len(result.conflicts)
             if method == "measured" or not result.conflicts:
                 extend(result.graph, result.open)
@@ -202,12 +202,12 @@ def test_edges_between_columns_with_levels_for_missing_values_are_named() -> Non
     levels = {"a": ["no", "yes", "missing"], "b": ["no", "yes", "refused"], "c": ["no", "yes", "maybe"]}
     data = dc.read(rows, dc.Schema({name: dc.Categorical(known) for name, known in levels.items()}))
     result = dc.discover(data, epsilon=None, method="pc", max_order=0)
-    (note,) = [note for note in result.notes if note.is_a(NoteKind.SHARED_MISSING)]
-    assert note["pairs"] == (("a", "b"),)
+    (note,) = [note for note in result.notes if isinstance(note, SharedMissing)]
+    assert note.pairs == (("a", "b"),)
     assert "values are missing in the same rows: a - b" in note_words(note)
     assert note_words(note) in result.summary(full=True)
     apart = dc.discover(data, epsilon=None, method="pc", forbidden=[{"a", "b"}])
-    assert not any(note.is_a(NoteKind.SHARED_MISSING) for note in apart.notes)
+    assert not any(isinstance(note, SharedMissing) for note in apart.notes)
 
 
 def test_what_is_no_edge_has_no_direction_to_doubt() -> None:

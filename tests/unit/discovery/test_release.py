@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.statement import ReleasedKind
+from dpcausal.core.statement import SearchedAgain
 from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.kept import KeptMoments, KeptTables
 from dpcausal.privacy.budget import Budget
@@ -208,10 +208,10 @@ def test_the_statement_names_the_release_once() -> None:
     assert again.release is not None
     twice = again.release.discover()
     for result in (again, twice):
-        facts = [fact for fact in result.privacy.released if fact.is_a(ReleasedKind.SEARCHED_AGAIN)]
-        assert [fact["release"] for fact in facts] == [first.release.id]
+        facts = [fact for fact in result.privacy.released if isinstance(fact, SearchedAgain)]
+        assert [fact.release for fact in facts] == [first.release.id]
         assert f"Computed from release.json (id {first.release.id})" in str(result)
-    assert not any(fact.is_a(ReleasedKind.SEARCHED_AGAIN) for fact in first.privacy.released)
+    assert not any(isinstance(fact, SearchedAgain) for fact in first.privacy.released)
 
 
 def test_methods_that_release_decisions_have_none() -> None:

@@ -11,7 +11,7 @@ import networkx
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.statement import Limit, LimitKind
+from dpcausal.core.statement import UncheckedDraft
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.graphs.pag import PAG
@@ -62,9 +62,9 @@ def test_keys_without_something_to_say_are_left_out(result: DiscoveryResult) -> 
 
 def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) -> None:
     assert "caveats" not in json.loads(graph_json(result))
-    privacy = replace(result.privacy, limits=(*result.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA)))
+    privacy = replace(result.privacy, limits=(*result.privacy.limits, UncheckedDraft()))
     assert json.loads(graph_json(replace(result, privacy=privacy)))["caveats"] == [
-        limit_words(Limit(LimitKind.DRAFT_SCHEMA))
+        limit_words(UncheckedDraft())
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 import dpcausal as dc
 from dpcausal import networks, testing
 from dpcausal.core.errors import InputError
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import ThresholdUsed
 from dpcausal.planning.sieve import once
 from dpcausal.present.discovery import note_words
 from dpcausal.privacy.accounting.composition import Filter
@@ -30,8 +30,8 @@ def test_strong_edges_are_found_by_every_test(method: str, test: str) -> None:
     assert frozenset({"Smoker", "Cancer"}) in found.graph.skeleton
     assert frozenset({"Cancer", "Xray"}) in found.graph.skeleton
     assert found.graph.skeleton <= TRUTH
-    (note,) = [one for one in found.notes if one.is_a(NoteKind.THRESHOLD)]
-    assert (note["parts"] is None) == (test in ("kendall", "spearman"))
+    (note,) = [one for one in found.notes if isinstance(one, ThresholdUsed)]
+    assert (note.parts is None) == (test in ("kendall", "spearman"))
     assert ("parts of the rows" in note_words(note)) == (test in ("chi2", "g"))
 
 

@@ -10,8 +10,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError
+from dpcausal.core.statement import MeasuredTables
 from dpcausal.discovery.result import PairState
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import AboutTarget
 
 
 @pytest.mark.thin(2)
@@ -33,7 +34,7 @@ def test_neighbours_of_the_target_are_found_and_nothing_else_is_decided(
     assert found.absent <= found.about
     others = [pair for pair in combinations(network.dag.nodes, 2) if "PKA" not in pair]
     assert {found.state(*pair) for pair in others} == {PairState.OPEN}
-    assert any(note.is_a(NoteKind.TARGET) for note in found.notes)
+    assert any(isinstance(note, AboutTarget) for note in found.notes)
     assert found.privacy.epsilon == 8.0
 
 
@@ -103,7 +104,9 @@ def test_the_noise_that_is_told_is_that_of_pairs_with_the_target() -> None:
         dc.Dataset(schema, 1500, codes), epsilon=0.3, delta=1e-6, target="c0", anyway=True, confidence=0
     )
     (own,) = [
-        fact["sd"] for fact in found.privacy.released if fact.values.get("what") == "pairs with the target"
+        fact.sd
+        for fact in found.privacy.released
+        if isinstance(fact, MeasuredTables) and fact.what == "pairs with the target"
     ]
     told = f"Noise: counts of another column with c0 are off by about {own:.0f} rows"
     assert told in found.summary()

@@ -13,7 +13,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.components import Components
-from dpcausal.discovery.search import NoteKind
+from dpcausal.discovery.search import ChosenPairs
 from dpcausal.planning.designs import Aim, NoiseDesign, power_at
 from dpcausal.planning.measurement import TREE_COLUMNS, tree_pays
 from dpcausal.privacy.events import event_from_dict
@@ -54,8 +54,8 @@ def test_the_pairs_that_are_measured_join_all_columns(found: dc.DiscoveryResult)
     pairs = measured_pairs(found)
     assert nx.is_tree(nx.Graph(pairs))
     assert len(pairs) == COLUMNS - 1
-    note = next(note for note in found.notes if note.is_a(NoteKind.CHOSEN_PAIRS))
-    assert (note["number"], note["of"]) == (COLUMNS - 1, COLUMNS * (COLUMNS - 1) // 2)
+    note = next(note for note in found.notes if isinstance(note, ChosenPairs))
+    assert (note.number, note.of) == (COLUMNS - 1, COLUMNS * (COLUMNS - 1) // 2)
 
 
 def test_a_chain_is_found_and_nothing_else(found: dc.DiscoveryResult) -> None:
@@ -90,7 +90,7 @@ def test_the_release_says_the_same_again(found: dc.DiscoveryResult, tmp_path: Pa
     assert again.graph == found.graph
     assert again.open == found.open
     assert again.confidence == found.confidence
-    assert any(note.is_a(NoteKind.CHOSEN_PAIRS) for note in again.notes)
+    assert any(isinstance(note, ChosenPairs) for note in again.notes)
 
 
 def test_effects_of_pairs_that_were_not_measured_are_refused(found: dc.DiscoveryResult) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.statement import Public, PublicKind
+from dpcausal.core.statement import KeptForEffects
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.components import Components
 from dpcausal.discovery.effect_after import (
@@ -26,7 +26,21 @@ from dpcausal.discovery.effect_after import (
 )
 from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, strata_left_out
 from dpcausal.effects.question import refuse_biased
-from dpcausal.effects.result import EffectNoteKind
+from dpcausal.effects.result import (
+    AdjustsForLater,
+    ColumnsEnter,
+    Contradicted,
+    EffectNote,
+    Everyone,
+    FreshNoise,
+    MissingLeftOut,
+    OpenPairs,
+    OutcomeBins,
+    OutcomeEarlier,
+    RestsOn,
+    SameRelease,
+    TreatmentBins,
+)
 from dpcausal.privacy.accounting.composition import Filter, Spent
 from dpcausal.privacy.events import event_from_dict
 
@@ -71,7 +85,7 @@ def test_the_adjusted_effect_is_found_and_the_unadjusted_one_is_not() -> None:
     assert abs(found.estimate - exact.estimate) < 0.03
     raw = dc.effect(DATA, "x", "y", adjust=[], epsilon=None)
     assert raw.interval[0] > 0.3
-    assert [note.kind for note in raw.notes] == [EffectNoteKind.UNADJUSTED]
+    assert list(raw.notes) == [RestsOn("unadjusted")]
 
 
 def test_second_minus_first_and_named_levels() -> None:
@@ -144,7 +158,7 @@ def test_counts_answer_like_rows() -> None:
     with pytest.raises(dc.InputError, match="the bin 0 to 25 is 25% of the range of 'weight'"):
         dc.effect(MemoryCounts(DATA), "x", "weight", adjust=["z"], epsilon=None)
     binned = dc.effect(MemoryCounts(DATA), "x", "weight", adjust=["z"], epsilon=None, anyway=True)
-    assert [note["off"] for note in binned.notes if note.is_a(EffectNoteKind.OUTCOME_BINS)] == [25.0]
+    assert [note.off for note in binned.notes if isinstance(note, OutcomeBins)] == [25.0]
     assert binned.interval[1] - binned.interval[0] > 2 * 25.0
 
 
@@ -224,8 +238,8 @@ def test_an_interval_for_all_rows_that_nothing_limits_is_none_in_json() -> None:
             found = dc.effect(few, "x", "y", adjust=["z"], epsilon=0.2, estimand="risk ratio", anyway=True)
             ends = json.loads(found.to_json())["everyone"]
             assert (ends[1] is None) == math.isinf(found.everyone[1])
-            noted = [note for note in found.notes if note.is_a(EffectNoteKind.EVERYONE)]
-            open_ended += any(math.isinf(note["high"]) for note in noted)
+            noted = [note for note in found.notes if isinstance(note, Everyone)]
+            open_ended += any(math.isinf(note.high) for note in noted)
     assert open_ended  # else nothing was tested
 
 
@@ -342,7 +356,7 @@ def test_a_descendant_is_refused_and_anyway_warned_of() -> None:
         dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=graph, epsilon=1.0)
     with pytest.warns(dc.AdjustsForDescendant, match="may change grade"):
         found = dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=graph, epsilon=1.0, anyway=True)
-    assert EffectNoteKind.DESCENDANT in {note.kind for note in found.notes}
+    assert any(isinstance(note, AdjustsForLater) and note.by == "descendant" for note in found.notes)
     maybe = dc.Graph(["x", "y", "z"], directed=[("x", "y")], undirected=[("x", "z")])
     with pytest.warns(dc.AdjustsForDescendant, match="may change z"):
         dc.effect(DATA, "x", "y", adjust=["z"], graph=maybe, epsilon=1.0)
@@ -358,7 +372,7 @@ def test_a_pag_answers_where_no_hidden_cause_can_matter_and_else_says_that_one_i
     found = dc.effect(DATA, "x", "y", graph=known, epsilon=None)
     assert found.adjust == ("z",)
     assert found.estimate == dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None).estimate
-    assert EffectNoteKind.HIDDEN_CAUSES in {note.kind for note in found.notes}
+    assert RestsOn("hidden-causes") in found.notes
     open_ended = dc.PAG(["x", "y"], [("x", "o->", "y")])
     with pytest.raises(dc.InputError, match='a hidden common cause of "x" and "y" is possible'):
         dc.effect(DATA, "x", "y", graph=open_ended, epsilon=1.0)
@@ -385,14 +399,14 @@ def test_after_a_discovery_it_is_free_or_fresh() -> None:
     result = dc.discover(data, epsilon=2.0, tiers=tiers, required=[("bronc", "dysp")], confidence=0)
     free = result.effect("bronc", "dysp")
     assert free.privacy == result.privacy
-    assert EffectNoteKind.SAME_TABLES in {note.kind for note in free.notes}
+    assert any(isinstance(note, SameRelease) for note in free.notes)
     assert ("The raw difference" in str(free)) == bool(free.adjust)
     assert "The raw difference" in str(result.effect("bronc", "dysp", adjust=["smoke"], anyway=True))
     assert "The raw difference" not in str(result.effect("bronc", "dysp", adjust=[], anyway=True))
     fresh = result.effect("bronc", "dysp", data=data, epsilon=0.5)
     assert "The raw difference" not in str(fresh)
     assert fresh.privacy.epsilon == 0.5
-    assert EffectNoteKind.FRESH_NOISE in {note.kind for note in fresh.notes}
+    assert FreshNoise("fresh-noise") in fresh.notes
     assert free.estimate == pytest.approx(fresh.estimate, abs=0.1)
     with pytest.raises(dc.InputError, match="needs an epsilon of its own"):
         result.effect("bronc", "dysp", data=data)
@@ -441,15 +455,17 @@ def test_a_result_answers_like_its_file_where_the_graph_contradicts_itself(
             result.effect("x", "y", **way)
         assert str(also.value) == str(refused.value)
     told = dc.effect(treatment="x", outcome="y", anyway=True, **by_file)
-    kinds = {EffectNoteKind.CONTRADICTED, EffectNoteKind.OPEN_PAIRS}
-    kinds |= {EffectNoteKind.OUTCOME_EARLIER} if tiers else set()
-    assert {note.kind for note in told.notes} >= kinds
+    kinds: set[type[EffectNote]] = {Contradicted, OpenPairs}
+    kinds |= {OutcomeEarlier} if tiers else set()
+    assert {type(note) for note in told.notes} >= kinds
     for way in ways:
         found = result.effect("x", "y", anyway=True, **way)
-        assert {str(note) for note in told.notes if note.kind in kinds} <= {str(note) for note in found.notes}
+        assert {str(note) for note in told.notes if type(note) in kinds} <= {
+            str(note) for note in found.notes
+        }
         assert [one.adjust for one in found.possible] == [one.adjust for one in told.possible]
     named = result.effect("x", "y", adjust=["z"], anyway=True)
-    assert EffectNoteKind.CONTRADICTED in {note.kind for note in named.notes}
+    assert any(isinstance(note, Contradicted) for note in named.notes)
 
 
 def test_effects_named_beforehand_have_a_share_and_equal_parts() -> None:
@@ -459,12 +475,12 @@ def test_effects_named_beforehand_have_a_share_and_equal_parts() -> None:
         "confidence": 0,
     }
     result = dc.discover(DATA, epsilon=2.0, effect=[("x", "y"), ("x", "grade")], **known)
-    assert Public(PublicKind.RESERVE, share=0.3) in result.privacy.public
+    assert KeptForEffects(0.3) in result.privacy.public
     assert result.reserve is not None
     with pytest.raises(dc.BudgetError, match="is kept for that of x on y and x on grade"):
         result.effect("x", "weight", adjust=["z"])
     found = result.effect("x", "y", adjust=["z"])
-    assert EffectNoteKind.RESERVED in {note.kind for note in found.notes}
+    assert FreshNoise("reserved", 0.3) in found.notes
     assert result.reserve.left == 0.5
     result.effect("x", "grade", adjust=["z"])
     assert result.reserve.left == 0.0
@@ -512,9 +528,9 @@ def test_a_share_that_was_kept_pays_for_effects_within_the_total(
     before = Spent().plus(map(event_from_dict, result.privacy.events))
     assert before.epsilon <= 1.2001 or before.rho <= 0.6001 * whole.rho  # the search was held to its part
     assert (result.privacy.epsilon, result.privacy.delta) == (2.0, delta)  # and the promise is for both
-    assert Public(PublicKind.RESERVE, share=0.4) in result.privacy.public
+    assert KeptForEffects(0.4) in result.privacy.public
     first = result.effect("x", "y", adjust=["z"], part=0.5)
-    assert {note.kind for note in first.notes} >= {EffectNoteKind.RESERVED}
+    assert FreshNoise("reserved", 0.4) in first.notes
     again = result.effect("x", "y", adjust=["z"], estimand="risk ratio")  # the same table: free
     assert again.privacy == first.privacy
     second = result.effect("x", "y", adjust=[], anyway=True)  # z is left out, whatever the graph says
@@ -545,7 +561,7 @@ def test_a_share_that_was_kept_is_not_spent_by_refusals_copies_or_the_report(tmp
             result.effect("x", "y", **change)
     result.report(tmp_path / "report.html")
     free = result.effect("x", "y", adjust=["z"], free=True)
-    assert {note.kind for note in free.notes} >= {EffectNoteKind.SAME_TABLES}
+    assert any(isinstance(note, SameRelease) for note in free.notes)
     assert free.privacy == result.privacy
     copy = pickle.loads(pickle.dumps(result))  # noqa: S301
     with pytest.raises(dc.InputError, match="a copy"):
@@ -582,7 +598,7 @@ def test_after_moments_a_regression_is_free() -> None:
         assert raw not in str(result.effect("x", "y", adjust=[], anyway=True))
     turned = result.effect("x", "y", adjust=["z"], compare=("yes", "no"), event="yes")
     assert turned.estimate == pytest.approx(-found.estimate)
-    assert {note.kind for note in found.notes} >= {EffectNoteKind.SAME_MOMENTS, EffectNoteKind.LINEAR}
+    assert {SameRelease, ColumnsEnter} <= {type(note) for note in found.notes}
     assert 0.2 < result.effect("x", "grade", adjust=["z"]).estimate < 1.0
     for change, words in (
         ({"estimand": "risk ratio"}, "a difference, not a risk ratio"),
@@ -628,7 +644,7 @@ def test_after_moments_numbers_count_in_standard_deviations_of_their_scores() ->
     shifted = result.effect("drug", "w", adjust=[])
     truth = -0.6 / np.sqrt(1 + 0.09)  # the score of a mixture of two normal laws so near is nearly linear
     assert shifted.interval[0] < truth < shifted.interval[1]
-    assert [note["columns"] for note in shifted.notes if note.is_a(EffectNoteKind.SCORED)] == [("w",)]
+    assert ColumnsEnter("scored", ("w",)) in shifted.notes
 
 
 def test_tables_that_were_not_released_are_told_with_what_they_cost() -> None:
@@ -695,7 +711,7 @@ def test_a_free_mean_by_the_middles_of_bins_is_refused_where_they_rule_it(
     assert "Mean difference" not in page
     assert f"--event \">= {cut}\" (in Python event='>= {cut}')" in page
     wide = result.effect("drug", "gain", adjust=[], anyway=True)
-    off = next(note["off"] for note in wide.notes if note.is_a(EffectNoteKind.OUTCOME_BINS))
+    off = next(note.off for note in wide.notes if isinstance(note, OutcomeBins))
     assert off <= max(np.diff([-50, *cuts, 50]))
     assert wide.interval[0] < 3.0 < wide.interval[1]
     assert wide.interval[1] - wide.interval[0] > 2 * off
@@ -717,9 +733,7 @@ def test_finely_cut_numbers_have_a_mean_with_an_interval_that_holds_the_bins() -
     with dc.testing.seeded(1):
         result = dc.discover(data, epsilon=5.0, confidence=0, method="measured")
     found = result.effect("drug", "pain", adjust=[])
-    assert [note["off"] for note in found.notes if note.is_a(EffectNoteKind.OUTCOME_BINS)] == [
-        pytest.approx(2.0)
-    ]
+    assert [note.off for note in found.notes if isinstance(note, OutcomeBins)] == [pytest.approx(2.0)]
     with pytest.raises(dc.InputError, match="can put a difference of means off by 2"):
         refuse_biased(dc.Numeric(0, 100), "pain", 2.0, (-3.9, 4.0))
 
@@ -769,7 +783,7 @@ def test_rows_with_a_missing_outcome_are_in_neither_group() -> None:
     assert mean.means == (pytest.approx(1.0), pytest.approx(3.0))
     ahead = dc.forecast_effect(schema, "drug", "visits", rows=400, epsilon=1.0, event=">= 2")
     assert said in str(ahead)
-    assert [note.kind for note in ahead.notes] == ["missing-left-out"]
+    assert [type(note) for note in ahead.notes] == [MissingLeftOut]
 
 
 def missing_together(outcome: dc.Categorical, *, rows: int = 300) -> dc.Dataset:
@@ -894,7 +908,7 @@ def test_columns_that_come_later_by_declared_tiers_are_warned_of(tmp_path: Path)
     )
     with pytest.warns(AdjustsForDescendant, match="grade was declared to come after x in time"):
         found = dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=path, epsilon=None)
-    assert [note["columns"] for note in found.notes if note.is_a(EffectNoteKind.LATER)] == [("grade",)]
+    assert [note.columns for note in found.notes if isinstance(note, AdjustsForLater)] == [("grade",)]
     warned, rests = str(found).splitlines()[1:3]
     assert "you named what is held fixed, and the graph was only used to check it" in rests
     assert warned.startswith("WARNING: grade was declared")
@@ -922,7 +936,7 @@ def test_an_outcome_that_is_earlier_in_time_is_refused_before_the_charge(tmp_pat
     assert book.show("study")[0].left_epsilon == 1.0
     dc.forecast_effect(DATA, "x", "y", adjust=[], graph=path, epsilon=0.5, anyway=True)
     found = dc.effect(DATA, "x", "y", adjust=["z"], graph=path, anyway=True, **paid)
-    assert any(note.is_a(EffectNoteKind.OUTCOME_EARLIER) for note in found.notes)
+    assert any(isinstance(note, OutcomeEarlier) for note in found.notes)
 
 
 def test_there_is_no_survival_analysis() -> None:
@@ -946,7 +960,7 @@ def test_a_number_as_treatment_goes_by_its_bins() -> None:
     codes = DATA.codes
     risks = [codes["y"][codes["weight"] == code].mean() for code in (1, 2)]
     assert found.estimate == pytest.approx(risks[1] - risks[0])
-    assert EffectNoteKind.TREATMENT_BINS in {note.kind for note in found.notes}
+    assert any(isinstance(note, TreatmentBins) for note in found.notes)
 
 
 def test_a_regression_names_the_limit_of_rows_where_rows_are_protected() -> None:
@@ -985,7 +999,7 @@ def test_a_graph_that_does_not_know_a_common_cause_does_not_say_what_to_hold_fix
         "Causal if the graph is right; the graph says that nothing needs to be held fixed; whether"
     )
     weak = learned(confidence={frozenset({"x", "y"}): 0.3}).effect("x", "y")
-    assert [note.kind for note in weak.notes if note.is_a(EffectNoteKind.HINT_ITSELF)]
+    assert RestsOn("hint-itself") in weak.notes
     assert (
         str(weak)
         .splitlines()[1]

@@ -19,7 +19,7 @@ from dpcausal.effects.forecast import (
     typical_strata,
 )
 from dpcausal.effects.regression import TYPICAL
-from dpcausal.effects.result import EffectNoteKind
+from dpcausal.effects.result import OpenPairs
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
@@ -113,7 +113,7 @@ def test_the_noise_is_that_of_the_answer(delta: float, noise: type, size: str) -
     found = dc.effect(data, "x", "y", adjust=["z", "dose"], **asked)
     reach = math.sqrt(0.5 + TYPICAL["levels"] + TYPICAL["number"])
     first, second = regression_noise(21, reach / 2, reach, allowed_by(1.0, delta), Neighbours.REPLACE_ONE)
-    assert found.privacy.released[0]["sd"] == pytest.approx(math.sqrt(noise_variance(first) / 2))
+    assert found.privacy.released[0].sd == pytest.approx(math.sqrt(noise_variance(first) / 2))
     assert isinstance(first, noise)
     assert found.privacy.events[1][size] == pytest.approx(second.event("sums").to_dict()[size])
 
@@ -213,7 +213,7 @@ def test_what_comes_later_in_time_is_not_proposed_to_be_held_fixed() -> None:
     tiers = (frozenset({"sex", "age"}), frozenset({"income"}), frozenset({"visits"}))
     for known, names in (((), ("age", "income")), (tiers, ("age",))):
         notes = doubt_notes("sex", "visits", Doubts(open=left, tiers=known), ())
-        assert [note["columns"] for note in notes if note.is_a(EffectNoteKind.OPEN_PAIRS)] == [names]
+        assert [note.columns for note in notes if isinstance(note, OpenPairs)] == [names]
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])

@@ -9,7 +9,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.effects.answer import left_out, too_low
-from dpcausal.effects.result import EffectNoteKind
+from dpcausal.effects.result import Everyone
 from dpcausal.stats.standardise import Arms, arms_of_cells, pooled, supported
 
 RUNS = 400
@@ -114,11 +114,11 @@ def test_the_answer_says_how_many_rows_noise_allows_to_be_left_out() -> None:
     with dc.testing.seeded(2):
         for _ in range(30):
             found = dc.effect(data("ab"), "x", "y", adjust=["z"], epsilon=0.5)
-            notes = [note for note in found.notes if note.is_a(EffectNoteKind.EVERYONE)]
+            notes = [note for note in found.notes if isinstance(note, Everyone)]
             if notes:
                 break
     assert notes
-    most = notes[0]["most"]
+    most = notes[0].most
     assert 1 / 201 < most < 0.2
     assert f"whatever the effect is in those left out (noise allows up to {most:.1%} of the rows)" in str(
         found

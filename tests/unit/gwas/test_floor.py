@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import Composition, Public, PublicKind, Released, ReleasedKind
+from dpcausal.core.statement import Composition, FloorReleased, Noisy
 from dpcausal.gwas.floor import floor_of
 from dpcausal.gwas.null_law import NullLaw
 from dpcausal.gwas.plan import FIXED_LABELS, z_needed
@@ -50,8 +50,8 @@ def test_it_is_charged_first_and_stands_in_the_statement(method: str) -> None:
         compose([privacy], delta=1e-6)
     assert privacy.events[0]["label"] == "gwas: rarest allele"
     assert privacy.events[0]["sensitivity"] / privacy.events[0]["scale"] == pytest.approx(2.0)
-    assert privacy.released[-1] == Released(ReleasedKind.FREQUENCY_FLOOR)
-    assert Public(PublicKind.FLOOR_RELEASED, share=0.1) in privacy.public
+    assert privacy.released[-1] == Noisy("frequency-floor")
+    assert FloorReleased(0.1) in privacy.public
     told = privacy.to_dict()
     assert "rarest allele" in str(told["released"])
     assert "bought for 0.1 of epsilon" in str(told["public"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.statement import PrivacyStatement, Public, PublicKind
+from dpcausal.core.statement import FrequenciesKnown, FrequencyFloor, PrivacyStatement
 from dpcausal.gwas.cohort import read_frequencies
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
@@ -71,9 +71,9 @@ def test_seeded_runs_repeat_and_say_so() -> None:
 
 def test_what_is_public_stands_in_the_statement() -> None:
     for known, fact, said in (
-        ({}, Public(PublicKind.NO_FREQUENCIES), "nothing about allele frequencies"),
-        ({"maf": 0.05}, Public(PublicKind.FREQUENCY_FLOOR, maf=0.05), "below 0.05"),
-        ({"frequencies": np.full(40, 0.3)}, Public(PublicKind.FREQUENCIES), "reference panel"),
+        ({}, FrequenciesKnown("no-frequencies"), "nothing about allele frequencies"),
+        ({"maf": 0.05}, FrequencyFloor(0.05), "below 0.05"),
+        ({"frequencies": np.full(40, 0.3)}, FrequenciesKnown("frequencies"), "reference panel"),
     ):
         privacy = screen(COUNTS, 1.0, **known).privacy  # type: ignore[arg-type]
         assert fact in privacy.public

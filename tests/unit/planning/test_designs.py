@@ -21,7 +21,7 @@ from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measurer import start
-from dpcausal.discovery.search import NoteKind, Task
+from dpcausal.discovery.search import TablesMeasured, Task
 from dpcausal.planning.designs import (
     MAX_SET,
     TARGET_NEAR,
@@ -86,7 +86,7 @@ def test_the_driver_measures_what_was_planned(
     assert max(found) == pytest.approx(design.first_look)
     assert min(found) == pytest.approx(design.variance((2, 2)), rel=0.2)
     assert (max(found) > min(found)) == bool(design.schedule.again)
-    labels = [one["what"] for one in driver.released]
+    labels = [one.what for one in driver.released]
     assert labels.count("how common levels are") == int(design.merged)
     again = [label for label in labels if label.startswith("promising pairs, round ")]
     assert len(again) == len(design.schedule.again)
@@ -200,7 +200,7 @@ def test_what_is_enough_for_an_edge_is_what_was_planned(
             target=None if about is None else f"c{about:02}",
         )
     design = NoiseDesign((2,) * wide, rows, epsilon, 1e-6, neighbours, about)
-    (used,) = [note["enough"] for note in result.notes if note.is_a(NoteKind.COMPONENTS)]
+    (used,) = [note.enough for note in result.notes if isinstance(note, TablesMeasured)]
     assert used == pytest.approx(design.enough(0.05), abs=0.02)
     odds = enough_evidence(wide, 0.05)
     assert used == odds if (wide, rows) == (11, 3_000) else used < odds - 0.1

@@ -15,7 +15,7 @@ from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.look import chances_of_test
 from dpcausal.citests.look import look as look_at_test
 from dpcausal.citests.rank import KendallTest
-from dpcausal.citests.result import MissedKind
+from dpcausal.citests.result import EvenStrong, Weaker
 from dpcausal.cli.app import run
 from dpcausal.core.look import LEAST_POWER, Hopeless, Look
 from dpcausal.core.neighbours import Neighbours
@@ -319,25 +319,25 @@ def test_what_a_test_that_does_not_reject_would_miss_is_said_and_only_then() -> 
         other = dc.ci_test(dc.read(free, pair), "a", "b", epsilon=1.0, method="g")
         hidden = dc.ci_test(dc.read(free, pair), "a", "b", epsilon=1.0, neighbours="add-remove")
     assert found.missed is not None
-    assert found.missed.is_a(MissedKind.WEAKER)
-    assert 0.0886 < found.missed["w"] < 0.1
+    assert isinstance(found.missed, Weaker)
+    assert 0.0886 < found.missed.w < 0.1
     line = next(line for line in str(found).splitlines() if line.startswith("Power: "))
-    assert f"w = {found.missed['w']:g} is found in 80% of cases at best, a weaker one less often" in line
+    assert f"w = {found.missed.w:g} is found in 80% of cases at best, a weaker one less often" in line
     assert line in found.summary(full=True)
     assert noisy.missed is not None
-    assert noisy.missed["w"] > found.missed["w"]
+    assert noisy.missed.w > found.missed.w
     few = dc.read({"a": ["a", "b"] * 60, "b": ["a", "a", "b", "b"] * 30}, pair)
     with dc.testing.seeded(1):
         poor = dc.ci_test(few, "a", "b", epsilon=0.2, method="kendall")
     assert (
         poor.missed is not None
     )  # not refused, yet far from sure: the very figure that decides on a refusal is said
-    assert poor.missed.is_a(MissedKind.EVEN_STRONG)
+    assert isinstance(poor.missed, EvenStrong)
     public = (120, 0.2, 0.0, REPLACE, 0.05)
     chances = chances_of_test(KendallTest(), Question.of(pair, "a", "b"), *public, (0.5, 0.3))
     assert chances is not None
-    assert LEAST_POWER < poor.missed["strong"] == round(chances[0], 3) < 0.8
-    assert poor.missed["medium"] == round(chances[1], 3)
+    assert LEAST_POWER < poor.missed.strong == round(chances[0], 3) < 0.8
+    assert poor.missed.medium == round(chances[1], 3)
     assert f"(Cohen's w = 0.5) is found in {chances[0]:.0%} of cases at best" in str(poor)
     assert other.missed is not None
     assert other.missed.to_dict() == {"kind": "weaker-without-noise", "w": 0.089}

@@ -11,16 +11,14 @@ from pathlib import Path
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.result import ReasonKind
-from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement
+from dpcausal.core.statement import PrivacyStatement, UncheckedDraft
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.search import Note, NoteKind
+from dpcausal.discovery.search import AboutTarget, MergedLevels, WithoutDelta
 from dpcausal.planning.designs import Reach
 from dpcausal.present.brief import cost_lines, ledger_line, privacy_line
 from dpcausal.present.paper import conclusion
 from dpcausal.present.spelling import for_command_line
-from dpcausal.present.why import WHY
 
 ROOMS = ("present", "cli")
 RIDDLES = (
@@ -59,7 +57,7 @@ def made(result: DiscoveryResult) -> DiscoveryResult:
 
 def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: DiscoveryResult) -> None:
     reach = Reach(0.8, 0.061, 0.12, 0.061, 0.2)
-    merged = (Note(NoteKind.MERGED_LEVELS, columns=(("a", 3), ("e", 2))),)
+    merged = (MergedLevels((("a", 3), ("e", 2)), ()),)
     found = replace(made(result), reach=reach, notes=merged, repeats=40)
     assert found.summary().splitlines() == [
         "2 edges and 1 weak hint found among 5 columns, 6 pairs absent, 1 pair open (method measured).",
@@ -100,7 +98,7 @@ def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult)
     fewer = "fewer levels or fewer columns (about 5, to decide most pairs)"
     helps = f"more rows, a larger epsilon, {fewer}"
     assert f"What would help: {helps}. target= asks about one column only" in left.summary()
-    noisy = replace(left, notes=(Note(NoteKind.NO_DELTA, times=3.0),))
+    noisy = replace(left, notes=(WithoutDelta(3.0),))
     assert f"more rows, a larger epsilon, a delta (1e-6, say), {fewer}" in noisy.summary()
     assert "--" not in left.summary() + made(result).summary()
     assert "--" not in str(
@@ -114,7 +112,7 @@ def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult)
 
 
 def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) -> None:
-    target = Note(NoteKind.TARGET, target="b", near=("a",))
+    target = AboutTarget(target="b", near=("a",))
     about = frozenset(frozenset(("b", name)) for name in ("a", "c", "dd", "e"))
     found = replace(
         made(result),
@@ -196,7 +194,6 @@ def test_a_test_is_three_lines() -> None:
 
 
 def test_the_line_that_names_a_test_says_why_it_was_taken() -> None:
-    assert set(WHY) == set(ReasonKind)
     schema = dc.Schema(a=dc.Categorical(list("uvw")), y=dc.Numeric(0, 1), z=dc.Numeric(0, 1))
     data = dc.read({"a": list("uvw") * 20, "y": [0.1, 0.5, 0.9] * 20, "z": [0.2, 0.8] * 30}, schema)
     answer = dc.ci_test(data, "a", "y", ["z"], epsilon=1.0, anyway=True)
@@ -212,7 +209,7 @@ def test_an_effect_is_three_lines_and_one_for_each_warning() -> None:
     answer = dc.effect(dc.networks.load("asia").sample(20_000, seed=1), "smoke", "bronc", epsilon=1.0)
     said = answer.summary().splitlines()
     assert said[2:] == [f"{privacy_line(answer.privacy)} {ledger_line(answer.privacy)}"]
-    limits = (*answer.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA))
+    limits = (*answer.privacy.limits, UncheckedDraft())
     draft = replace(answer, privacy=replace(answer.privacy, limits=limits)).summary().splitlines()
     assert draft[:3] == said
     assert len(draft) == 4
@@ -226,7 +223,7 @@ def test_what_must_not_be_missed_is_in_brief(result: DiscoveryResult) -> None:
     with dc.testing.seeded(1):
         seeded = dc.ci_test(dc.networks.load("cancer").sample(500, seed=1), "Smoker", "Cancer", epsilon=1.0)
     assert "NOT PRIVATE: made under dpcausal.testing.seeded" in str(seeded)
-    draft = replace(result.privacy, limits=(*result.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA)))
+    draft = replace(result.privacy, limits=(*result.privacy.limits, UncheckedDraft()))
     assert any("unchecked draft" in line for line in cost_lines(draft))
     none = PrivacyStatement.none(released=[])
     assert cost_lines(none) == [f"NOT PRIVATE: {none.why_not_private}."]

@@ -9,7 +9,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.display import display
-from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement
+from dpcausal.core.statement import PrivacyStatement, UncheckedDraft
 from dpcausal.discovery.result import DiscoveryResult, Verdict
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.present.files import STATEMENT, file_texts
@@ -63,7 +63,7 @@ def test_each_test_of_independence_writes_facts_and_words() -> None:
 
 
 def test_caveats_are_words_here_and_facts_in_the_statement(result: DiscoveryResult) -> None:
-    draft = Limit(LimitKind.DRAFT_SCHEMA)
+    draft = UncheckedDraft()
     odd = replace(result, privacy=replace(result.privacy, limits=(*result.privacy.limits, draft)))
     files = file_texts(odd)
     assert json.loads(files["graph.json"])["caveats"] == [display().words(draft)]

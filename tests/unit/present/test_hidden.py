@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import dpcausal as dc
 from dpcausal.cli.app import app
-from dpcausal.discovery.search import Note, NoteKind
+from dpcausal.discovery.search import Conflicts, HiddenCauses
 from dpcausal.graphs.pag import PAG, Mark, marks_text
 from dpcausal.present import hidden
 from dpcausal.present.edges import EdgeNotes
@@ -64,7 +64,7 @@ def test_a_doctor_reads_that_a_hidden_common_cause_is_possible(result: dc.Discov
         "x and y have a hidden common cause, and neither causes the other"
     )
     assert "if no common cause is hidden" not in marks.sentence("a", "x", False)
-    assert any(note.is_a(NoteKind.HIDDEN_CAUSES) for note in result.notes)
+    assert any(isinstance(note, HiddenCauses) for note in result.notes)
 
 
 def test_the_summary_in_full_says_what_the_marks_mean(result: dc.DiscoveryResult) -> None:
@@ -121,11 +121,11 @@ def test_every_file_keeps_the_marks(result: dc.DiscoveryResult) -> None:
 
 
 def test_contradictions_leave_circles_in_words() -> None:
-    note = Note(NoteKind.CONFLICTS, pairs=[("a", "b")], settled=False, circles=True)
+    note = Conflicts(pairs=(("a", "b"),), declared=(), settled=False, circles=True)
     marks = EdgeNotes(conflicts=[frozenset("ab")], marks={("a", "b"): "o-o"})
     assert "contradict" in marks.sentence("a", "b", False)
     assert "contradict" in marks.remark("a", "b", False)
-    assert note["circles"]
+    assert note.circles
 
 
 def command(folder: Path, *more: str) -> Result:

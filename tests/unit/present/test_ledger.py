@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpcausal.core.errors import BudgetError, LedgerError
-from dpcausal.core.statement import Released, ReleasedKind
+from dpcausal.core.statement import Noisy
 from dpcausal.present.ledger import combined_words, left_words, promise_words
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
@@ -80,7 +80,7 @@ def test_a_statement_knows_what_is_left(ledger: Ledger, url: str) -> None:
     del ledger
     budget = Budget(0.5, 1e-6, ledger=url, dataset="cohort")
     budget.charge(PureEvent(label="x", neighbours="replace-one", mechanism="m", cost=0.25))
-    note = budget.statement(released=[Released(ReleasedKind.TABLE)]).ledger
+    note = budget.statement(released=[Noisy("table")]).ledger
     assert note is not None
     assert note["left"] == {"epsilon": 2.5, "delta": 9e-6}
 

@@ -20,10 +20,10 @@ import dpcausal.present.page
 from dpcausal.cli.options import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
-from dpcausal.core.statement import Limit, LimitKind, PrivacyStatement, Public, PublicKind, weak_limits
+from dpcausal.core.statement import MissingAs, PrivacyStatement, UncheckedDraft, weak_limits
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.search import Note, NoteKind, OpenReason, unanswered
+from dpcausal.discovery.search import MergedLevels, OpenReason, WithoutDelta, unanswered
 from dpcausal.planning.designs import Reach, reach
 from dpcausal.present.discovery import hint_pairs, missing_words, reach_words
 from dpcausal.present.edges import EdgeNotes
@@ -146,7 +146,7 @@ def test_a_place_that_can_not_be_written_is_one_line(result: DiscoveryResult) ->
 
 def test_that_everything_was_tested_is_said_only_where_so(result: DiscoveryResult) -> None:
     chain = dc.Graph(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
-    note = Note(NoteKind.NO_DELTA, times=3.0)
+    note = WithoutDelta(3.0)
     plain = {"open": frozenset(), "given_up_to": {}, "complete": True, "notes": (note,)}
     done = replace(result, graph=chain, asked={0: 3, 1: 2}, held=chain.skeleton, **plain)
     everything = "About each edge found, every set of columns was held fixed that the search (PC) asks about."
@@ -197,7 +197,7 @@ def test_what_must_be_known_first_stands_above_the_graph(result: DiscoveryResult
     page = render(result)
     assert result.conflicts == frozenset()
     assert not re.search('id="(conflicts|draft|weak)', page)
-    draft = Limit(LimitKind.DRAFT_SCHEMA)
+    draft = UncheckedDraft()
     limits = (*result.privacy.limits, draft, *weak_limits(12.0, 0.1, 50))
     odd = replace(
         result,
@@ -543,7 +543,7 @@ def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResul
     first = "Missing values, and values that the schema does not list, took the value that it names for them"
     assert f"{first} (its entry `other`)." in told  # no column declares anything for missing values
     columns = [("sex", "f", False, False), ("dose", 1.5, True, True), ("smoke", "unknown", False, False)]
-    own = replace(result.privacy, public=(Public(PublicKind.MISSING_AS, columns=columns),))
+    own = replace(result.privacy, public=(MissingAs(columns),))
     assert (
         f"{first}: dose 1.5 and in tables a bin of its own, smoke unknown, and in other columns its entry `other`."
         in methods_paragraph(replace(result, privacy=own))
@@ -554,7 +554,7 @@ def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResul
     )
     held = replace(alone, asked={0: 3, 1: 1})
     assert methods_paragraph(held).startswith("We learned a causal graph over 3 columns")
-    draft = replace(result.privacy, limits=(*result.privacy.limits, Limit(LimitKind.DRAFT_SCHEMA)))
+    draft = replace(result.privacy, limits=(*result.privacy.limits, UncheckedDraft()))
     assert "That schema was an unchecked draft" in methods_paragraph(replace(result, privacy=draft))
     torn = replace(
         result,
@@ -564,7 +564,7 @@ def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResul
         open=frozenset([frozenset("ac")]),
         given_up_to={},
         separating={},
-        notes=(Note(NoteKind.MERGED_LEVELS, columns=(("a", 3),)),),
+        notes=(MergedLevels((("a", 3),), ()),),
         reach=Reach(0.8, 0.2, 0.2, None, None),
     )
     told = methods_paragraph(torn)

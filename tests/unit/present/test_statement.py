@@ -14,13 +14,13 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
     FORMAT,
     Composition,
-    Limit,
-    LimitKind,
+    Exact,
     NoiseSource,
     NotPrivate,
     PrivacyStatement,
-    Released,
-    ReleasedKind,
+    SearchedAgain,
+    Stated,
+    UncheckedDraft,
 )
 from dpcausal.present.statement import WEAK, limit_words, promise
 from dpcausal.privacy.budget import Budget
@@ -29,9 +29,9 @@ from dpcausal.privacy.ledger import Ledger
 
 LAPLACE = LaplaceEvent(label="count <b>", neighbours="replace-one", sensitivity=1, scale=10)
 PURE = PureEvent(label="p", neighbours=Neighbours.REPLACE_ONE, mechanism="m", cost=1.0)
-COUNT = Released(ReleasedKind.STATED, text="a count")
-GRAPH = Released(ReleasedKind.GRAPH_FROM_ROWS)
-DRAFT = Limit(LimitKind.DRAFT_SCHEMA)
+COUNT = Stated(text="a count")
+GRAPH = Exact("graph-from-rows")
+DRAFT = UncheckedDraft()
 
 
 def made(**changes: object) -> PrivacyStatement:
@@ -50,7 +50,7 @@ def test_no_privacy_in_words() -> None:
 
 
 def test_summary_and_html() -> None:
-    statement = made(released=[Released(ReleasedKind.STATED, text="<script>")])
+    statement = made(released=[Stated(text="<script>")])
     assert "epsilon 0.1" in statement.summary()
     assert "(pure: the promise holds without exception)" in statement.summary()
     assert "no result is more than 1.11 times as likely" in statement.summary()
@@ -130,7 +130,7 @@ def test_the_summary_says_whether_a_ledger_keeps_count(tmp_path: Path) -> None:
     assert told.epsilon == 0.1  # less than was asked for, and the ledger keeps what was asked for
     line = "Ledger: data set 'cohort', entry 2, charged all that was asked for (epsilon 0.5, delta 0)"
     assert f"{line}; left in the ledger: epsilon 0.5, delta 0." in told.summary().splitlines()
-    again = replace(told, released=(*told.released, Released(ReleasedKind.SEARCHED_AGAIN, release="r1")))
+    again = replace(told, released=(*told.released, SearchedAgain("r1")))
     assert f"{line}; left then: epsilon 0.5, delta 0." in again.summary().splitlines()
     assert told.to_dict()["ledger"]["left"] == {"epsilon": 0.5, "delta": 0.0}
 
@@ -212,7 +212,7 @@ def test_a_statement_of_format_1_is_written_as_this_format(name: str) -> None:
     assert again.summary() == read.summary()
     assert (read.composition, read.noise) == (Composition.STATED, NoiseSource.STATED)
     assert read.not_private is (None if read.private else NotPrivate.STATED)
-    assert {fact.kind for fact in (read.unit, *read.public, *read.released, *read.limits)} == {"stated"}
+    assert {type(fact) for fact in (read.unit, *read.public, *read.released, *read.limits)} == {Stated}
 
 
 def test_caveats_of_format_1_are_caveats() -> None:

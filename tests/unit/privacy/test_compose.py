@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.statement import Composition, Public, PublicKind, Unit, UnitKind
+from dpcausal.core.statement import Composition, FloorReleased, WholeUnit
 from dpcausal.privacy.accounting.composition import optimal
 from dpcausal.privacy.accounting.pld import FixedPlan
 from dpcausal.privacy.events import Event, GaussianEvent, LaplaceEvent, PureEvent, event_from_dict
@@ -81,7 +81,7 @@ def test_nothing_charged_costs_nothing() -> None:
     assert dc.compose([dc.Budget(1.0).statement(released=[])], delta=0.0) == 0.0
 
 
-GWAS = Public(PublicKind.FLOOR_RELEASED, share=0.1)
+GWAS = FloorReleased(0.1)
 REFUSED: list[tuple[str, Any, str]] = [
     ("none", [], "at least one release"),
     ("other", [1.0], "takes privacy statements and events, not float"),
@@ -95,7 +95,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ),
     (
         "unit",
-        [PURE, replace(statement(PURE), unit=Unit(UnitKind.ALLELE))],
+        [PURE, replace(statement(PURE), unit=WholeUnit("allele"))],
         "same neighbours and the same unit",
     ),
 ]

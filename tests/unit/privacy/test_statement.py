@@ -12,18 +12,22 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.statement import (
     FORMAT,
     ONE_ROW,
+    ChosenRidge,
     Composition,
-    Limit,
-    LimitKind,
+    Exact,
+    Known,
     NoiseSource,
+    Noisy,
+    NoPrivacy,
     NotPrivate,
+    OneAnswer,
+    OneUnit,
     PrivacyStatement,
-    Public,
-    PublicKind,
-    Released,
-    ReleasedKind,
-    Unit,
-    UnitKind,
+    Stated,
+    UncheckedDraft,
+    WeakDelta,
+    WeakEpsilon,
+    WholeUnit,
     known_limits,
     weak_limits,
 )
@@ -32,15 +36,15 @@ from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEven
 from dpcausal.testing import seeded
 
 LAPLACE = LaplaceEvent(label="count <b>", neighbours="replace-one", sensitivity=1, scale=10)
-COUNT = Released(ReleasedKind.STATED, text="a count")
-GRAPH = Released(ReleasedKind.GRAPH_FROM_ROWS)
-TABLE = Released(ReleasedKind.TABLE)
+COUNT = Stated(text="a count")
+GRAPH = Exact("graph-from-rows")
+TABLE = Noisy("table")
 
 
 def made(**changes: object) -> PrivacyStatement:
     budget = Budget(1.0)
     budget.charge(LAPLACE)
-    public = [Public(PublicKind.ROWS), Public(PublicKind.STATED, text="domains")]
+    public = [Known("rows"), Stated(text="domains")]
     arguments = {"released": [COUNT], "public": public, "adaptive": False}
     return budget.statement(**(arguments | changes))  # type: ignore[arg-type]
 
@@ -71,7 +75,7 @@ def test_says_what_a_reader_must_be_told() -> None:
 
 def test_facts_stand_beside_the_words() -> None:
     """One fact for every line of words, in the same order, and nothing in words alone."""
-    statement = made(limits=[Limit(LimitKind.DRAFT_SCHEMA)])
+    statement = made(limits=[UncheckedDraft()])
     data = json.loads(statement.to_json())
     assert data["facts"] == {
         "not_private": None,
@@ -95,17 +99,17 @@ def test_facts_stand_beside_the_words() -> None:
 
 
 def test_the_unit_is_named_in_the_limits() -> None:
-    unit = Unit(UnitKind.STATED, text="one person's genotypes")
+    unit = Stated(text="one person's genotypes")
     other = Budget(1.0).statement(released=[COUNT], public=[], adaptive=False, unit=unit)
     assert other.limits == known_limits(unit)
-    assert other.limits[-1] == Limit(LimitKind.ONE_UNIT, unit=unit)
+    assert other.limits[-1] == OneUnit(unit)
     told = other.to_dict()["limits"]
     assert "as named here (one person's genotypes)" in told[-1]
     assert not any("one row" in line for line in told)
 
 
 def test_round_trip() -> None:
-    more = Limit(LimitKind.STATED, text="one more")
+    more = Stated(text="one more")
     statement = made(limits=[more])
     assert PrivacyStatement.from_json(statement.to_json()) == statement
     assert statement.limits[-1] == more
@@ -114,18 +118,17 @@ def test_round_trip() -> None:
 
 def test_round_trip_of_facts_in_facts() -> None:
     """A released fact in another one and the unit in a limit come back as facts, not as dictionaries."""
-    ridge = Released(ReleasedKind.RIDGE_CHOICE, then=TABLE)
-    answer = Released(ReleasedKind.ANSWER, x="a", y="b", given=("c",), released=ridge)
-    person = Unit(UnitKind.PERSON)
+    ridge = ChosenRidge(TABLE)
+    answer = OneAnswer(x="a", y="b", given=("c",), released=ridge)
+    person = WholeUnit("person")
     budget = Budget(12.0, 0.1)
     budget.charge(LAPLACE)
     statement = budget.statement(released=[answer], unit=person, rows=50)
     assert statement.limits[-2:] == weak_limits(12.0, 0.1, 50)
     again = PrivacyStatement.from_json(statement.to_json())
     assert again == statement
-    assert again.released[0]["released"]["then"] == TABLE
-    assert again.released[0]["given"] == ("c",)
-    assert again.limits[-3]["unit"] == person
+    assert again.released == (answer,)
+    assert again.limits[-3] == OneUnit(person)
     assert again.to_json() == statement.to_json()
     assert again.summary() == statement.summary()
 
@@ -168,7 +171,7 @@ def test_no_privacy() -> None:
     statement = Budget.none().statement(released=[GRAPH])
     assert (statement.private, statement.epsilon, statement.delta) == (False, None, None)
     assert (statement.not_private, statement.noise) == (NotPrivate.NOT_ASKED, NoiseSource.NONE)
-    assert (statement.composition, statement.limits) == (Composition.NOTHING, (Limit(LimitKind.NO_PRIVACY),))
+    assert (statement.composition, statement.limits) == (Composition.NOTHING, (NoPrivacy(),))
     data = json.loads(statement.to_json())
     assert list(data)[:2] == ["private", "why_not_private"]
     assert "no privacy" in data["why_not_private"]
@@ -216,27 +219,27 @@ def test_weak_promises_are_named() -> None:
     assert weak_limits(10.0, 1e-4, 8000) == ()
     assert weak_limits(None, None, 8000) == ()
     assert weak_limits(10.1, 1 / 8000, 8000) == (
-        Limit(LimitKind.WEAK_EPSILON, epsilon=10.1),
-        Limit(LimitKind.WEAK_DELTA, delta=1 / 8000, rows=8000),
+        WeakEpsilon(10.1),
+        WeakDelta(delta=1 / 8000, rows=8000),
     )
     assert weak_limits(1.0, 0.1) == ()  # the number of rows is protected
     assert Budget(100.0).statement(released=[]).weak == ()  # nothing was charged
     budget = Budget(100.0, 0.1)
     budget.charge(LAPLACE)
     for rows, kinds in (
-        (None, [LimitKind.WEAK_EPSILON]),
-        (8000, [LimitKind.WEAK_EPSILON, LimitKind.WEAK_DELTA]),
+        (None, [WeakEpsilon]),
+        (8000, [WeakEpsilon, WeakDelta]),
     ):
         found = budget.statement(released=[COUNT], rows=rows)
-        assert [limit.kind for limit in found.weak] == kinds
+        assert [type(limit) for limit in found.weak] == kinds
         assert found.caveats == found.weak
-    draft = Limit(LimitKind.DRAFT_SCHEMA)
+    draft = UncheckedDraft()
     assert budget.statement(released=[COUNT], limits=[draft]).caveats == (*found.weak[:1], draft)
     assert made().caveats == ()
 
 
 def test_a_person_with_several_rows_is_in_the_limits() -> None:
-    assert Limit(LimitKind.ONE_UNIT, unit=ONE_ROW) in made().limits
+    assert OneUnit(ONE_ROW) in made().limits
     assert any("k times less" in line for line in made().to_dict()["limits"])
 
 

@@ -34,7 +34,7 @@ import numpy as np
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import ONE_ROW, Composition, PrivacyStatement, PublicKind
+from dpcausal.core.statement import ONE_ROW, Composition, FloorReleased, PrivacyStatement
 from dpcausal.privacy.accounting.composition import ZERO, add, basic, concentrated, exact
 from dpcausal.privacy.accounting.losses import LossLaw, epsilon_of_sum
 from dpcausal.privacy.events import (
@@ -292,7 +292,7 @@ def _fixed_events(statement: PrivacyStatement) -> list[Event]:
         raise InputError(
             "a release whose costs were not all fixed beforehand can't be composed: add up epsilon and delta instead"
         )
-    if any(fact.is_a(PublicKind.FLOOR_RELEASED) for fact in statement.public):
+    if any(isinstance(fact, FloorReleased) for fact in statement.public):
         raise InputError(
             "a screening planned from a floor that it released can't be composed: add up epsilon and delta instead"
         )
