@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 import dpcausal as dc
-from dpcausal.discovery.components import Components
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.effects.result import EffectNoteKind
 

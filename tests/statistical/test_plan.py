@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.components import Components, JointTable, subsets_of
+from dpcausal.discovery.measured.tables import Components, JointTable, subsets_of
 from dpcausal.planning.designs import Aim, NoiseDesign, expected
 from dpcausal.planning.power import Expected, Floats, directions, least_dependence, margin
 from dpcausal.stats.components import interaction

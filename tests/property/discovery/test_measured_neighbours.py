@@ -14,7 +14,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery import measurer
-from dpcausal.discovery.components import Components
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measurer import start
 from dpcausal.discovery.search import Task

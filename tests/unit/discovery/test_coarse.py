@@ -9,8 +9,8 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery import coarse
-from dpcausal.discovery.coarse import coarse_columns, explained_by_bins, held_coarsely
-from dpcausal.discovery.forward import Rules
+from dpcausal.discovery.measured.bins import coarse_columns, explained_by_bins, held_coarsely
+from dpcausal.discovery.measured.forward import Rules
 from dpcausal.discovery.search import NoteKind
 from dpcausal.present.discovery import BINS_LEAVE, note_words, open_reason, why_open_words
 from dpcausal.present.edges import EdgeNotes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcausal.discovery.forward import Forward, Rules
+from dpcausal.discovery.measured.forward import Forward, Rules
 from dpcausal.stats.contrasts import Contrasts, Features
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery import measured
-from dpcausal.discovery.joint_search import JointFound, JointSearch, ancestors
+from dpcausal.discovery.measured.whole_graphs import JointFound, JointSearch, ancestors
 from dpcausal.graphs import skeleton_scores
 
 

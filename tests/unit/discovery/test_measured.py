@@ -9,7 +9,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measurer import start

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.measurer import why_open
 from dpcausal.discovery.search import NoteKind, OpenReason, unanswered
 from dpcausal.present.discovery import OPEN_REASONS, note_words

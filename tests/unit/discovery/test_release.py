@@ -14,7 +14,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.statement import ReleasedKind
-from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.kept import KeptMoments, KeptTables
 from dpcausal.privacy.budget import Budget
 

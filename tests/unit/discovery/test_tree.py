@@ -12,7 +12,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.components import Components
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.search import NoteKind
 from dpcausal.planning.designs import Aim, NoiseDesign, power_at
 from dpcausal.planning.measurement import TREE_COLUMNS, tree_pays

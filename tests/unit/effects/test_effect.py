@@ -17,7 +17,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.statement import Public, PublicKind
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.components import Components
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.effect_after import (
     HELD_AFTER_SELECTION,
     HELD_WITH_FEW_ROWS,

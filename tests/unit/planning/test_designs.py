@@ -17,7 +17,7 @@ from dpcausal.data.columns import Categorical, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import forward, target
-from dpcausal.discovery.components import Components, JointTable
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measurer import start
