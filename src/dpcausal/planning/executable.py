@@ -1,8 +1,9 @@
 """A plan as a file: what ``discover(plan=...)`` measures exactly, whoever made it and wherever the rows are.
 
-**The file** is one JSON object, which may hold forecasts besides: ``format``; ``schema``, the declared columns as a schema file; ``level``; and
-``measurement``, the ``MeasurementPlan``. **Guarantee.** It holds public numbers alone, and is executed only on rows
-that were read with the same schema.
+**The file** is one JSON object, which may hold forecasts besides: ``format``; ``schema``, the declared columns as a
+schema file; ``level``; and ``measurement``, the ``MeasurementPlan``.
+
+**Guarantee.** It holds public numbers alone, and is executed only on rows that were read with the same schema.
 """
 
 from __future__ import annotations
