@@ -598,10 +598,3 @@ def _choose(
     if not moments_pay(columns, held_by, rows, epsilon, delta, neighbours):
         return "measured", MethodReason(MethodReasonKind.NUMBERS_IN_NOISE, **held)
     return "moments", MethodReason(MethodReasonKind.MOSTLY_NUMBERS, **held)
-
-
-def takes_moments(
-    data: Dataset | Counts, epsilon: float | None, delta: float, neighbours: str | Neighbours
-) -> bool:
-    """Return whether ``auto`` takes ``moments`` for this data at this budget."""
-    return _choose(data, epsilon, delta, Neighbours.parse(neighbours, labels=False))[0] == "moments"

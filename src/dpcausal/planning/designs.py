@@ -53,7 +53,7 @@ from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.stats.contrasts import MEDIUM
 from dpcausal.stats.evidence import score_sensitivity
 
-MAX_SET = 2  # columns in a set that the forward search asks about (``discovery/forward.py``)
+MAX_SET = 2  # columns in a set that the forward search asks about (``discovery/measured/forward.py``)
 # Standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise that
 # only dampens a dependence must not delete it.
 MIN_SE_BY_ORDER = (6.0, 6.0, 12.0, 50.0, 100.0)
@@ -143,7 +143,6 @@ class OrderPlan:
     two levels or more (``largest``: in the largest tables). ``count``, ``sampling_sd`` and ``noise_sd`` are of a cell
     of the largest table that a test needs. ``noise_share``: part of the variance of the statistic that is noise;
     ``worth``: rows without noise that would show as much. ``smallest`` is w in the typical tables,
-    ``smallest_changing`` where its direction changes between conditioning cells (None: not seen, or order 0),
     ``smallest_largest`` in the largest tables, ``smallest_exact`` without any noise, ``smallest_priv_pc`` for one
     question of priv-pc. ``epsilon_enough``: with which ``effect`` is found in typical tables and, above order 2, the
     order is testable; None where the rows are too few for any epsilon (or one above 10,000).
@@ -164,7 +163,6 @@ class OrderPlan:
     noise_share: float
     worth: float
     smallest: float
-    smallest_changing: float | None
     smallest_largest: float
     smallest_exact: float
     smallest_priv_pc: float
@@ -213,7 +211,7 @@ def table_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> Expect
     """The tables that questions about these columns stand on under a plan: the pair alone, or all of them."""
     x, y, *given = (plan.sizes[j] for j in places)
     if plan.larger:
-        return Expected(aim.rows, x, y, tuple(given), aim.share, plan.variance, plan.joint)
+        return Expected(aim.rows, x, y, tuple(given), aim.share, plan.variance)
     return pair_at(plan, places, aim, NOT_MEASURED if not asks(plan, len(given)) else 1.0)
 
 
@@ -375,8 +373,7 @@ def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: Sieve) -> Ord
     d = sum(size > 1 for size in plan.public.sizes)
     places, most = (stands_for(plan, order, which, aim) for which in ("typical", "largest"))
     table = table_at(plan, places, aim)
-    exact = Expected(aim.rows, table.x, table.y, table.given, aim.share, whole=table.whole)
-    changing = least_dependence(table, aim.level, aim.power, alike=False)
+    exact = Expected(aim.rows, table.x, table.y, table.given, aim.share)
     sure = least_by_evidence(
         Expected(aim.rows, table.x, table.y, share=aim.share), plan.enough(aim.level), aim.power
     )
@@ -396,7 +393,6 @@ def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: Sieve) -> Ord
         noise_share=max(0.0, 1 - table.worth / exact.worth),
         worth=table.worth,
         smallest=least_found(plan, places, aim),
-        smallest_changing=None if math.isinf(changing) else changing,
         smallest_largest=least_found(plan, most, aim),
         smallest_exact=max(sure, least_dependence(exact, aim.level, aim.power)),
         smallest_priv_pc=least_kept(table, sieve, plan.public.neighbours, aim.level, aim.power),

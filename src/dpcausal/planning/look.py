@@ -202,14 +202,14 @@ def noise_without_delta(public: PublicNumbers) -> float:
 
     >>> def times(sizes):
     ...     return noise_without_delta(PublicNumbers.of_sizes(sizes, 1_000, 1.0, 0.0, Neighbours.REPLACE_ONE))
-    >>> times((2,) * 4), times((4,) * 9) > 4
-    (1.0, True)
+    >>> times((2,) * 4), times((4,) * 9) > 4, times((4,) * 12) > 4  # with a delta, a tree of the last
+    (1.0, True, True)
     """
     if public.delta or sum(size > 1 for size in public.sizes) < 2:
         return 1.0
     try:
-        pure = plan_measurement(public).first_look
-        small = plan_measurement(replace(public, delta=SMALL_DELTA)).first_look
+        pure = plan_measurement(public).noise_in_pair
+        small = plan_measurement(replace(public, delta=SMALL_DELTA)).noise_in_pair
     except InputError:  # more noise than there can be: the run says so
         return 1.0
     if not (small > 0 and math.isfinite(small) and math.isfinite(pure)):

@@ -300,6 +300,11 @@ class MeasurementPlan:
             return NOT_MEASURED * self._first_variances[2]
         return self._noise(self.public.pairs, self.shares.pairs)
 
+    @property
+    def noise_in_pair(self) -> float:
+        """Variance of the noise in a pair that is measured, at the first look; of a chosen one where pairs are chosen."""
+        return self._first_variances[2] if self.tree else self.first_look
+
     @cached_property
     def _first_variances(self) -> list[float]:
         """Variance of the number of rows, of columns and of pairs."""

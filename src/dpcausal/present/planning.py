@@ -488,8 +488,6 @@ def heads_and_cells(plan: Plan, full: bool) -> list[tuple[str, list[str]]]:
             ("\nworth\nrows", [number(order.worth) for order in orders]),
         ]
     found.append(("smallest\nw that\nis found", effects([order.smallest for order in orders])))
-    if full and any(order.smallest_changing is not None for order in orders):
-        found.append(("w if its\ndirection\nchanges", effects([o.smallest_changing for o in orders])))
     uneven = any(order.smallest_largest != order.smallest for order in orders)
     if uneven and (full or plan.aim.pair is None):
         found.append(("w in the\nlargest\ntable", effects([order.smallest_largest for order in orders])))
@@ -569,8 +567,8 @@ def _full_lines(plan: Plan) -> list[str]:
         )
     lines += ["", *plan_legend(plan, full=True)]
     lines.append(
-        "The dependence is taken to be alike wherever the others are fixed"
-        + ("." if plan.measurement.joint else "; one that cancels out between them is not seen.")
+        "The dependence is taken to be alike wherever the others are fixed; one that cancels out between them is not "
+        "seen."
     )
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
@@ -604,8 +602,6 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
         "smallest w that is found": "smallest w that is found: the dependence found in "
         f"{aim.power:.0%} of cases (a correlation for two levels; .1 "
         'weak, .3 medium, .5 strong; up to sqrt(k - 1) for k levels). "-": none is.',
-        "w if its direction changes": "w if its direction changes: the same where it changes with the columns held "
-        "fixed.",
         "w in the largest table": "w in the largest table: the same for the columns with most levels "
         f"({pair_words(plan, largest)}).",
         "w without noise": "w without noise: smallest w that the rows alone allow.",
