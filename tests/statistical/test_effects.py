@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import binom
 
 import dpcausal as dc
-from dpcausal.discovery.components import Components
 from dpcausal.discovery.effect_after import ReleasedTables
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.effects.result import ByGroups
 
 SURE = 1e-6

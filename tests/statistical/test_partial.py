@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpcausal.discovery.components import Components
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.stats.components import interaction
 
 REPETITIONS = 800

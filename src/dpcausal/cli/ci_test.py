@@ -165,7 +165,7 @@ def in_options() -> Iterator[None]:
     except Hopeless as error:
         from dpcausal.present.planning import look_words
 
-        raise InputError(look_words(error.look, command=True)) from None
+        raise InputError(look_words(error.look)) from None
 
 
 def side_of(option: str, text: str, declared: Schema) -> str | list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,12 +34,9 @@ from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_t
 from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError, no_columns
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.accounting.composition import check_total
-from dpcausal.privacy.budget import require_left
 
 if TYPE_CHECKING:
-    from dpcausal.data.schema import Schema
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.present.origin import Origin
@@ -206,42 +202,6 @@ def write(
     return where
 
 
-def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str) -> None:
-    """Say what a budget without delta costs, at once: the run that follows charges."""
-    from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
-    from dpcausal.present.no_delta import no_delta_words
-
-    sizes = [column.size for column in schema.values()]
-    relation = Neighbours.parse(neighbours, labels=False)
-    times = 1.0 if delta else noise_without_delta(sizes, epsilon, relation)
-    if times >= NOTABLE_GAIN:
-        typer.echo(f"dpcausal: {no_delta_words(times, '--delta 1e-6')}", err=True)
-
-
-def refuse_hopeless(
-    schema: Schema,
-    rows: int,
-    epsilon: float,
-    delta: float,
-    level: float,
-    method: str,
-    target: str | None,
-    ledger: str | None,
-    dataset: str | None,
-) -> None:
-    """Refuse what can show nothing, in the words of the command line; from public numbers, nothing is charged."""
-    from dpcausal.core.look import Hopeless
-    from dpcausal.planning.look import refuse_hopeless
-    from dpcausal.present.planning import look_words
-
-    try:
-        refuse_hopeless(
-            schema, rows, epsilon, delta, Neighbours.REPLACE_ONE, level, method, target, ledger, dataset
-        )
-    except Hopeless as error:
-        raise InputError(look_words(error.look, command=True)) from None
-
-
 def run_discover(
     schema: SchemaFile,
     data: OptionalFile = None,
@@ -346,7 +306,7 @@ def run_discover(
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
-    from dpcausal.discovery.discover import NoDelta, discover, method_named, planned_epsilon, takes_moments
+    from dpcausal.discovery.discover import discover, method_named
     from dpcausal.discovery.knowledge import Knowledge
     from dpcausal.discovery.reserve import checked_effects, checked_reserve
     from dpcausal.planning.measurement import mostly_numbers
@@ -427,27 +387,16 @@ def run_discover(
         return
     assert out is not None
     rows = rows_of(data, source, table, declared, bars)
-    if method == "auto" and target is None and epsilon is not None:
-        tables = not takes_moments(rows, epsilon, delta, neighbours)
     texts = {
         "required": required or [],
         "forbidden": forbidden or [],
         "tiers": tiers or [],
         "effect": effect or [],
     }
-    with prepared(out), warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoDelta)  # told here, when all that can be refused at once has been
-        if epsilon is not None:
-            require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
-        if epsilon is not None and neighbours == "replace-one" and not anyway:
-            name = "measured" if tables else "moments" if method == "auto" else method
-            searching = planned_epsilon(epsilon, delta, kept)
-            refuse_hopeless(declared, rows.n, searching, delta, level, name, target, ledger, dataset)
-        if epsilon is not None and tables:
-            tell_no_delta(declared, epsilon, delta, neighbours)
+    with prepared(out):
         asked = {**options, "reserve": kept}
         with charging(data):
-            result = discover(rows, progress=bars, anyway=True, **asked, **of_method)  # looked at above
+            result = discover(rows, progress=bars, anyway=anyway, **asked, **of_method)
         result, told, found = with_effects(result, effects)
         try:
             where = write(

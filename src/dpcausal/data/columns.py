@@ -35,6 +35,7 @@ __all__ = [
     "Level",
     "Numeric",
     "has_order",
+    "missing_place",
 ]
 
 Level = str | int | bool
@@ -382,12 +383,24 @@ def as_drafted(column: Column) -> Column:
 
 
 def has_order(column: Column) -> bool:
-    """Return whether the levels of a column have an order, by its declaration: numbers do.
+    """Return whether the levels of a column, but one for missing values, have an order: numbers and two levels do.
 
-    >>> has_order(Numeric(0, 9, [3])), has_order(Categorical(["f", "m"]))
-    (True, False)
+    >>> has_order(Numeric(0, 9, [3])), has_order(Categorical(["f", "m"])), has_order(Categorical(["a", "b", "c"]))
+    (True, True, False)
     """
-    return isinstance(column, Numeric) or column.ordered
+    return isinstance(column, Numeric) or column.ordered or column.size <= 2
+
+
+def missing_place(column: Column) -> int | None:
+    """Return the place of the one level for missing values, by the declaration; None: there is none, or several.
+
+    >>> missing_place(Numeric(0, 9, [3], missing_level=True)), missing_place(Numeric(0, 9, [3]))
+    (2, None)
+    """
+    if isinstance(column, Numeric):
+        return column.size - 1 if column.missing_level else None
+    places = [place for place, level in enumerate(column.printed) if reads_as_missing(level)]
+    return places[0] if len(places) == 1 and column.size > 2 else None
 
 
 def _as_label(value: Any) -> str:

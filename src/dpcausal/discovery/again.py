@@ -2,7 +2,7 @@
 
 Nothing is charged, no noise is drawn and no row is read: there is no budget, and where counts would be there is only a
 schema (``NoRows``). ``measured`` and ``moments`` search as they did the first time; only their first step, which
-measures, is replaced by what ``kept.py`` holds.
+measures, is replaced by what was released (``released_values.py``).
 
 **Adaptive rounds.** Where larger tables paid, the first search had them measured for its own questions, order by order.
 The tables are given to the second search in that sequence: those of one round when a question of that order lacks one.
@@ -15,18 +15,18 @@ unanswered.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from dpcausal.data.schema import Schema
-from dpcausal.discovery import measured, moments
-from dpcausal.discovery.components import Components, NoisyTables
-from dpcausal.discovery.kept import KeptMoments, KeptTables
-from dpcausal.discovery.measurer import Measurer
+from dpcausal.discovery import moments
+from dpcausal.discovery.measured.larger import LargerTables, Obtain, Place
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.method import search_measured
+from dpcausal.discovery.measured.tables import Components
+from dpcausal.discovery.released_values import NoisyMoments, larger_rounds
 from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.search import SearchOutcome, Task
-from dpcausal.discovery.target import search_target
-from dpcausal.planning.measurement import MeasurementPlan
 from dpcausal.stats.components import Columns
 
 
@@ -47,24 +47,20 @@ class NoRows:
         raise AssertionError("a search on a release draws no rows")
 
 
-@dataclass
-class _Again(Measurer):
-    """Answers from tables that are there; larger ones are handed out round by round, as they were measured."""
+def hand_over(whole: Components) -> Obtain:
+    """Return how larger tables are obtained: from those released, round by round, as they were measured."""
+    later = larger_rounds(whole)
 
-    whole: Components = field(default_factory=lambda: Components(()))
-    later: list[list[Columns]] = field(default_factory=list)
-
-    def _measure_for(self, places: list[tuple[int, int, Columns]]) -> None:
-        lacking = [place for place in places if not self.too_many(place[2]) and self.tables.missing(*place)]
-        order = max((len(place[2]) for place in lacking), default=0)
-        assert isinstance(self.tables, Components)
-        while lacking and self.later and (made_for := _order(self.later[0])) <= order:
-            for one in self.later.pop(0):
-                _hand_over(self.whole, self.tables, one)
-            self._tests.clear()
+    def obtain(larger: LargerTables, lacking: list[Place]) -> Measurements:
+        order = max(len(given) for _, _, given in lacking)
+        have = list(larger.now.components.values)
+        while later and (made_for := _order(later[0])) <= order:
+            have += later.pop(0)
             if made_for == order:
                 break
-        self.skipped += sum(bool(self.tables.missing(*place)) for place in lacking)
+        return replace(larger.now, tables=whole.only(have))
+
+    return obtain
 
 
 def _order(sets: Sequence[Columns]) -> int:
@@ -72,55 +68,32 @@ def _order(sets: Sequence[Columns]) -> int:
     return max(map(len, sets)) - 1
 
 
-def _hand_over(whole: Components, tables: Components, one: Columns) -> None:
-    """Put one component where the search finds it, digit by digit as it was."""
-    tables.values[one], tables.variances[one] = whole.values[one], whole.variances[one]
-    tables._against.clear()
-
-
-def _measurer(task: Task, kept: KeptTables) -> _Again:
-    """What ``measured`` holds when it has measured what comes first."""
-    tables: NoisyTables = kept.tables
-    groups = kept.groups(task.counts.schema)
-    place = {name: j for j, name in enumerate(task.columns)}
-    found = _Again(
-        task,
-        MeasurementPlan(not isinstance(tables, Components), kept.gaussian, 0.0),
-        tables,
-        kept.rows,
-        kept.larger,
-        {place[name]: kept.merged.get(name, tuple(range(number))) for name, number in groups.items()},
-    )
-    if isinstance(tables, Components):
-        found.whole, found.later = tables, kept.rounds()
-        found.tables = Components(tables.sizes)
-        found.tables.rounds, found.tables.regrouped = tables.rounds, tables.regrouped
-        for one in tables.values:
-            if len(one) <= 2:
-                _hand_over(tables, found.tables, one)
-    return found
-
-
-def search_kept(
+def search_released(
     task: Task,
-    values: KeptTables | KeptMoments,
+    values: Measurements | NoisyMoments,
     *,
-    target: str | None,
     latent: bool,
     stable: bool,
     confidence: int | None,
 ) -> SearchOutcome:
     """Search what was released; ``task`` has neither rows nor a budget, and the options are those of the method."""
-    if isinstance(values, KeptMoments):
+    repeats = checked_repeats(confidence)
+    if isinstance(values, NoisyMoments):
         schema, matrix = task.counts.schema, values.matrix.copy()
         held = moments.Moments(schema, values.harmonics, matrix, values.rows, values.noise)
-        repeats = checked_repeats(confidence)
         return moments.search_moments(task, held, values.harmonics, values.spreads, repeats, stable, latent)
-    measurer = _measurer(task, values)
-    if target is not None:
-        columns = [task.columns.index(name) for name in (target, *values.near)]
-        for one in measurer.whole.values:
-            assert isinstance(measurer.tables, Components)
-            _hand_over(measurer.whole, measurer.tables, one)
-        return search_target(task, target, checked_repeats(confidence), measurer, columns)
-    return measured.search_measured(task, measurer, checked_repeats(confidence), latent=latent)
+    if not isinstance(values.tables, Components):
+        return search_measured(task, values, repeats, latent=latent, obtain=_nothing)
+    whole = values.tables
+    first = (
+        values
+        if values.near
+        else replace(values, tables=whole.only(one for one in whole.values if len(one) < 3))
+    )
+    found = search_measured(task, first, repeats, latent=latent, obtain=hand_over(whole))
+    return replace(found, values=values)
+
+
+def _nothing(larger: LargerTables, lacking: list[Place]) -> Measurements:
+    """A joint table lacks nothing."""
+    return larger.now

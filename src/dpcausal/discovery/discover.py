@@ -6,6 +6,7 @@ What a search found becomes a result in ``result_of_search.py``; what it release
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,29 +24,31 @@ from dpcausal.core.arguments import (
     refuses_schema,
 )
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError, did_you_mean, did_you_mean_column
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
-from dpcausal.data.columns import has_order
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
+from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
+from dpcausal.discovery.fci import NO_TARGET
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
+from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
 from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task, WithoutDelta
-from dpcausal.discovery.target import checked_target
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
-from dpcausal.planning.look import refuse_hopeless
-from dpcausal.planning.measurement import NOTABLE_GAIN, mostly_numbers, needs_delta, noise_without_delta
+from dpcausal.planning.executable import ExecutablePlan
+from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta, refuse_hopeless
+from dpcausal.planning.measurement import mostly_numbers
+from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.moments import moments_pay
-from dpcausal.privacy.accounting.composition import Filter, check_total
-from dpcausal.privacy.accounting.conversion import epsilon_for
+from dpcausal.planning.plan import Plan
+from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget, require_left
 
 if TYPE_CHECKING:
@@ -92,7 +95,7 @@ def checked_latent(options: Mapping[str, Any], chosen: Method) -> dict[str, Any]
     if "latent" not in chosen.options:
         raise InputError(NO_LATENT.format(name=chosen.name))
     if options.get("target") is not None:
-        raise InputError(measured.NO_TARGET)
+        raise InputError(NO_TARGET)
     return dict(options)
 
 
@@ -121,6 +124,7 @@ def discover(
     anyway: bool = False,
     effect: Sequence[str] | Sequence[Sequence[str]] = (),
     reserve: float | None = None,
+    plan: Plan | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> DiscoveryResult:
     """Learn a causal graph (a CPDAG) over the columns of ``data``.
@@ -182,6 +186,9 @@ def discover(
     reserve : float or None, default None
         The share of the budget, from 0.01 to 0.99, that the search leaves for effects; the total covers both. None is
         0.3 where ``effect`` names one, and else none; 0 is none. With a share the result refers to the rows.
+    plan : Plan, path or None, default None
+        What ``dc.plan`` returned, or the file that it saved: exactly that is measured, by ``measured``. The budget, the
+        level, the neighbours and the target are the plan's; another schema is refused.
     **options
         Options of the method, listed under Notes.
 
@@ -310,6 +317,10 @@ def discover(
     >>> result.privacy.private
     True
     """
+    executed = _executed(plan)
+    if executed is not None:
+        terms = _terms_of(executed, epsilon, delta, method, level, neighbours, reserve, effect, options)
+        epsilon, delta, method, level, neighbours, options = terms
     refuse_missing_epsilon(epsilon, "discover", options, "epsilon=None with method='pc'")
     level = checked_level(level)
     relation = Neighbours.parse(neighbours, labels=False)
@@ -320,6 +331,8 @@ def discover(
     if max_order is not None:
         max_order = checked_count(max_order, "max_order")
     counts = counts_of(data)
+    if executed is not None:
+        executed.check_fits(counts.schema)
     columns = tuple(counts.schema)
     if len(columns) < 2:
         raise InputError("a graph needs at least two columns in the schema")
@@ -338,45 +351,43 @@ def discover(
     ]
     options = checked_latent(options, chosen)
     chosen.check_options(options, shared)
-    if options.get("target") is not None:
-        checked_target(options["target"], columns)  # before anything is charged
+    target = options.get("target")
+    if target is not None:
+        checked_target(target, columns)  # before anything is charged
     asking = without_constants(counts.schema, known, name, chosen.tables_only)
     if (name == "pc") != (epsilon is None):
         raise InputError(
             "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
         )
-    budget, no_delta, unused = None, None, False
-    sizes = [column.size for column in counts.schema.values()]
-    ordered = [has_order(column) for column in counts.schema.values()]
+    budget, no_delta, measurement = None, None, None
+    public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     if epsilon is not None:
         check_total(epsilon, delta)
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
-        searching = planned_epsilon(epsilon, delta, kept)
-        if not anyway and relation is Neighbours.REPLACE_ONE:
-            about = (name, options.get("target"), ledger, dataset)
-            refuse_hopeless(counts.schema, counts.n, searching, delta, relation, level, *about)
+        public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, kept)
+        if not anyway and public_rows is not None:
+            refuse_hopeless(counts.schema, public, level, name, ledger, dataset)
         if name == "measured":
-            gain = 1.0 if delta else noise_without_delta(sizes, searching, relation)
+            measurement = _planned(executed, public)
+            gain = noise_without_delta(public)
             if gain >= NOTABLE_GAIN:  # before anything is charged
                 no_delta = WithoutDelta(gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
         note: dict[str, Any] = {"command": "discover", "method": name, "columns": list(columns)}
-        note |= {} if options.get("target") is None else {"target": options["target"]}
+        note |= {} if target is None else {"target": target}
         note |= {"effects": [list(pair) for pair in named]} if named else {}
-        whole_graph = name == "measured" and options.get("target") is None and not kept
-        # by public numbers: a joint table with Laplace noise is pure, needs no delta and charges none
-        pure = whole_graph and not needs_delta(sizes, epsilon, delta, relation)
-        unused = pure and delta > 0
+        # by public numbers: Laplace noise needs no delta and charges none
+        unused = measurement is not None and not measurement.uses_delta and not kept and delta > 0
         budget = Budget(
             epsilon,
-            0.0 if pure else delta,
+            0.0 if unused else delta,
             neighbours=relation,
             reserve=chosen.reserved(delta, options),
             later=kept,
             ledger=ledger,
             dataset=dataset,
             note=note,
-            rows=None if relation is Neighbours.ADD_REMOVE else counts.n,
+            rows=public_rows,
             file=data.file if isinstance(data, Dataset) else None,
         )
     elif ledger is not None or delta:
@@ -388,28 +399,25 @@ def discover(
     charging = budget or Budget.none(relation)
     with charging.telling(), silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
         show_queries(counts, stage, relation)
-        found = chosen.run(Task(counts, asking, level, max_order, relation, budget, rows, stage), **options)
-    public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
-    public = (
+        task = Task(counts, asking, level, max_order, relation, budget, rows, stage, measurement)
+        found = chosen.run(task, **options)
+    assumed = (
         *PUBLIC,
         *counts.schema.assumes,
         counts.schema.missing_as(),
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
         *([KeptForEffects(kept)] if kept else []),
-        *([DeltaNotNeeded(delta)] if unused else []),
+        *([DeltaNotNeeded(delta)] if budget and budget.total.delta < delta else []),
     )
     statement = charging.statement(
         released=found.released,
-        public=public,
+        public=assumed,
         adaptive=found.adaptive,
         limits=source_limits(counts),
         rows=public_rows,
     )
-    expected_reach = None
-    if name == "measured" and epsilon is not None and public_rows:
-        place = None if options.get("target") is None else columns.index(options["target"])
-        expected_reach = reach(sizes, public_rows, searching, delta, relation, level, place, ordered)
+    expected = None if measurement is None or public_rows is None else reach(measurement, level)
     result = result_of_search(
         found,
         chosen,
@@ -421,27 +429,75 @@ def discover(
         statement,
         rows=public_rows,
         no_delta=no_delta,
-        expected=expected_reach,
+        expected=expected,
     )
     if budget is None:
         return result
-    result = with_columns_within_reach(result, counts.schema, searching, delta)
-    release = release_of(result, found, counts.schema, budget.total, searching, delta, max_order, options)
+    release = release_of(result, found, counts.schema, delta, max_order, options)
     return replace(
-        result, release=release, reserve=Reserve(kept, budget, data, statement, named) if kept else None
+        with_columns_within_reach(result),
+        release=release,
+        reserve=Reserve(kept, budget, data, statement, named) if kept else None,
     )
 
 
-def planned_epsilon(epsilon: float, delta: float, reserve: float) -> float:
-    """Return the epsilon that a plan of the search counts with: with a delta, that of its part of rho.
+def checked_target(name: object, columns: Sequence[str]) -> str:
+    """Return the name of a column, or an ``InputError``."""
+    if not isinstance(name, str) or name not in columns:
+        hint = did_you_mean_column(name, columns) if isinstance(name, str) else ""
+        raise InputError(f"target names {name!r}, which is not a column{hint}")
+    return name
 
-    >>> planned_epsilon(1.0, 0.0, 0.3), round(planned_epsilon(1.0, 1e-6, 0.3), 2)
-    (0.7, 0.83)
-    """
-    if not reserve:
-        return epsilon
-    part = Filter(epsilon, delta).without(reserve)
-    return max(part.epsilon, epsilon_for(part.rho, delta)) if part.rho > 0 else part.epsilon
+
+def _executed(plan: Plan | str | os.PathLike[str] | None) -> ExecutablePlan | None:
+    """Return the plan that is to be executed, from a file or as ``dc.plan`` made it."""
+    if plan is None or isinstance(plan, ExecutablePlan):
+        return plan
+    if isinstance(plan, Plan):
+        return plan.executable
+    if not isinstance(plan, str | os.PathLike):
+        raise InputError(f"plan must be what dc.plan returned, or the file that it saved, not {plan!r}")
+    return ExecutablePlan.load(plan)
+
+
+def _terms_of(
+    executed: ExecutablePlan,
+    epsilon: Any,
+    delta: Any,
+    method: Any,
+    level: Any,
+    neighbours: Any,
+    reserve: Any,
+    effect: Any,
+    options: Mapping[str, Any],
+) -> tuple[Any, ...]:
+    """Return the plan's own terms in place of those that were not given; others must be the same."""
+    public = executed.measurement.public
+    target = None if public.target is None else list(executed.schema)[public.target]
+    for word, asked, planned, default in (
+        ("epsilon", epsilon, public.epsilon, REQUIRED),
+        ("delta", delta, public.delta, 0.0),
+        ("method", method, "measured", "auto"),
+        ("level", level, executed.level, 0.05),
+        ("neighbours", str(neighbours), str(public.neighbours), "replace-one"),
+        ("target", options.get("target"), target, None),
+    ):
+        if asked not in (default, planned):
+            raise InputError(f"the plan has {word} {planned}, not {asked}: leave it out, or plan again")
+    if reserve or effect:
+        raise InputError("a plan spends the whole budget on the graph: leave effect and reserve out")
+    options = {**options, **({} if target is None else {"target": target})}
+    return public.epsilon, public.delta, "measured", executed.level, public.neighbours, options
+
+
+def _planned(executed: ExecutablePlan | None, public: PublicNumbers) -> MeasurementPlan:
+    """Return what is measured: as planned before, for the rows there are now, or by these public numbers."""
+    if executed is None:
+        return plan_measurement(public)
+    rows = (
+        public.rows or executed.measurement.public.rows
+    )  # protected ones: as guessed, until they are released
+    return replace(executed.measurement, public=replace(public, rows=rows))
 
 
 def _choose(
@@ -468,10 +524,3 @@ def _choose(
     if not moments_pay(columns, held_by, rows, epsilon, delta, neighbours):
         return "measured", MethodByNumbers("numbers-in-noise", *held)
     return "moments", MethodByNumbers("mostly-numbers", *held)
-
-
-def takes_moments(
-    data: Dataset | Counts, epsilon: float | None, delta: float, neighbours: str | Neighbours
-) -> bool:
-    """Return whether ``auto`` takes ``moments`` for this data at this budget."""
-    return _choose(data, epsilon, delta, Neighbours.parse(neighbours, labels=False))[0] == "moments"

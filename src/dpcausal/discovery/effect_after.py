@@ -33,8 +33,10 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.components import Components, JointTable, NoisyTables
 from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
+from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.effects.effect import (
     by_middles,
@@ -60,6 +62,16 @@ HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS = 0.93, 0.89
 GROUP_LETTERS = 120  # letters of a column's groups that an error names
 
 
+def values_for_effects(values: object, schema: Schema) -> ReleasedTables | ReleasedMoments | None:
+    """Return released values of a search as effects ask for them; None where they answer none."""
+    if isinstance(values, Measurements):
+        return None if values.near else ReleasedTables.of(values)
+    if isinstance(values, NoisyMoments):
+        spread = frozenset(values.spreads)
+        return ReleasedMoments(schema, values.harmonics, values.matrix, values.rows, values.noise, spread)
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class ReleasedTables:
     """Noisy tables that a discovery released, by names of columns.
@@ -83,6 +95,13 @@ class ReleasedTables:
     merged: frozenset[str]
     rows: float
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, measured: Measurements) -> ReleasedTables:
+        """Return the tables of measurements."""
+        names = list(measured.schema)
+        merged = frozenset(names[j] for j in measured.groups)
+        return cls(measured.schema, measured.tables, merged, measured.rows, measured.groups_by_name)
 
     def __repr__(self) -> str:
         return f"ReleasedTables({type(self.tables).__name__})"

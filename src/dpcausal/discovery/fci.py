@@ -54,6 +54,7 @@ class Bounds:
 
 USUAL = Bounds(order=3, far=6)
 LATENT = "whether common causes may be hidden: the graph is then a PAG"
+NO_TARGET = "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
 
 
 def fci_search(

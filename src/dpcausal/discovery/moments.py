@@ -60,11 +60,10 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.evidence import largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
-from dpcausal.discovery.kept import KeptMoments
 from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again, repeats_for
 from dpcausal.discovery.search import (
     STABLE,
@@ -478,10 +477,7 @@ def search_moments(
         notes=tuple(notes),
         adaptive=bool(spread),
         latent=latent,
-        tables=ReleasedMoments(
-            task.counts.schema, used, moments.matrix, moments.n, moments.noise, frozenset(spread)
-        ),
-        kept=KeptMoments(used, moments.matrix, moments.n, moments.noise, spread),
+        values=NoisyMoments(used, moments.matrix, moments.n, moments.noise, spread),
         confidence=again,
         repeats=repeats or None,
     )

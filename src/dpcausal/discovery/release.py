@@ -12,12 +12,12 @@ repeats the search on them (``again.py``) with other background knowledge.
   ``values``, so that a damaged file is noticed;
 - ``method``; ``schema``, the declared columns as a schema file; ``neighbours``; ``rows``, None where it is protected;
 - ``values``: what was released. ``form`` is ``joint`` (one table: ``shape``, ``cells``, ``variance`` of the noise in a
-  cell, ``kurtosis``), ``components`` (``sizes`` of the columns as they were measured, ``merged``, the columns with
-  fewer groups than levels, ``groups``, the group of every level of these, ``rows``, and a list ``components``:
-  ``columns``, ``shape``, ``values``, ``variance``, in the order in which they were measured), or ``moments``
-  (``harmonics``, ``spreads``, ``size``, the upper triangle of the ``matrix``, ``rows``, ``noise``);
+  cell, ``kurtosis``), ``components`` (``sizes`` of the columns as they were measured, ``groups``, the group of every
+  level of columns with levels merged, and a list ``components``: ``columns``, ``shape``, ``values``, ``variance``, in
+  the order in which they were measured), or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of
+  the ``matrix``, ``noise``). All have ``rows``, and tables the ``plan`` that was executed;
 - ``search`` and ``declared``: the options and the background knowledge of the search;
-- ``budget``: epsilon and delta that were asked for, and the epsilon that the plan counted with;
+- ``budget``: epsilon and delta that were asked for;
 - ``reason``: why the method was taken; ``privacy``: the privacy statement.
 
 **Guarantee.** Nothing else enters: a ``Release`` is made from what mechanisms gave out, the schema and the options. It
@@ -33,7 +33,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -44,27 +44,23 @@ from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement, SearchedAgain
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Level, has_order
+from dpcausal.data.columns import Level
 from dpcausal.data.schema import Schema
-from dpcausal.discovery import measured, moments
-from dpcausal.discovery.again import NoRows, search_kept
-from dpcausal.discovery.components import JointTable
-from dpcausal.discovery.effect_after import ReleasedTables
-from dpcausal.discovery.kept import KeptMoments, KeptTables
+from dpcausal.discovery import moments
+from dpcausal.discovery.again import NoRows, search_released
+from dpcausal.discovery.fci import NO_TARGET
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
+from dpcausal.discovery.measured import method as measured
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.released_values import NoisyMoments, tables_from_dict, tables_to_dict
 from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task, WithoutDelta
 from dpcausal.effects.result import EffectResult
 from dpcausal.planning.designs import reach
-from dpcausal.planning.measurement import (
-    NOTABLE_GAIN,
-    larger_pay,
-    noise_without_delta,
-    plan_for,
-    schedule_for,
-)
+from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
+from dpcausal.planning.measurement_plan import PublicNumbers
 
 METHODS = {
     driver.METHOD.name: driver.METHOD for driver in (measured, moments)
@@ -72,20 +68,6 @@ METHODS = {
 FORMAT = 1
 FILE = "release.json"
 CONTENT = ("method", "schema", "neighbours", "rows", "values")  # what the id is made of
-
-
-class Total(Protocol):
-    """What a search may spend: the stop rule of its budget."""
-
-    @property
-    def epsilon(self) -> float:
-        """Of pure steps."""
-        ...
-
-    @property
-    def rho(self) -> float:
-        """Of Gaussian steps; 0 where there may be none."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,10 +91,10 @@ class Release:
         What was declared beforehand.
     level, max_order, latent, target, confidence, stable
         Options of the search, as for ``dc.discover``.
-    values : KeptTables or KeptMoments
+    values : Measurements or NoisyMoments
         The noisy values.
-    planned_epsilon, delta : float
-        The budget that the plan of the search counts with.
+    delta : float
+        As asked for.
     reason : MethodReason
         Why the method was taken.
 
@@ -131,9 +113,8 @@ class Release:
     privacy: PrivacyStatement
     rows: int | None
     known: Knowledge
-    values: KeptTables | KeptMoments
+    values: Measurements | NoisyMoments
     reason: MethodReason
-    planned_epsilon: float
     delta: float
     level: float
     max_order: int | None = None
@@ -200,31 +181,20 @@ class Release:
         if not isinstance(latent, bool):
             raise InputError(f"latent must be True or False, not {latent!r}")
         if latent and self.target is not None:
-            raise InputError(measured.NO_TARGET)
+            raise InputError(NO_TARGET)
         known = _knowledge(self, tiers, required, forbidden)
         asking = without_constants(schema, known, self.method, chosen.tables_only)
         no_rows = cast("Counts", NoRows(schema, self.rows or 0))
         with np.errstate(all="ignore"), stages(progress) as stage:
             task = Task(no_rows, asking, level, max_order, relation, None, None, stage)
-            found = search_kept(
-                task,
-                self.values,
-                target=self.target,
-                latent=latent,
-                stable=self.stable,
-                confidence=confidence,
+            found = search_released(
+                task, self.values, latent=latent, stable=self.stable, confidence=confidence
             )
-        sizes = [column.size for column in schema.values()]
-        ordered = [has_order(column) for column in schema.values()]
         no_delta, expected = None, None
-        if self.method == "measured":
-            gain = 1.0 if self.delta else noise_without_delta(sizes, self.planned_epsilon, relation)
+        if isinstance(self.values, Measurements):
+            gain = noise_without_delta(replace(self.values.plan.public, delta=self.delta))
             no_delta = WithoutDelta(gain) if gain >= NOTABLE_GAIN else None
-            if self.rows:
-                place = None if self.target is None else list(schema).index(self.target)
-                expected = reach(
-                    sizes, self.rows, self.planned_epsilon, self.delta, relation, level, place, ordered
-                )
+            expected = reach(self.values.plan, level) if self.rows else None
         statement = again_statement(self)
         result = result_of_search(
             found,
@@ -239,7 +209,7 @@ class Release:
             no_delta=no_delta,
             expected=expected,
         )
-        result = with_columns_within_reach(result, schema, self.planned_epsilon, self.delta)
+        result = with_columns_within_reach(result)
         searched = replace(
             self,
             known=known,
@@ -351,7 +321,7 @@ class Release:
                 "stable": self.stable,
             },
             "declared": declarations(self.known),
-            "budget": {**self.privacy.asked, "delta": self.delta, "planned_epsilon": self.planned_epsilon},
+            "budget": {**self.privacy.asked, "delta": self.delta},
             "reason": self.reason.to_dict(),
             "privacy": self.privacy.to_dict(),
         }
@@ -382,7 +352,9 @@ class Release:
             "schema": self.schema.to_toml(),
             "neighbours": str(self.privacy.neighbours),
             "rows": self.rows,
-            "values": self.values.to_dict(self.schema),
+            "values": self.values.to_dict()
+            if isinstance(self.values, NoisyMoments)
+            else tables_to_dict(self.values),
         }
 
 
@@ -457,21 +429,15 @@ def release_of(
     result: DiscoveryResult,
     found: SearchOutcome,
     schema: Schema,
-    total: Total,
-    planned_epsilon: float,
     delta: float,
     max_order: int | None,
     options: Mapping[str, Any],
 ) -> Release | None:
     """Return what a search released, or None where its method gives out decisions only.
 
-    ``total`` is what the search might spend, ``planned_epsilon`` what its plan counts with, and ``options`` those of
-    the method.
+    ``options`` are those of the method.
     """
-    values = found.kept
-    if values is None and isinstance(found.tables, ReleasedTables):
-        values = _kept_tables(found.tables, total, result.privacy.neighbours, result.rows)
-    if values is None:
+    if found.values is None:
         return None
     return Release(
         method=result.method,
@@ -479,9 +445,8 @@ def release_of(
         privacy=result.privacy,
         rows=result.rows,
         known=result.known,
-        values=values,
+        values=found.values,
         reason=result.reason,
-        planned_epsilon=planned_epsilon,
         delta=delta,
         level=result.level,
         max_order=max_order,
@@ -490,25 +455,6 @@ def release_of(
         confidence=options.get("confidence"),
         stable=options.get("stable", True),
     )
-
-
-def _kept_tables(
-    released: ReleasedTables, total: Total, neighbours: Neighbours, rows: int | None
-) -> KeptTables:
-    """Tables of a whole graph; whether larger ones pay follows from public and released numbers, as in ``start``."""
-    declared = [column.size for column in released.schema.values()]
-    plan = plan_for(declared, total.epsilon, total.rho, neighbours)
-    if isinstance(released.tables, JointTable):
-        counted = float(released.tables.table(())) if rows is None else float(rows)
-        larger = larger_pay(plan.pair_variance, declared, max(counted, 1.0))
-    else:
-        counted, sizes = released.rows, released.tables.sizes
-        amount = total.rho if plan.gaussian else total.epsilon
-        ordered = [has_order(column) for column in released.schema.values()]
-        larger = schedule_for(
-            sizes, counted, 1.0, amount, neighbours, gaussian=plan.gaussian, ordered=ordered
-        ).larger
-    return KeptTables(released.tables, counted, plan.gaussian, larger, merged=released.groups)
 
 
 def load_release(path: str | os.PathLike[str]) -> Release:
@@ -580,22 +526,24 @@ def _release(data: Mapping[str, Any]) -> Release:
     schema = Schema.from_toml_string(data["schema"])
     search, budget, values = data["search"], data["budget"], data["values"]
     rows = None if data["rows"] is None else int(data["rows"])
-    numbers = [float(budget["planned_epsilon"]), float(budget["delta"]), float(search["level"])]
-    if not all(map(math.isfinite, numbers)):
+    delta, level = float(budget["delta"]), float(search["level"])
+    if not (math.isfinite(delta) and math.isfinite(level)):
         raise ValueError("a budget or a level that is no number")
+    relation = Neighbours.parse(data["neighbours"])
+    asked = float(budget.get("planned_epsilon", budget["epsilon"]))
+    before = PublicNumbers.of_schema(schema, rows, asked, delta, relation, search["target"])
     return Release(
         method=_method(data["method"]),
         schema=schema,
         privacy=PrivacyStatement.from_json(json.dumps(data["privacy"])),
         rows=rows,
         known=Knowledge.of(tuple(schema), **declared_arguments(data["declared"])),
-        values=KeptMoments.from_dict(values)
+        values=NoisyMoments.from_dict(values)
         if values["form"] == "moments"
-        else KeptTables.from_dict(values, schema, rows),
+        else tables_from_dict(values, schema, before),
         reason=MethodReason.from_dict(data["reason"]),
-        planned_epsilon=numbers[0],
-        delta=numbers[1],
-        level=numbers[2],
+        delta=delta,
+        level=level,
         max_order=search["max_order"],
         latent=bool(search["latent"]),
         target=search["target"],

@@ -15,9 +15,10 @@ from dataclasses import replace
 from itertools import combinations
 
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.data.columns import Numeric, has_order
+from dpcausal.data.columns import Numeric
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import Schema
+from dpcausal.discovery.effect_after import values_for_effects
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
 from dpcausal.discovery.result import HINT, DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import (
@@ -90,28 +91,23 @@ def result_of_search(
         conflicts=conflicts,
         on_hints=on_hints,
         known=known,
-        tables=found.tables,
+        tables=values_for_effects(found.values, schema),
         labels=schema.labels,
         evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.left_out},
     )
 
 
-def with_columns_within_reach(
-    result: DiscoveryResult, schema: Schema, epsilon: float, delta: float
-) -> DiscoveryResult:
+def with_columns_within_reach(result: DiscoveryResult) -> DiscoveryResult:
     """Return the result with how many columns a plan could decide on, where hardly anything was decided."""
+    expected = result.reach
     if (
-        result.reach is None
-        or result.rows is None
+        expected is None
+        or expected.plan is None
         or result.verdict is Verdict.DECIDED
         or result.about is not None
     ):
         return result
-    neighbours = result.privacy.neighbours
-    columns = schema.values()
-    sizes, ordered = [one.size for one in columns], [has_order(one) for one in columns]
-    fewer = columns_within_reach(sizes, result.rows, epsilon, delta, neighbours, result.level, ordered)
-    return replace(result, reach=replace(result.reach, columns=fewer))
+    return replace(result, reach=replace(expected, columns=columns_within_reach(expected.plan, result.level)))
 
 
 def _arrows(

@@ -44,6 +44,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge, Pair
+from dpcausal.planning.measurement_plan import MeasurementPlan
 from dpcausal.privacy.budget import Budget
 
 
@@ -112,7 +113,7 @@ class TablesMeasured(CountsMeasured, kind="components"):
     target: str | None
 
 
-class WholeGraphs(Note):
+class ScoredGraphs(Note, kind="whole-graphs"):
     """Whole graphs were scored: how many edges the best one has."""
 
     edges: int
@@ -507,6 +508,7 @@ class Task:
     budget: Budget | None  # None: no privacy
     rows: Dataset | None = None  # for tests on values; None where there are only counts
     stage: Stage = silent  # opens a progress bar; only public amounts may drive it
+    plan: MeasurementPlan | None = None  # of what ``measured`` measures
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -522,6 +524,11 @@ class Task:
     def n(self) -> int | None:
         """The public number of rows; None under add-remove, where it is protected."""
         return self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
+
+    def measurement_plan(self) -> MeasurementPlan:
+        """The plan that ``measured`` executes."""
+        assert self.plan is not None, "a task of measured has a plan"
+        return self.plan
 
     def private_budget(self) -> Budget:
         """The budget of a private driver."""
@@ -545,8 +552,7 @@ class SearchOutcome:
     repeats: int | None = None  # of the search, for confidence
     about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
-    tables: Any = None  # ``effect_after.ReleasedTables``, where tables were released
-    kept: Any = None  # released values that can be searched again, where ``tables`` does not hold them (``release.py``)
+    values: Any = None  # released values that can be searched again: ``Measurements`` or ``NoisyMoments``
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG

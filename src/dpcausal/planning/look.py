@@ -23,145 +23,115 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.special import chdtri, chndtr
 
-from dpcausal.core.arguments import checked_column
 from dpcausal.core.display import display
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.data.columns import Numeric, has_order
+from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.planning.designs import Aim, NoiseDesign, power_at
-from dpcausal.planning.measurement import SMALL_DELTA
-from dpcausal.privacy.accounting.composition import Filter, check_total
+from dpcausal.planning.designs import Aim, power_at
+from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
+from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.stats.moments import moment_sensitivity
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 Powers = tuple[float, float, float]
-Shows = Callable[[int, float, float], Powers]  # of so many columns, epsilon and delta
+SMALL_DELTA = 1e-6  # the delta that a budget without one is compared with
 
 
-def powers_measured(
-    sizes: Sequence[int],
-    rows: int,
-    epsilon: float,
-    delta: float,
-    neighbours: Neighbours,
-    level: float,
-    target: int | None = None,
-    ordered: Sequence[bool] = (),
-) -> Powers:
+def powers_measured(plan: MeasurementPlan, level: float) -> Powers:
     """Chance that ``measured`` finds a weak, medium and strong dependence between the columns with fewest levels.
 
-    At best: if merged levels keep all of it, for what could show something is not refused. ``ordered`` says whose
-    levels have an order; empty: none's.
+    At best: if merged levels keep all of it, for what could show something is not refused.
 
-    >>> [round(part, 2) for part in powers_measured((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)]
+    >>> public = PublicNumbers.of_sizes((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
+    >>> [round(part, 2) for part in powers_measured(plan_measurement(public), 0.05)]
     [0.33, 1.0, 1.0]
     """
-    design = NoiseDesign(tuple(sizes), rows, epsilon, delta, neighbours, target, tuple(ordered))
-    ranked = sorted(range(len(sizes)), key=lambda j: (j != target, sizes[j], j))
-    aim = Aim(rows, level, WANTED, STRONG, None)
+    sizes, target = plan.public.sizes, plan.public.target
+    usable = [j for j, size in enumerate(sizes) if size > 1]
+    ranked = sorted(usable, key=lambda j: (j != target, sizes[j], j))
+    aim = Aim(round(plan.public.rows_or_one), level, WANTED, STRONG, None)
     weak, medium, strong = (
-        power_at(design, (ranked[1], ranked[0]), w, aim, at_best=True) for w in (WEAK, MEDIUM, STRONG)
-    )
-    return weak, medium, strong
-
-
-def powers_moments(
-    widths: Sequence[int], rows: int, epsilon: float, delta: float, neighbours: Neighbours, level: float
-) -> Powers:
-    """The same for ``moments`` at best; ``widths`` are numbers of features (1 for a number).
-
-    >>> [round(part, 2) for part in powers_moments((1,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)]
-    [0.34, 1.0, 1.0]
-    """
-    weak, medium, strong = chances_moments(
-        widths, rows, epsilon, delta, neighbours, level, (WEAK, MEDIUM, STRONG)
+        power_at(plan, (ranked[1], ranked[0]), w, aim, at_best=True) for w in (WEAK, MEDIUM, STRONG)
     )
     return weak, medium, strong
 
 
 def chances_moments(
     widths: Sequence[int],
-    rows: int,
-    epsilon: float,
-    delta: float,
+    rows: float,
+    total: Filter,
     neighbours: Neighbours,
     level: float,
     effects: Sequence[float],
 ) -> list[float]:
-    """Chance that ``moments`` finds a correlation of each of these sizes, at best."""
+    """Return the chance that ``moments`` finds a correlation of each of these sizes, at best.
+
+    ``widths`` are numbers of features, 1 for a number.
+
+    >>> by_size = chances_moments((1,) * 10, 1000, Filter(1.0, 1e-6), Neighbours.REPLACE_ONE, 0.05, (0.1, 0.3))
+    >>> [round(part, 2) for part in by_size]
+    [0.34, 1.0]
+    """
     length = math.sqrt(len(widths))
     moved = moment_sensitivity(neighbours, length / 2, length)
-    rho = Filter(epsilon, delta).rho
-    noise = moved / math.sqrt(2 * rho) if rho > 0 else moved * (1 + sum(widths)) / epsilon
+    noise = moved / math.sqrt(2 * total.rho) if total.rho > 0 else moved * (1 + sum(widths)) / total.epsilon
     variance = 1.0 / rows + (math.sqrt(0.5) * noise / rows) ** 2
     cut = float(chdtri(1.0, level))
     return [float(1 - chndtr(cut, 1.0, min(w * w / variance, 1e5))) for w in effects]
 
 
-def look(
-    sizes: Sequence[int],
-    rows: int,
-    epsilon: float,
-    delta: float,
-    neighbours: Neighbours,
-    level: float,
-    *,
-    moments: bool = False,
-    target: int | None = None,
-    ordered: Sequence[bool] = (),
-) -> Look | None:
-    """What a discovery is expected to show; None where that can't be said.
+def look(public: PublicNumbers, level: float, *, moments: bool = False) -> Look | None:
+    """Return what a discovery is expected to show; None where that can't be said.
 
     Parameters
     ----------
-    sizes
-        Declared numbers of levels; for ``moments`` of features, 1 for a number.
-    rows
-        The public number of rows.
-    epsilon, delta, neighbours, level
-        The budget and the size of a test.
+    public
+        Declared columns, rows and the budget; for ``moments`` sizes are numbers of features plus one.
+    level
+        The size of a test.
     moments
         Whether the method is ``moments``, else ``measured``.
-    target
-        The place of the one column asked about.
-    ordered
-        Whose levels have an order; empty: none's.
     """
-    least = 1 if moments else 2
-    if target is not None and sizes[target] < least:
+    target = public.target
+    if target is not None and public.columns[target].size < 2:
         return None
-    known = [*zip(sizes, ordered or [False] * len(sizes), strict=True)]
-    rest = sorted(one for j, one in enumerate(known) if one[0] >= least and j != target)
-    columns_of = rest if target is None else [known[target], *rest]
-    usable, in_order = [size for size, _ in columns_of], [order for _, order in columns_of]
-    if rows < 1 or len(usable) < 2:
+    rest = sorted(one for j, one in enumerate(public.columns) if one.size > 1 and j != target)
+    usable = rest if target is None else [public.columns[target], *rest]
+    if public.rows is None or public.rows < 1 or len(usable) < 2:
         return None
+    place = None if target is None else 0
 
-    def shows(columns: int, with_epsilon: float, with_delta: float) -> Powers:
-        public = (rows, with_epsilon, with_delta, neighbours, level)
-        if moments:
-            return powers_moments(usable[:columns], *public)
-        place = None if target is None else 0
-        return powers_measured(usable[:columns], *public, place, in_order[:columns])
+    def shows(columns: int, epsilon: float, delta: float, about: int | None = place) -> Powers:
+        smaller = replace(public, columns=tuple(usable[:columns]), target=about, epsilon=epsilon, delta=delta)
+        if not moments:
+            return powers_measured(plan_measurement(smaller), level)
+        widths = [size - 1 for size in smaller.sizes]
+        weak, medium, strong = chances_moments(
+            widths, smaller.rows_or_one, smaller.total, public.neighbours, level, (WEAK, MEDIUM, STRONG)
+        )
+        return weak, medium, strong
 
     try:
-        found = shows(len(usable), epsilon, delta)
+        found = shows(len(usable), public.epsilon, public.delta)
         if any(map(math.isnan, found)):
             return None
-        helps = {} if found[2] >= LEAST_POWER else _helps(shows, len(usable), epsilon, delta)
+        helps = {} if found[2] >= LEAST_POWER else _helps(shows, len(usable), public.epsilon, public.delta)
         if helps and target is None and not moments and len(usable) > 2:
-            public = (rows, epsilon, delta, neighbours, level)
-            helps["with_target"] = powers_measured(usable, *public, 0, in_order)[2]
-        return Look(rows, epsilon, delta, *found, columns=len(usable), **helps)
+            helps["with_target"] = shows(len(usable), public.epsilon, public.delta, 0)[2]
+        return Look(
+            round(public.rows_or_one), public.epsilon, public.delta, *found, columns=len(usable), **helps
+        )
     except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold: the run says so
         return None
 
 
-def _helps(shows: Shows, columns: int, epsilon: float, delta: float) -> dict[str, Any]:
+def _helps(
+    shows: Callable[[int, float, float], Powers], columns: int, epsilon: float, delta: float
+) -> dict[str, Any]:
     """What would help a hopeless design."""
     found: dict[str, Any] = {}
     if not delta:
@@ -194,13 +164,9 @@ def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
 
 def refuse_hopeless(
     schema: Schema,
-    rows: int,
-    epsilon: float,
-    delta: float,
-    neighbours: Neighbours,
+    public: PublicNumbers,
     level: float,
     method: str,
-    target: str | None = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
 ) -> None:
@@ -212,19 +178,40 @@ def refuse_hopeless(
     ------
     Hopeless
         With what would help.
-    SchemaError
-        If the target is not a column.
     """
     if method not in ("measured", "moments"):
         return
-    check_total(epsilon, delta)
     moments = method == "moments"
-    sizes = [1 if moments and isinstance(one, Numeric) else one.size - moments for one in schema.values()]
-    place = None if target is None else list(schema).index(checked_column(target, schema, "target"))
-    ordered = [has_order(column) for column in schema.values()]
-    found = look(
-        sizes, rows, epsilon, delta, neighbours, level, moments=moments, target=place, ordered=ordered
-    )
+    if moments:
+        kinds = [
+            kind._replace(size=2) if isinstance(column, Numeric) else kind
+            for kind, column in zip(public.columns, schema.values(), strict=True)
+        ]
+        public = replace(public, columns=tuple(kinds))
+    found = look(public, level, moments=moments)
     if found is not None and found.hopeless:
         found = replace(found, left=left_in_ledger(ledger, dataset))
         raise Hopeless(display().summary(found), found)
+
+
+NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a warning
+
+
+def noise_without_delta(public: PublicNumbers) -> float:
+    """Return the noise in a pair without delta over that with ``SMALL_DELTA``, as standard deviations; 1 with a delta.
+
+    >>> def times(sizes):
+    ...     return noise_without_delta(PublicNumbers.of_sizes(sizes, 1_000, 1.0, 0.0, Neighbours.REPLACE_ONE))
+    >>> times((2,) * 4), times((4,) * 9) > 4, times((4,) * 12) > 4  # with a delta, a tree of the last
+    (1.0, True, True)
+    """
+    if public.delta or sum(size > 1 for size in public.sizes) < 2:
+        return 1.0
+    try:
+        pure = plan_measurement(public).noise_in_pair
+        small = plan_measurement(replace(public, delta=SMALL_DELTA)).noise_in_pair
+    except InputError:  # more noise than there can be: the run says so
+        return 1.0
+    if not (small > 0 and math.isfinite(small) and math.isfinite(pure)):
+        return 1.0  # at the ends of what floats hold
+    return max(1.0, math.sqrt(pure / small))

@@ -15,10 +15,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Literal
 
-from dpcausal._version import __version__
 from dpcausal.citests.base import Question
 from dpcausal.citests.choice import choose
 from dpcausal.citests.look import chances_of_test
@@ -29,13 +29,12 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.look import MEDIUM, STRONG, WEAK
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
-from dpcausal.data.columns import DEFAULT_BINS, Column, Numeric, has_order
+from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.planning.cost import Cost, cost_of
 from dpcausal.planning.designs import (
     MAX_SET,
     Aim,
-    NoiseDesign,
     OrderPlan,
     answers,
     chosen,
@@ -45,7 +44,9 @@ from dpcausal.planning.designs import (
     places_of,
     power_at,
 )
+from dpcausal.planning.executable import ExecutablePlan
 from dpcausal.planning.look import chances_moments
+from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.moments import moments_pay
 from dpcausal.privacy.accounting.composition import check_total
 
@@ -93,12 +94,10 @@ class Plan:
         All columns of the schema.
     aim : Aim
         What was planned for: rows, level, power, effect, share and pair.
-    design : NoiseDesign
-        What will be measured, and with how much noise.
+    measurement : MeasurementPlan
+        What will be measured, with which noise, shares and levels; ``discover(plan=...)`` measures exactly that.
     orders : tuple of OrderPlan
         For every size of the conditioning set, the smallest dependence (Cohen's w) that is found, and more.
-    levels : tuple of str
-        The columns with two levels or more, which the ``places`` of the orders count.
     coarser : tuple of float or None
         The smallest dependence at each order if no number had more than four bins; None where that shows no more.
     numbers : bool
@@ -123,9 +122,8 @@ class Plan:
 
     columns: tuple[str, ...]
     aim: Aim
-    design: NoiseDesign
+    measurement: MeasurementPlan
     orders: tuple[OrderPlan, ...]
-    levels: tuple[str, ...]
     coarser: tuple[float, ...] | None = None
     numbers: bool = False
     target: str | None = None
@@ -137,7 +135,7 @@ class Plan:
     def largest_chance(self) -> Chance:
         """How likely ``measured`` finds a dependence of the two columns with most levels."""
         effects = (WEAK, MEDIUM, STRONG, self.aim.effect)
-        found = [power_at(self.design, self.orders[0].largest, w, self.aim) for w in effects]
+        found = [power_at(self.measurement, self.orders[0].largest, w, self.aim) for w in effects]
         return Chance("graph" if self.target is None else "target", "measured", *found)
 
     @cached_property
@@ -149,13 +147,13 @@ class Plan:
         if self.aim.share is not None:
             return None
         aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
-        return least_found(self.design, places, aim), answers(self.design, places, aim)
+        return least_found(self.measurement, places, aim), answers(self.measurement, places, aim)
 
     @cached_property
     def rare_chances(self) -> tuple[float, float, float]:
         """How likely a weak, medium and strong dependence of the first order is found with such a rare level."""
         aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
-        weak, medium, strong = (power_at(self.design, places, w, aim) for w in (WEAK, MEDIUM, STRONG))
+        weak, medium, strong = (power_at(self.measurement, places, w, aim) for w in (WEAK, MEDIUM, STRONG))
         return weak, medium, strong
 
     @cached_property
@@ -167,11 +165,11 @@ class Plan:
     @property
     def cost(self) -> Cost:
         """Time and memory that learning the graph takes, about."""
-        return cost_of(self.design.sizes, self.aim.rows)
+        return cost_of(self.measurement.public.sizes, self.aim.rows)
 
     def named(self, places: tuple[int, ...]) -> list[str]:
         """Return the names of the columns at these places."""
-        return [self.levels[j] for j in places]
+        return [self.columns[j] for j in places]
 
     @property
     def testable_orders(self) -> tuple[int, ...]:
@@ -186,13 +184,13 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        budget, aim, rare = self.design, self.aim, self.with_rare_levels
+        public, aim, rare = self.measurement.public, self.aim, self.with_rare_levels
         return {
             "columns": len(self.columns),
             "rows": aim.rows,
-            "epsilon": budget.epsilon,
-            "delta": budget.delta,
-            "neighbours": str(budget.neighbours),
+            "epsilon": public.epsilon,
+            "delta": public.delta,
+            "neighbours": str(public.neighbours),
             "level": aim.level,
             "power": aim.power,
             "effect": aim.effect,
@@ -201,9 +199,9 @@ class Plan:
             "target": self.target,
             "chances": [asdict(chance) for chance in self.chances],
             "measure": MEASURE,
-            "design": "joint" if self.design.joint else "components",
+            "design": "joint" if self.measurement.joint else "components",
             "design_words": display().summary(self, part="design"),
-            "noise": self.design.law,
+            "noise": self.measurement.law,
             "with_rare_levels": None
             if rare is None
             else {"share": RARE_SHARE, "smallest": rare[0], "testable": rare[1]},
@@ -216,12 +214,46 @@ class Plan:
                 for plan in self.orders
             ],
             "cost": asdict(self.cost),
-            "software": f"dpcausal {__version__}",
+            **self.executable.to_dict(),
         }
 
     def to_json(self) -> str:
         """Return one JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan to a file that ``discover(data, plan=path)`` measures exactly as planned.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file, JSON.
+
+        Raises
+        ------
+        InputError
+            If the file can't be written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, dpcausal as dc
+        >>> network = dc.networks.load("cancer")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "plan.json"
+        ...     dc.plan(network.schema, rows=20_000, epsilon=1.0).save(path)
+        ...     dc.discover(network.sample(20_000, seed=1), plan=path).privacy.epsilon
+        1.0
+        """
+        try:
+            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"can't write {fspath(path)!r}: {error.strerror or error}") from None
+
+    @property
+    def executable(self) -> ExecutablePlan:
+        """What ``discover(plan=...)`` executes."""
+        assert self.schema is not None
+        return ExecutablePlan(self.schema, self.measurement, self.aim.level)
 
     def summary(self, width: int = 110, *, full: bool = False) -> str:
         """Return the table and what it means, as text.
@@ -336,103 +368,97 @@ def plan(
     )
     if aim.power <= aim.level:
         raise InputError(f"power must be above the level ({level:g}), not {power:g}")
-    sizes = tuple(column.size for column in declared.values() if column.size > 1)
-    if len(sizes) < 2:
+    sizes = tuple(column.size for column in declared.values())
+    usable = sum(size > 1 for size in sizes)
+    if usable < 2:
         raise InputError("a plan needs at least two columns with two or more declared levels")
-    highest = len(sizes) - 2
     if max_order is not None:
         max_order = checked_count(max_order, "max_order")
-    last = min(highest, DEFAULT_ORDERS - 1 if max_order is None else max_order)
+    last = min(usable - 2, DEFAULT_ORDERS - 1 if max_order is None else max_order)
     last = last if target is None else min(last, MAX_SET)
     if max_order is None:
         while last and _conditioning_cells(sizes, last, aim.pair) > MAX_CONDITIONING_CELLS:
             last -= 1
     else:
         _check_blocks(sizes, last, aim.pair)
-    place = _checked_target(target, declared, aim.pair)
-    ordered = tuple(has_order(column) for column in declared.values() if column.size > 1)
-    design = NoiseDesign(sizes, rows, float(epsilon), float(delta), relation, place, ordered)
-    sieve = chosen(math.comb(len(sizes), 2), design.epsilon, design.delta, relation)
-    orders = tuple(order_plan(design, order, aim, sieve) for order in range(last + 1))
-    names = tuple(name for name, column in declared.items() if column.size > 1)
+    _check_target(target, declared, aim.pair)
+    public = PublicNumbers.of_schema(declared, rows, float(epsilon), float(delta), relation, target)
+    measurement = plan_measurement(public)
+    sieve = chosen(math.comb(usable, 2), public.epsilon, public.delta, relation)
+    orders = tuple(order_plan(measurement, order, aim, sieve) for order in range(last + 1))
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
-    coarser = _coarser(design, aim, orders, [declared[name] for name in names])
-    pair_compared = tuple(names[j] for j in orders[0].places[:2])
-    chances = _graph_chances(declared, design, aim, pair_compared)
+    chances = _graph_chances(declared, measurement, aim, orders[0].places[:2])
     decided = chances[0].medium >= aim.power and orders[0].testable
     too_many = target is None and aim.share is None and not decided
-    public = (design.epsilon, design.delta, relation, aim.level)
     return Plan(
         tuple(declared),
         aim,
-        design,
+        measurement,
         orders,
-        names,
-        coarser,
+        _coarser(measurement, aim, orders, declared),
         target is None
-        and moments_pay(tuple(declared), numeric, rows, float(epsilon), float(delta), relation),
+        and moments_pay(tuple(declared), numeric, rows, public.epsilon, public.delta, relation),
         target,
         chances,
         declared,
-        columns_within_reach(sizes, rows, *public, ordered) if too_many else None,
+        columns_within_reach(measurement, aim.level) if too_many else None,
     )
 
 
 def _graph_chances(
-    schema: Schema, design: NoiseDesign, aim: Aim, pair: tuple[str, ...]
+    schema: Schema, measurement: MeasurementPlan, aim: Aim, places: tuple[int, ...]
 ) -> tuple[Chance, ...]:
-    """Return what a graph would find between these two columns."""
-    sizes = (WEAK, MEDIUM, STRONG, aim.effect)
-    names = [name for name, column in schema.items() if column.size > 1]
-    places = tuple(names.index(name) for name in pair)
-    graph = [power_at(design, places, w, aim) for w in sizes]
-    found = [Chance("graph" if design.target is None else "target", "measured", *graph)]
-    public = (aim.rows, design.epsilon, design.delta, design.neighbours, aim.level)
-    if design.target is None and any(isinstance(schema[name], Numeric) for name in pair):
-        widths = [1 if isinstance(column, Numeric) else column.size - 1 for column in schema.values()]
-        found.append(Chance("moments", "moments", *chances_moments(widths, *public, sizes)))
+    """Return what a graph would find between the columns at these two places."""
+    sizes, public = (WEAK, MEDIUM, STRONG, aim.effect), measurement.public
+    graph = [power_at(measurement, places, w, aim) for w in sizes]
+    found = [Chance("graph" if public.target is None else "target", "measured", *graph)]
+    columns = list(schema.values())
+    if public.target is None and any(isinstance(columns[j], Numeric) for j in places):
+        widths = [1 if isinstance(column, Numeric) else column.size - 1 for column in columns]
+        by_moments = chances_moments(widths, aim.rows, public.total, public.neighbours, aim.level, sizes)
+        found.append(Chance("moments", "moments", *by_moments))
     return tuple(found)
 
 
 def _chance_of_test(plan: Plan, schema: Schema) -> Chance | None:
     """Return what a single test of the plan's two columns would find; None where that is not known."""
 
-    aim, design = plan.aim, plan.design
+    aim, budget = plan.aim, plan.measurement.public
     question = Question.of(schema, *plan.named(plan.orders[0].places[:2]))
-    name, _ = choose(question, design.epsilon)
-    public = (aim.rows, design.epsilon, design.delta, design.neighbours, aim.level)
+    name, _ = choose(question, budget.epsilon)
+    public = (aim.rows, budget.epsilon, budget.delta, budget.neighbours, aim.level)
     sizes = (WEAK, MEDIUM, STRONG, aim.effect)
     alone = chances_of_test(make_test(name, {}, ()), question, *public, sizes, aim.share)
     return None if alone is None else Chance("test", name, *alone)
 
 
-def _checked_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> int | None:
-    """Return its place among the columns with two levels or more."""
+def _check_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> None:
     if target is None:
-        return None
+        return
     target = checked_column(target, schema, "target")
-    names = [name for name, column in schema.items() if column.size > 1]
-    if target not in names:
+    if schema[target].size < 2:
         raise InputError(f"target: nothing can depend on {target}, which has one level")
-    if pair is not None and names.index(target) not in pair:
+    if pair is not None and list(schema).index(target) not in pair:
         raise InputError(f"pair must name the target, {target}: no other pairs are measured")
-    return names.index(target)
 
 
 COARSER_GAIN = 0.95  # coarser bins are proposed where they lower the smallest dependence of some order by 5%
 
 
 def _coarser(
-    design: NoiseDesign, aim: Aim, orders: tuple[OrderPlan, ...], columns: Sequence[Column]
+    measurement: MeasurementPlan, aim: Aim, orders: tuple[OrderPlan, ...], schema: Schema
 ) -> tuple[float, ...] | None:
     """Return the smallest w of the same columns with at most four bins a number; None where that shows no more."""
-    sizes = tuple(
-        min(size, DEFAULT_BINS + column.missing_level) if isinstance(column, Numeric) else size
-        for size, column in zip(design.sizes, columns, strict=True)
+    public = measurement.public
+    columns = tuple(
+        kind._replace(size=min(kind.size, DEFAULT_BINS + kind.missing))
+        if isinstance(column, Numeric)
+        else kind
+        for kind, column in zip(public.columns, schema.values(), strict=True)
     )
-    if sizes == design.sizes:
+    if columns == public.columns:
         return None
-    coarse = replace(design, sizes=sizes)
+    coarse = plan_measurement(replace(public, columns=columns), measurement.settings)
     found = tuple(least_found(coarse, order.places, aim) for order in orders)
     pairs = zip(found, orders, strict=True)
     return found if any(w < COARSER_GAIN * min(order.smallest, 1e6) for w, order in pairs) else None
@@ -454,7 +480,7 @@ def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | Non
 
 
 def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
-    """Return their places among the columns with two levels or more."""
+    """Return their places in the schema."""
     if pair is None:
         return None
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
@@ -462,7 +488,7 @@ def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
     for name in pair:
         if schema[checked_column(name, schema, "pair")].size < 2:
             raise InputError(f"pair: nothing can depend on {name}, which has one level")
-    names = [name for name, column in schema.items() if column.size > 1]
+    names = list(schema)
     return names.index(pair[0]), names.index(pair[1])
 
 

@@ -13,26 +13,10 @@ The test learns the margins of the conditioning cells from noisy tables, and rec
 small: so the margins get noise too, of ``NOISE_PATTERNS`` patterns that are always the same, and the mean over them is
 taken.
 
-**Omnibus form.** A joint table is also tested by squares of contrasts, one for each of (r-1)(c-1) directions in each
-block (``stats/measured.py``). For a block of n rows with margins p and q and noise variance s2 in every cell, a
-contrast has
+**Power.** The form is X, noncentral chi-squared with d = (r-1)(c-1) degrees of freedom and noncentrality ``worth`` w^2,
+whatever the noise, for joint tables and components alike: the test rejects where P(chi2_d > X) is at most the level.
 
-    signal n^2 per unit of association,      variance  n^3 + s2 (n^2 uu vv + n (r c + c uu + r vv)) + 2 s2^2 U V
-
-with nothing known about the block but its margins: uu = sum u^2 for a direction u of mean 0 and variance 1 under p,
-U = r uu - (sum u)^2; vv and V the same for q. The form weighs a contrast by a = signal^2/(variance sqrt(n)). It is
-taken as chi-squared with (sum a)^2/sum a^2 degrees of freedom and the noncentrality that gives it the right mean.
-
-**Power.** The pooled form is X, noncentral chi-squared with d = (r-1)(c-1) degrees of freedom and noncentrality
-``worth`` w^2, whatever the noise. Components are tested by it alone. On a joint table it is combined with the omnibus
-form, taken as X + Y, Y with the remaining degrees of freedom and noncentrality: one rejects where
-
-    the Cauchy combination of  P(chi2_d > X)  and  P(chi2_b > X + Y)  is at most the level,
-
-that is where X > x(Y) for a curve x that depends on level, d and b alone. A dependence alike in all conditioning cells
-shifts X (and Y, where blocks differ in size); one whose direction changes shifts Y only.
-
-**Evidence.** The forward search (``discovery/forward.py``) takes a pair whose evidence (``stats/contrasts.py``) passes
+**Evidence.** The forward search (``discovery/measured``) takes a pair whose evidence (``stats/contrasts.py``) passes
 ``enough`` (``enough.py``). With the same variance W = 1/``worth`` in all entries the evidence grows with the sum of
 their squares over W, X, and with nothing else: to ask for it is to ask X > x for a cut x of its own. ``evidence_cut``
 finds x, and P(chi2_d > x) is the level at which the search tests: small where there is little information, since no
@@ -53,7 +37,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, chdtri, chndtr, ndtri
+from scipy.special import chdtri, chndtr, ndtri
 
 from dpcausal.stats.contrasts import EFFECTS
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subsets
@@ -131,10 +115,7 @@ def kinds(size: int, share: float | None) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Expected:
-    """The tables of x, y and the columns given (numbers of levels); ``variance`` of the noise by component.
-
-    ``whole``: the table of all of them together is measured too (a joint table).
-    """
+    """The tables of x, y and the columns given (numbers of levels); ``variance`` of the noise by component."""
 
     rows: float
     x: int
@@ -142,7 +123,6 @@ class Expected:
     given: tuple[int, ...] = ()
     share: float | None = None
     variance: Variance = no_noise
-    whole: bool = False
 
     @property
     def widest(self) -> tuple[int, ...]:
@@ -243,82 +223,7 @@ MAX_WORTHS = 1 << 14
 _worths: dict[tuple[object, ...], float] = {}  # by sizes and variances: orders and budgets often share tables
 
 
-def block_sizes(given: tuple[int, ...], share: float | None, rows: float) -> tuple[Floats, Floats]:
-    """(expected size, how many such blocks) over all cells of the columns given.
-
-    >>> [part.tolist() for part in block_sizes((2, 2), 0.1, 100.0)]
-    [[1.0, 9.0, 81.0], [1.0, 2.0, 1.0]]
-    """
-    sizes: Floats = np.array([float(rows)])
-    counts: Floats = np.ones(1)
-    for size in given:
-        values, times = np.unique(margin(size, share), return_counts=True)
-        every = np.round(np.multiply.outer(sizes, values).ravel(), 9)
-        number = np.multiply.outer(counts, times.astype(np.float64)).ravel()
-        sizes, where = np.unique(every, return_inverse=True)
-        counts = np.bincount(where, weights=number).astype(np.float64)
-    return sizes, counts
-
-
-@lru_cache(maxsize=4096)
-def omnibus(
-    rows: float, x: int, y: int, given: tuple[int, ...], share: float | None, noise: float
-) -> tuple[float, float]:
-    """(degrees of freedom, noncentrality per unit of w^2); ``noise`` is the variance in a cell of the whole table.
-
-    >>> found = omnibus(1000.0, 2, 2, (2, 2), None, 0.0)
-    >>> round(found[0], 6), round(found[1], 6)
-    (4.0, 1000.0)
-    """
-    sizes, counts = block_sizes(given, share, rows)
-    n = sizes[:, None, None]
-    p, q = margin(x, share), margin(y, share)
-    u, v = directions(p), directions(q)
-    uu, vv = (u**2).sum(axis=0)[None, :, None], (v**2).sum(axis=0)[None, None, :]
-    su, sv = u.sum(axis=0)[None, :, None], v.sum(axis=0)[None, None, :]
-    spread = n if noise > 0 else 0 * n  # sizes of blocks are not known exactly
-    square = n**2 + spread
-    linear = noise * (square * uu * vv + n * (x * y + y * uu + x * vv))
-    product = 2 * noise**2 * (x * uu - su**2) * (y * vv - sv**2)
-    strength = (square**2 / (n**3 + 3 * n * spread + linear + product)).reshape(len(sizes), -1)
-    weight = strength / np.sqrt(sizes)[:, None]
-    total = float(counts @ weight.sum(axis=1))
-    degrees = total**2 / float(counts @ (weight**2).sum(axis=1))
-    mean = float(counts @ (weight * strength).sum(axis=1)) / total
-    return degrees, degrees * mean / math.prod(strength.shape[1:])
-
-
 MAX_NONCENTRALITY = 1e5
-
-
-@lru_cache(maxsize=1024)
-def cut(level: float, pooled: float, both: float) -> tuple[Floats, Floats]:
-    """(y, x(y)): above which X rejects, on a grid for Y; ``pooled`` and ``both`` are degrees of freedom."""
-    rest = both - pooled
-    y = (rest + 12 * math.sqrt(2 * rest) + 60) * np.linspace(0.0, 1.0, 200) ** 2
-    low, high = np.zeros_like(y), np.full_like(y, 2 * float(chdtri(pooled, level / 4)) + 50)
-    for _ in range(40):
-        x = (low + high) / 2
-        p = np.clip([chdtrc(pooled, x), chdtrc(both, x + y)], 1e-300, 0.999)
-        combined = np.arctan2(1.0, (0.5 / np.tan(np.pi * p)).sum(axis=0)) / np.pi
-        low, high = np.where(combined > level, x, low), np.where(combined > level, high, x)
-    return y, high
-
-
-def power(level: float, pooled: float, both: float, shift: float, rest_shift: float) -> float:
-    """Chance to reject, for these degrees of freedom and noncentralities of X and Y.
-
-    >>> round(power(0.05, 1.0, 1.0, 7.849, 0.0), 3), round(power(0.05, 1.0, 8.0, 0.0, 0.0), 2)
-    (0.8, 0.05)
-    """
-    rest = both - pooled
-    if rest < 1e-6:
-        return float(1 - chndtr(chdtri(pooled, level), pooled, min(shift, MAX_NONCENTRALITY)))
-    y, x = cut(level, pooled, both)
-    below = chndtr(y, rest, min(rest_shift, MAX_NONCENTRALITY))
-    rejects = 1 - chndtr(x, pooled, min(shift, MAX_NONCENTRALITY))
-    inside = float(np.diff(below) @ (rejects[1:] + rejects[:-1]) / 2)
-    return inside + float((1 - below[-1]) * rejects[-1])
 
 
 def evidence_of(form: float, dof: float, worth: float) -> float:
@@ -355,24 +260,12 @@ def power_of_evidence(table: Expected, w: float, enough: float) -> float:
     >>> [round(power_of_evidence(Expected(rows, 2, 2), 0.1, 1.0), 2) for rows in (1000, 20)]
     [0.77, 0.02]
     """
-    dof, worth = float(table.dof), table.worth
-    shift = min(worth * w * w, MAX_NONCENTRALITY)
-    return float(1 - chndtr(evidence_cut(enough, dof, worth), dof, shift))
+    return _above(evidence_cut(enough, float(table.dof), table.worth), table, w)
 
 
 def least_by_evidence(table: Expected, enough: float, wanted: float = 0.8) -> float:
     """The w whose evidence passes ``enough`` with probability ``wanted``; infinite where none does."""
-    dof, worth = float(table.dof), table.worth
-    cut_at = evidence_cut(enough, dof, worth)
-    low, high = 0.0, 16.0
-    while 1 - chndtr(cut_at, dof, high) < wanted:
-        if high >= MAX_NONCENTRALITY:
-            return math.inf if worth <= 0 else math.sqrt(cut_at / worth)
-        high *= 2
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 1 - chndtr(cut_at, dof, middle) < wanted else (low, middle)
-    return math.sqrt(high / worth)
+    return _least_above(evidence_cut(enough, float(table.dof), table.worth), table, wanted)
 
 
 def would_show(table: Expected, w: float) -> float:
@@ -380,50 +273,42 @@ def would_show(table: Expected, w: float) -> float:
     return evidence_of(table.dof + table.worth * w * w, float(table.dof), table.worth)
 
 
-def law(table: Expected, alike: bool) -> tuple[float, float, float, float]:
-    """(degrees of freedom of X, of X + Y, noncentralities of X and of Y per unit of w^2)."""
-    pooled = float(table.dof)
-    shift = table.worth if alike else 0.0
-    if not (table.whole and table.given):
-        return pooled, pooled, shift, 0.0
-    cell = table.variance((table.x, table.y, *table.given))
-    degrees, unit = omnibus(float(table.rows), table.x, table.y, table.given, table.share, cell)
-    # one large block may leave fewer degrees of freedom than X has: Y keeps some, so that it can shift
-    return pooled, max(degrees, pooled + 0.1), shift, max(unit - shift, 0.0)
-
-
-def power_of(table: Expected, w: float, level: float, *, alike: bool = True) -> float:
-    """Chance that a dependence w is found; ``alike``: the same in every conditioning cell.
+def power_of(table: Expected, w: float, level: float) -> float:
+    """Chance that the test rejects where the dependence is w.
 
     >>> round(power_of(Expected(1000, 2, 2), 0.0886, 0.05), 2)
     0.8
     """
-    pooled, both, shift, rest = law(table, alike)
-    return power(level, pooled, both, shift * w * w, rest * w * w)
+    return _above(float(chdtri(table.dof, level)), table, w)
 
 
-def least_dependence(table: Expected, level: float, wanted: float = 0.8, *, alike: bool = True) -> float:
-    """The w found with probability ``wanted``; infinite where none is.
+def least_dependence(table: Expected, level: float, wanted: float = 0.8) -> float:
+    """The w for which the test rejects with probability ``wanted``; infinite where none is.
 
     May be above what w can be, sqrt(min(r, c) - 1): then none is found that reliably either.
 
     >>> round(least_dependence(Expected(1000, 2, 2), 0.05), 4)
     0.0886
-    >>> least_dependence(Expected(1000, 2, 2), 0.05, alike=False)
-    inf
     """
-    pooled, both, shift, rest = law(table, alike)
-    unit = shift + rest
-    if unit <= 0.0:
+    return _least_above(float(chdtri(table.dof, level)), table, wanted)
+
+
+def _above(cut: float, table: Expected, w: float) -> float:
+    """Chance that the form passes ``cut`` where the dependence is w."""
+    return float(1 - chndtr(cut, float(table.dof), min(table.worth * w * w, MAX_NONCENTRALITY)))
+
+
+def _least_above(cut: float, table: Expected, wanted: float) -> float:
+    """The w for which the form passes ``cut`` with probability ``wanted``; infinite where none does."""
+    dof, worth = float(table.dof), table.worth
+    if worth <= 0.0:
         return math.inf
     low, high = 0.0, 16.0
-    while (
-        power(level, pooled, both, high * shift / unit, high * rest / unit) < wanted
-        and high < MAX_NONCENTRALITY
-    ):
+    while 1 - chndtr(cut, dof, high) < wanted:
+        if high >= MAX_NONCENTRALITY:
+            return math.sqrt(cut / worth)
         high *= 2
-    for _ in range(25):
+    for _ in range(40):
         middle = (low + high) / 2
-        seen = power(level, pooled, both, middle * shift / unit, middle * rest / unit)
-        low, high = (middle, high) if seen < wanted else (low, middle)
-    return math.sqrt(high / unit)
+        low, high = (middle, high) if 1 - chndtr(cut, dof, middle) < wanted else (low, middle)
+    return math.sqrt(high / worth)

@@ -462,9 +462,8 @@ def absent_reach(result: DiscoveryResult) -> list[float | None]:
 def planned_reach(result: DiscoveryResult) -> Reach | None:
     """The plan's reach where it speaks of every pair of these columns."""
     reach = result.reach
-    return (
-        reach if reach is not None and reach.design and len(reach.places) == len(result.graph.nodes) else None
-    )
+    known = reach is not None and reach.plan and len(reach.plan.sizes) == len(result.graph.nodes)
+    return reach if known else None
 
 
 NOTABLE = 1.3  # from this factor on a second number is worth its room
@@ -868,7 +867,7 @@ def note_words(note: Note) -> str:
             )
         case facts.TablesMeasured():
             return _components_words(note)
-        case facts.WholeGraphs():
+        case facts.ScoredGraphs():
             return (
                 "Whole graphs were scored on the joint table, with its noise in the score, and joined with what pairs "
                 f"of columns show; the best one has {note.edges} edge{'' if note.edges == 1 else 's'}, each judged "

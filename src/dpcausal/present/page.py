@@ -17,7 +17,7 @@ from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import CountedByEngine, SearchedAgain, UncheckedDraft
 from dpcausal.discovery.result import PairState, in_order
-from dpcausal.discovery.search import MergedLevels, Unanswered, WholeGraphs
+from dpcausal.discovery.search import MergedLevels, ScoredGraphs, Unanswered
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
 from dpcausal.present import hidden
@@ -289,7 +289,7 @@ def evidence_means(result: DiscoveryResult) -> str:
     whole = (
         " Edges of the best whole graph are judged as part of it: their Bayes factor compares that graph with and "
         "without the edge."
-        if any(isinstance(note, WholeGraphs) for note in result.notes)
+        if any(isinstance(note, ScoredGraphs) for note in result.notes)
         else ""
     )
     return (

@@ -13,10 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WEAK, Look
-from dpcausal.data.columns import DEFAULT_BINS, Numeric
-from dpcausal.discovery.measurer import missing_place
-from dpcausal.planning.designs import MAX_SET, TARGET_NEAR
-from dpcausal.planning.measurement import NOTABLE_GAIN, again_count, noise_without_delta
+from dpcausal.data.columns import DEFAULT_BINS, Numeric, missing_place
+from dpcausal.planning.designs import MAX_SET
+from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
 from dpcausal.planning.plan import RARE_SHARE
 from dpcausal.present.no_delta import no_delta_words
 from dpcausal.present.percent import percent
@@ -49,25 +48,26 @@ def effect_words(value: float | None, most: float) -> str:
 
 def design_words(plan: Plan) -> str:
     """Return what will be measured, in one line."""
-    design, last = plan.design, plan.orders[-1].order
+    design, last = plan.measurement, plan.orders[-1].order
+    columns = len(design.sizes)
     if design.joint:
         cells = math.prod(design.sizes)
         return f"one joint table of {cells:,} cells with {design.law} noise; every test is made on it"
-    merged = f", with levels merged to {max(design.measured)} at most" if design.merged else ""
+    merged = f", with levels merged to {max(design.sizes)} at most" if design.merged else ""
     first = f"all columns and pairs with {design.law} noise{merged}"
     if plan.target is not None:
-        near, others = min(TARGET_NEAR, len(design.sizes) - 1), len(design.sizes) - 1
+        near, others = min(design.settings.near_target, columns - 1), columns - 1
         return (
             f"all columns and the {others} pairs with {plan.target}, with {design.law} noise{merged}, then it and the "
             f"{near} most promising columns again, with each other; every test is made on these"
         )
     if design.tree:
         return (
-            f"all columns with {design.law} noise{merged}, then {len(design.sizes) - 1} pairs that join all columns, "
+            f"all columns with {design.law} noise{merged}, then {columns - 1} pairs that join all columns, "
             "chosen at random, likelier where two columns depend more; every test is made on these"
         )
     if not design.larger:
-        rounds, number = len(design.schedule.again), again_count(len(design.sizes))
+        rounds, number = len(design.shares.again), design.again_count
         more = f", then the {number} most promising pairs again in {rounds} rounds" if rounds else ""
         return f"{first}{more}; every test is made on these"
     tables = [
@@ -84,7 +84,7 @@ def answer(plan: Plan) -> str:
     Where that is a weak one, as it is unless another is asked about, and this budget does not find it everywhere, it
     says which are found: strong, medium or weak ones.
     """
-    aim, epsilon = plan.aim, plan.design.epsilon
+    aim, epsilon = plan.aim, plan.measurement.public.epsilon
     moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
         enough_word = "is enough" if moments.asked >= aim.power else "is not enough"
@@ -163,7 +163,7 @@ def usual_answer(plan: Plan, least: float, decided: bool) -> str:
 
     ``least``: the smallest w that is then found; ``decided``: whether pairs without a link can be called absent.
     """
-    aim, epsilon, now = plan.aim, plan.design.epsilon, plan.orders[0]
+    aim, epsilon, now = plan.aim, plan.measurement.public.epsilon, plan.orders[0]
     of = "" if plan.target is None else f" of {plan.target}"
     cases, also = f"in {aim.power:.0%} of cases", "" if decided else f", and {STAY_OPEN}"
     found = f"w = {number(least)} or more {cases}, nothing held fixed"
@@ -223,7 +223,7 @@ def _and(names: Sequence[str]) -> str:
 
 def _graded_answer(plan: Plan, of: str) -> str:
     """The answer where a weak dependence is not found at every order: what is found, then what it takes."""
-    aim, epsilon, orders = plan.aim, plan.design.epsilon, plan.orders
+    aim, epsilon, orders = plan.aim, plan.measurement.public.epsilon, plan.orders
     names = _found_sizes(orders[0].smallest)
     cases = f"in {aim.power:.0%} of cases"
     if names:
@@ -247,7 +247,7 @@ def _graded_answer(plan: Plan, of: str) -> str:
 
 def _takes(plan: Plan) -> str:
     """Which epsilon the dependence asked about takes, by order, where this one is not enough."""
-    aim, epsilon = plan.aim, plan.design.epsilon
+    aim, epsilon = plan.aim, plan.measurement.public.epsilon
     several = len(plan.orders) > 1
     values = [order.epsilon_enough for order in plan.orders]
     runs = _in_runs(["" if value is not None and value <= epsilon else number(value) for value in values])
@@ -272,7 +272,7 @@ def _by_order(plan: Plan) -> str:
     """Which orders the budget is enough for, and what would be for each of the others."""
 
     def says(needed: float | None) -> str:
-        if needed is not None and needed <= plan.design.epsilon:
+        if needed is not None and needed <= plan.measurement.public.epsilon:
             return "yes"
         return "no, at no epsilon" if needed is None else f"no, it takes epsilon {number(needed)}"
 
@@ -311,10 +311,9 @@ def _given_words(orders: list[int]) -> str:
 
 def advice(plan: Plan) -> list[str]:
     """What would show more at the same epsilon: a delta, coarser bins. Public numbers only."""
-    budget, lines = plan.design, []
-    times = 1.0 if budget.delta else noise_without_delta(budget.sizes, budget.epsilon, budget.neighbours)
+    lines, times = [], noise_without_delta(plan.measurement.public)
     if times >= NOTABLE_GAIN:
-        words = no_delta_words(times, spelled("--delta 1e-6", "delta=1e-6"))
+        words = no_delta_words(times)
         lines.append(f"{words[0].upper()}{words[1:]}.")
     if plan.coarser is not None:
         pairs = zip(plan.orders, plan.coarser, strict=True)
@@ -340,8 +339,8 @@ def advice(plan: Plan) -> list[str]:
     elif (
         plan.target is None
         and not plan.numbers
-        and not plan.design.joint  # one table of all columns has less noise than pairs with one of them
-        and (plan.epsilon_enough or math.inf) > plan.design.epsilon
+        and not plan.measurement.joint  # one table of all columns has less noise than pairs with one of them
+        and (plan.epsilon_enough or math.inf) > plan.measurement.public.epsilon
     ):
         one = spelled("--target NAME (here and in discover)", "target=")
         lines.append(f"If your question is about one column, {one} asks about it alone, with less noise.")
@@ -392,14 +391,11 @@ MERGED_SHOWN = 6  # columns whose levels will be merged that a line names
 
 def merged_words(plan: Plan) -> list[str]:
     """Which columns will have levels merged, to how many groups, and what keeps neighbours together; public numbers."""
-    design, schema = plan.design, plan.schema
+    design, schema = plan.measurement, plan.schema
     if not design.merged or schema is None or plan.numbers:
         return []
-
-    most = max(design.measured)
-    many = [
-        name for name in plan.levels if schema[name].size - (missing_place(schema[name]) is not None) > most
-    ]
+    most = max(design.levels)
+    many = [name for name, size in zip(schema, design.sizes, strict=True) if size < schema[name].size]
     if not many:
         return []
     rest = len(many) - MERGED_SHOWN
@@ -491,8 +487,6 @@ def heads_and_cells(plan: Plan, full: bool) -> list[tuple[str, list[str]]]:
             ("\nworth\nrows", [number(order.worth) for order in orders]),
         ]
     found.append(("smallest\nw that\nis found", effects([order.smallest for order in orders])))
-    if full and any(order.smallest_changing is not None for order in orders):
-        found.append(("w if its\ndirection\nchanges", effects([o.smallest_changing for o in orders])))
     uneven = any(order.smallest_largest != order.smallest for order in orders)
     if uneven and (full or plan.aim.pair is None):
         found.append(("w in the\nlargest\ntable", effects([order.smallest_largest for order in orders])))
@@ -528,12 +522,12 @@ def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
 
 def _setting(plan: Plan) -> str:
     """What the plan is for."""
-    aim, budget = plan.aim, plan.design
+    aim, budget = plan.aim, plan.measurement.public
     about = "about " if budget.neighbours == "add-remove" else ""
-    single = [name for name in plan.columns if name not in plan.levels]
+    single = [name for name, size in zip(plan.columns, budget.sizes, strict=True) if size < 2]
     left = f" (left out, for one level tells nothing: {', '.join(single)})" if single else ""
     return (
-        f"For {len(plan.levels)} columns{left}, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
+        f"For {len(plan.columns) - len(single)} columns{left}, {about}{aim.rows:,} rows, epsilon {budget.epsilon:g}, "
         f"delta {budget.delta:g}, {budget.neighbours}, level {aim.level:g}."
     )
 
@@ -572,8 +566,8 @@ def _full_lines(plan: Plan) -> list[str]:
         )
     lines += ["", *plan_legend(plan, full=True)]
     lines.append(
-        "The dependence is taken to be alike wherever the others are fixed"
-        + ("." if plan.design.joint else "; one that cancels out between them is not seen.")
+        "The dependence is taken to be alike wherever the others are fixed; one that cancels out between them is not "
+        "seen."
     )
     silent = [str(order.order) for order in plan.orders if not order.testable]
     if silent:
@@ -607,8 +601,6 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
         "smallest w that is found": "smallest w that is found: the dependence found in "
         f"{aim.power:.0%} of cases (a correlation for two levels; .1 "
         'weak, .3 medium, .5 strong; up to sqrt(k - 1) for k levels). "-": none is.',
-        "w if its direction changes": "w if its direction changes: the same where it changes with the columns held "
-        "fixed.",
         "w in the largest table": "w in the largest table: the same for the columns with most levels "
         f"({pair_words(plan, largest)}).",
         "w without noise": "w without noise: smallest w that the rows alone allow.",
@@ -621,23 +613,23 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     return [plan_lines[head] for head in heads]
 
 
-def look_words(look: Look, *, command: bool = False) -> str:
-    """Why a design is refused and what would help, in one line; ``command``: options as the command line has them."""
+def look_words(look: Look) -> str:
+    """Why a design is refused and what would help, in one line."""
     of = "" if look.columns is None else f", {look.columns} columns"
     of = of if look.cells is None else f", a table of {look.cells:,} cells"
     ways = []
     if look.with_delta is not None and look.with_delta >= LEAST_POWER:
-        ways.append(f"{'--delta 1e-6' if command else 'delta=1e-6'} ({percent(look.with_delta)})")
+        ways.append(f"{spelled('--delta 1e-6', 'delta=1e-6')} ({percent(look.with_delta)})")
     if look.with_target is not None and look.with_target >= LEAST_POWER:
-        ways.append(f"one {'--target' if command else 'target'} ({percent(look.with_target)})")
+        ways.append(f"one {spelled('--target', 'target')} ({percent(look.with_target)})")
     if look.fewer is not None:
         what = "columns or fewer" if look.cells is None else "cells (coarser bins, fewer columns held fixed)"
         ways.append(f"{look.fewer[0]:,} {what} ({percent(look.fewer[1])})")
     short = look.enough is not None and look.left is not None and look.enough > look.left
     if look.enough is not None and not short:
-        ways.append(f"{'--epsilon ' if command else 'epsilon='}{look.enough:g} (80%)")
+        ways.append(f"{spelled('--epsilon ', 'epsilon=')}{look.enough:g} (80%)")
     *first, last = [*ways, "more rows"]
-    ask = "plan --share" if command else "dc.plan(share=)"
+    ask = spelled("plan --share", "dc.plan(share=)")
     rare = (
         f" In brackets: how often it is then found, if levels are equally common; {ask} is for rare ones."
         if first
@@ -651,7 +643,7 @@ def look_words(look: Look, *, command: bool = False) -> str:
         f"this can show hardly anything, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} "
         f"and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
         f"{percent(look.strong)} of cases. What would help, each by itself: {help_}.{rare}{left} "
-        f"{'--anyway' if command else 'anyway=True'} runs it all the same"
+        f"{spelled('--anyway', 'anyway=True')} runs it all the same"
     )
 
 

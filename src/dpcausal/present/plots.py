@@ -382,13 +382,13 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
     """
 
     axes = axes_of(ax, 6.0, 3.8)
-    aim = plan.aim
+    aim, budget = plan.aim, plan.measurement.public
     shown = [order for order in plan.orders if order.testable]
     ends = [order.smallest for order in shown if order.smallest < 1]
     w = np.linspace(0.0, min(1.0, max([1.2 * aim.effect, *(2.0 * end for end in ends)])), POINTS)
     for i, order in enumerate(shown):
         colour, dash = STYLES[i % len(STYLES)]
-        curve = [power_at(plan.design, order.places, float(size), aim) for size in w]
+        curve = [power_at(plan.measurement, order.places, float(size), aim) for size in w]
         axes.plot(w, curve, color=colour, linestyle=dash, lw=1.8, label=f"order {order.order}")
     axes.axvline(aim.effect, color=SOFT, lw=0.8, ls=":")
     axes.axhline(aim.power, color=SOFT, lw=0.8, ls=":")
@@ -396,7 +396,7 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
         xlabel="dependence (Cohen's w)", ylabel="chance that it is found", ylim=(0, 1.02), xlim=(0, w[-1])
     )
     axes.set_title(
-        f"{aim.rows:,} rows, epsilon {plan.design.epsilon:g}, delta {plan.design.delta:g}, level {aim.level:g}",
+        f"{aim.rows:,} rows, epsilon {budget.epsilon:g}, delta {budget.delta:g}, level {aim.level:g}",
         fontsize=9,
         color=SOFT,
         loc="left",
@@ -424,13 +424,13 @@ def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
     figure = Figure(figsize=(10, 4), layout="constrained")
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    aim, budget = plan.aim, plan.design
+    aim, budget = plan.aim, plan.measurement.public
     needed = [order.epsilon_enough or budget.epsilon for order in plan.orders]
     ends = min(budget.epsilon / REACH, min(needed) / 2), max(budget.epsilon * REACH, max(needed) * 2)
     epsilons = [ends[0] * (ends[1] / ends[0]) ** (i / (CURVE_POINTS - 1)) for i in range(CURVE_POINTS)]
     for order in plan.orders[:CURVES]:
         colour = COLOURS[order.order % len(COLOURS)]
-        found = [smallest(plan.design.with_epsilon(epsilon), order.order, aim) for epsilon in epsilons]
+        found = [smallest(plan.measurement.at_epsilon(epsilon), order.order, aim) for epsilon in epsilons]
         seen = any(w <= MOST_W for w in found)
         label = f"order {order.order}" + ("" if seen else f": no w up to {MOST_W:g} is found")
         left.plot(epsilons, found, color=colour, lw=1.6, label=label)

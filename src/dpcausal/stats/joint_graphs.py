@@ -45,7 +45,6 @@ from scipy.special import chdtrc
 
 from dpcausal.core.compiled import jit
 from dpcausal.stats.contrasts import Floats
-from dpcausal.stats.joint_contrasts import can_be_cleared, nearest_counts
 
 SPREAD = 4.0  # standard deviation of a logit around that of the column as a whole
 MAX_PARENTS = 3
@@ -66,6 +65,7 @@ HEAT, HOT = (
 )  # temperature at the start (1: as scores say), and the part of the steps until it has fallen to 1
 WORK = 130_000_000  # cells times squared features times steps of a search
 STEPS, MIN_STEPS = 8000, 1000
+MAX_CELLS = 4096
 MIN_SCORED = 3  # columns: two have nothing to hold fixed
 SWAPS, MOVES = 0.12, 0.3  # part of the steps that swap two columns, and up to which an end is moved
 
@@ -80,7 +80,26 @@ def steps_for(sizes: Sequence[int]) -> int:
     """
     cells, features = math.prod(sizes), sum(size - 1 for size in sizes)
     steps = WORK // max(cells * features**2, 1)
-    return min(steps, STEPS) if steps >= MIN_STEPS and can_be_cleared(sizes) else 0
+    return min(steps, STEPS) if steps >= MIN_STEPS and cells <= MAX_CELLS else 0
+
+
+def nearest_counts(tables: Floats, totals: Floats | float) -> Floats:
+    """Return the nearest tables without negative cells that have these totals.
+
+    Parameters
+    ----------
+    tables
+        (..., cells) array.
+    totals
+        (...) array, or one number; above 0.
+
+    >>> nearest_counts(np.array([5.0, 3.0, -2.0]), 6.0).tolist()
+    [4.0, 2.0, 0.0]
+    """
+    falling = -np.sort(-tables, axis=-1)
+    excess = (np.cumsum(falling, axis=-1) - np.expand_dims(totals, -1)) / np.arange(1, tables.shape[-1] + 1)
+    last = np.maximum((falling > excess).sum(axis=-1, keepdims=True) - 1, 0)
+    return np.asarray(np.maximum(tables - np.take_along_axis(excess, last, axis=-1), 0.0))
 
 
 @jit(error_model="numpy")

@@ -31,7 +31,6 @@ References: Birch 1965; Landis, Heyman & Koch 1978.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,7 +39,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, gammaln, ive
+from scipy.special import chdtrc
 
 from dpcausal.core.compiled import jit
 
@@ -244,24 +243,6 @@ class PartialTest:
     def informative(self, least: float) -> bool:
         """Return whether a dependence of every free row would be ``least`` standard errors away."""
         return self.free > least * self.error
-
-
-def log_central_odds(form: float, dof: int, shift: float) -> float:
-    """Return the log of the density of chi-squared at ``form`` over that of the law with this noncentrality.
-
-    It is shift/2 - log 0F1(; dof/2; shift form/4), and 0F1(; b; z) = Gamma(b) z^((1-b)/2) I_(b-1)(2 sqrt z).
-
-    >>> round(log_central_odds(1.0, 1, 9.0), 3), log_central_odds(1.0, 1, 0.0)
-    (2.191, 0.0)
-    """
-    z, b = shift * max(form, 0.0) / 4.0, dof / 2.0
-    if z < 1e-12:
-        return shift / 2.0
-    root = 2.0 * math.sqrt(z)
-    bessel = float(ive(b - 1.0, root))  # I exp(-root): below what floats hold only for z near 0
-    if bessel <= 0.0:
-        return shift / 2.0
-    return shift / 2.0 - (math.log(bessel) + root + float(gammaln(b)) + (1.0 - b) / 2.0 * math.log(z))
 
 
 def partial_test(

@@ -6,6 +6,7 @@ to exchange are searched among those that differ in any subset of columns; the w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery import measurer
-from dpcausal.discovery.components import Components
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.measurer import start
+from dpcausal.discovery.measured import measure
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.search import Task
+from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.privacy.mechanisms.additive import Gaussian
 
 SIZES = (2, 2, 3, 2, 4, 2, 3, 2, 2, 3, 2)
@@ -49,14 +50,17 @@ def caught(
             released.append(np.asarray(value, dtype=float))
         return released[len(seen) - 1]
 
-    monkeypatch.setattr(measurer, "release", catch)
+    monkeypatch.setattr(measure, "release", catch)
 
     def task() -> Task:
-        return Task(counts, Knowledge(), 0.05, None, relation, dc.Budget(1.0, delta, neighbours=relation))
+        rows = counts.n if relation is dc.Neighbours.REPLACE_ONE else None
+        plan = plan_measurement(PublicNumbers.of_schema(schema, rows, 1.0, delta, relation))
+        budget = dc.Budget(1.0, delta, neighbours=relation)
+        return Task(counts, Knowledge(), 0.05, None, relation, budget, plan=plan)
 
-    found = start(task())
-    again = measurer.Measurer(task(), found.plan, Components(found.tables.sizes), groups=found.groups)
-    again.measure([(0, 1, 2), (2, 4, 6), (3, 5, 7, 8)], 0.2, "interactions")
+    found = measure.measure(task())
+    bare = replace(found, tables=Components(found.tables.sizes))
+    measure.measure_larger(task(), bare, [(0, 1, 2), (2, 4, 6), (3, 5, 7, 8)], 0.2, "interactions")
     return seen
 
 
@@ -89,7 +93,9 @@ def worst(relation: dc.Neighbours, delta: float, monkeypatch: pytest.MonkeyPatch
 def test_no_neighbour_moves_more_than_the_sensitivity(
     relation: dc.Neighbours, delta: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpcausal.planning.measurement.MAX_JOINT_CELLS", 1)  # components, whatever is better
+    monkeypatch.setattr(
+        "dpcausal.planning.measurement_plan.MAX_JOINT_CELLS", 1
+    )  # components, whatever is better
     ratios = worst(relation, delta, monkeypatch)
     # levels merged, columns, pairs, two rounds, triples; and the number of rows
     assert len(ratios) == 6 + (relation is dc.Neighbours.ADD_REMOVE)

@@ -25,8 +25,8 @@ from dpcausal.discovery.search import (
     MergedLevels,
     MethodByCall,
     OpenReason,
+    ScoredGraphs,
     SharedMissing,
-    WholeGraphs,
     unanswered,
 )
 from dpcausal.networks import clinic
@@ -489,7 +489,7 @@ def test_what_a_verdict_rests_on_is_said_as_the_search_decides(result: Discovery
     assert "removed" not in said
     assert evidence_means(result) == ""
     assert "best whole graph" not in evidence_means(replace(some, notes=()))
-    whole = evidence_means(replace(some, notes=(WholeGraphs(edges=1),)))
+    whole = evidence_means(replace(some, notes=(ScoredGraphs(edges=1),)))
     assert "their Bayes factor compares that graph with and without the edge." in whole
 
 

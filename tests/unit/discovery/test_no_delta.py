@@ -16,8 +16,8 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import DeltaNotNeeded
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.discovery.search import WithoutDelta
-from dpcausal.planning.measurement import NOTABLE_GAIN, needs_delta, noise_without_delta, plan_for
-from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.planning.look import NOTABLE_GAIN, SMALL_DELTA, noise_without_delta
+from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.privacy.ledger import Ledger
 
 MANY = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(12)})
@@ -31,13 +31,19 @@ def rows(schema: dc.Schema, n: int = 3000) -> dict[str, list[str]]:
 
 
 def test_the_ratio_is_that_of_the_driver_s_own_noise() -> None:
+    def public(sizes: list[int], epsilon: float = 1.0, delta: float = 0.0) -> PublicNumbers:
+        return PublicNumbers.of_sizes(sizes, 3000, epsilon, delta, REPLACE)
+
     sizes = [4] * 9
-    noise = [plan_for(sizes, 1.0, rho, REPLACE).pair_variance for rho in (0.0, Filter(1.0, 1e-6).rho)]
-    assert noise_without_delta(sizes, 1.0, REPLACE) == pytest.approx(math.sqrt(noise[0] / noise[1]))
-    assert noise_without_delta(sizes, 1.0, REPLACE) > NOTABLE_GAIN
-    assert noise_without_delta([4, 1, 1], 1.0, REPLACE) == 1.0
+    noise = [plan_measurement(public(sizes, 1.0, delta)).noise_in_pair for delta in (0.0, SMALL_DELTA)]
+    assert noise_without_delta(public(sizes)) == pytest.approx(math.sqrt(noise[0] / noise[1]))
+    assert noise_without_delta(public(sizes)) > NOTABLE_GAIN
+    assert plan_measurement(public([4] * 12, 0.5, SMALL_DELTA)).tree  # noise of what is measured then
+    assert noise_without_delta(public([4] * 12, 0.5)) > NOTABLE_GAIN
+    assert noise_without_delta(public(sizes, 1.0, 1e-9)) == 1.0
+    assert noise_without_delta(public([4, 1, 1])) == 1.0
     for epsilon in (1e-9, 1e-6, 1e3, 1e6):
-        assert math.isfinite(noise_without_delta(sizes, epsilon, REPLACE))
+        assert math.isfinite(noise_without_delta(public(sizes, epsilon)))
 
 
 def test_it_warns_where_tables_are_many_and_only_there() -> None:
@@ -89,41 +95,57 @@ def test_the_command_says_it_once_and_not_beside_an_error(
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
-def test_a_joint_table_with_laplace_noise_charges_no_delta(neighbours: str, tmp_path: Path) -> None:
+def test_laplace_noise_charges_no_delta(neighbours: str, tmp_path: Path) -> None:
     """What the ledger books, what the statement promises and what the noise needs are one: by public numbers."""
     ledger = Ledger.open(f"sqlite:///{tmp_path / 'budget.db'}", create=True)
     ledger.create("d", 10.0, 1e-5, neighbours=neighbours)
     asked = {"epsilon": 0.5, "delta": 1e-6, "ledger": ledger, "dataset": "d", "neighbours": neighbours}
     few = dc.networks.load("cancer").sample(3000, seed=1)
-    first, second = (
-        dc.discover(few, confidence=0, anyway=True, **more, **asked) for more in ({}, {"target": "Xray"})
+    pair = few.schema.select(
+        ["Smoker", "Cancer"]
+    )  # components of two columns: the pair with the target, twice
+    two = dc.Dataset(pair, few.n, {name: few.codes[name] for name in pair})
+    joint, about, gaussian = (
+        dc.discover(data, confidence=0, anyway=True, **more, **asked)
+        for data, more in ((few, {}), (two, {"target": "Cancer"}), (few, {"target": "Xray"}))
     )
-    for found, delta in ((first, 0.0), (second, 1e-6)):
+    for found, delta, kind in (
+        (joint, 0.0, "laplace"),
+        (about, 0.0, "laplace"),
+        (gaussian, 1e-6, "gaussian"),
+    ):
         assert found.privacy.asked == {"epsilon": 0.5, "delta": delta}
         assert found.privacy.delta == delta
-    unused = [fact.delta for fact in first.privacy.public if isinstance(fact, DeltaNotNeeded)]
-    assert unused == [1e-6]
-    assert "delta 0 (that of 1e-06 was not needed and not charged);" in str(first)
-    assert "a delta of 1e-06 was allowed: it was not needed and not charged" in first.privacy.to_json()
-    assert "not needed" not in str(second)
-    assert [event["kind"] for event in first.privacy.events] == ["laplace"]
-    assert (first.privacy.ledger or {})["left"]["delta"] == 1e-5
-    assert (second.privacy.ledger or {})["left"]["delta"] == pytest.approx(9e-6)
+        assert {event["kind"] for event in found.privacy.events} >= {kind}
+        unused = [fact.delta for fact in found.privacy.public if isinstance(fact, DeltaNotNeeded)]
+        assert unused == ([] if delta else [1e-6])
+        assert ("was not needed and not charged" in str(found)) == (not delta)
+    assert len(joint.privacy.events) == 1 < len(about.privacy.events)
+    assert (about.privacy.ledger or {})["left"]["delta"] == 1e-5
+    assert (gaussian.privacy.ledger or {})["left"]["delta"] == pytest.approx(9e-6)
     kept = dc.discover(few, confidence=0, anyway=True, reserve=0.3, **asked)  # an effect may use it
     assert kept.privacy.asked["delta"] == 1e-6
     assert ledger.show("d")[0].spent_delta == pytest.approx(2e-6)
 
 
+@pytest.mark.parametrize("target", [None, 1])
 @pytest.mark.parametrize("relation", list(Neighbours)[:2])
-def test_the_plan_without_delta_is_the_plan_that_needs_none(relation: Neighbours) -> None:
-    """The budget is made without the delta, so that the driver must choose the same table then."""
+def test_the_plan_without_delta_is_the_plan_that_needs_none(relation: Neighbours, target: int | None) -> None:
+    """The budget is made without the delta, so that what is measured may not depend on it then."""
+
+    def measures(made: MeasurementPlan) -> tuple[object, ...]:
+        return made.joint, made.gaussian, made.levels, made.larger, made.shares, made.total
+
     pure = 0
     for sizes in ([2] * 3, [2] * 5, [4] * 4, [2, 3, 4, 5], [10, 4, 4, 2, 2, 2], [3] * 9):
         for epsilon in (0.05, 0.5, 3.0):
             for delta in (1e-9, 1e-6, 1e-2):
-                with_it = plan_for(sizes, epsilon, Filter(epsilon, delta).rho, relation)
-                assert needs_delta(sizes, epsilon, delta, relation) == (with_it.gaussian or not with_it.joint)
-                if not needs_delta(sizes, epsilon, delta, relation):
+                made, without = (
+                    plan_measurement(PublicNumbers.of_sizes(sizes, 2000, epsilon, one, relation, target))
+                    for one in (delta, 0.0)
+                )
+                assert made.uses_delta == made.gaussian
+                if not made.uses_delta:
                     pure += 1
-                    assert plan_for(sizes, epsilon, 0.0, relation) == with_it
+                    assert measures(made) == measures(without)
     assert 0 < pure < 54

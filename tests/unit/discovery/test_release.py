@@ -14,8 +14,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.statement import SearchedAgain
-from dpcausal.discovery.components import Components, JointTable
-from dpcausal.discovery.kept import KeptMoments, KeptTables
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.tables import Components, JointTable
+from dpcausal.discovery.released_values import NoisyMoments, larger_rounds
 from dpcausal.privacy.budget import Budget
 
 DELTA = 1e-6
@@ -127,14 +128,14 @@ def test_larger_tables_come_in_the_rounds_in_which_they_were_measured() -> None:
     hidden = rng.integers(0, 2, 30_000)
     schema = dc.Schema({name: dc.Categorical(range(2)) for name in "abcdefg"})
     copies = {name: np.where(rng.random(hidden.size) < 0.3, 1 - hidden, hidden) for name in schema}
-    no_joint = mock.patch("dpcausal.planning.measurement.MAX_JOINT_CELLS", 0)  # small tables are quick
+    no_joint = mock.patch("dpcausal.planning.measurement_plan.MAX_JOINT_CELLS", 0)  # small tables are quick
     with dc.testing.seeded(3), no_joint:
         first = dc.discover(dc.read(copies, schema), epsilon=8.0, delta=DELTA, confidence=0)
     release = first.release
     assert release is not None
-    assert isinstance(release.values, KeptTables)
-    assert release.values.larger
-    assert len(release.values.rounds()) >= 2
+    assert isinstance(release.values, Measurements)
+    assert release.values.plan.larger
+    assert len(larger_rounds(release.values.tables)) >= 2
     assert shown(release.discover()) == shown(first)
     without = release.discover(max_order=1)
     assert max(without.asked) == 1
@@ -153,13 +154,13 @@ def test_all_declared_knowledge_is_kept() -> None:
     assert shown(free) == shown(first_of("joint"))
 
 
-def noise(one: KeptTables | KeptMoments, two: KeptTables | KeptMoments) -> float:
+def noise(one: Measurements | NoisyMoments, two: Measurements | NoisyMoments) -> float:
     """Mean square of what differs between two releases, in units of what their noise makes them differ."""
-    if isinstance(one, KeptMoments) and isinstance(two, KeptMoments):
+    if isinstance(one, NoisyMoments) and isinstance(two, NoisyMoments):
         upper = np.triu_indices(len(one.matrix), 1)
         return float(np.mean((one.matrix - two.matrix)[upper] ** 2) / (2 * one.noise**2))
-    assert isinstance(one, KeptTables)
-    assert isinstance(two, KeptTables)
+    assert isinstance(one, Measurements)
+    assert isinstance(two, Measurements)
     if isinstance(one.tables, JointTable) and isinstance(two.tables, JointTable):
         return float(np.mean((one.tables.joint - two.tables.joint) ** 2) / (2 * one.tables.cell_variance))
     assert isinstance(one.tables, Components)

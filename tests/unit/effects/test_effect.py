@@ -17,13 +17,13 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.statement import KeptForEffects
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.components import Components
 from dpcausal.discovery.effect_after import (
     HELD_AFTER_SELECTION,
     HELD_WITH_FEW_ROWS,
     ReleasedTables,
     _no_table,
 )
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, strata_left_out
 from dpcausal.effects.question import refuse_biased
 from dpcausal.effects.result import (

@@ -1,4 +1,4 @@
-"""How clearly a dependence shows: classical without noise, less with it, and the kernel's own variance."""
+"""How clearly a dependence shows: classical without noise, less with it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from dpcausal.planning.power import (
     NOISE_PATTERNS,
     Expected,
     directions,
+    least_by_evidence,
     least_dependence,
     margin,
     normals,
-    omnibus,
     patterns,
-    power,
     power_of,
+    power_of_evidence,
 )
 from dpcausal.stats.components import interaction
-from dpcausal.stats.measured import ABOUT_COLUMNS, NOISE_FACTOR, SIZE_VARIANCE, basis, covariance
 
 
 def loud(variance: float) -> Expected:
@@ -33,7 +32,6 @@ def test_without_noise_every_row_counts(shape: tuple[int, int, tuple[int, ...]],
     """w = sqrt(chi2/n), so the noncentrality per w^2 is n, up to the test's floor under variances."""
     x, y, given = shape
     assert Expected(1e6, x, y, given, share).worth == pytest.approx(1e6, rel=2e-3)
-    assert omnibus(1e6, x, y, given, None, 0.0)[1] == pytest.approx(1e6)
 
 
 def test_noise_takes_away() -> None:
@@ -81,40 +79,15 @@ def test_patterns_are_components(shape: tuple[int, ...]) -> None:
     assert len({float(one.ravel()[0]) for one in (*patterns(2, shape), *patterns(3, shape))}) == 24
 
 
-@pytest.mark.parametrize("share", [None, 0.1])
-def test_blocks_have_the_kernels_variance(share: float | None) -> None:
-    """One block of 3 x 2: signal^2/variance summed over directions, against ``measured_kernel.covariance``."""
-    n, s2 = 800.0, 30.0
-    p, q = margin(3, share)[None, :], margin(2, share)[None, :]
-    about = np.zeros((1, ABOUT_COLUMNS))
-    about[0, NOISE_FACTOR], about[0, SIZE_VARIANCE] = 1.0, n
-    u, v = np.zeros((3, 3)), np.zeros((2, 2))
-    nu, nv = basis(p, 0, u), basis(q, 0, v)
-    cov, fourth, slope = np.zeros((2, 2)), np.zeros(2), np.zeros(2)
-    spread = np.full((1, 3, 2), s2)
-    covariance(0, np.array([n]), about, spread, 0.0, p, q, u, v, nu, nv, cov, fourth, slope)
-    strength = (n * n + n) ** 2 / np.diag(cov)
-    degrees = strength.sum() ** 2 / (strength**2).sum()
-    mean = (strength**2).sum() / strength.sum()
-    assert omnibus(n, 3, 2, (1,), share, s2) == pytest.approx((degrees, degrees * mean / 2), rel=5e-3)
+@pytest.mark.parametrize("rows", [1e3, 1e6])
+def test_least_dependence_inverts_power(rows: float) -> None:
+    for table in (loud(100.0), Expected(rows, 2, 2, (2, 2), 0.1, lambda columns: 40.0)):
+        w = least_dependence(table, 0.01, 0.9)
+        assert power_of(table, w, 0.01) == pytest.approx(0.9, abs=1e-4)
+        enough = least_by_evidence(table, 1.0, 0.9)
+        assert power_of_evidence(table, enough, 1.0) == pytest.approx(0.9, abs=1e-4)
 
 
-def test_least_dependence_inverts_power() -> None:
-    for table in (loud(100.0), Expected(10_000, 2, 2, (2, 2), 0.1, lambda columns: 40.0, whole=True)):
-        for alike in (True, False) if table.whole else (True,):
-            w = least_dependence(table, 0.01, 0.9, alike=alike)
-            assert power_of(table, w, 0.01, alike=alike) == pytest.approx(0.9, abs=1e-4)
-
-
-def test_without_dependence_the_power_is_the_level() -> None:
-    """The Cauchy combination is exact only near 0, so within a fifth of the level."""
-    assert power(0.05, 1.0, 1.0, 0.0, 0.0) == pytest.approx(0.05)
-    for both in (2.0, 9.0, 64.0):
-        assert power(0.05, 1.0, both, 0.0, 0.0) == pytest.approx(0.05, abs=0.01)
-
-
-def test_only_whole_tables_show_what_cancels() -> None:
-    assert math.isinf(least_dependence(loud(1.0), 0.05, alike=False))
-    whole = Expected(10_000, 2, 3, (2, 3), None, lambda columns: 1.0, whole=True)
-    changing, alike = (least_dependence(whole, 0.05, alike=alike) for alike in (False, True))
-    assert alike < changing < 2 * alike
+@pytest.mark.parametrize("level", [0.01, 0.05])
+def test_without_dependence_the_power_is_the_level(level: float) -> None:
+    assert power_of(loud(100.0), 0.0, level) == pytest.approx(level)

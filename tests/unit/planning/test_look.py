@@ -19,8 +19,11 @@ from dpcausal.citests.result import EvenStrong, Weaker
 from dpcausal.cli.app import run
 from dpcausal.core.look import LEAST_POWER, Hopeless, Look
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.planning.look import look, powers_measured, powers_moments
+from dpcausal.core.spelling import for_command_line
+from dpcausal.planning.look import Powers, chances_moments, look, powers_measured
+from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.present.planning import look_words
+from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger
 from dpcausal.stats.gcm_pairs import pairs_power
 from dpcausal.stats.gcm_parts import expected_sum, part_power
@@ -82,10 +85,31 @@ def test_methods_of_papers_are_left_as_they_are() -> None:
     assert dc.discover(table(LEVELS), epsilon=0.01, method="svt-pc", max_order=0).method == "svt-pc"
 
 
-@pytest.mark.parametrize("powers", [powers_measured, powers_moments])
+def public(
+    columns: int,
+    rows: float,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    target: int | None = None,
+    levels: int = 4,
+) -> PublicNumbers:
+    return PublicNumbers.of_sizes((levels,) * columns, rows, epsilon, delta, REPLACE, target)
+
+
+def by_measured(columns: int, rows: float, epsilon: float, delta: float = 0.0, levels: int = 4) -> Powers:
+    return powers_measured(plan_measurement(public(columns, rows, epsilon, delta, levels=levels)), 0.05)
+
+
+def by_moments(columns: int, rows: float, epsilon: float, delta: float, levels: int) -> list[float]:
+    total, widths = Filter(epsilon, delta), (levels - 1,) * columns
+    return chances_moments(widths, rows, total, REPLACE, 0.05, (0.1, 0.3, 0.5))
+
+
+@pytest.mark.parametrize("powers", [by_measured, by_moments])
 def test_more_of_everything_shows_more(powers: Any) -> None:
     def strong(columns: int = 12, rows: int = 1000, epsilon: float = 0.5, delta: float = 0.0) -> float:
-        weak, medium, found = powers((2,) * columns, rows, epsilon, delta, REPLACE, 0.05)
+        weak, medium, found = powers(columns, rows, epsilon, delta, 2)
         assert weak <= medium <= found
         return float(found)
 
@@ -97,29 +121,30 @@ def test_more_of_everything_shows_more(powers: Any) -> None:
 
 
 def test_what_would_help_does() -> None:
-    found = look((4,) * 12, 300, 0.3, 0.0, REPLACE, 0.05)
+    found = look(public(12, 300, 0.3), 0.05)
     assert found is not None
     assert found.hopeless
-    assert found.with_delta == powers_measured((4,) * 12, 300, 0.3, 1e-6, REPLACE, 0.05)[2]
+    assert found.with_delta == by_measured(12, 300, 0.3, 1e-6)[2]
     assert found.enough is not None
-    assert powers_measured((4,) * 12, 300, found.enough, 0.0, REPLACE, 0.05)[2] >= 0.8
-    assert powers_measured((4,) * 12, 300, 0.9 * found.enough, 0.0, REPLACE, 0.05)[2] < 0.8
-    larger = look((4,) * 12, 1629, 0.3, 0.0, REPLACE, 0.05)
+    assert by_measured(12, 300, found.enough)[2] >= 0.8
+    assert by_measured(12, 300, 0.9 * found.enough)[2] < 0.8
+    larger = look(public(12, 1629, 0.3), 0.05)
     assert larger is not None
     assert larger.fewer is not None
     columns, strong = larger.fewer
-    assert strong == powers_measured((4,) * columns, 1629, 0.3, 0.0, REPLACE, 0.05)[2] >= 0.8
-    assert powers_measured((4,) * (columns + 1), 1629, 0.3, 0.0, REPLACE, 0.05)[2] < 0.8
+    assert strong == by_measured(columns, 1629, 0.3)[2] >= 0.8
+    assert by_measured(columns + 1, 1629, 0.3)[2] < 0.8
 
 
 def test_one_target_may_show_what_a_graph_does_not() -> None:
-    graph, one = (look((4,) * 20, 1000, 0.31, 1e-6, REPLACE, 0.05, target=target) for target in (None, 7))
+    graph, one = (look(public(20, 1000, 0.31, 1e-6, target=target), 0.05) for target in (None, 7))
     assert graph is not None
     assert one is not None
     assert graph.strong < LEAST_POWER < one.strong
     assert graph.with_target == one.strong
     assert "one target (" in look_words(graph)
-    assert "one --target (" in look_words(graph, command=True)
+    with for_command_line():
+        assert "one --target (" in look_words(graph)
     schema = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
     data = table(schema, 1000)
     with pytest.raises(Hopeless):
@@ -128,12 +153,13 @@ def test_one_target_may_show_what_a_graph_does_not() -> None:
 
 
 def test_a_fair_design_is_not_looked_at_further() -> None:
-    found = look((2,) * 8, 1000, 1.0, 0.0, REPLACE, 0.05)
+    found = look(public(8, 1000, 1.0, levels=2), 0.05)
     assert found is not None
     assert not found.hopeless
     assert (found.with_delta, found.fewer, found.enough) == (None, None, None)
-    assert look((2, 1, 1), 1000, 1.0, 0.0, REPLACE, 0.05) is None
-    assert look((2, 2), 0, 1.0, 0.0, REPLACE, 0.05) is None
+    assert look(PublicNumbers.of_sizes((2, 1, 1), 1000, 1.0, 0.0, REPLACE), 0.05) is None
+    assert look(public(2, 0, 1.0), 0.05) is None
+    assert look(replace(public(2, 9, 1.0), rows=None), 0.05) is None
 
 
 def test_words_name_what_helps_and_only_that() -> None:
@@ -142,18 +168,20 @@ def test_words_name_what_helps_and_only_that() -> None:
         "What would help, each by itself: more rows. anyway=True runs it all the same"
     )
     full = Look(1629, 0.3, 0.0, 0.0, 0.0, 0.05, columns=12, with_delta=0.98, fewer=(5, 0.33), enough=1.5)
+    with for_command_line():
+        told = look_words(full)
     assert (
         "found in 5% of cases. What would help, each by itself: --delta 1e-6 (98%), 5 columns or fewer (33%), "
-        "--epsilon 1.5 (80%) or " in (look_words(full, command=True))
+        "--epsilon 1.5 (80%) or " in told
     )
     assert (
         "or more rows. In brackets: how often it is then found, if levels are equally common; plan --share is for "
-        "rare ones." in look_words(full, command=True)
+        "rare ones." in told
     )
     short = look_words(replace(full, left=0.5))  # no more is proposed than the ledger has
     assert "epsilon=1.5" not in short
     assert " Epsilon 1.5 would do, too, but the ledger has 0.5 left. " in short
-    assert "--anyway runs it all the same" in look_words(full, command=True)
+    assert "--anyway runs it all the same" in told
     assert "--" not in look_words(full)
 
 

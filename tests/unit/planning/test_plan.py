@@ -11,7 +11,8 @@ import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.planning.designs import power_at
-from dpcausal.planning.look import powers_measured, powers_moments
+from dpcausal.planning.look import chances_moments, powers_measured
+from dpcausal.privacy.accounting.composition import Filter
 
 YES_NO = dc.Categorical(["no", "yes"])
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
@@ -20,22 +21,20 @@ LARGE = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(20)})
 
 def test_small_domains_are_measured_as_a_whole() -> None:
     found = dc.plan(SMALL, 100_000, 1.0, 1e-6)
-    assert found.design.joint
+    assert found.measurement.joint
     assert [order.order for order in found.orders] == [0, 1, 2, 3]
     assert found.testable_orders == (0, 1, 2, 3)
     for order in found.orders:
         assert order.smallest_exact <= order.smallest < 1.05 * order.smallest_exact
-        assert (order.smallest_changing is None) == (order.order == 0)
         assert order.noise_share < 0.05
 
 
 def test_large_domains_by_components() -> None:
     found = dc.plan(LARGE, 10_000, 1.0, 1e-6)
-    assert not found.design.joint
+    assert not found.measurement.joint
     assert len(found.orders) == 5
     smallest = [order.smallest for order in found.orders]
     assert smallest == sorted(smallest)
-    assert all(order.smallest_changing is None for order in found.orders)
     assert found.orders[2].interactions is None  # noise takes it all for pairs
     assert found.testable_orders == (0, 1, 2)
     assert dc.plan(LARGE, 1_000_000, 1.0, 1e-6, max_order=2).orders[2].interactions is not None
@@ -95,8 +94,10 @@ def test_the_columns_compared_are_named_and_can_be_chosen() -> None:
     assert f"{' x '.join(sorted(told['places']))}" in str(found)
     chosen = dc.plan(schema, 20_000, 1.0, 1e-6, max_order=1, pair=("a", "age"))
     assert [set(chosen.named(order.places[:2])) for order in chosen.orders] == [{"a", "age"}] * 2
-    assert (chosen.orders[0].x, chosen.orders[0].y) == (7, 2)  # ten bins, merged
+    assert (chosen.orders[0].x, chosen.orders[0].y) == (10, 2)
     assert chosen.orders[0].smallest > found.orders[0].smallest
+    fewer = dc.plan(schema, 5_000, 1.0, 1e-6, max_order=1, pair=("a", "age"))
+    assert 2 < fewer.orders[0].x == fewer.measurement.sizes[5] < 10  # ten bins, merged
     for wrong, said in (
         (("a", "a"), "two different"),
         (("a", "agee"), "did you mean"),
@@ -150,14 +151,16 @@ def test_chances_are_those_of_the_look() -> None:
     found = dc.plan(LARGE, 2000, 1.0, 1e-6, effect=0.3, max_order=0)
     graph, moments, test = found.chances
     assert (moments.way, test.way, test.method) == ("moments", "test", "kendall")
-    public = (2000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05)
-    assert (moments.weak, moments.medium, moments.strong) == powers_moments((1,) * 20, *public)
-    best = powers_measured((4,) * 20, *public, ordered=(True,) * 20)
+    by_size = chances_moments(
+        (1,) * 20, 2000, Filter(1.0, 1e-6), Neighbours.REPLACE_ONE, 0.05, (0.1, 0.3, 0.5)
+    )
+    assert [moments.weak, moments.medium, moments.strong] == by_size
+    best = powers_measured(found.measurement, 0.05)
     chances = (graph.weak, graph.medium, graph.strong)
     assert chances < best  # a refusal is sure that nothing shows; a plan counts what groups keep
     places = found.orders[0].places
-    assert found.design.kept(*places[:2]) == pytest.approx(0.8)  # four bins, two groups
-    kept = [power_at(found.design, places, w, found.aim, at_best=True) for w in (0.08, 0.24, 0.4)]
+    assert found.measurement.kept(*places[:2]) == pytest.approx(0.8)  # four bins, two groups
+    kept = [power_at(found.measurement, places, w, found.aim, at_best=True) for w in (0.08, 0.24, 0.4)]
     assert chances == pytest.approx(tuple(kept))
     for chance in found.chances:
         assert chance.weak < chance.medium == chance.asked <= chance.strong

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import multivariate_normal, norm
 
-from dpcausal.discovery.components import Components
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.stats.components import interaction
 from dpcausal.stats.contrasts import Contrasts, Features
 from dpcausal.stats.uncut import MOST, Uncut, bent, from_series, hermite

@@ -6,20 +6,15 @@ evidence (``stats/contrasts.py``):
 1. **Forest.** Pairs whose evidence passes ``enough``, the strongest first, as long as they join two parts.
 2. **More edges.** Of the other pairs with enough evidence the one with most is taken, if no set separates it: sets are
    of neighbours of either end that lie on a path to the other, for only what is on a path can explain a dependence.
-   A set separates where the evidence given it falls below ``kept``.
+   A set separates where the evidence given it is not enough.
 3. **Fewer edges.** Edges that a set separates now go, the weakest first, one at a time.
-
-4. **Twins.** Two columns that say nearly the same (one a function of the other, say) share their neighbours, and the
-   question which of them a third belongs to has no answer: given one, too little is left of the other. In a triangle
-   whose weakest edge was not tested given the third column, that edge is open: were the two independent given the third
-   column, theirs would have to be the weakest dependence of the three (data processing).
 
 Pairs then have one of three states. *Found*: an edge. *Absent*: the Bayes factor without a condition, or given the set
 that separates the pair, is below 1, and a medium dependence would have been found about nine times in ten; or it is
 not, and a weak one would have been. *Open*: the rest. Were "not found" enough, "absent" would be said most often of
 pairs that look linked: what looks promising is measured again, and only what is measured well can be called absent.
 
-How much is ``enough``, and how much must have been promised for "absent", is said in ``planning/enough.py``.
+How much is ``enough`` is said in ``planning/enough.py``.
 
 **Cost** at most ``MAX_NEAR`` neighbours of an end and ``MAX_SET`` columns a set; all from released values, so that no
 loop tells more than they do.
@@ -35,14 +30,13 @@ from typing import Any
 
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.repeats import repeats_for
-from dpcausal.planning.enough import SHOWN, enough_evidence
+from dpcausal.discovery.search import Task
 from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Floats, Question, all_pairs
 
 MAX_SET = 2  # columns that a separating set has, at most
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
-KEPT = 0.5  # part of ``enough`` below which an edge is separated
-CLEARLY_APART = -1.0  # in place of it where larger tables will be asked: only what is clear goes before
 
 WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
 ENTRIES_A_QUESTION = 50
@@ -57,8 +51,10 @@ class Rules:
 
     Attributes
     ----------
-    enough, kept : float
-        Evidence that makes an edge, and below which it goes.
+    enough : float
+        Evidence that makes an edge; with less an edge goes.
+    shown : float
+        Evidence that a dependence must promise for "absent" to say something.
     required, left_out : frozenset of pairs
         Edges known to be there, and known not to be.
     may_separate : callable
@@ -68,16 +64,11 @@ class Rules:
     """
 
     enough: float
-    kept: float
+    shown: float
     required: frozenset[PlacePair] = frozenset()
     left_out: frozenset[PlacePair] = frozenset()
     may_separate: Callable[[int, int, int], bool] = field(default=lambda z, x, y: True)
     max_set: int = MAX_SET
-
-    @property
-    def shown(self) -> float:
-        """Evidence that a medium dependence must promise for "absent" to say something."""
-        return self.enough + SHOWN
 
     def within(self, columns: Sequence[int]) -> Rules:
         """Return the same rules for these columns, numbered as listed."""
@@ -94,18 +85,6 @@ class Rules:
             self, required=there(self.required), left_out=there(self.left_out), may_separate=may_separate
         )
 
-    @classmethod
-    def usual(
-        cls, columns: int, level: float, *, tree: bool = False, clarity: float = math.inf, **more: object
-    ) -> Rules:
-        """Rules for this many columns at this level; ``tree`` and ``clarity`` as for ``enough_evidence``.
-
-        >>> Rules.usual(5, 0.05).enough < Rules.usual(5, 0.01).enough < Rules.usual(40, 0.01).enough
-        True
-        """
-        enough = enough_evidence(columns, level, tree=tree, clarity=clarity)
-        return cls(enough, KEPT * enough, **more)  # type: ignore[arg-type]
-
 
 @dataclass
 class Forward:
@@ -116,9 +95,6 @@ class Forward:
     near: list[set[int]] = field(default_factory=list)
     separating: dict[PlacePair, Given] = field(default_factory=dict)  # of pairs without an edge: the best set
     asked: dict[int, int] = field(default_factory=dict)
-    twins: set[PlacePair] = field(
-        default_factory=set
-    )  # edges taken back: nobody can tell of which twin they are
     _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
     _ahead: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)  # not asked yet
     _sets_now: dict[PlacePair, list[Given]] = field(default_factory=dict)  # of the graph as it is
@@ -146,7 +122,7 @@ class Forward:
             least, _ = self.weakest(*pair)
             if least < waiting[pair] - 1e-9:
                 waiting[pair] = least
-                if least <= rules.kept:
+                if least <= rules.enough:
                     del waiting[pair]
                 continue
             del waiting[pair]
@@ -154,30 +130,16 @@ class Forward:
         self._compute_ahead(self._questions(pair for pair in self.edges() if pair not in rules.required))
         while True:
             weak = [(self.weakest(*pair)[0], pair) for pair in self.edges() if pair not in rules.required]
-            weak = [one for one in weak if one[0] <= rules.kept]
+            weak = [one for one in weak if one[0] <= rules.enough]
             if not weak:
                 break
             self._part(min(weak)[1])
-        return self
-
-    def open_twins(self) -> Forward:
-        """Take back the edges of which nobody can tell to which of two twins they belong; return itself."""
-
-        def silent(x: int, y: int, z: int) -> bool:
-            return self.evidence(x, y, (z,)) is None
-
-        found = edges_of_twins(self.near, self.contrasts.strength, silent, self.rules)
-        for pair in found:
-            self._part(pair)
-        self.twins.update(found)
         return self
 
     def separate(self) -> Forward:
         """Say what separates every pair without an edge; return itself."""
         enough, evidence = self.rules.enough, self.contrasts.pair_evidence
         for pair in all_pairs(len(self.near)):
-            if pair in self.twins:
-                continue
             if pair[1] not in self.near[pair[0]] and pair not in self.rules.left_out:
                 self.separating[pair] = self.weakest(*pair)[1] if evidence[pair] > enough else ()
         return self
@@ -188,8 +150,7 @@ class Forward:
 
     def open_pairs(self) -> list[PlacePair]:
         """Pairs without an edge of which no test that could have seen a medium dependence says that they are apart."""
-        unsaid = {pair for pair, given in self.separating.items() if not self.says_absent(pair, given)}
-        return sorted(unsaid | self.twins)
+        return sorted(pair for pair, given in self.separating.items() if not self.says_absent(pair, given))
 
     def given_up_to(self) -> dict[PlacePair, int]:
         """For edges of which a larger set could not be asked: the largest size whose sets all could."""
@@ -215,7 +176,7 @@ class Forward:
                 least, best = found, given
         return least, best
 
-    def said(
+    def evidence_by_pair(
         self, columns: Sequence[str], separating: Mapping[Pair, tuple[str, ...]]
     ) -> dict[Pair, Evidence]:
         """Return the evidence about each pair, of what was asked: that of the separating set, else the least.
@@ -317,36 +278,29 @@ class Forward:
         self._sets_now.clear()
 
 
-def edges_of_twins(
-    near: Sequence[set[int]], strength: Floats, silent: Callable[[int, int, int], bool], rules: Rules
-) -> list[PlacePair]:
-    """Return the edges that are weakest in a triangle and were not tested given its third column.
+def rules_for(task: Task, measured: Measurements) -> Rules:
+    """Return what the forward search may do, from the plan, the level and what is known beforehand."""
+    place = {name: j for j, name in enumerate(task.columns)}
 
-    Parameters
-    ----------
-    near
-        Neighbours of every column.
-    strength
-        (d, d) array of the strength of every pair.
-    silent
-        Whether x and y given z has no answer, called with x < y.
-    rules
-        Required edges stay; a column that may not separate a pair is no third column.
-    """
-    now = [set(one) for one in near]
-    edges = [
-        (x, y) for x in range(len(now)) for y in sorted(now[x]) if x < y and (x, y) not in rules.required
-    ]
-    found = []
-    for x, y in sorted(edges, key=lambda pair: (strength[pair], pair)):
-        for z in sorted(now[x] & now[y]):
-            weakest = strength[x, y] < min(strength[x, z], strength[y, z])
-            if weakest and rules.may_separate(z, x, y) and silent(x, y, z):
-                now[x].discard(y)
-                now[y].discard(x)
-                found.append((x, y))
-                break
-    return found
+    def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
+        return frozenset(
+            (min(a, b), max(a, b)) for a, b in ([place[name] for name in pair] for pair in pairs)
+        )
+
+    names = task.columns
+
+    def may_separate(z: int, x: int, y: int) -> bool:
+        return task.known.may_separate(names[z], names[x], names[y])
+
+    enough = measured.plan.enough(task.level)
+    return Rules(
+        enough,
+        enough + measured.plan.settings.shown,
+        required=places(task.known.kept),
+        left_out=places(task.known.left_out),
+        may_separate=may_separate,
+        max_set=MAX_SET if task.max_order is None else min(task.max_order, MAX_SET),
+    )
 
 
 def repeats_of(forward: Forward, asked: int | None) -> int:

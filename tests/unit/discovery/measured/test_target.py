@@ -18,9 +18,7 @@ from dpcausal.discovery.search import AboutTarget
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_neighbours_of_the_target_are_found_and_nothing_else_is_decided(
-    neighbours: str, delta: float
-) -> None:
+def test_neighbours_of_the_target_are_found_and_nothing_else(neighbours: str, delta: float) -> None:
     network = dc.networks.load("sachs")
     data = network.sample(20_000, seed=1)
     with dc.testing.seeded(1):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery import coarse
-from dpcausal.discovery.coarse import coarse_columns, explained_by_bins, held_coarsely
-from dpcausal.discovery.forward import Rules
+from dpcausal.discovery.measured import bins
+from dpcausal.discovery.measured.bins import coarse_columns, explained_by_bins, held_coarsely
+from dpcausal.discovery.measured.forward import Rules
 from dpcausal.discovery.search import CoarseEdges
 from dpcausal.present.discovery import BINS_LEAVE, note_words, open_reason, why_open_words
 from dpcausal.present.edges import EdgeNotes
 
-FEW = Rules(1.0, 0.5)
+FEW = Rules(1.0, 5.0)
 STRENGTH = np.array([[0.0, 9.0, 8.0], [9.0, 0.0, 1.0], [8.0, 1.0, 0.0]])
 ALL = [{1, 2}, {0, 2}, {0, 1}]
 
@@ -57,7 +57,7 @@ def test_an_edge_that_bins_explain_is_open(cuts: list[float], options: dict[str,
 
 def test_the_edge_is_there_without_that_question(monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above sees what it is there for."""
-    monkeypatch.setattr("dpcausal.discovery.measured.explained_by_bins", lambda *_: {})
+    monkeypatch.setattr("dpcausal.discovery.measured.method.explained_by_bins", lambda near, *_: (near, {}))
     assert frozenset("xy") in found(confounded([0.3, 0.7])).graph.skeleton
 
 
@@ -105,28 +105,27 @@ class Told:
 
 
 @pytest.mark.parametrize(
-    ("evidence", "would_show", "explained"), [(0.4, 5.0, True), (0.6, 5.0, False), (0.4, 0.9, False)]
+    ("evidence", "would_show", "explained"), [(0.9, 5.0, True), (1.1, 5.0, False), (0.9, 0.9, False)]
 )
 def test_an_edge_goes_where_little_is_left_and_a_dependence_would_have_shown(
     monkeypatch: pytest.MonkeyPatch, evidence: float, would_show: float, explained: bool
 ) -> None:
-    monkeypatch.setattr(coarse, "Uncut", told := Told(evidence, would_show))
-    near = [set(one) for one in ALL]
+    monkeypatch.setattr(bins, "Uncut", told := Told(evidence, would_show))
     contrasts = SimpleNamespace(strength=STRENGTH)
-    gone = explained_by_bins(near, contrasts, {0, 1}, [True, False, True], FEW)  # type: ignore[arg-type]
+    near, gone = explained_by_bins(ALL, contrasts, {0, 1}, [True, False, True], FEW)  # type: ignore[arg-type]
     assert told.cut == {0}
     assert gone == ({(1, 2): (0,)} if explained else {})
     assert near == ([{1, 2}, {0}, {0}] if explained else ALL)
 
 
 def test_required_edges_and_columns_that_may_not_separate_are_left_alone() -> None:
-    required = Rules(1.0, 0.5, required=frozenset({(1, 2)}))
+    required = Rules(1.0, 5.0, required=frozenset({(1, 2)}))
     assert held_coarsely(ALL, STRENGTH, {0}, required) == {}
-    later = Rules(1.0, 0.5, may_separate=lambda z, x, y: z != 0)
+    later = Rules(1.0, 5.0, may_separate=lambda z, x, y: z != 0)
     assert held_coarsely(ALL, STRENGTH, {0}, later) == {}
 
 
 def test_merged_levels_count_as_coarse() -> None:
     schema = dc.Schema({"a": dc.Categorical(["u", "v", "w"]), "b": dc.Numeric(0, 9, [3])})
     assert coarse_columns(schema) == {1}
-    assert coarse_columns(schema, {0: (0, 1, 1)}) == {0, 1}
+    assert coarse_columns(schema, {0}) == {0, 1}

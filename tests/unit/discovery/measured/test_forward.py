@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcausal.discovery.forward import Forward, Rules
+from dpcausal.discovery.measured.forward import Forward, Rules
+from dpcausal.planning.enough import enough_evidence
+from dpcausal.planning.settings import SETTINGS
 from dpcausal.stats.contrasts import Contrasts, Features
 
 
@@ -23,7 +25,13 @@ def chain(weight: float = 0.6) -> np.ndarray:
     return np.asarray(weight ** np.abs(place[:, None] - place[None, :]))
 
 
-RULES = Rules.usual(4, 0.05)
+def usual(columns: int) -> Rules:
+    """The rules of so many columns at the usual level."""
+    enough = enough_evidence(columns, 0.05)
+    return Rules(enough, enough + SETTINGS.shown)
+
+
+RULES = usual(4)
 
 
 def test_a_chain_is_found_and_the_rest_is_explained() -> None:
@@ -41,7 +49,7 @@ def test_a_triangle_keeps_its_third_edge() -> None:
 
 def test_parents_of_one_child_stay_apart() -> None:
     correlations = np.array([[1, 0.5, 0.0], [0.5, 1, 0.5], [0.0, 0.5, 1]])
-    found = Forward(gaussian(correlations, 5000.0), Rules.usual(3, 0.05)).run().separate()
+    found = Forward(gaussian(correlations, 5000.0), usual(3)).run().separate()
     assert found.edges() == [(0, 1), (1, 2)]
     assert found.separating[0, 2] == ()
 
@@ -49,7 +57,7 @@ def test_parents_of_one_child_stay_apart() -> None:
 def test_near_copies_do_not_take_each_other_away() -> None:
     """x depends on z; z' is nearly z: one of the edges to x stays, whatever the noise."""
     correlations = np.array([[1, 0.88, 0.70], [0.88, 1, 0.64], [0.70, 0.64, 1]])
-    found = Forward(gaussian(correlations, 2000.0, noise=0.001), Rules.usual(3, 0.05)).run()
+    found = Forward(gaussian(correlations, 2000.0, noise=0.001), usual(3)).run()
     assert (0, 1) in found.edges()
     assert len([pair for pair in found.edges() if 2 in pair]) == 1
 
@@ -60,13 +68,13 @@ def test_near_copies_do_not_take_each_other_away() -> None:
 def test_no_evidence_is_absent_only_where_some_could_have_shown(
     rows: float, noise: float, state: list[tuple[int, int]]
 ) -> None:
-    found = Forward(gaussian(np.eye(2), rows, noise), Rules.usual(2, 0.05)).run().separate()
+    found = Forward(gaussian(np.eye(2), rows, noise), usual(2)).run().separate()
     assert found.edges() == []
     assert found.open_pairs() == state
 
 
 def test_what_is_known_is_kept_and_left_out() -> None:
-    rules = Rules(1.0, 0.5, required=frozenset({(0, 3)}), left_out=frozenset({(0, 1)}))
+    rules = Rules(1.0, 5.0, required=frozenset({(0, 3)}), left_out=frozenset({(0, 1)}))
     found = Forward(gaussian(chain(), 5000.0), rules).run().separate()
     assert (0, 3) in found.edges()
     assert (0, 1) not in found.edges()
@@ -74,46 +82,44 @@ def test_what_is_known_is_kept_and_left_out() -> None:
 
 
 def test_what_may_not_separate_does_not() -> None:
-    rules = Rules(1.0, 0.5, may_separate=lambda z, x, y: z != 1)
+    rules = Rules(1.0, 5.0, may_separate=lambda z, x, y: z != 1)
     assert (0, 2) in Forward(gaussian(chain(), 5000.0), rules).run().edges()
 
 
 def test_rules_for_some_columns_are_numbered_anew() -> None:
-    rules = Rules(1.0, 0.5, required=frozenset({(1, 3)}), may_separate=lambda z, x, y: z != 2).within(
+    rules = Rules(1.0, 5.0, required=frozenset({(1, 3)}), may_separate=lambda z, x, y: z != 2).within(
         [3, 1, 2]
     )
     assert rules.required == {(0, 1)}
     assert rules.may_separate(2, 0, 1) is False
 
 
-def test_which_twin_a_column_belongs_to_is_open():
-    twins = np.array([[1.0, 0.97, 0.5], [0.97, 1.0, 0.48], [0.5, 0.48, 1.0]])
-    found = Forward(gaussian(twins, 2000.0, noise=0.001), Rules.usual(3, 0.05)).run()
-    assert (1, 2) in found.edges()  # given the twin there is no answer, so it stayed
-    found.open_twins().separate()
-    assert found.edges() == [(0, 1), (0, 2)]
-    assert found.open_pairs() == [(1, 2)]
-
-
-def test_a_triangle_that_was_tested_stays():
-    correlations = np.array([[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]])
-    found = Forward(gaussian(correlations, 5000.0), RULES).run().open_twins()
+def test_near_copies_keep_what_nothing_separates() -> None:
+    """Given the copy there is no answer: both edges to the third column stay."""
+    copies = np.array([[1.0, 0.97, 0.5], [0.97, 1.0, 0.48], [0.5, 0.48, 1.0]])
+    found = Forward(gaussian(copies, 2000.0, noise=0.001), usual(3)).run()
+    assert found.evidence(1, 2, (0,)) is None
     assert found.edges() == [(0, 1), (0, 2), (1, 2)]
-    assert not found.twins
 
 
-def test_a_required_edge_of_a_twin_stays():
-    twins = np.array([[1.0, 0.97, 0.5], [0.97, 1.0, 0.48], [0.5, 0.48, 1.0]])
-    rules = Rules.usual(3, 0.05, required=frozenset({(1, 2)}))
-    found = Forward(gaussian(twins, 2000.0, noise=0.001), rules).run().open_twins()
-    assert (1, 2) in found.edges()
+@pytest.mark.parametrize(("least", "stays"), [(0.9, True), (1.1, False)])
+def test_an_edge_goes_where_its_evidence_given_a_set_is_not_enough(least: float, stays: bool) -> None:
+    """Neither half of it nor any other part: ``enough`` alone decides whether an edge comes and whether it goes."""
+    correlations = chain()
+    correlations[0, 2] = correlations[2, 0] = 0.43  # .36 would be explained
+    contrasts = gaussian(correlations, 500.0)
+    given = contrasts.evidence(0, 2, (1,))
+    assert given is not None
+    assert given > 0.5
+    found = Forward(contrasts, Rules(least * given, 5.0)).run()
+    assert ((0, 2) in found.edges()) is stays
 
 
 def test_questions_asked_together_have_the_answers_of_each_alone() -> None:
     rng = np.random.default_rng(3)
     draws = rng.normal(size=(8, 40)) + rng.normal(size=40)
     contrasts = gaussian(np.asarray(np.corrcoef(draws)), 300.0, noise=0.001)
-    found = Forward(contrasts, Rules.usual(8, 0.05)).run().separate()
+    found = Forward(contrasts, usual(8)).run().separate()
     assert len(found.answers) > 50
     assert any(pair not in found.edges() for pair in found.separating)
     for (x, y, given), answer in found.answers.items():

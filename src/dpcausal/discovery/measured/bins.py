@@ -10,7 +10,7 @@ that an edge which is not the weakest of its triangle has not come from z alone.
 
 **What bins leave** of a number can be reckoned from the pairs (``stats/uncut.py``). Such an edge is asked about again
 with the numbers in place of their bins, given sets of up to ``MAX_SET`` neighbours of either end with z among them.
-Where the evidence given one of them is below that which keeps an edge, and a smaller than medium dependence would have
+Where the evidence given one of them is not enough for an edge, and a smaller than medium dependence would have
 shown, bins explain the edge, and the pair is open: that the bins could have made it does not say that they did. The one
 with the least evidence goes first, for it may have made others. An edge that stays is named all the same.
 
@@ -24,7 +24,7 @@ from itertools import combinations
 
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.forward import KEPT, MAX_NEAR, MAX_SET, PlacePair, Rules
+from dpcausal.discovery.measured.forward import MAX_NEAR, MAX_SET, PlacePair, Rules
 from dpcausal.discovery.search import CoarseEdges, Note
 from dpcausal.stats.contrasts import Contrasts, Floats
 from dpcausal.stats.uncut import Uncut
@@ -61,9 +61,9 @@ def held_coarsely(
 
     >>> import numpy as np
     >>> strength = np.array([[0, 9, 8], [9, 0, 1], [8, 1, 0]])
-    >>> held_coarsely([{1, 2}, {0, 2}, {0, 1}], strength, {0}, Rules(1.0, 0.5))
+    >>> held_coarsely([{1, 2}, {0, 2}, {0, 1}], strength, {0}, Rules(1.0, 5.0))
     {(1, 2): (0,)}
-    >>> held_coarsely([{1, 2}, {0, 2}, {0, 1}], strength, {1}, Rules(1.0, 0.5))
+    >>> held_coarsely([{1, 2}, {0, 2}, {0, 1}], strength, {1}, Rules(1.0, 5.0))
     {}
     """
     found: Made = {}
@@ -87,13 +87,13 @@ def explained_by_bins(
     coarse: Collection[int],
     ordered: Sequence[bool],
     rules: Rules,
-) -> Made:
-    """Take the edges that bins explain out of ``near``; return them, with the columns that were held fixed.
+) -> tuple[list[set[int]], Made]:
+    """Return the neighbours without the edges that bins explain; and these, with the columns that were held fixed.
 
     Parameters
     ----------
     near
-        Neighbours of every column; changed.
+        Neighbours of every column.
     contrasts
         What was released about pairs.
     coarse
@@ -104,7 +104,7 @@ def explained_by_bins(
         As for ``held_coarsely``.
     """
     cut = {j for j in coarse if ordered[j]}
-    uncut = Uncut(contrasts, cut)
+    uncut, near = Uncut(contrasts, cut), [set(others) for others in near]
     found: Made = {}
     while True:
         made = held_coarsely(near, contrasts.strength, cut, rules)
@@ -113,11 +113,11 @@ def explained_by_bins(
             for pair, by in made.items()
             for given in _sets_with(near, contrasts.strength, pair, by, rules)
             if (answer := uncut.ask(*pair, given)) is not None
-            and answer.evidence <= KEPT * rules.enough
+            and answer.evidence <= rules.enough
             and answer.would_show >= rules.enough
         ]
         if not asked:
-            return found
+            return near, found
         _, (x, y), given = min(asked)
         near[x].discard(y)
         near[y].discard(x)

@@ -9,13 +9,13 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery.components import Components, JointTable
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.measurer import start
+from dpcausal.discovery.measured.measure import measure
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import Task
 from dpcausal.graphs import cpdag_scores, skeleton_scores
-from dpcausal.planning.measurement import first_shares, plan_for
+from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.privacy.accounting.conversion import rho_for
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
@@ -67,20 +67,19 @@ def test_pure_budget_on_a_larger_schema() -> None:
     assert skeleton_scores(found.graph, network.dag).f1 >= 0.9
 
 
-def task(
-    counts: MemoryCounts, budget: dc.Budget, relation: dc.Neighbours = dc.Neighbours.REPLACE_ONE
-) -> Task:
-    return Task(counts, Knowledge(), 0.05, None, relation, budget)
+def task(counts: MemoryCounts, epsilon: float, delta: float) -> Task:
+    relation = dc.Neighbours.REPLACE_ONE
+    plan = plan_measurement(PublicNumbers.of_schema(counts.schema, counts.n, epsilon, delta, relation))
+    return Task(counts, Knowledge(), 0.05, None, relation, dc.Budget(epsilon, delta), plan=plan)
 
 
 @pytest.mark.parametrize("name", ["survey", "sachs"])
 def test_with_almost_no_noise_tables_are_the_counts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "sachs":
-        monkeypatch.setattr("dpcausal.planning.measurement.MAX_JOINT_CELLS", 1)
+        monkeypatch.setattr("dpcausal.planning.measurement_plan.MAX_JOINT_CELLS", 1)
     data = dc.networks.load(name).sample(5000, seed=2)
     counts = MemoryCounts(data)
-    measurer = start(task(counts, dc.Budget(1e6, 1e-6)))
-    tables, columns = measurer.tables, tuple(counts.schema)
+    tables, columns = measure(task(counts, 1e6, 1e-6)).tables, tuple(counts.schema)
     assert isinstance(tables, JointTable if name == "survey" else Components)
     for i, j in ((0, 1), (4, 2), (3, 5)):
         exact = counts.table([columns[i], columns[j]])
@@ -88,21 +87,12 @@ def test_with_almost_no_noise_tables_are_the_counts(name: str, monkeypatch: pyte
 
 
 def test_a_component_measured_twice_is_the_weighted_mean() -> None:
-    tables = Components([2, 2])
     one = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    tables.add((0, 1), one, 4.0)
-    tables.add((0, 1), 3 * one, 1.0)
+    once = Components([2, 2]).with_measured([((0, 1), one)], 4.0)
+    tables = once.with_measured([((0, 1), 3 * one)], 1.0)
+    assert np.array_equal(once.values[0, 1], one)  # a value: measuring more gives new ones
     assert np.allclose(tables.values[0, 1], one * (1 / 4 + 3) / (1 / 4 + 1))
     assert tables.variance((0, 1)) == pytest.approx(1 / (1 / 4 + 1))
-
-
-def test_plan_knows_which_way_is_better() -> None:
-    replace = dc.Neighbours.REPLACE_ONE
-    assert plan_for([2] * 5, 1.0, 0.0, replace).joint
-    assert not plan_for([3] * 11, 1.0, rho_for(1.0, 1e-6), replace).joint
-    assert plan_for([3] * 11, 1.0, rho_for(1.0, 1e-6), replace).gaussian
-    assert not plan_for([2] * 5, 0.1, rho_for(0.1, 1e-6), replace).gaussian  # little budget: Laplace
-    assert sum(first_shares([3] * 11, replace)) == pytest.approx(0.5)
 
 
 def test_too_little_budget_leaves_pairs_open_and_says_so() -> None:

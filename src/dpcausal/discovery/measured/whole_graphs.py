@@ -1,4 +1,4 @@
-"""One joint table: the graph that explains all its cells, joined with the one that pairs show.
+"""Whole graphs scored on one joint table, joined with what pairs show.
 
 ``forward.py`` sees pairs. Where one joint table was measured, whole graphs are scored on it
 (``stats/joint_graphs.py``): that tells apart columns that are nearly the same, and finds what only several columns
@@ -24,20 +24,22 @@ anneals from the graph that was drawn, which a longer search would reach if noth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpcausal.core.entropy import released_generator
-from dpcausal.discovery.components import JointTable
-from dpcausal.discovery.forward import Forward, PlacePair, Rules
-from dpcausal.discovery.measurer import Measurer
+from dpcausal.discovery.evidence import Evidence
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.measured.forward import Forward, PlacePair, Rules
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.tables import JointTable
 from dpcausal.discovery.repeats import repeats_for
-from dpcausal.planning.enough import LEVEL_WEIGHT
+from dpcausal.discovery.search import Task
+from dpcausal.planning.enough import by_stricter_level
 from dpcausal.stats.contrasts import Contrasts, Floats
-from dpcausal.stats.joint_contrasts import cleared_contrasts
 from dpcausal.stats.joint_graphs import (
     HEAT,
     MAX_LOGITS,
@@ -50,7 +52,6 @@ from dpcausal.stats.joint_graphs import (
 
 SEEN, UNSEEN = 2.0, 5.0  # what an edge costs where its pair stands out, and elsewhere; set on random graphs
 REPEATED_STEPS = 0.05  # part of the steps that a repeat takes
-REPEATED_DRAWS = 100  # tables that the error of its table is simulated with
 REPEAT_WORK = 130_000_000  # cells times squared features times steps of all repeats together
 VISITED = 100  # graphs that repeats are drawn from
 
@@ -64,9 +65,9 @@ class Wanted:
     dearer: float  # what an edge costs more at a stricter level
 
     @classmethod
-    def of(cls, measurer: Measurer) -> Wanted:
+    def of(cls, task: Task) -> Wanted:
         """From what is known beforehand, and the level."""
-        known, columns = measurer.task.known, measurer.task.columns
+        known, columns = task.known, task.columns
         place = {name: j for j, name in enumerate(columns)}
         allowed, required = np.ones((len(columns),) * 2, np.bool_), np.zeros((len(columns),) * 2, np.bool_)
         for pair in known.left_out:
@@ -77,25 +78,24 @@ class Wanted:
         for pair in known.kept:
             a, b = (place[name] for name in pair)
             required[a, b] = required[b, a] = True
-        return cls(allowed, required, LEVEL_WEIGHT * math.log(0.05 / min(measurer.task.level, 0.05)))
+        return cls(allowed, required, by_stricter_level(min(task.level, 0.05)))
 
 
 @dataclass(frozen=True)
-class JointSearch:
+class WholeGraphs:
     """The search on one joint table."""
 
     graphs: JointGraphs
     wanted: Wanted
     rules: Rules
     ordered: Sequence[bool]
-    n: int | None
     steps: int
     level: float
 
     @classmethod
-    def of(cls, measurer: Measurer, forward: Forward) -> JointSearch | None:
+    def of(cls, task: Task, measured: Measurements, forward: Forward) -> WholeGraphs | None:
         """None where there is no joint table, or one without noise, or a large one."""
-        tables = measurer.tables
+        tables = measured.tables
         if (
             not isinstance(tables, JointTable)
             or tables.cell_variance <= 0.0
@@ -105,10 +105,12 @@ class JointSearch:
         steps = steps_for(tables.sizes)
         if not steps:
             return None
-        graphs = JointGraphs.of(tables.joint, tables.cell_variance, tables.kurtosis, max(measurer.rows, 1.0))
-        return cls(
-            graphs, Wanted.of(measurer), forward.rules, measurer.ordered, tables.n, steps, measurer.task.level
-        )
+        graphs = JointGraphs.of(tables.joint, tables.cell_variance, tables.kurtosis, measured.rows)
+        return cls(graphs, Wanted.of(task), forward.rules, measured.trends, steps, task.level)
+
+    def best(self, contrasts: Contrasts, edges: Sequence[PlacePair]) -> WholeGraphsFound | None:
+        """Return what whole graphs make of the edges of a skeleton; draws follow from the released table."""
+        return self.run(contrasts, edges, released_generator(self.graphs.table), keep=VISITED)
 
     def run(
         self,
@@ -117,7 +119,7 @@ class JointSearch:
         generator: Any,
         truth: Parents | None = None,
         keep: int = 0,
-    ) -> JointFound | None:
+    ) -> WholeGraphsFound | None:
         """Return what was found; None where no graph within the limits has all that is required.
 
         ``edges`` are those of the forward search. ``truth`` is what a repeat was drawn from, where its search starts.
@@ -143,7 +145,7 @@ class JointSearch:
         for pair in sorted(set(edges) - chosen, key=lambda pair: (-contrasts.strength[pair], pair)):
             if pair[1] not in _reached(pair[0], joined) or self._rejects(best, pair):
                 joined.add(pair)
-        return JointFound(best, frozenset(chosen), frozenset(joined), visited)
+        return WholeGraphsFound(best, frozenset(chosen), frozenset(joined), visited)
 
     def _rejects(self, parents: Parents, pair: PlacePair) -> bool:
         """Whether the graph without this edge is rejected at the level, in the direction that fits better."""
@@ -155,15 +157,21 @@ class JointSearch:
                 return True
         return False
 
-    def bayes(self, found: JointFound) -> dict[PlacePair, float]:
-        """Return the logarithm of the Bayes factor of the best graph against it without each of its edges."""
-        whole, log = self.graphs.score(found.parents), {}
+    def evidence(self, found: WholeGraphsFound, columns: Sequence[str]) -> dict[Pair, Evidence]:
+        """Return the Bayes factor of the best graph against it without each of its edges.
+
+        Held fixed are the other parents of the head of an edge.
+        """
+        whole, evidence = self.graphs.score(found.parents), {}
         for x, y in found.chosen:
             without = tuple(
                 tuple(p for p in parents if {v, p} != {x, y}) for v, parents in enumerate(found.parents)
             )
-            log[x, y] = whole - self.graphs.score(without)
-        return log
+            head, tail = (x, y) if y in found.parents[x] else (y, x)
+            given = tuple(columns[z] for z in found.parents[head] if z != tail)
+            log = (whole - self.graphs.score(without)) / math.log(10)
+            evidence[frozenset((columns[x], columns[y]))] = Evidence(given, log10_bayes=log)
+        return evidence
 
     def repeats(self, asked: int | None) -> int:
         """Return how many repeats there are: as asked for, or as many as are quickly done."""
@@ -176,11 +184,9 @@ class JointSearch:
         while True:
             truth = visited[int(generator.integers(len(visited)))]
             graphs = self.graphs.again(truth, generator)
-            table = graphs.table.reshape(graphs.sizes)
-            contrasts = cleared_contrasts(
-                table, graphs.noise, graphs.kurtosis, graphs.rows, self.ordered, self.n, REPEATED_DRAWS
-            )
-            edges = Forward(contrasts, self.rules).run().open_twins().edges()
+            table = JointTable(graphs.table.reshape(graphs.sizes), graphs.noise, graphs.kurtosis)
+            contrasts = table.contrasts(graphs.rows, self.ordered)
+            edges = Forward(contrasts, self.rules).run().edges()
             other = replace(self, graphs=graphs)
             found = other.run(contrasts, edges, generator, truth)
             yield frozenset(edges) if found is None else found.edges
@@ -213,7 +219,7 @@ class JointSearch:
 
 
 @dataclass(frozen=True)
-class JointFound:
+class WholeGraphsFound:
     """What the search on a joint table found.
 
     Attributes
@@ -235,6 +241,24 @@ class JointFound:
         """Return a set that separates two columns in the best graph: parents of the one that is no ancestor."""
         of_x = x not in ancestors(self.parents, y)
         return tuple(z for z in self.parents[x if of_x else y] if z not in (x, y))
+
+    def not_colliders(
+        self, arrows: Mapping[Pair, frozenset[str]], columns: Sequence[str]
+    ) -> dict[Pair, frozenset[str]]:
+        """Return the middles that must not be made colliders, as the best graph says where it has both edges."""
+        place = {name: j for j, name in enumerate(columns)}
+        found: dict[Pair, frozenset[str]] = {}
+        for pair, barred in arrows.items():
+            ends = {place[name] for name in pair}
+            collides = {
+                z: ends <= set(self.parents[place[z]])
+                for z in columns
+                if all((min(end, place[z]), max(end, place[z])) in self.chosen for end in ends)
+            }
+            found[pair] = frozenset(z for z in barred if not collides.get(z, False)) | {
+                z for z, collider in collides.items() if not collider
+            }
+        return found
 
 
 def ancestors(parents: Sequence[tuple[int, ...]], column: int) -> set[int]:
@@ -261,8 +285,3 @@ def _reached(start: int, edges: set[PlacePair]) -> set[int]:
                     seen.add(other)
                     ahead.append(other)
     return seen
-
-
-def joint_generator(search: JointSearch) -> Any:
-    """Return a generator whose draws follow from the released table."""
-    return released_generator(search.graphs.table)

@@ -10,8 +10,8 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.spelling import for_everyone
-from dpcausal.discovery import measurer
 from dpcausal.discovery.effect_after import ReleasedTables
+from dpcausal.discovery.measured import measure
 from dpcausal.discovery.search import MergedLevels
 
 SCHEMA = dc.Schema({name: dc.Categorical([f"{name}{i}" for i in range(20)]) for name in "klmo"})
@@ -22,7 +22,7 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
     exact = [np.bincount(codes, minlength=20).tolist() for codes in CODES.values()]
     seen: list[list[float]] = []
     asked: list[int] = []
-    real = measurer.merged_levels
+    real = measure.merged_levels
 
     def spied(counts: list[float], most: int, *, ordered: bool, apart: int | None) -> tuple[int, ...]:
         seen.append([float(one) for one in counts])
@@ -34,10 +34,10 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
 
     def no_others(counts: np.ndarray, *others: object) -> np.ndarray:
         regrouped.append(counts.tolist())
-        return np.ones(measurer.GROUPINGS)
+        return np.ones(measure.GROUPINGS)
 
-    monkeypatch.setattr(measurer, "merged_levels", spied)
-    monkeypatch.setattr(measurer, "kept_by_other_groups", no_others)
+    monkeypatch.setattr(measure, "merged_levels", spied)
+    monkeypatch.setattr(measure, "kept_by_other_groups", no_others)
     columns = {name: [SCHEMA[name].levels[i] for i in codes] for name, codes in CODES.items()}
     with dc.testing.seeded(1):
         found = dc.discover(
@@ -109,7 +109,7 @@ def test_absent_needs_what_merged_levels_keep_of_a_medium_link(monkeypatch: pyte
         return 55 - len(found.open) - len(found.graph.skeleton)
 
     few = absent()
-    monkeypatch.setattr(measurer, "kept_by_groups", lambda *_, **__: 1.0)
+    monkeypatch.setattr(measure, "kept_by_groups", lambda *_, **__: 1.0)
     assert few < 5
     assert absent() > 20 + few
 
@@ -138,10 +138,11 @@ def test_missing_values_are_never_merged_with_known_ones() -> None:
     (note,) = [note for note in found.notes if isinstance(note, MergedLevels)]
     groups = {name: list(which) for name, which in note.groups}
     assert sorted(groups) == ["arm", "cd4"]  # two known levels of smokes are not too many
+    planned = dict(zip(schema, dc.plan(schema, rows, 0.4, 1e-6).measurement.sizes, strict=True))
     for name, place in (("cd4", 4), ("arm", 4)):
         missing = groups[name][place]
         assert groups[name].count(missing) == 1
-        assert len(set(groups[name])) == 3
+        assert 3 <= len(set(groups[name])) == planned[name] < schema[name].size
 
 
 def arms(levels: int) -> dc.Schema:
@@ -163,7 +164,7 @@ def test_an_effect_refused_for_merged_levels_is_given_with_fewer() -> None:
         dc.InputError, match=r"levels of arm \(to \d groups\) were merged because of the noise"
     ):
         compared(20)
-    kept = max(dc.plan(arms(20), 4000, 1.0, 1e-6).design.measured)
+    kept = max(dc.plan(arms(20), 4000, 1.0, 1e-6).measurement.sizes)
     assert 2 < kept < 20
     assert f"to at most {kept} groups" in dc.plan(arms(20), 4000, 1.0, 1e-6).summary(1000)
     assert compared(kept).interval is not None
@@ -232,9 +233,10 @@ def test_how_often_edges_are_found_again_survives_the_file(tmp_path: Path) -> No
     with dc.testing.seeded(2):
         found = dc.discover(data, method="measured", epsilon=1.0, delta=1e-6, anyway=True)
     assert found.release is not None
-    tables = found.release.values.tables
-    assert tables.regrouped
-    assert min(kept.min() for kept in tables.regrouped.values()) < 1.0
+    values = found.release.values
+    assert isinstance(values, measure.Measurements)
+    assert values.regrouped
+    assert min(kept.min() for kept in values.regrouped.values()) < 1.0
     again = dc.load_release(found.release.save(tmp_path / "release.json")).discover()
     assert found.confidence
     assert again.confidence == found.confidence

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery import measured
-from dpcausal.discovery.joint_search import JointFound, JointSearch, ancestors
+from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound, ancestors
 from dpcausal.graphs import skeleton_scores
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
@@ -31,7 +30,7 @@ def found(data: dc.Dataset, seed: int, **more: object) -> dc.DiscoveryResult:
 def test_more_is_found_than_by_pairs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """asia, 3,000 rows, epsilon 1, 12 samples: the mean skeleton F1 gains .08 or so; below .02 once in a thousand."""
     whole = [found(asia(3000, seed), seed) for seed in range(12)]
-    monkeypatch.setattr(JointSearch, "of", lambda *_: None)
+    monkeypatch.setattr(WholeGraphs, "of", lambda *_: None)
     pairs = [found(asia(3000, seed), seed) for seed in range(12)]
     truth = dc.networks.load("asia").dag
     gain = [
@@ -88,15 +87,15 @@ def test_more_is_required_than_graphs_may_have() -> None:
 
 def test_a_stricter_level_costs_more(monkeypatch: pytest.MonkeyPatch) -> None:
     prices = []
-    inner = JointSearch.of
+    inner = WholeGraphs.of
 
-    def caught(measurer: object, forward: object) -> JointSearch | None:
-        search = inner(measurer, forward)  # type: ignore[arg-type]
+    def caught(*about: object) -> WholeGraphs | None:
+        search = inner(*about)  # type: ignore[arg-type]
         assert search is not None
         prices.append(search.wanted.dearer)
         return search
 
-    monkeypatch.setattr(JointSearch, "of", caught)
+    monkeypatch.setattr(WholeGraphs, "of", caught)
     for level in (0.05, 0.001):
         found(asia(1000, 6), 6, level=level)
     assert prices[0] == 0.0 < prices[1]
@@ -109,7 +108,7 @@ def test_hidden_causes_and_targets_are_not_scored(
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(measured, "search_joint", never)
+    monkeypatch.setattr(WholeGraphs, "best", never)
     found(asia(3000, 7), 7, **more)
 
 
@@ -123,7 +122,7 @@ def test_evidence_of_an_edge_is_its_bayes_factor() -> None:
 
 def test_parents_separate_what_is_not_adjacent() -> None:
     """In x -> y -> z and w -> y: parents of the end that is no ancestor of the other."""
-    whole = JointFound(((), (0, 3), (1,), ()), frozenset({(0, 1), (1, 3), (1, 2)}), frozenset(), [])
+    whole = WholeGraphsFound(((), (0, 3), (1,), ()), frozenset({(0, 1), (1, 3), (1, 2)}), frozenset(), [])
     assert whole.separating(0, 2) == (1,)
     assert whole.separating(2, 3) == (1,)
     assert whole.separating(0, 3) == ()

@@ -12,13 +12,15 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.discovery.components import Components
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.search import ChosenPairs
-from dpcausal.planning.designs import Aim, NoiseDesign, power_at
-from dpcausal.planning.measurement import TREE_COLUMNS, tree_pays
+from dpcausal.planning.designs import Aim, power_at
+from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
+from dpcausal.planning.settings import SETTINGS
 from dpcausal.privacy.events import event_from_dict
 
 COLUMNS = 24
+FEW = SETTINGS.tree_columns
 
 
 def chain(rows: int, seed: int, columns: int = COLUMNS, *, follow: float = 0.75) -> dc.Dataset:
@@ -112,33 +114,33 @@ def test_a_required_edge_stays_whether_it_was_chosen_or_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "ordered", "rows", "gaussian", "pays"),
+    ("sizes", "ordered", "rows", "delta", "target", "tree"),
     [
-        ([3] * 24, False, 1_500, True, True),
-        ([3] * 24, False, 1_500, False, False),  # no delta
-        ([3] * (TREE_COLUMNS - 1), False, 1_500, True, False),  # few columns
-        ([3] * TREE_COLUMNS, False, 500, True, True),
-        ([3] * TREE_COLUMNS, False, 1_500, True, False),  # few, and none would be merged
-        ([2] * 8 + [9, 9], False, 500, True, False),  # few, and most would not
-        ([2] * 24, False, 1_500, True, False),  # few levels
-        ([4] * 24, True, 1_500, True, False),  # trends
-        ([3] * 24, False, 30_000, True, False),  # little noise
+        ([3] * 24, False, 1_500, 1e-6, None, True),
+        ([3] * 24, False, 1_500, 0.0, None, False),  # no delta
+        ([3] * (FEW - 1), False, 500, 1e-6, None, False),  # few columns
+        ([3] * FEW, False, 500, 1e-6, None, True),
+        ([2] * 24, False, 1_500, 1e-6, None, False),  # few levels
+        ([4] * 24, True, 1_500, 1e-6, None, False),  # trends
+        ([3] * 24, False, 30_000, 1e-6, None, False),  # little noise
+        ([3] * 24, False, 1_500, 1e-6, 3, False),  # one column is asked about
     ],
 )
 def test_when_a_tree_is_measured(
-    sizes: list[int], ordered: bool, rows: int, gaussian: bool, pays: bool
+    sizes: list[int], ordered: bool, rows: int, delta: float, target: int | None, tree: bool
 ) -> None:
-    flags = [ordered] * len(sizes)
-    assert tree_pays(sizes, flags, rows, 0.02, Neighbours.ADD_REMOVE, gaussian=gaussian) is pays
+    relation = Neighbours.ADD_REMOVE
+    public = PublicNumbers.of_sizes(sizes, rows, 1.0, delta, relation, target, ordered=ordered)
+    assert plan_measurement(public).tree is tree
 
 
 @pytest.mark.thin(2)
 @pytest.mark.parametrize(("neighbours", "w"), [("add-remove", 0.3), ("replace-one", 0.45)])
 def test_the_plan_says_how_often_a_link_is_found(neighbours: str, w: float) -> None:
     """One link among 24 columns, 1,000 rows: in 40 runs as often as planned, to within .27, 3.4 standard errors."""
-    design = NoiseDesign((3,) * COLUMNS, 1_000, 1.0, 1e-6, Neighbours(neighbours))
-    assert design.tree
-    planned = power_at(design, (0, 1), w, Aim(1_000, 0.05, 0.8, w, None))
+    plan = plan_measurement(PublicNumbers.of_sizes((3,) * COLUMNS, 1_000, 1.0, 1e-6, Neighbours(neighbours)))
+    assert plan.tree
+    planned = power_at(plan, (0, 1), w, Aim(1_000, 0.05, 0.8, w, None))
     assert 0.3 < planned < 0.9
     found = 0
     for seed in range(40):

@@ -1,30 +1,23 @@
 """Released tables, the law of their noise, and tests made from them. Nothing here sees a count without noise.
 
 Two ways to hold them, one way to ask: a *joint* table, whose margins sum noisy cells, and *components*
-(``stats/components.py``), each measured with its own noise. A component measured twice is the mean of both,
-weighted by inverse variance. Everything here is free post-processing.
-
-**Contrasts** (``contrasts``) are what the forward search asks: covariances of features, from single columns and pairs.
+(``stats/components.py``), each measured with its own noise. A component measured twice is the mean of both, weighted by
+inverse variance. Tables are values: measuring more gives new ones. Everything here is free post-processing.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
 from dpcausal.stats.components import Columns, Floats, interaction, table_of
-from dpcausal.stats.contrasts import Contrasts, Features, Round, all_pairs
-from dpcausal.stats.joint_contrasts import can_be_cleared, cleared_contrasts
-from dpcausal.stats.measured import cauchy_combination, measured_test
+from dpcausal.stats.contrasts import Contrasts, Features, all_pairs
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test
-
-GROUPINGS = 100  # draws of other groups of levels
-MAX_OMNIBUS_BLOCKS = 81  # beyond, squares of noise in so many blocks see nothing
 
 
 class NoisyTables(ABC):
@@ -32,8 +25,6 @@ class NoisyTables(ABC):
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(sizes)
-        self.rounds: tuple[Round, ...] = ()  # in which pairs were measured; empty: all at once
-        self.regrouped: dict[int, Floats] = {}  # of merged columns: what other groups of levels would keep
         self._against: dict[tuple[int, Columns], Floats] = {}
 
     def __repr__(self) -> str:
@@ -78,18 +69,24 @@ class NoisyTables(ABC):
         """The component of a pair."""
         return interaction(self.table(columns))
 
-    def contrasts(self, rows: float, ordered: Sequence[bool]) -> Contrasts:
-        """Covariances of features of all columns; ``rows`` public or released, ``ordered``: which have an order."""
-        singles = [(j,) for j in range(len(self.sizes))]
-        pairs = [pair for pair in all_pairs(len(self.sizes)) if self.knows(pair)]
-        features = [
-            Features.of(self.table(one), rows, self.variance(one), ordered=order)
-            for one, order in zip(singles, ordered, strict=True)
-        ]
-        noise = {one: self.variance(one) for one in (*singles, *pairs)}
-        found = Contrasts.of(features, rows, {one: self.pair(one) for one in pairs}, noise)
-        found.rounds = self.rounds
-        return found
+    def contrasts(
+        self, rows: float, ordered: Sequence[bool], columns: Sequence[int] | None = None
+    ) -> Contrasts:
+        """Return the covariances of features of ``columns`` (None: all), numbered as listed.
+
+        ``rows`` are public or released; ``ordered`` says which columns have an order.
+        """
+        listed = list(range(len(self.sizes))) if columns is None else list(columns)
+        features, blocks, noise = [], {}, dict[tuple[int, ...], float]()
+        for place, j in enumerate(listed):
+            noise[place,] = self.variance((j,))
+            features.append(Features.of(self.table((j,)), rows, noise[place,], ordered=ordered[j]))
+        for a, b in all_pairs(len(listed)):
+            pair = (min(listed[a], listed[b]), max(listed[a], listed[b]))
+            if self.knows(pair):
+                blocks[a, b] = self.pair(pair) if listed[a] < listed[b] else self.pair(pair).T
+                noise[a, b] = self.variance(pair)
+        return Contrasts.of(features, rows, blocks, noise)
 
     def cross_table(self, end: int, columns: Columns) -> Floats:
         """The table of ``end`` against the cells of ascending ``columns``."""
@@ -104,41 +101,15 @@ class NoisyTables(ABC):
 class JointTable(NoisyTables):
     """One joint table with independent noise of one variance in every cell."""
 
-    def __init__(self, table: Floats, variance: float, kurtosis: float = 0.0, n: int | None = None) -> None:
+    def __init__(self, table: Floats, variance: float, kurtosis: float = 0.0) -> None:
         super().__init__(table.shape)
-        self.joint, self.cell_variance, self.kurtosis, self.n = table, variance, kurtosis, n
+        self.joint, self.cell_variance, self.kurtosis = table, variance, kurtosis
         self._margins: dict[Columns, Floats] = {tuple(range(table.ndim)): table}
 
     def block_noise(self, end: int | None, given: Columns) -> Floats:
         """Cells of a margin have independent noise."""
         columns = given if end is None else joined(end, given)
         return self.variance(columns) * np.eye(math.prod(self.sizes[j] for j in given))
-
-    def contrasts(self, rows: float, ordered: Sequence[bool]) -> Contrasts:
-        """Covariances of features, with noise that no counts could have taken out (``stats/joint_contrasts.py``)."""
-        if self.cell_variance <= 0.0 or not can_be_cleared(self.sizes):
-            return super().contrasts(rows, ordered)
-        return cleared_contrasts(self.joint, self.cell_variance, self.kurtosis, rows, ordered, self.n)
-
-    def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
-        """The partial form joined with one that squares block by block (``stats/measured.py``).
-
-        The first sums over blocks; the second sees what cancels between them, or stands in one small block only.
-        """
-        partial = super().test(x, y, given)
-        if not given or partial.dof == 0 or math.prod(self.sizes[j] for j in given) > MAX_OMNIBUS_BLOCKS:
-            return partial
-        whole = tuple(sorted((x, y, *given)))
-        table = self.table(whole).transpose([whole.index(j) for j in (*given, x, y)])
-        summed = self.joint.size // table.size
-        blocks = measured_test(
-            table.reshape(-1, *table.shape[-2:]),
-            summed * self.cell_variance,
-            kurtosis=self.kurtosis / summed,
-            n=self.n,
-            form="omnibus",
-        )
-        return replace(partial, pvalue=cauchy_combination(partial.pvalue, blocks.pvalue))
 
     def table(self, columns: Columns) -> Floats:
         """A margin of the joint table, from the smallest one known that holds it."""
@@ -164,21 +135,36 @@ class JointTable(NoisyTables):
 class Components(NoisyTables):
     """Components by ascending column numbers, each with one variance in every direction of its space."""
 
-    def __init__(self, sizes: Sequence[int]) -> None:
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        values: Mapping[Columns, Floats] | None = None,
+        variances: Mapping[Columns, float] | None = None,
+    ) -> None:
         super().__init__(sizes)
-        self.values: dict[Columns, Floats] = {}
-        self.variances: dict[Columns, float] = {}
+        self.values: Mapping[Columns, Floats] = MappingProxyType(dict(values or {}))
+        self.variances: Mapping[Columns, float] = MappingProxyType(dict(variances or {}))
 
-    def add(self, columns: Columns, value: Floats, variance: float) -> None:
-        """Take in a released component, or combine it with what is known of it."""
-        value = interaction(value) if columns else np.asarray(value, dtype=np.float64)
-        if columns in self.values:
-            old = self.variances[columns]
-            weight = old / (old + variance) if old + variance > 0 else 0.5
-            value = weight * value + (1 - weight) * self.values[columns]
-            variance = weight * variance
-        self.values[columns], self.variances[columns] = value, variance
-        self._against.clear()
+    def with_measured(self, components: Iterable[tuple[Columns, Floats]], variance: float) -> Components:
+        """Return these with released components of one variance, combined with what was known of them."""
+        values, variances = dict(self.values), dict(self.variances)
+        for columns, released in components:
+            value = interaction(released) if columns else np.asarray(released, dtype=np.float64)
+            if columns in values:
+                old = variances[columns]
+                weight = old / (old + variance) if old + variance > 0 else 0.5
+                values[columns] = weight * value + (1 - weight) * values[columns]
+                variances[columns] = weight * variance
+            else:
+                values[columns], variances[columns] = value, variance
+        return Components(self.sizes, values, variances)
+
+    def only(self, wanted: Iterable[Columns]) -> Components:
+        """Return these components and no others, digit by digit."""
+        some = [columns for columns in wanted if columns in self.values]
+        return Components(
+            self.sizes, {one: self.values[one] for one in some}, {one: self.variances[one] for one in some}
+        )
 
     def table(self, columns: Columns) -> Floats:
         """The sum of its components, each spread over the other columns."""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.components import Components, JointTable
-from dpcausal.discovery.measurer import why_open
+from dpcausal.discovery.measured.larger import why_open
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import OpenReason, Unanswered, unanswered
 from dpcausal.present.discovery import OPEN_REASONS, note_words
 
@@ -32,12 +32,12 @@ def table(rows: float, variance: float) -> JointTable:
 def test_noise_or_rows(rows: float, variance: float, why: OpenReason) -> None:
     tables = table(rows, variance)
     assert not tables.test(0, 1, (2,)).informative(12.0)
-    assert why_open(tables, 0, 1, (2,), too_many=False, least=12.0) == why
+    assert why_open(tables, 0, 1, (2,), too_many=False) == why
 
 
 def test_sizes_and_budget_come_first() -> None:
-    assert why_open(table(8, 0.0), 0, 1, (2,), too_many=True, least=12.0) == OpenReason.TOO_MANY_CELLS
-    assert why_open(Components([2, 2, 2]), 0, 1, (2,), too_many=False, least=12.0) == OpenReason.NOT_MEASURED
+    assert why_open(table(8, 0.0), 0, 1, (2,), too_many=True) == OpenReason.TOO_MANY_CELLS
+    assert why_open(Components([2, 2, 2]), 0, 1, (2,), too_many=False) == OpenReason.NOT_MEASURED
 
 
 def test_the_words_name_every_reason_with_its_count() -> None:

@@ -1,0 +1,1 @@
+"""`measured`: plan, measure, weigh evidence, search, report (``method.py``)."""

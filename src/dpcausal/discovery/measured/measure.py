@@ -1,0 +1,348 @@
+"""Execute a plan: charge, draw noise, and return what was released as one value.
+
+``measure`` executes a ``MeasurementPlan`` (``planning/measurement_plan.py``): one joint table, or single columns and
+pairs, promising pairs again in rounds, with levels merged, or the pairs of a tree alone, or those with a target.
+``measure_more`` measures tables of three and more columns that the search asks for. Nothing but released values decides
+what is measured, and a mechanism where exact counts do (``_tree``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dpcausal.core.entropy import released_generator
+from dpcausal.core.proofs import proved
+from dpcausal.core.statement import MeasuredPairs, MeasuredTables, Noisy, Released
+from dpcausal.data.columns import Column, has_order, missing_place
+from dpcausal.data.schema import Schema
+from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
+from dpcausal.discovery.search import Task
+from dpcausal.planning.measurement import (
+    components_mechanism,
+    joint_mechanism,
+    kept_by_groups,
+    merged_levels,
+    noise_variance,
+)
+from dpcausal.planning.measurement_plan import MeasurementPlan
+from dpcausal.privacy.mechanisms.base import INTEGERS, release
+from dpcausal.privacy.mechanisms.selection import SpanningTree
+from dpcausal.stats.components import Columns, Floats, interaction
+from dpcausal.stats.contrasts import Contrasts, Round, all_pairs
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE
+from dpcausal.stats.pair_distance import distance_sensitivity, if_independent, pair_distance
+
+SPENT = 1.0 - 1e-12  # of a share: shares that add up to one never pass the total by rounding
+GROUPINGS = 100  # draws of other groups of levels
+Groups = Mapping[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What was released, and what a search must know of how.
+
+    Attributes
+    ----------
+    plan : MeasurementPlan
+        What was executed.
+    schema : Schema
+        The declared columns.
+    tables : NoisyTables
+        As released.
+    rows : float
+        Public, or released; at least 1.
+    groups : mapping of int to tuple of int
+        The group of every level of columns with levels merged.
+    regrouped : mapping of int to array
+        Of these columns: what groups drawn anew would keep of a correlation.
+    rounds : tuple of Round
+        How the pairs were measured; empty: all at once.
+    near : tuple of int
+        With a target: it, and the columns that were measured with it a second time.
+    released : tuple of Released
+        For the privacy statement.
+    """
+
+    plan: MeasurementPlan
+    schema: Schema
+    tables: NoisyTables
+    rows: float = 1.0
+    groups: Groups = field(default_factory=dict)
+    regrouped: Mapping[int, Floats] = field(default_factory=dict)
+    rounds: tuple[Round, ...] = ()
+    near: tuple[int, ...] = ()
+    released: tuple[Released, ...] = ()
+
+    @property
+    def components(self) -> Components:
+        """The tables, where components were measured."""
+        assert isinstance(self.tables, Components)
+        return self.tables
+
+    @property
+    def trends(self) -> list[bool]:
+        """Columns of which a trend can be asked: levels with an order, and none for missing values."""
+        return [has_order(one) and missing_place(one) is None for one in self.schema.values()]
+
+    @property
+    def groups_by_name(self) -> dict[str, tuple[int, ...]]:
+        """The group of every level of merged columns; a file of an earlier version says only how many there are."""
+        names = list(self.schema)
+        found = {names[j]: groups for j, groups in sorted(self.groups.items())}
+        return {name: groups for name, groups in found.items() if len(groups) == self.schema[name].size}
+
+    def pair_variance(self) -> float:
+        """Return the variance of the noise in a pair, the median of those measured."""
+        pairs = [self.tables.variance(pair) for pair in all_pairs(len(self.tables.sizes))]
+        return float(np.median([one for one in pairs if one > 0.0] or [0.0]))
+
+    def contrasts(self, columns: Sequence[int] | None = None) -> Contrasts:
+        """Return the covariances of features of these columns (None: all), numbered as listed."""
+        listed = range(len(self.tables.sizes)) if columns is None else columns
+        found = self.tables.contrasts(self.rows, self.trends, columns)
+        return replace(
+            found, rounds=self.rounds if columns is None else (), kept=self.kept_of_dependence(listed)
+        )
+
+    def kept_of_dependence(self, columns: Sequence[int]) -> Floats | None:
+        """Return the part of a squared dependence that each of these columns keeps; None: no levels were merged."""
+        if not self.groups:
+            return None
+        declared = list(self.schema.values())
+        return np.array([kept_of(declared[j], self.groups[j]) if j in self.groups else 1.0 for j in columns])
+
+    def kept_by_other_groups(self, generator: Any, columns: Sequence[int]) -> Floats:
+        """Return what another grouping of levels, drawn column by column, keeps of correlations; 1 where none is."""
+        turns = generator.integers(GROUPINGS, size=len(columns))
+        return np.array(
+            [
+                self.regrouped[j][turn] if j in self.regrouped else 1.0
+                for j, turn in zip(columns, turns, strict=True)
+            ]
+        )
+
+
+@proved("measure.proof.md")
+def measure(task: Task) -> Measurements:
+    """Execute the plan of a task: the joint table, or columns and pairs, in rounds where noise is large.
+
+    Where the number of rows is protected it is measured first, and the plan is completed with what was released.
+    """
+    plan, d = task.measurement_plan(), len(task.columns)
+    if plan.joint:
+        return _joint(task, plan)
+    start = Components([column.size for column in task.counts.schema.values()])
+    now = _rows(task, Measurements(plan, task.counts.schema, start))
+    now = _merge_levels(task, replace(now, plan=plan.for_rows(now.rows)))
+    shares = now.plan.shares
+    now, _ = _components(task, now, [(j,) for j in range(d)], shares.singles, "single columns")
+    if now.plan.tree:
+        return _tree(task, now)
+    if plan.public.target is not None:
+        return _around_target(task, now, plan.public.target)
+    now, variance = _components(task, now, all_pairs(d), shares.pairs, "pairs of columns")
+    rounds = [Round(math.comb(d, 2), variance)]
+    for turn, share in enumerate(shares.again):
+        chosen = _most_evidence(now.contrasts().pair_evidence, now.plan.again_count)
+        now, variance = _components(task, now, chosen, share, f"promising pairs, round {turn + 1}")
+        rounds.append(Round(len(chosen), variance))
+    return replace(now, rounds=tuple(rounds))
+
+
+@proved("measure.proof.md")
+def measure_larger(
+    task: Task, now: Measurements, sets: Sequence[Columns], share: float, label: str
+) -> Measurements:
+    """Measure components of three and more columns for this part of the budget."""
+    return _components(task, now, sets, share, label)[0]
+
+
+@proved("measure.proof.md")
+def _joint(task: Task, plan: MeasurementPlan) -> Measurements:
+    """Measure one table over all columns with the whole budget."""
+    budget, sizes = task.private_budget(), plan.public.sizes
+    total = budget.total.rho if plan.gaussian else budget.total.epsilon
+    mechanism = joint_mechanism(math.prod(sizes), total, task.neighbours, gaussian=plan.gaussian)
+    noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
+    kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
+    joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis)
+    rows = max(float(joint.table(())) if task.n is None else float(task.n), 1.0)
+    released = (Noisy("joint-table"),)
+    return Measurements(plan.for_rows(rows), task.counts.schema, joint, rows, released=released)
+
+
+@proved("measure.proof.md")
+def _components(
+    task: Task, now: Measurements, sets: Sequence[Columns], share: float, label: str
+) -> tuple[Measurements, float]:
+    """Release components for this part of the budget, levels merged as ``groups`` says; also their variance."""
+    budget, tables, gaussian = task.private_budget(), now.components, now.plan.gaussian
+    total = budget.total.rho if gaussian else budget.total.epsilon
+    mechanism = components_mechanism(
+        sets, tables.sizes, share * SPENT * total, task.neighbours, gaussian=gaussian
+    )
+    exact = [interaction(part) for part in _margins(task, now.groups, sets)]
+    noisy = release(mechanism, budget, label, np.concatenate([part.ravel() for part in exact]))
+    ends = np.cumsum([part.size for part in exact])[:-1]
+    parts = [one.reshape(part.shape) for one, part in zip(np.split(noisy, ends), exact, strict=True)]
+    variance = noise_variance(mechanism)
+    released = MeasuredTables(label, sd=math.sqrt(variance))
+    measured = tables.with_measured(zip(sets, parts, strict=True), variance)
+    return replace(now, tables=measured, released=(*now.released, released)), variance
+
+
+@proved("measure.proof.md")
+def _margins(task: Task, groups: Groups, sets: Sequence[Columns]) -> list[Any]:
+    """Return exact margins of these sets with levels merged: whole numbers, added up. Not private."""
+    counts, columns = task.counts, task.columns
+    if not sets[0]:
+        return [np.asarray(counts.n)]
+    found = []
+    for one, margin in zip(
+        sets, counts.tables([tuple(columns[j] for j in one) for one in sets]), strict=True
+    ):
+        merged = np.asarray(margin)
+        for axis, column in enumerate(one):
+            if column in groups:
+                group = np.asarray(groups[column])
+                ends = np.zeros(
+                    (*merged.shape[:axis], max(group) + 1, *merged.shape[axis + 1 :]), merged.dtype
+                )
+                np.add.at(np.moveaxis(ends, axis, 0), group, np.moveaxis(merged, axis, 0))
+                merged = ends
+        found.append(merged)
+    return found
+
+
+@proved("measure.proof.md")
+def _rows(task: Task, now: Measurements) -> Measurements:
+    """Take the number of rows where it is public, else measure it."""
+    if task.n is None:
+        now, _ = _components(task, now, [()], now.plan.shares.rows, "number of rows")
+    else:
+        now = replace(now, tables=now.components.with_measured([((), np.array(float(task.n)))], 0.0))
+    return replace(now, rows=max(float(now.tables.table(())), 1.0))
+
+
+@proved("measure.proof.md")
+def _merge_levels(task: Task, now: Measurements) -> Measurements:
+    """Merge levels of columns that have more than the plan leaves room for; how common levels are is measured first."""
+    plan, columns = now.plan, list(now.schema.values())
+    many = [j for j, size in enumerate(plan.sizes) if size < columns[j].size]
+    if not many:
+        return now
+    before = now.components
+    now, _ = _components(task, now, [(j,) for j in many], plan.shares.levels, "how common levels are")
+    counted, groups, regrouped = now.components, dict[int, tuple[int, ...]](), dict[int, Floats]()
+    for j in many:
+        counts = counted.values[j,] + now.rows / columns[j].size
+
+        def grouped(counts: Floats, j: int = j) -> tuple[int, ...]:
+            return merged_levels(
+                counts.tolist(),
+                plan.levels[j],
+                ordered=has_order(columns[j]),
+                apart=missing_place(columns[j]),
+            )
+
+        groups[j] = grouped(counts)
+        regrouped[j] = kept_by_other_groups(counts, counted.variances[j,], now.rows, grouped)
+    sizes = [max(groups[j]) + 1 if j in groups else size for j, size in enumerate(before.sizes)]
+    tables = Components(sizes, before.values, before.variances)  # the number of rows
+    return replace(now, tables=tables, groups=groups, regrouped=regrouped)
+
+
+@proved("measure.proof.md")
+def _tree(task: Task, now: Measurements) -> Measurements:
+    """Choose pairs that join all columns, by how far they are from independence, and measure these alone.
+
+    How far is said of exact counts, so the choice is a mechanism's.
+    """
+    budget, tables, pairs = task.private_budget(), now.components, all_pairs(len(now.tables.sizes))
+    mechanism = SpanningTree(
+        sensitivity=distance_sensitivity(task.neighbours),
+        nodes=len(tables.sizes),
+        rho=now.plan.shares.choice * SPENT * budget.total.rho,
+        neighbours=task.neighbours,
+        grid=INTEGERS,
+    )
+    singles = [tables.table((j,)) for j in range(len(tables.sizes))]
+    independent = [if_independent(singles[i], singles[j], now.rows) for i, j in pairs]
+    scores = [
+        pair_distance(margin, expected)
+        for margin, expected in zip(_margins(task, now.groups, pairs), independent, strict=True)
+    ]
+    chosen = sorted(release(mechanism, budget, "which pairs are measured", scores))
+    released = MeasuredPairs(number=len(chosen), of=len(pairs))
+    now = replace(now, released=(*now.released, released))
+    now, variance = _components(task, now, chosen, now.plan.shares.pairs, "chosen pairs of columns")
+    return replace(
+        now, rounds=(Round(len(chosen), variance, mechanism.round.reach / mechanism.round.epsilon),)
+    )
+
+
+@proved("measure.proof.md")
+def _around_target(task: Task, now: Measurements, target: int) -> Measurements:
+    """Measure pairs with the target, then those among it and the most promising columns."""
+    d, shares = len(task.columns), now.plan.shares
+    pairs: list[Columns] = [(min(j, target), max(j, target)) for j in range(d) if j != target]
+    now, variance = _components(task, now, pairs, shares.pairs, "pairs with the target")
+    evidence = now.contrasts().pair_evidence[target]
+    others = sorted((j for j in range(d) if j != target), key=lambda j: (-evidence[j], j))
+    near = (target, *others[: now.plan.settings.near_target])
+    again = [pair for pair in pairs if set(pair) <= set(near)] + list(combinations(sorted(near[1:]), 2))
+    label = "promising columns, with the target and each other"
+    now, _ = _components(task, now, again, shares.again[0], label)
+    return replace(now, near=near, rounds=(Round(len(pairs), variance),))
+
+
+def _most_evidence(evidence: Floats, number: int) -> list[Columns]:
+    """Return so many pairs with the most evidence, ascending."""
+    return sorted(sorted(all_pairs(len(evidence)), key=lambda pair: (-evidence[pair], pair))[:number])
+
+
+def kept_by_other_groups(
+    counts: Floats, noise: float, rows: float, grouped: Callable[[Floats], tuple[int, ...]]
+) -> Floats:
+    """Return what groups of levels drawn anew would keep of a correlation with these groups, draw by draw.
+
+    Another sample with other noise may group levels otherwise. What was released has sampling error and noise, and so
+    has what another run releases: the variance counts twice. The root of the mean squared canonical correlation of the
+    two groupings is kept, if levels of a group do not differ otherwise; 1 for the same groups. From released counts.
+
+    >>> def two(counts):
+    ...     return tuple((counts > 400).astype(int).tolist())
+    >>> float(kept_by_other_groups(np.array([200.0, 700.0, 100.0]), 25.0, 1000.0, two).min())
+    1.0
+    >>> bool(kept_by_other_groups(np.array([401.0, 400.0, 199.0]), 25.0, 1000.0, two).mean() < 0.9)
+    True
+    """
+    part = np.clip(counts / max(rows, 1.0), 1e-3, 1.0)
+    spread = np.sqrt(2.0 * (noise + rows * part * (1.0 - part)))
+    drawn = counts + spread * released_generator(counts).standard_normal((GROUPINGS, len(counts)))
+    now = list(grouped(counts))
+    first = np.eye(max(now) + 1)[now]
+    weights = part / part.sum()
+    kept = []
+    for one in drawn:
+        groups = list(grouped(one))
+        both = (first * weights[:, None]).T @ np.eye(max(groups) + 1)[groups]
+        square = (both**2 / np.outer(both.sum(axis=1), both.sum(axis=0))).sum() - 1.0
+        kept.append(round(math.sqrt(min(max(square / (first.shape[1] - 1), 0.0), 1.0)), 4))
+    return np.array(kept)
+
+
+def kept_of(column: Column, groups: Sequence[int]) -> float:
+    """Return the part of a squared dependence that a column keeps with its levels merged to these groups.
+
+    >>> from dpcausal.data.columns import Numeric
+    >>> kept_of(Numeric(0, 9, [2, 4, 6]), (0, 0, 1, 1))
+    0.8
+    """
+    return kept_by_groups(groups, ordered=has_order(column), apart=missing_place(column))

@@ -1,0 +1,72 @@
+"""What was measured, as notes of a result."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.tables import Components, JointTable
+from dpcausal.discovery.search import ChosenPairs, JointTableMeasured, MergedLevels, Note, TablesMeasured
+
+
+def measured_notes(measured: Measurements, enough: float, target: int | None = None) -> list[Note]:
+    """Return what was measured, and which levels were merged; about a ``target``, the noise of pairs with it.
+
+    ``enough``: the evidence that makes an edge.
+    """
+    columns = list(measured.schema)
+    notes: list[Note] = [_tables_note(measured, enough, target)]
+    if measured.plan.tree:
+        number = measured.rounds[0].pairs
+        notes.append(ChosenPairs(number=number, of=math.comb(len(columns), 2)))
+    if measured.groups:
+        merged = [(columns[j], max(groups) + 1) for j, groups in sorted(measured.groups.items())]
+        notes.append(MergedLevels(tuple(merged), tuple(measured.groups_by_name.items())))
+    return notes
+
+
+def _tables_note(measured: Measurements, enough: float, target: int | None) -> Note:
+    """Return what was measured, with how much noise, and how many rows a cell holds to compare with.
+
+    With a target the noise is that of pairs with it that were measured once: others have less, or were not measured.
+    """
+    variance = measured.pair_variance()
+    if target is not None:
+        variances = measured.components.variances
+        own = [one for pair, one in variances.items() if len(pair) == 2 and target in pair]
+        variance = max(own, default=variance)
+    known: dict[str, Any] = {
+        "gaussian": measured.plan.gaussian,
+        "sd": math.sqrt(variance),
+        "enough": enough,
+        **_cell_counts(measured, target),
+    }
+    if isinstance(measured.tables, JointTable):
+        return JointTableMeasured(cells=measured.tables.joint.size, **known)
+    assert isinstance(measured.tables, Components)
+    sizes = Counter(map(len, measured.tables.values))
+    return TablesMeasured(
+        rows_measured=measured.plan.public.neighbours is Neighbours.ADD_REMOVE,
+        singles=sizes[1],
+        pairs=sizes[2],
+        larger=sum(count for size, count in sizes.items() if size > 2),
+        target=None if target is None else list(measured.schema)[target],
+        **known,
+    )
+
+
+def _cell_counts(measured: Measurements, target: int | None) -> dict[str, float | None]:
+    """Return the mean and least expected count of a cell of two columns: from sizes and the public number of rows.
+
+    With a target, of pairs with it.
+    """
+    sizes, n = measured.tables.sizes, measured.rows
+    if measured.plan.public.neighbours is Neighbours.ADD_REMOVE:
+        return {"mean_cell": None, "least_cell": None}
+    pairs = combinations(range(len(sizes)), 2)
+    cells = [sizes[i] * sizes[j] for i, j in pairs if target is None or target in (i, j)]
+    return {"mean_cell": sum(n / cell for cell in cells) / len(cells), "least_cell": n / max(cells)}

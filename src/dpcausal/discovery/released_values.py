@@ -1,0 +1,168 @@
+"""Noisy values that a search was made on, as plain data and back: tables, or moments of features (``release.py``).
+
+Everything here left through a mechanism. Numbers survive the file digit by digit, so that a search on what was read
+back gives the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcausal.data.schema import Schema
+from dpcausal.discovery.measured.measure import GROUPINGS, Measurements
+from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
+from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
+from dpcausal.stats.components import Columns
+from dpcausal.stats.contrasts import Round
+
+
+def larger_rounds(tables: NoisyTables) -> list[list[Columns]]:
+    """Return the tables of three and more columns, round by round of measurement; none of a joint table.
+
+    Those of one round are neighbours in the order of measurement and have noise of one variance.
+    """
+    if not isinstance(tables, Components):
+        return []
+    larger = [(one, tables.variances[one]) for one in tables.values if len(one) > 2]
+    return [[one for one, _ in found] for _, found in groupby(larger, key=lambda item: item[1])]
+
+
+def tables_to_dict(measured: Measurements) -> dict[str, Any]:
+    """Return measurements as plain data."""
+    names, tables = list(measured.schema), measured.tables
+    shared = {"rows": measured.rows, "plan": measured.plan.to_dict()}
+    if isinstance(tables, JointTable):
+        return {
+            "form": "joint",
+            "shape": list(tables.joint.shape),
+            "variance": tables.cell_variance,
+            "kurtosis": tables.kurtosis,
+            **shared,
+            "cells": tables.joint.ravel().tolist(),
+        }
+    assert isinstance(tables, Components)
+    return {
+        "form": "components",
+        "sizes": list(tables.sizes),
+        **shared,
+        "groups": {names[j]: list(groups) for j, groups in measured.groups.items()},
+        "near": [names[j] for j in measured.near[1:]],
+        "rounds": [[value for value in one if value is not None] for one in measured.rounds],
+        "regrouped": {names[j]: kept.tolist() for j, kept in measured.regrouped.items()},
+        "components": [
+            {
+                "columns": [names[j] for j in one],
+                "shape": list(value.shape),
+                "variance": tables.variances[one],
+                "values": value.ravel().tolist(),
+            }
+            for one, value in tables.values.items()
+        ],
+    }
+
+
+def tables_from_dict(data: Mapping[str, Any], schema: Schema, before: PublicNumbers) -> Measurements:
+    """Return the measurements that ``tables_to_dict`` wrote.
+
+    ``before`` are the public numbers of a file of an earlier version, which has no plan: it is made from them again.
+    """
+    plan = _plan(data, before)
+    if data["form"] == "joint":
+        cells = np.asarray(data["cells"])
+        if cells.dtype.kind not in "if":
+            raise ValueError("cells that are no numbers")
+        joint = JointTable(cells.reshape(data["shape"]), float(data["variance"]), float(data["kurtosis"]))
+        found = Measurements(plan, schema, joint, float(data["rows"]))
+    else:
+        found = _components(data, schema, plan)
+    if len(found.tables.sizes) != len(schema):
+        raise ValueError("tables over other columns than the schema has")
+    return found
+
+
+def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) -> Measurements:
+    place = {name: j for j, name in enumerate(schema)}
+    values, variances = {}, {}
+    for one in data["components"]:
+        columns = tuple(place[name] for name in one["columns"])
+        values[columns] = np.asarray(one["values"], np.float64).reshape(one["shape"])
+        variances[columns] = float(one["variance"])
+    tables = Components([int(size) for size in data["sizes"]], values, variances)
+    regrouped = {
+        place[name]: np.asarray(kept, np.float64) for name, kept in data.get("regrouped", {}).items()
+    }
+    if any(len(kept) != GROUPINGS for kept in regrouped.values()):
+        raise ValueError("other groups of levels than there are draws of")
+    # a file of an earlier version may say only how many groups there are
+    groups = {place[name]: tuple(range(int(number))) for name, number in data.get("merged", {}).items()}
+    for name, found in data.get("groups", {}).items():
+        if len(found) != schema[name].size:
+            raise ValueError("groups of other levels than the schema has")
+        groups[place[name]] = tuple(map(int, found))
+    rounds = [Round(int(pairs), float(by), *map(float, more)) for pairs, by, *more in data.get("rounds", ())]
+    target = () if plan.public.target is None else (plan.public.target,)
+    near = (*target, *(place[name] for name in data["near"])) if target else ()
+    return Measurements(plan, schema, tables, float(data["rows"]), groups, regrouped, tuple(rounds), near)
+
+
+def _plan(data: Mapping[str, Any], before: PublicNumbers) -> MeasurementPlan:
+    if "plan" in data:
+        return MeasurementPlan.from_dict(data["plan"])
+    made = plan_measurement(replace(before, rows=float(data["rows"])))
+    return replace(
+        made, joint=data["form"] == "joint", gaussian=bool(data["gaussian"]), larger=bool(data["larger"])
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMoments:
+    """Noisy moments of features.
+
+    Attributes
+    ----------
+    harmonics : int
+        Pairs of cosine and sine that stand for a numeric column.
+    matrix : array
+        The moments, with noise.
+    rows : float
+        Public, or released.
+    noise : float
+        Standard deviation of the noise in an entry off the diagonal.
+    spreads : tuple of str
+        Columns whose spread was measured first.
+    """
+
+    harmonics: int
+    matrix: NDArray[np.float64]
+    rows: float
+    noise: float
+    spreads: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "form": "moments",
+            "harmonics": self.harmonics,
+            "spreads": list(self.spreads),
+            "rows": self.rows,
+            "noise": self.noise,
+            "size": len(self.matrix),
+            "matrix": self.matrix[np.triu_indices(len(self.matrix))].tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> NoisyMoments:
+        """Return the moments that ``to_dict`` wrote."""
+        size = int(data["size"])
+        matrix = np.zeros((size, size))
+        rows, columns = np.triu_indices(size)
+        matrix[rows, columns] = matrix[columns, rows] = np.asarray(data["matrix"], np.float64)
+        return cls(
+            int(data["harmonics"]), matrix, float(data["rows"]), float(data["noise"]), tuple(data["spreads"])
+        )

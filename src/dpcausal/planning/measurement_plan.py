@@ -1,0 +1,617 @@
+"""The one plan of ``measured``: what will be measured, with which noise, shares and levels, before any data is seen.
+
+``plan_measurement`` makes it once, from public numbers (``PublicNumbers``). The driver executes it, forecasts read it,
+a release stores it, and ``dc.Plan`` can be saved to a file and executed from it. Under add-remove the number of rows is
+not public: what leaves least noise (joint or components, Laplace or Gaussian) does not depend on it, the driver
+measures it first, and ``for_rows`` plans the rest with what was released.
+
+**Joint or components.** A joint table of m cells has the same noise in every cell, and a pair sums m/(r c) of them. It
+answers every question, and is taken where a pair has less noise so than at a first look at components: single columns,
+then pairs.
+
+**Noise.** Laplace for a pure budget; with a delta, whichever of Laplace and Gaussian leaves less noise in a pair.
+
+**Larger tables** (``larger``) are measured where the noise in a pair is below its sampling error. Elsewhere the rest of
+the budget goes to the most promising pairs, in rounds.
+
+**A tree.** With many columns a look at every pair is dear: its noise grows with the number of columns. Where noise is
+large, a mechanism chooses pairs that join all columns, and these alone are measured.
+
+**Levels.** Noise in a correlation grows with the number of levels, what a table can show hardly does. So a column with
+more levels than noise leaves room for is measured with levels merged. What two columns keep of a dependence then is
+``MeasurementPlan.kept``.
+
+**A target.** Pairs with the one column that is asked about come first, then those among it and the columns that look
+most promising.
+
+**What noise to expect** (``variance``). Which pairs are promising depends on the data, so as many, spread evenly over
+the columns, stand for them; a pair that is asked about is taken to be one of them. Of larger tables ``SETS_PER_COLUMN``
+a column are assumed, fewer where there are not so many or the driver would not measure so many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.columns import has_order, missing_place
+from dpcausal.data.schema import Schema
+from dpcausal.planning.enough import enough_evidence
+from dpcausal.planning.measurement import (
+    components_mechanism,
+    joint_mechanism,
+    kept_by_most,
+    noise_variance,
+)
+from dpcausal.planning.settings import SETTINGS, MeasuredSettings
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.mechanisms.selection import epsilon_per_round
+from dpcausal.stats.components import Columns, component_absolute, component_sensitivity
+from dpcausal.stats.pair_distance import MEAN_ABSOLUTE, distance_sensitivity
+
+MAX_JOINT_CELLS = 1 << 18
+MAX_TREE_COLUMNS = 500  # beyond, a choice among all pairs takes too long
+MIN_SHARE = 0.01  # of the budget, below which no more is measured
+SETS_PER_COLUMN = 12
+NOT_MEASURED = 1e9  # times the noise of a pair stands for what is never measured
+
+
+class ColumnKind(NamedTuple):
+    """What a plan knows of a column: declared levels, whether they have an order, whether one is for missing values."""
+
+    size: int
+    ordered: bool = False
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class PublicNumbers:
+    """What a plan is made from.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnKind
+        In the order of the schema.
+    rows : float or None
+        Public, released, or a guess; None: protected, and not released yet.
+    epsilon, delta : float
+        The total.
+    neighbours : Neighbours
+        Replace-one or add-remove.
+    target : int or None
+        The place of the one column that is asked about.
+    reserve : float
+        The share of the total that is kept for later.
+    """
+
+    columns: tuple[ColumnKind, ...]
+    rows: float | None
+    epsilon: float
+    delta: float
+    neighbours: Neighbours
+    target: int | None = None
+    reserve: float = 0.0
+
+    @classmethod
+    def of_schema(
+        cls,
+        schema: Schema,
+        rows: float | None,
+        epsilon: float,
+        delta: float,
+        neighbours: Neighbours,
+        target: str | None = None,
+        reserve: float = 0.0,
+    ) -> PublicNumbers:
+        """Return the public numbers of a schema; ``target`` names a column."""
+        kinds = tuple(
+            ColumnKind(column.size, has_order(column), missing_place(column) is not None)
+            for column in schema.values()
+        )
+        place = None if target is None else list(schema).index(target)
+        return cls(kinds, rows, epsilon, delta, neighbours, place, reserve)
+
+    @classmethod
+    def of_sizes(
+        cls,
+        sizes: Sequence[int],
+        rows: float | None,
+        epsilon: float,
+        delta: float,
+        neighbours: Neighbours,
+        target: int | None = None,
+        *,
+        ordered: bool = False,
+    ) -> PublicNumbers:
+        """Return the public numbers of columns with these numbers of levels."""
+        kinds = tuple(ColumnKind(size, ordered or size <= 2) for size in sizes)
+        return cls(kinds, rows, epsilon, delta, neighbours, target)
+
+    @cached_property
+    def total(self) -> Filter:
+        """What the search may spend."""
+        whole = Filter(self.epsilon, self.delta)
+        return whole.without(self.reserve) if self.reserve else whole
+
+    @property
+    def rows_or_one(self) -> float:
+        """Rows to reckon with: 1 while nothing is known of them."""
+        return max(self.rows or 1.0, 1.0)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Declared numbers of levels."""
+        return tuple(column.size for column in self.columns)
+
+    @property
+    def pairs(self) -> list[Columns]:
+        """Pairs of columns that are looked at first: all, or those with the target."""
+        every = combinations(range(len(self.columns)), 2)
+        return [pair for pair in every if self.target is None or self.target in pair]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Parts of the budget, in the order in which they are spent; what is left goes to larger tables."""
+
+    rows: float = 0.0
+    levels: float = 0.0
+    singles: float = 0.0
+    choice: float = 0.0
+    pairs: float = 0.0
+    again: tuple[float, ...] = ()
+
+    @property
+    def left(self) -> float:
+        """What is left for larger tables."""
+        return 1.0 - math.fsum((self.rows, self.levels, self.singles, self.choice, self.pairs, *self.again))
+
+
+@dataclass(frozen=True)
+class MeasurementPlan:
+    """What ``measured`` will measure.
+
+    Attributes
+    ----------
+    public : PublicNumbers
+        What it was made from.
+    joint : bool
+        Whether one table over all columns is measured, and nothing else.
+    gaussian : bool
+        Gaussian noise, or Laplace.
+    levels : tuple of int
+        Groups of levels with which each column is measured, at most; a level for missing values comes on top.
+    larger : bool
+        Whether tables of three and more columns are asked: measured for it, or margins of the joint table.
+    shares : Shares
+        Parts of the budget for components.
+    settings : MeasuredSettings
+        What the rules went by.
+    """
+
+    public: PublicNumbers
+    joint: bool
+    gaussian: bool
+    levels: tuple[int, ...]
+    larger: bool
+    shares: Shares
+    settings: MeasuredSettings = SETTINGS
+
+    def for_rows(self, rows: float) -> MeasurementPlan:
+        """Return the plan where the number of rows is known now: with its own rules, if it was made without."""
+        public = replace(self.public, rows=rows)
+        return (
+            plan_measurement(public, self.settings)
+            if self.public.rows is None
+            else replace(self, public=public)
+        )
+
+    def at_epsilon(self, epsilon: float) -> MeasurementPlan:
+        """Return the plan for another epsilon."""
+        return plan_measurement(replace(self.public, epsilon=epsilon), self.settings)
+
+    @property
+    def uses_delta(self) -> bool:
+        """Whether any noise needs the delta."""
+        return self.gaussian
+
+    @property
+    def law(self) -> str:
+        """Laplace or Gaussian."""
+        return "Gaussian" if self.gaussian else "Laplace"
+
+    @property
+    def total(self) -> float:
+        """Rho, or epsilon: what shares are parts of."""
+        return self.public.total.rho if self.gaussian else self.public.total.epsilon
+
+    @property
+    def tree(self) -> bool:
+        """Whether pairs that join all columns are chosen, and measured alone."""
+        return self.shares.choice > 0.0
+
+    @property
+    def again_count(self) -> int:
+        """How many pairs a further round measures."""
+        return again_count(len(self.public.columns), self.settings)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of levels that are measured, as many as declared unless merged."""
+        return tuple(
+            min(column.size, most + column.missing)
+            for column, most in zip(self.public.columns, self.levels, strict=True)
+        )
+
+    @property
+    def merged(self) -> bool:
+        """Whether levels of some columns are merged."""
+        return self.sizes != self.public.sizes
+
+    def kept(self, x: int, y: int) -> float:
+        """Return the part of a dependence (Cohen's w) that two columns keep when their levels are merged."""
+        return math.sqrt(self._kept[x] * self._kept[y])
+
+    @cached_property
+    def _kept(self) -> list[float]:
+        return [
+            kept_by_most(column.size - column.missing, most, ordered=column.ordered)
+            for column, most in zip(self.public.columns, self.levels, strict=True)
+        ]
+
+    def enough(self, level: float) -> float:
+        """Return the evidence that makes an edge."""
+        return enough_evidence(len(self.public.columns), level, tree=self.tree, settings=self.settings)
+
+    # ---- the noise that is to be expected
+
+    def variance(self, sizes: tuple[int, ...]) -> float:
+        """Return the variance of the noise in every direction of a component over columns of these sizes.
+
+        >>> yes_no = PublicNumbers.of_sizes((2,) * 5, 1000, 1.0, 0.0, Neighbours.ADD_REMOVE)
+        >>> made = plan_measurement(yes_no)
+        >>> made.joint, round(made.variance((2,) * 5), 2), round(made.variance((2, 2)), 2)
+        (True, 1.84, 14.73)
+        """
+        if self.joint:
+            return self._cell * (math.prod(self.public.sizes) / math.prod(sizes))
+        if len(sizes) < 3:
+            return self._first_variances[len(sizes)]
+        order = len(sizes) - 1
+        share, number = self.share_of_order(order), self._interactions[order]
+        if share == 0 or number is None:
+            return NOT_MEASURED * self._first_variances[2]
+        neighbours = self.public.neighbours
+        if self.gaussian:
+            return number * component_sensitivity(sizes, neighbours) / (2 * share * self.total)
+        return 2 * (number * component_absolute(sizes, neighbours) / (share * self.total)) ** 2
+
+    @cached_property
+    def first_look(self) -> float:
+        """Variance of the noise in a pair that is not measured again; where only some pairs are, of one that is not."""
+        if self.joint:
+            return pair_variance_of_joint(self.public, gaussian=self.gaussian)
+        if self.tree:
+            return NOT_MEASURED * self._first_variances[2]
+        return self._noise(self.public.pairs, self.shares.pairs)
+
+    @property
+    def noise_in_pair(self) -> float:
+        """Variance of the noise in a pair at the first look; where pairs are chosen, of a chosen one."""
+        return self._first_variances[2] if self.tree else self.first_look
+
+    @cached_property
+    def _first_variances(self) -> list[float]:
+        """Variance of the number of rows, of columns and of pairs."""
+        d = len(self.sizes)
+        rows = self._noise([()], self.shares.rows) if self.shares.rows else 0.0
+        singles = self._noise([(j,) for j in range(d)], self.shares.singles)
+        if self.tree:
+            # in a tree a row can move every pair the most at once: the ends of each are of two kinds
+            moved = math.fsum(
+                component_sensitivity((self.sizes[i], self.sizes[j]), self.public.neighbours)
+                for i, j in spread_pairs(d, d - 1)
+            )
+            return [rows, singles, moved / (2 * self.shares.pairs * self.total)]
+        exactness = 1.0 / self.first_look
+        for share in self.shares.again:
+            exactness += 1.0 / self._noise(self._again_pairs, share)
+        return [rows, singles, 1.0 / exactness]
+
+    @property
+    def _again_pairs(self) -> list[Columns]:
+        """Pairs that stand for those of a further round."""
+        d, target = len(self.sizes), self.public.target
+        if target is None:
+            return spread_pairs(d, self.again_count)
+        near = [j for j in range(d) if j != target][: self.settings.near_target]
+        return list(combinations(sorted((target, *near)), 2))
+
+    def _noise(self, sets: Sequence[Columns], share: float) -> float:
+        return noise_variance(
+            components_mechanism(
+                sets, self.sizes, share * self.total, self.public.neighbours, gaussian=self.gaussian
+            )
+        )
+
+    @cached_property
+    def _cell(self) -> float:
+        cells = math.prod(self.public.sizes)
+        return noise_variance(
+            joint_mechanism(cells, self.total, self.public.neighbours, gaussian=self.gaussian)
+        )
+
+    def share_of_order(self, order: int) -> float:
+        """Return the part of the budget for the tables of an order; 0 where larger tables are not measured."""
+        if self.joint:
+            return 1.0
+        if order < 2:
+            return 1.0 - self.shares.left
+        if not self.larger:
+            return 0.0
+        share = next_share(self.shares.left, self.settings)
+        left = self.shares.left
+        for _ in range(order - 2):
+            left -= share
+            share = next_share(left, self.settings)
+        return share
+
+    @cached_property
+    def _interactions(self) -> list[int | None]:
+        return [self.interactions(order) for order in range(len(self.sizes))]
+
+    def interactions(self, order: int) -> int | None:
+        """Return how many interactions of ``order`` + 1 columns are assumed to be measured; None: no such thing."""
+        if self.joint or order < 2 or self.share_of_order(order) == 0:
+            return None
+        d, ranked = len(self.sizes), sorted(self.sizes)
+        start = (d - order - 1) // 2
+        typical = ranked[start : start + order + 1]
+        sampling = self.public.rows_or_one / math.prod(typical)
+        loud = self.settings.larger_noise * math.sqrt(max(self.first_look, sampling))
+        neighbours, budget = self.public.neighbours, self.share_of_order(order) * self.total
+        if self.gaussian:
+            most = 2 * budget * loud**2 / component_sensitivity(typical, neighbours)
+        else:
+            most = budget * loud / math.sqrt(2) / component_absolute(typical, neighbours)
+        return max(1, min(math.comb(d, order + 1), SETS_PER_COLUMN * d, int(most)))
+
+    def chance_chosen(self, w: float, x: int, y: int) -> float:
+        """Return the chance that two columns with this dependence, of levels as measured, are chosen for a tree.
+
+        1 where none is chosen. The distance from independence of a table with dependence w is about n w sqrt(2/pi).
+        Sampling and noise in the single columns, from which expected counts come, add to all distances and hide part
+        of it: squares add up. All other pairs are taken as independent: the largest noise of M of them passes scale
+        log(M/(d - 1)) about d - 1 times. Pairs that close a circle of stronger ones are not chosen, which this leaves
+        out.
+        """
+        if not self.tree:
+            return 1.0
+        rows, d, (r, c) = self.public.rows_or_one, len(self.sizes), (self.sizes[x], self.sizes[y])
+        of_singles = self._first_variances[1] * ((1.0 - 1.0 / r) / c**2 + (1.0 - 1.0 / c) / r**2)
+        sampling = rows * (1.0 - 1.0 / r) * (1.0 - 1.0 / c) / (r * c)
+        by_chance = MEAN_ABSOLUTE * r * c * math.sqrt(of_singles + sampling)
+        excess = math.hypot(MEAN_ABSOLUTE * rows * w, by_chance) - by_chance
+        far = excess / self._choice_scale - math.log(d / 2)  # M/(d - 1) = d/2
+        return -math.expm1(-math.exp(min(far, 700.0)))
+
+    @cached_property
+    def _choice_scale(self) -> float:
+        """Of the noise in a choice, in rows."""
+        each = epsilon_per_round(len(self.sizes) - 1, None, self.shares.choice * self.total)
+        return 2.0 * distance_sensitivity(self.public.neighbours) / each
+
+    # ---- as plain data
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {
+            "columns": [list(column) for column in self.public.columns],
+            "rows": self.public.rows,
+            "epsilon": self.public.epsilon,
+            "delta": self.public.delta,
+            "neighbours": str(self.public.neighbours),
+            "target": self.public.target,
+            "reserve": self.public.reserve,
+            "joint": self.joint,
+            "gaussian": self.gaussian,
+            "levels": list(self.levels),
+            "larger": self.larger,
+            "shares": asdict(self.shares),
+            "settings": asdict(self.settings),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MeasurementPlan:
+        """Return the plan that ``to_dict`` wrote.
+
+        Raises
+        ------
+        LookupError, TypeError, ValueError
+            If it is no such plan, or its shares pass the budget.
+        """
+        public = PublicNumbers(
+            tuple(
+                ColumnKind(int(size), bool(ordered), bool(missing))
+                for size, ordered, missing in data["columns"]
+            ),
+            None if data["rows"] is None else float(data["rows"]),
+            float(data["epsilon"]),
+            float(data["delta"]),
+            Neighbours.parse(data["neighbours"], labels=False),
+            None if data["target"] is None else int(data["target"]),
+            float(data["reserve"]),
+        )
+        shares = Shares(**{**data["shares"], "again": tuple(map(float, data["shares"]["again"]))})
+        every = (shares.rows, shares.levels, shares.singles, shares.choice, shares.pairs, *shares.again)
+        levels = tuple(map(int, data["levels"]))
+        if not all(0.0 <= one <= 1.0 for one in every) or shares.left < -1e-12:
+            raise ValueError("shares that are no parts of one budget")
+        if len(levels) != len(public.columns) or min(levels, default=2) < 2:
+            raise ValueError("levels of other columns")
+        if data["gaussian"] and public.total.rho <= 0.0:
+            raise ValueError("Gaussian noise without a delta")
+        if data["joint"] and math.prod(public.sizes) > MAX_JOINT_CELLS:
+            raise ValueError("a joint table of too many cells")
+        known = {one.name for one in fields(MeasuredSettings)}
+        settings = MeasuredSettings(
+            **{name: value for name, value in data["settings"].items() if name in known}
+        )
+        return cls(
+            public,
+            bool(data["joint"]),
+            bool(data["gaussian"]),
+            levels,
+            bool(data["larger"]),
+            shares,
+            settings,
+        )
+
+
+def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTINGS) -> MeasurementPlan:
+    """Return what will be measured.
+
+    >>> few, many = (
+    ...     plan_measurement(PublicNumbers.of_sizes((3,) * 9, rows, 1.0, 1e-6, Neighbours.REPLACE_ONE))
+    ...     for rows in (1e3, 1e6)
+    ... )
+    >>> few.larger, len(few.shares.again), many.larger, many.shares.again
+    (False, 2, True, ())
+    """
+    joint, gaussian = _joint_and_noise(public, settings)
+    rows, sizes = public.rows_or_one, public.sizes
+    if joint:
+        larger = noise_below_sampling(
+            pair_variance_of_joint(public, gaussian=gaussian), sizes, rows, settings
+        )
+        return MeasurementPlan(public, True, gaussian, sizes, larger, Shares(), settings)
+    total = public.total.rho if gaussian else public.total.epsilon
+    room = math.sqrt(signal(sizes, rows, total, public.neighbours, settings, gaussian=gaussian))
+    tree = gaussian and should_choose_tree(public, room, settings)
+    levels = most_levels(public.columns, room, settings, tree=tree)
+    plan = MeasurementPlan(public, False, gaussian, levels, False, Shares(), settings)
+    left = Shares(
+        rows=settings.share_rows if public.neighbours is Neighbours.ADD_REMOVE else 0.0,
+        levels=settings.share_levels if plan.merged else 0.0,
+        singles=settings.share_singles,
+    )
+    rest = left.left
+    if tree:
+        choice = rest * settings.share_choice
+        return replace(plan, shares=replace(left, choice=choice, pairs=rest - choice))
+    if public.target is not None:
+        return replace(plan, shares=replace(left, pairs=rest / 2, again=(rest / 2,)))
+    first = min(settings.share_first - settings.share_singles, rest)
+    if noise_below_sampling(plan._noise(public.pairs, first), plan.sizes, rows, settings):
+        return replace(plan, larger=True, shares=replace(left, pairs=first))
+    if plan.again_count >= len(public.pairs):
+        return replace(plan, shares=replace(left, pairs=rest))
+    rounds = settings.rounds_again
+    return replace(plan, shares=replace(left, pairs=rest / 2, again=(rest / 2 / rounds,) * rounds))
+
+
+def _joint_and_noise(public: PublicNumbers, settings: MeasuredSettings) -> tuple[bool, bool]:
+    """Return whether a joint table, and whether Gaussian noise, leaves least noise in a pair at the first look."""
+    cells, found = math.prod(public.sizes), {}
+    first = (settings.share_first - settings.share_singles) if public.target is None else 0.5
+    for gaussian in (False, True) if public.total.rho > 0 else (False,):
+        total = public.total.rho if gaussian else public.total.epsilon
+        parts = components_mechanism(
+            public.pairs, public.sizes, first * total, public.neighbours, gaussian=gaussian
+        )
+        found[False, gaussian] = noise_variance(parts)
+        if public.target is None and cells <= MAX_JOINT_CELLS:
+            found[True, gaussian] = pair_variance_of_joint(public, gaussian=gaussian)
+    return min(found, key=found.__getitem__)
+
+
+def pair_variance_of_joint(public: PublicNumbers, *, gaussian: bool) -> float:
+    """Return the variance of the noise in a pair that a joint table gives, the mean over pairs."""
+    total = public.total.rho if gaussian else public.total.epsilon
+    sizes, cells = public.sizes, math.prod(public.sizes)
+    cell = noise_variance(joint_mechanism(cells, total, public.neighbours, gaussian=gaussian))
+    return cell * math.fsum(cells / (sizes[i] * sizes[j]) for i, j in public.pairs) / len(public.pairs)
+
+
+def noise_below_sampling(
+    noise: float, sizes: Sequence[int], rows: float, settings: MeasuredSettings = SETTINGS
+) -> bool:
+    """Return whether noise of this variance in a pair of columns is below its sampling error."""
+    levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
+    return noise <= settings.larger_ratio * rows / levels**2
+
+
+def signal(
+    sizes: Sequence[int],
+    rows: float,
+    total: float,
+    neighbours: Neighbours,
+    settings: MeasuredSettings = SETTINGS,
+    *,
+    gaussian: bool,
+) -> float:
+    """Return the rows over the noise in a pair of columns of up to three levels, if all pairs are measured."""
+    few, share = tuple(min(size, 3) for size in sizes), 1.0 - settings.share_singles
+    return rows / math.sqrt(_noise_of_pairs(few, share * total, neighbours, gaussian))
+
+
+@lru_cache(maxsize=256)
+def _noise_of_pairs(sizes: tuple[int, ...], total: float, neighbours: Neighbours, gaussian: bool) -> float:
+    pairs = list(combinations(range(len(sizes)), 2))
+    return noise_variance(components_mechanism(pairs, sizes, total, neighbours, gaussian=gaussian))
+
+
+def most_levels(
+    columns: Sequence[ColumnKind], room: float, settings: MeasuredSettings = SETTINGS, *, tree: bool = False
+) -> tuple[int, ...]:
+    """Return how many levels each column may have before some are merged; ``room`` is the root of ``signal``."""
+    unordered = settings.levels_in_tree if tree else settings.levels_unordered
+    return tuple(
+        max(2, round((settings.levels_ordered if column.ordered else unordered) * room)) for column in columns
+    )
+
+
+def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSettings = SETTINGS) -> bool:
+    """Return whether to choose pairs that join all columns and measure these alone, with more levels.
+
+    With many columns and much noise that finds more: a choice costs far less than measuring every pair. With less noise
+    it loses what is not in a tree, and a trend is found as well in merged levels.
+    """
+    columns = public.columns
+    trends = sum(column.ordered and column.size > 2 for column in columns)
+    if not settings.tree_columns <= len(columns) <= MAX_TREE_COLUMNS or 2 * trends > len(columns):
+        return False
+    if public.target is not None or sum(public.sizes) < settings.tree_levels * len(columns):
+        return False
+    kept = [
+        kept_by_most(column.size - column.missing, few, ordered=column.ordered)
+        for column, few in zip(columns, most_levels(columns, room, settings), strict=True)
+    ]
+    return room**2 * (math.fsum(kept) / len(kept)) ** 2 <= settings.tree_signal
+
+
+def next_share(left: float, settings: MeasuredSettings = SETTINGS) -> float:
+    """Return the share for the tables of the next order, of what is left; 0 where too little is."""
+    share = settings.share_next * left
+    return share if share >= MIN_SHARE else 0.0
+
+
+def again_count(columns: int, settings: MeasuredSettings = SETTINGS) -> int:
+    """Return how many pairs a further round measures."""
+    return math.ceil(settings.again_per_column * columns)
+
+
+def spread_pairs(columns: int, number: int) -> list[Columns]:
+    """Return so many pairs that every column is in about as many.
+
+    >>> spread_pairs(4, 5)
+    [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)]
+    """
+    steps = range(1, columns // 2 + 1)
+    every = dict.fromkeys(tuple(sorted((i, (i + step) % columns))) for step in steps for i in range(columns))
+    return sorted(list(every)[:number])

@@ -1,0 +1,80 @@
+"""Every number that shapes what ``measured`` measures and finds, in one place.
+
+A number that only limits time or memory stands beside the loop that it limits. ``docs/measured.md`` has for each field
+what is lost without it (``benchmarks/ablation.py``); all were set on random networks and linear models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MeasuredSettings:
+    """Settings of ``measured``; the defaults are what ``discover`` uses.
+
+    Attributes
+    ----------
+    share_rows : float
+        Of the budget, for the number of rows where it is not public.
+    share_levels : float
+        For how common levels are, where some are to be merged.
+    share_singles : float
+        For single columns.
+    share_first : float
+        For single columns and pairs together, where larger tables are measured with the rest.
+    share_next : float
+        Of what is then left, for the tables of each larger order.
+    rounds_again : int
+        Rounds in which the most promising pairs are measured again.
+    again_per_column : float
+        Pairs in such a round, for each column.
+    levels_unordered, levels_ordered, levels_in_tree : float
+        Levels that a column may have before some are merged, times the root of the noise in a proportion: without an
+        order, with one, and without one where only the pairs of a tree are measured.
+    larger_ratio : float
+        Noise variance of a pair over its sampling variance, up to which larger tables are measured.
+    larger_noise : float
+        Noise of larger tables over that of pairs, at most.
+    tree_columns, tree_levels : int, float
+        From so many columns on, with so many levels on average, a tree of pairs may be chosen.
+    tree_signal : float
+        Rows over the noise in a pair, times what merged columns keep of a dependence, up to which it is.
+    share_choice : float
+        Of what goes to pairs, for the choice of the tree.
+    near_target : int
+        Columns that are measured again with a target and with each other.
+    evidence_at_five, level_weight : float
+        Evidence that independent columns pass with a probability below 5%, and more of it for each unit of the
+        logarithm of a stricter level.
+    neighbours : float
+        Neighbours that a column is expected to have, for the prior odds of an edge.
+    shown : float
+        Evidence that a medium dependence must promise beyond what makes an edge, for "absent" to say something: it is
+        then found about nine times in ten.
+    """
+
+    share_rows: float = 0.02
+    share_levels: float = 0.05
+    share_singles: float = 0.15
+    share_first: float = 0.5
+    share_next: float = 0.7
+    rounds_again: int = 2
+    again_per_column: float = 2.5
+    levels_unordered: float = 0.45
+    levels_ordered: float = 0.35
+    levels_in_tree: float = 0.95
+    larger_ratio: float = 1.0
+    larger_noise: float = 2.0
+    tree_columns: int = 10
+    tree_levels: float = 2.5
+    tree_signal: float = 50.0
+    share_choice: float = 0.45
+    near_target: int = 7
+    evidence_at_five: float = 0.5
+    level_weight: float = 0.65
+    neighbours: float = 3.7
+    shown: float = 4.0
+
+
+SETTINGS = MeasuredSettings()
