@@ -431,6 +431,7 @@ def discover(
                 no_delta = Note(NoteKind.NO_DELTA, times=gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
         note: dict[str, Any] = {"command": "discover", "method": name, "columns": list(columns)}
+        note |= {"latent": "latent" in options} if "latent" in chosen.options else {}
         note |= {} if options.get("target") is None else {"target": options["target"]}
         note |= {"effects": [list(pair) for pair in named]} if named else {}
         whole_graph = name == "measured" and options.get("target") is None and not kept

@@ -341,7 +341,13 @@ def effect_by_graph(
                 asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
         one = asked.question
         about = {"treatment": one.treatment, "outcome": one.outcome, "compare": list(one.arm_names)}
-        note = {"command": "effect", "question": one.key, **about, "event": one.event}
+        note = {
+            "command": "effect",
+            "method": chosen,
+            "question": one.key,
+            **about,
+            "event": one.event,
+        }
         # a pure mechanism needs no delta, and charges none
         if chosen == "regression":
             allowed = regression_allowance(data.schema, asked.question, allowed, relation, public_rows)

@@ -143,6 +143,8 @@ def summary(value: Any, **options: Any) -> str:
             return str(_file("ledger").other_rows_words(options["dataset"], value))
         case "EarlierQuestion":
             return str(_file("ledger").asked_before_words(value))
+        case "EarlierRelease":
+            return str(_file("ledger").search_again_words(value))
         case "Screening":
             return str(_file("gwas").summary(value))
         case "Draft":

@@ -437,7 +437,7 @@ def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     of_u, of_v, of_level = np.zeros((3, r, r)), np.zeros((3, c, c)), np.zeros(c)
     most = (r - 1) * (c - 1)
     cov, fourth, slope, out = np.zeros((most, most)), np.zeros(most), np.zeros(most), np.zeros(most)
-    nu, nv = np.int64(0), np.int64(0)
+    nu, nv = 0, 0
     for i in range(k):
         if fresh(p, i):
             nu = basis(p, i, u)
@@ -474,7 +474,7 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
     cov, fourth, slope, out = np.zeros((most, most)), np.zeros(most), np.zeros(most), np.zeros(most)
     w, scaled = np.zeros(most), np.zeros(most)
     of_u, of_v = np.zeros((3, r, r)), np.zeros((3, c, c))
-    nu, nv = np.int64(0), np.int64(0)
+    nu, nv = 0, 0
     value = 0.0
     mean = 0.0
     variance = 0.0
